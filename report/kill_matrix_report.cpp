@@ -55,7 +55,8 @@ Cell share_of(const KillRow& row) {
 
 Section table_of(std::string title, const std::vector<const KillRow*>& rows, std::string partner, bool timings) {
   const bool lossy = !rows.empty() && rows.front()->lossy;
-  const bool shares = std::any_of(rows.begin(), rows.end(), [](const KillRow* row) { return row->share.has_value(); });
+  const bool shares =
+      std::any_of(rows.begin(), rows.end(), [](const KillRow* row) { return row->share.has_value(); });
   Section section{.title = std::move(title)};
   section.table.columns = {{"mutant"}, {"a slip of"}, {std::move(partner)}, {"caught by"}, {"also violated"}};
   if (lossy) section.table.columns.push_back({"lossy, TV to", true});
@@ -142,8 +143,9 @@ Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options
     for (const KillRow& row : matrix.rows)
       if (row.level == level && !row.lossy) rows.push_back(&row);
     const auto caught = std::count_if(rows.begin(), rows.end(), [](const KillRow* row) { return row->caught(); });
-    document.sections.push_back(table_of(fmt::format("Mutants: {}, {} of {} caught", level, caught, rows.size()),
-                                         rows, level == "drafters" || level == "tree drafters" ? "verifier" : "draft law", timings));
+    document.sections.push_back(
+        table_of(fmt::format("Mutants: {}, {} of {} caught", level, caught, rows.size()), rows,
+                 level == "drafters" || level == "tree drafters" ? "verifier" : "draft law", timings));
   }
   if (!lossy.empty()) document.sections.push_back(table_of("Lossy by design", lossy, "draft law", timings));
   document.sections.push_back(replays_of(matrix));

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/proof/finding.hpp>
 #include <fmt/ranges.h>
+#include <draftproof/properties/proof/finding.hpp>
 
 #include <draftproof/doors/gate/toy.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>

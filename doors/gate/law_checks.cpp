@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/proof/finding.hpp>
 #include <fmt/ranges.h>
+#include <draftproof/properties/proof/finding.hpp>
 
 #include <draftproof/doors/gate/law_answers.hpp>
 #include <draftproof/doors/gate/law_text.hpp>

@@ -226,8 +226,8 @@ GateFinding check_paths(Served& program, const PathCheckOptions& options) {
       finding.evidence += "; most by " + trials.evidence().worst();
   }
   if (finding.status != Status::held)
-    finding.replay = fmt::format("{} check --door '{}' --tier sampled --source '{}' --seed {}", program_name(), options.door,
-                                 spec, options.seed);
+    finding.replay = fmt::format("{} check --door '{}' --tier sampled --source '{}' --seed {}", program_name(),
+                                 options.door, spec, options.seed);
   return finding;
 }
 

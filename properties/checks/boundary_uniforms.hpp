@@ -162,9 +162,10 @@ struct BoundaryUniforms {
     if (p > 0 && !accepts(edge::zero)) return place(edge::zero, edge::zero) + "refuses a draft with p > 0";
     // Plans share a mass out on a grid of their own and may keep its last unit; tests of a draft may not.
     if (tested(plan, trial)) {
-      if (p >= q && !accepts(edge::largest)) 
+      if (p >= q && !accepts(edge::largest))
         return place(edge::largest, edge::zero) +
-               "refuses a draft with p >= q; in double a mass that is 1 in fractions, such as F(0), need not be 1: write "
+               "refuses a draft with p >= q; in double a mass that is 1 in fractions, such as F(0), need not be 1: "
+               "write "
                "at.one() for it (docs/edges.md)";
       for (const std::uint64_t last : {edge::zero, edge::largest})
         if (const Verdict v = verdict(edge::largest, last);

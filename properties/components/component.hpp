@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/properties/proof/shown_share.hpp>
 #include <draftproof/properties/proof/finding.hpp>
+#include <draftproof/properties/proof/shown_share.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/properties/proof/shown_share.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/proof/proof.hpp>
+#include <draftproof/properties/proof/shown_share.hpp>
 
 namespace draftproof {
 
@@ -31,17 +31,17 @@ struct KillOptions {
   bool components = true;
   /// Name of the verifier that runs on the drafts of wrong drafters.
   std::string verifier = "single_draft";
-  BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
   std::string path_verifier = "token_path";  ///< the same for wrong drafters of trees
+  BlockLedger* ledger = nullptr;             ///< blocks that are known, and which of the others to compute; null: all
 };
 
 /// The result for one mutant, wrong drafter or wrong component.
 struct KillRow {
-  std::string level;                    ///< "position", "paths", "drafters", "tree drafters", or a group of components
-  std::string name;                     ///< name of the mutant
-  std::string mutant_of;                ///< the correct rule that the mutant is derived from
-  std::string partner;                  ///< draft law with which it was caught; for a drafter the verifier
-  bool lossy = false;                   ///< whether it is lossy by design; its distance is then the result
+  std::string level;      ///< "position", "paths", "drafters", "tree drafters", or a group of components
+  std::string name;       ///< name of the mutant
+  std::string mutant_of;  ///< the correct rule that the mutant is derived from
+  std::string partner;    ///< draft law with which it was caught; for a drafter the verifier
+  bool lossy = false;     ///< whether it is lossy by design; its distance is then the result
   std::vector<GateFinding> findings{};  ///< one per check asked
   int first = -1;                       ///< index of the finding that caught it, or -1
   int decided = -1;                     ///< index of the violated finding that decides losslessness, or -1

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/properties/proof/shown_share.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/proof/prove_with.hpp>
+#include <draftproof/properties/proof/shown_share.hpp>
 
 namespace draftproof {
 

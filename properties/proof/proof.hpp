@@ -27,7 +27,8 @@ struct ProofOptions {
   std::optional<Tier> tier = Tier::proof;  ///< restricts to properties of this tier; nothing: all tiers
   std::string property{};                  ///< restricts to this property; empty: all
   const std::atomic<bool>* stop = nullptr;
-  BlockLedger* ledger = nullptr;  ///< blocks of instances that are known, and which of the others to compute; null: all
+  BlockLedger* ledger =
+      nullptr;  ///< blocks of instances that are known, and which of the others to compute; null: all
 };
 
 /// Total variation of the output law to the target, over the instances that were walked completely.
@@ -57,7 +58,7 @@ struct ProofOf {
   /// Whether a property that decides losslessness held on every instance, and none is missing.
   bool exact() const {
     return complete && std::any_of(Level::decisive.begin(), Level::decisive.end(),
-                       [this](auto property) { return held(property); });
+                                   [this](auto property) { return held(property); });
   }
   /// Whether the scheme's promise held on every instance. For a verifier that cannot be explored: whether every
   /// property that was asked held, and at least one was asked.

@@ -1,7 +1,7 @@
 // The share of generated instances that show a mutant: how much of its finding depends on the seed.
 //
-// Correctness: a mutant that one instance in ten shows escapes 240 instances with probability 1e-11, and a set of 20 seeds
-// that has it missed by none.
+// Correctness: a mutant that one instance in ten shows escapes 240 instances with probability 1e-11, and a set of 20
+// seeds that has it missed by none.
 #pragma once
 
 namespace draftproof {

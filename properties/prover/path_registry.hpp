@@ -54,7 +54,8 @@ const PathRegistry& path_registry();
 
 /// Whether the verifier names these trees, or a law that their siblings have for it.
 constexpr bool takes_trees(const Info& verifier, const TreeDrafterInfo& trees) {
-  if (verifier.drafts.includes(trees.name) || (!trees.declared_as.empty() && verifier.drafts.includes(trees.declared_as)))
+  if (verifier.drafts.includes(trees.name) ||
+      (!trees.declared_as.empty() && verifier.drafts.includes(trees.declared_as)))
     return true;
   for (std::size_t i = 0; i < verifier.drafts.count; ++i) {
     const std::string_view law = verifier.drafts.names[i];

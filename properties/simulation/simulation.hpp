@@ -86,10 +86,9 @@ extern template class Simulator<Rows<double>>;
 template <class L>
 Tally simulate(const Simulation& what, const L& laws, const TrialBudget& budget) {
   const Simulator<L> simulator(what, laws);
-  Tally tally =
-      run_trials(budget, simulator.empty(), [&simulator](std::uint64_t first, std::uint64_t count, Tally& into) {
-        simulator.run(first, count, into);
-      });
+  Tally tally = run_trials(
+      budget, simulator.empty(),
+      [&simulator](std::uint64_t first, std::uint64_t count, Tally& into) { simulator.run(first, count, into); });
   if (const std::string lost = tally.discrepancy(); !lost.empty())
     throw std::logic_error("counts of a simulation do not add up: " + lost);
   return tally;

@@ -1,5 +1,5 @@
-// The settings that remove tokens from a row: min-p, top-k, top-p, typical-p. In a chain each sees what those before it
-// kept; jointly each sees the whole row, and a token stays that all of them keep.
+// The settings that remove tokens from a row: min-p, top-k, top-p, typical-p. In a chain each sees what those before
+// it kept; jointly each sees the whole row, and a token stays that all of them keep.
 //
 //   w        row          weights, not normalised
 //   S        seen         the tokens that a filter sees
@@ -13,8 +13,8 @@
 // Correctness: all is in the scalar of the row, but for the order of typical-p: a token heavier than the mean and one
 // lighter are compared by logarithms in long double, because the mean is irrational. A tie of such two is decided by
 // rounding, as in engines.
-// Source: top-p Holtzman et al. 2020, arXiv:1904.09751; typical-p Meister et al. 2022, arXiv:2202.00666; min-p Nguyen et
-// al. 2024, arXiv:2407.01082.
+// Source: top-p Holtzman et al. 2020, arXiv:1904.09751; typical-p Meister et al. 2022, arXiv:2202.00666; min-p Nguyen
+// et al. 2024, arXiv:2407.01082.
 #pragma once
 
 #include <algorithm>
@@ -75,9 +75,8 @@ class TargetFilters {
       listed.push_back(shares[x]);
     }
     const TypicalDistance distance(listed);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return distance.of(shares[a]) < distance.of(shares[b]);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return distance.of(shares[a]) < distance.of(shares[b]); });
     keep_share(order, percent, true);
   }
 
@@ -88,7 +87,8 @@ class TargetFilters {
     std::vector<std::size_t> order;
     for (std::size_t x = 0; x < row_->size(); ++x)
       if (seen[x]) order.push_back(x);
-    std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) { return (*row_)[a] > (*row_)[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [this](std::size_t a, std::size_t b) { return (*row_)[a] > (*row_)[b]; });
     return order;
   }
   /// Keeps the first tokens of the order until they have `percent` of its mass.

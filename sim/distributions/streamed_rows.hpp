@@ -203,9 +203,8 @@ class FreshRows {
       const auto scaled = [this](double scale) {
         return rows_.weights([this, scale](Token x) { return weight(x) * scale; });
       };
-      const double scale = scale_of_small(rows_.vocabulary(), largest, [&scaled](double by) {
-        return to_fixed(scaled(by).total());
-      });
+      const double scale =
+          scale_of_small(rows_.vocabulary(), largest, [&scaled](double by) { return to_fixed(scaled(by).total()); });
       rows_.visited_ += rows_.target_.size();
       return use(scaled(scale), scale);
     }

@@ -1,12 +1,14 @@
-// Sums of little mass, measured against themselves: a power of two by which weights are scaled before they become integers.
+// Sums of little mass, measured against themselves: a power of two by which weights are scaled before they become
+// integers.
 //
 //   total     sum of the weights in units of 2^-60
 //   scale     1 where the total is at least 2^-4; otherwise such that the scaled total is in [1, 2)
 //
 // Cost: nothing on ordinary sums; below 2^-4 one pass for the largest weight and one for the total.
-// Correctness: the integers of V weights miss less than V 2^-60 of their sum, which is a share of V 2^-56 of a total above
-// 2^-4 and of V 2^-60 of a scaled one: at most 4e-12 and 3e-13 at V = 262,144. A power of two changes no rounding. The scale
-// depends on integers and on the largest weight alone, so it is the same for any order of summation.
+// Correctness: the integers of V weights miss less than V 2^-60 of their sum, which is a share of V 2^-56 of a total
+// above 2^-4 and of V 2^-60 of a scaled one: at most 4e-12 and 3e-13 at V = 262,144. A power of two changes no
+// rounding. The scale depends on integers and on the largest weight alone, so it is the same for any order of
+// summation.
 #pragma once
 
 #include <draftproof/sim/device/host_device.hpp>

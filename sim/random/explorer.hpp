@@ -49,7 +49,8 @@ struct Branch {
 class NotReproducible : public std::logic_error {
  public:
   explicit NotReproducible(const std::string& what)
-      : std::logic_error("not a function of its inputs and random numbers: " + what + " in a replay of the same numbers") {}
+      : std::logic_error("not a function of its inputs and random numbers: " + what +
+                         " in a replay of the same numbers") {}
 };
 
 struct ExplorerLimits {

@@ -1,12 +1,13 @@
-// Mutant: counts the position of a request's words itself and forgets the token of a call without drafts. The next call
-// reads that token's word again.
+// Mutant: counts the position of a request's words itself and forgets the token of a call without drafts. The next
+// call reads that token's word again.
 //
 //   next_      position of the next word by request
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: derived here, after offsets of generators that advance in the speculative path alone.
 // Error: two tokens of one request are drawn with one word.
-// Hidden: in a single call, and while every call has drafts. Alone, with the same history, the request gives the same.
+// Hidden: in a single call, and while every call has drafts. Alone, with the same history, the request gives the
+// same.
 #pragma once
 
 #include <map>
@@ -17,9 +18,10 @@
 namespace draftproof::mutants::components::batch {
 
 struct IdlePositionNotAdvanced : ChainSteps {
-  static constexpr ComponentInfo info{.name = "idle_position_not_advanced",
-                                      .summary = "after a call without drafts a request's words begin where that call's did",
-                                      .source = "derived here"};
+  static constexpr ComponentInfo info{
+      .name = "idle_position_not_advanced",
+      .summary = "after a call without drafts a request's words begin where that call's did",
+      .source = "derived here"};
 
   StreamAddress address(const RaggedBatch& batch, int slot, int i) const {
     StreamAddress own = ChainSteps::address(batch, slot, i);

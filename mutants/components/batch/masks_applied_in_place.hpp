@@ -1,5 +1,5 @@
-// Mutant: applies masks to the target rows where they lie and restores the rows when the batch is done. The outputs are
-// right where every request has rows of its own.
+// Mutant: applies masks to the target rows where they lie and restores the rows when the batch is done. The outputs
+// are right where every request has rows of its own.
 //
 //   saved_    entries that were written, with what they were
 //
@@ -17,9 +17,10 @@
 namespace draftproof::mutants::components::batch {
 
 struct MasksAppliedInPlace : ChainSteps {
-  static constexpr ComponentInfo info{.name = "masks_applied_in_place",
-                                      .summary = "masks are written into the target rows and taken out after the batch",
-                                      .source = "derived here"};
+  static constexpr ComponentInfo info{
+      .name = "masks_applied_in_place",
+      .summary = "masks are written into the target rows and taken out after the batch",
+      .source = "derived here"};
 
   int tested(const RaggedBatch& batch, int slot) const {
     for (int i = 0; batch.mask && i <= batch.length[slot]; ++i) {

@@ -15,9 +15,10 @@
 namespace draftproof::mutants::components::batch {
 
 struct SettingsOfLastTenant : ChainSteps {
-  static constexpr ComponentInfo info{.name = "settings_of_last_tenant",
-                                      .summary = "a request that idles in a used slot has the words of the last request there",
-                                      .source = "derived here"};
+  static constexpr ComponentInfo info{
+      .name = "settings_of_last_tenant",
+      .summary = "a request that idles in a used slot has the words of the last request there",
+      .source = "derived here"};
 
   StreamAddress address(const RaggedBatch& batch, int slot, int i) const {
     const auto s = static_cast<std::size_t>(slot);

@@ -1,5 +1,5 @@
-// Mutant: works on eight slots at a time and reads a request's seed, number and position at the slot's place in its chunk.
-// From the ninth slot on these are another request's.
+// Mutant: works on eight slots at a time and reads a request's seed, number and position at the slot's place in its
+// chunk. From the ninth slot on these are another request's.
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: derived here, after kernels that index a table of settings by the lane.

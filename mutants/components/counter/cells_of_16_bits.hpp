@@ -1,4 +1,5 @@
-// Mutant: counts tokens in cells of 16 bits. A cell begins again at 65,536, and the token looks as rare as its remainder.
+// Mutant: counts tokens in cells of 16 bits. A cell begins again at 65,536, and the token looks as rare as its
+// remainder.
 //
 // Hidden: below 2^16 trials of a token.
 //
@@ -12,9 +13,8 @@
 namespace draftproof::mutants::components::counter {
 
 struct CellsOf16Bits : CounterSteps {
-  static constexpr ComponentInfo info{.name = "cells_of_16_bits",
-                                      .summary = "cells of a histogram have 16 bits",
-                                      .source = "derived here"};
+  static constexpr ComponentInfo info{
+      .name = "cells_of_16_bits", .summary = "cells of a histogram have 16 bits", .source = "derived here"};
 
   using Cell = std::uint16_t;
   using Counts = StepCounts<CellsOf16Bits>;

@@ -1,4 +1,5 @@
-// Mutant: counts tokens in floats. From 2^24 on a trial more changes nothing, and the distance from p stops shrinking.
+// Mutant: counts tokens in floats. From 2^24 on a trial more changes nothing, and the distance from p stops
+// shrinking.
 //
 // Hidden: below 2^24 trials of a token, and in sums of equal parts, which a float doubles without an error.
 //
@@ -12,9 +13,8 @@
 namespace draftproof::mutants::components::counter {
 
 struct CellsOfFloats : CounterSteps {
-  static constexpr ComponentInfo info{.name = "cells_of_floats",
-                                      .summary = "cells of a histogram are floats",
-                                      .source = "derived here"};
+  static constexpr ComponentInfo info{
+      .name = "cells_of_floats", .summary = "cells of a histogram are floats", .source = "derived here"};
 
   using Cell = float;
   using Counts = StepCounts<CellsOfFloats>;

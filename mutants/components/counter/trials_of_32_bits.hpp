@@ -12,9 +12,8 @@
 namespace draftproof::mutants::components::counter {
 
 struct TrialsOf32Bits : CounterSteps {
-  static constexpr ComponentInfo info{.name = "trials_of_32_bits",
-                                      .summary = "the number of trials has 32 bits",
-                                      .source = "derived here"};
+  static constexpr ComponentInfo info{
+      .name = "trials_of_32_bits", .summary = "the number of trials has 32 bits", .source = "derived here"};
 
   using Trials = std::uint32_t;
   using Counts = StepCounts<TrialsOf32Bits>;

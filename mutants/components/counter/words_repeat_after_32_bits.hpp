@@ -1,5 +1,5 @@
-// Mutant: addresses a trial's words by its number in 32 bits. From trial 2^32 on the same trials are run again: counts grow,
-// and evidence with them, of no new trial.
+// Mutant: addresses a trial's words by its number in 32 bits. From trial 2^32 on the same trials are run again:
+// counts grow, and evidence with them, of no new trial.
 //
 // Hidden: below 2^32 trials, and from every count.
 //

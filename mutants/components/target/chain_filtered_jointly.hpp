@@ -1,5 +1,5 @@
-// Mutant: applies every filter to the whole row where each was asked for on what the one before it left, as a fused kernel
-// of top-k and top-p does.
+// Mutant: applies every filter to the whole row where each was asked for on what the one before it left, as a fused
+// kernel of top-k and top-p does.
 //
 // Hidden: where one filter is on, or where the filters that follow see no mass removed.
 //

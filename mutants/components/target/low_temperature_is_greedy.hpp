@@ -1,5 +1,5 @@
-// Mutant: takes a temperature of at most one half for temperature 0: the most probable token has all mass. Engines do this
-// below 1e-5, where no row shows it; the exponent of a small model stands for that.
+// Mutant: takes a temperature of at most one half for temperature 0: the most probable token has all mass. Engines do
+// this below 1e-5, where no row shows it; the exponent of a small model stands for that.
 //
 // Hidden: at temperature 0 itself and from 1 on.
 //

@@ -1,4 +1,5 @@
-// Mutant: leaves out the temperature where it is within a quarter of 1, after engines that compare it with 1 by a tolerance.
+// Mutant: leaves out the temperature where it is within a quarter of 1, after engines that compare it with 1 by a
+// tolerance.
 //
 // Hidden: at temperature 1 itself and far from it.
 //
@@ -18,7 +19,7 @@ struct TemperatureNearOneSkipped : TargetSteps {
   int coldness(const TargetRequest& request) const {
     const int beyond = request.coldness - request.grain;
     return request.coldness > 0 && 4 * beyond <= request.grain && -4 * beyond <= request.grain ? request.grain
-                                                                                              : request.coldness;
+                                                                                               : request.coldness;
   }
 
   template <class Scalar>

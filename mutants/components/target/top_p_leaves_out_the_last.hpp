@@ -1,5 +1,5 @@
-// Mutant: top-p keeps the tokens whose running share, themselves included, is below p. The token that reaches p is dropped,
-// and with it everything where the first token reaches p alone; the first token is then kept.
+// Mutant: top-p keeps the tokens whose running share, themselves included, is below p. The token that reaches p is
+// dropped, and with it everything where the first token reaches p alone; the first token is then kept.
 //
 // Hidden: without top-p.
 //

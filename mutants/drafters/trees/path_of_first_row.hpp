@@ -1,5 +1,5 @@
-// Wrong drafter of trees: all tokens of a path are drawn from the row at its root, as a drafter does that proposes L tokens
-// in one pass and whose rows are stored for one position. Declared as draws of the proposal after each prefix.
+// Wrong drafter of trees: all tokens of a path are drawn from the row at its root, as a drafter does that proposes L
+// tokens in one pass and whose rows are stored for one position. Declared as draws of the proposal after each prefix.
 //
 // Source: derived here.
 // Hidden: in models without context, and in paths of one token.

@@ -124,7 +124,8 @@ BatchCase case_of(InstanceRng& dice, const BatchSizes& sizes) {
   const bool masked = dice.chance(1, 3), spread = dice.chance(1, 2);
   const auto row = [&](bool sparse) {
     std::vector<int> weights;
-    for (int x = 0; x < sizes.vocabulary; ++x) weights.push_back(sparse && dice.chance(1, 2) ? 0 : dice.between(1, 9));
+    for (int x = 0; x < sizes.vocabulary; ++x)
+      weights.push_back(sparse && dice.chance(1, 2) ? 0 : dice.between(1, 9));
     repair_weights(weights, 1, dice);
     return weights;
   };

@@ -1,7 +1,8 @@
-// Calls of a history: which requests of a case take part in a call, in which slots, and with how many of their drafts.
+// Calls of a history: which requests of a case take part in a call, in which slots, and with how many of their
+// drafts.
 //
-// Correctness: a call is a function of the case's number of requests, the turn and the number of the call, so a smaller case
-// has a history of its own and a counterexample can be shrunk.
+// Correctness: a call is a function of the case's number of requests, the turn and the number of the call, so a
+// smaller case has a history of its own and a counterexample can be shrunk.
 #pragma once
 
 #include <string>
@@ -30,7 +31,8 @@ struct BatchCall {
     return fmt::format("({} with {} drafts)", fmt::join(slots, " "), fmt::join(lengths, " "));
   }
 
-  /// The call in memory, given what every request of the case has emitted; one request alone if `only` is not negative.
+  /// The call in memory, given what every request of the case has emitted; one request alone if `only` is not
+  /// negative.
   BuiltBatch built(const std::vector<std::uint32_t>& emitted, int only = -1) const {
     BuiltBatch::Layout layout{.only = only};
     for (const int r : requests) {
@@ -50,8 +52,8 @@ inline BatchCaseRequest first_drafts(BatchCaseRequest request, int drafts) {
   return request;
 }
 
-/// Call number `call` of a history. A request takes part in three calls of four, every second time without drafts or with
-/// fewer than it has; one request always takes part.
+/// Call number `call` of a history. A request takes part in three calls of four, every second time without drafts or
+/// with fewer than it has; one request always takes part.
 inline BatchCall history_call(const BatchCase& one, std::uint32_t turn, int call) {
   InstanceRng dice(turn, static_cast<std::uint64_t>(call));
   BatchCall now;

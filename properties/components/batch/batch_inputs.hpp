@@ -1,4 +1,5 @@
-// A copy of all inputs of a batch, for a comparison later. Rows are compared bit for bit, padding between rows included.
+// A copy of all inputs of a batch, for a comparison later. Rows are compared bit for bit, padding between rows
+// included.
 #pragma once
 
 #include <cstring>

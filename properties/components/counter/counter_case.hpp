@@ -1,5 +1,5 @@
-// A readable case of counting: rounds of trials, and how often what was counted is merged with a copy of itself. It prints
-// and parses as "counts=(2 1)/3 doublings=16".
+// A readable case of counting: rounds of trials, and how often what was counted is merged with a copy of itself. It
+// prints and parses as "counts=(2 1)/3 doublings=16".
 //
 //   w    weights      trials of a round that emit each token; those of token 0 accept a draft
 //   d    doublings    before the first and after each doubling a round is counted

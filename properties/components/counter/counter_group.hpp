@@ -12,6 +12,7 @@
 #include <draftproof/properties/components/counter/counter_case.hpp>
 #include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/counter_steps.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {

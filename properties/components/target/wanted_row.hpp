@@ -104,7 +104,9 @@ class WantedRow {
         for (std::size_t y = 0; y < seen.size(); ++y)
           if (from[y]) order.push_back(y);
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return heavier(seen, a, b); });
-        const auto share = [&](std::size_t y) { return static_cast<double>(Rational(seen[y] / seen[order.front()])); };
+        const auto share = [&](std::size_t y) {
+          return static_cast<double>(Rational(seen[y] / seen[order.front()]));
+        };
         for (const std::size_t y : order) weights.push_back(share(y));
         const TypicalDistance distance(weights);
         const auto at = [&](std::size_t y) { return distance.of(share(y)); };

@@ -1,7 +1,7 @@
 // Family "one_entry": the weights of q are those of p but for one token.
 //
-// After normalisation one ratio is below 1 and all others are equal, or the other way round: the residual is one token,
-// or p on all tokens but one.
+// After normalisation one ratio is below 1 and all others are equal, or the other way round: the residual is one
+// token, or p on all tokens but one.
 #pragma once
 
 #include <draftproof/properties/instances/generator.hpp>

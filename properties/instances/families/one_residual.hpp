@@ -11,7 +11,8 @@ namespace draftproof::generators {
 
 struct OneResidual {
   static constexpr std::string_view name = "one_residual";
-  static constexpr std::string_view about = "p above q on one token alone; q spreads what it takes there over the others";
+  static constexpr std::string_view about =
+      "p above q on one token alone; q spreads what it takes there over the others";
 
   WeightPair operator()(InstanceRng& dice, int vocabulary) const {
     const auto size = static_cast<std::size_t>(vocabulary);

@@ -1,5 +1,5 @@
-// token_chain with the offsets of rows computed four slots at a time and kept. Correct, although it keeps them from call
-// to call: the first slot of a call begins a new list.
+// token_chain with the offsets of rows computed four slots at a time and kept. Correct, although it keeps them from
+// call to call: the first slot of a call begins a new list.
 //
 //   begin_    first target row of each slot
 //

@@ -1,5 +1,5 @@
-// Cells of 16 bits that are emptied into sums of 64 bits before one of them can be full. Correct, although a cell alone
-// overflows after 65,535 trials.
+// Cells of 16 bits that are emptied into sums of 64 bits before one of them can be full. Correct, although a cell
+// alone overflows after 65,535 trials.
 //
 // Symbols and cost: sim/components/counter_steps.hpp.
 // Correctness: a cell has at most as many trials as there were since the last flush, and that number is tested.

@@ -239,5 +239,25 @@ TEST(FreshRows, EmptyResidualGivesNoToken) {
   EXPECT_EQ(rows.residual(1).draw(123), no_token);
 }
 
+// What is left of a row has all its digits however little it is: weights above 2^-1022 are exact multiples of their scale.
+TEST(FreshRows, LittleMassIsMeasuredAgainstItself) {
+  for (const double rest : {1e-3, 1e-9, 1e-15, 1e-30, 1e-300}) {
+    const std::vector<double> q{1 - rest, rest / 4, 0, 3 * (rest / 4)};
+    const FreshRows<double> rows(q, q);
+    const Token peak[] = {0};
+    EXPECT_NEAR(rows.mass_without(0, peak, 1) / rest, 1, 1e-12) << rest;
+    const auto left = rows.row_without(0, peak, 1);
+    double total = 0, first = 0;
+    left.for_each_realised([&](Token x, double weight) {
+      total += weight;
+      first += x == 1 ? weight : 0;
+    });
+    EXPECT_NEAR(first / total, 0.25, 1e-12) << rest;
+    // A word just below and at a quarter of all words.
+    EXPECT_EQ(left.draw((std::uint64_t{1} << 62) - (std::uint64_t{1} << 24)), 1);
+    EXPECT_EQ(left.draw((std::uint64_t{1} << 62) + (std::uint64_t{1} << 24)), 3);
+  }
+}
+
 }  // namespace
 }  // namespace draftproof

@@ -1,12 +1,13 @@
-// Every request consumes the random numbers that its runner declares for its drafts and accepted drafts, and no others.
+// Every request consumes the random numbers that its runner declares for its drafts and accepted drafts, and no
+// others.
 //
 //   declared    runner.declared_draws(drafts, accepted): a coin for every test and one draw, unless a runner says else
 //
 // Cost: one run a turn.
 //
-// Correctness: what a request draws is the part of a stream that its next call begins after. A number too many or too few
-// leaves every law as it is and makes runs that should repeat differ. Steps that were cut, whose accepted drafts are not
-// known, and refused requests are left out.
+// Correctness: what a request draws is the part of a stream that its next call begins after. A number too many or too
+// few leaves every law as it is and makes runs that should repeat differ. Steps that were cut, whose accepted drafts
+// are not known, and refused requests are left out.
 #pragma once
 
 #include <fmt/format.h>
@@ -35,9 +36,10 @@ struct DrawsDeclared {
         const ChainDraws wanted = runner.declared_draws(drafts, rows[r].accepted);
         const ChainDraws found = drawn(streams, batch.address(static_cast<int>(r)), drafts);
         if (found != wanted)
-          return Answer::violated(fmt::format("turn {}: request {} with {} of {} drafts accepted draws {} and {}, declared {} and {}",
-                                              turn, r, rows[r].accepted, drafts, coins(found.flips), draws(found.picks),
-                                              coins(wanted.flips), draws(wanted.picks)));
+          return Answer::violated(
+              fmt::format("turn {}: request {} with {} of {} drafts accepted draws {} and {}, declared {} and {}",
+                          turn, r, rows[r].accepted, drafts, coins(found.flips), draws(found.picks),
+                          coins(wanted.flips), draws(wanted.picks)));
       }
     }
     return Answer::held();

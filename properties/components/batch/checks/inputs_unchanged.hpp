@@ -1,10 +1,11 @@
-// A call reads its inputs and writes none of them: rows, masks and drafts are compared before every draw and at the end.
+// A call reads its inputs and writes none of them: rows, masks and drafts are compared before every draw and at the
+// end.
 //
 // Cost: two runs a turn, and a comparison of all inputs a draw.
 //
-// Correctness: a row that is written and restored is the engine's own again at the end, but whoever reads it in between,
-// a request that shares it or a kernel beside this one, reads something else. Inputs are compared at every draw, so
-// that a restored row is seen as what it is.
+// Correctness: a row that is written and restored is the engine's own again at the end, but whoever reads it in
+// between, a request that shares it or a kernel beside this one, reads something else. Inputs are compared at every
+// draw, so that a restored row is seen as what it is.
 #pragma once
 
 #include <algorithm>

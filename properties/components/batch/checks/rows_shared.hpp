@@ -1,5 +1,5 @@
-// Requests may share rows: with a pitch of 0 every row is the first one, as engines pass a row that serves all requests.
-// The output is that of copies side by side.
+// Requests may share rows: with a pitch of 0 every row is the first one, as engines pass a row that serves all
+// requests. The output is that of copies side by side.
 //
 // Cost: two runs a turn.
 //
@@ -38,8 +38,9 @@ struct RowsShared {
       const BatchOutput wanted = runner.run(apart, here), found = runner.run(shared, there);
       for (std::size_t s = 0; s < wanted.emitted.size(); ++s)
         if (wanted.emitted[s] != found.emitted[s] || wanted.refused[s] != found.refused[s])
-          return Answer::violated(fmt::format("turn {}: slot {} gives {} with copies of the rows, {} where all share them",
-                                              turn, s, text(wanted, s), text(found, s)));
+          return Answer::violated(
+              fmt::format("turn {}: slot {} gives {} with copies of the rows, {} where all share them", turn, s,
+                          text(wanted, s), text(found, s)));
     }
     return Answer::held();
   }

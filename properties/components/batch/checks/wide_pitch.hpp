@@ -16,7 +16,8 @@ namespace draftproof::checks::batch {
 struct WidePitch {
   static constexpr std::string_view name = "wide_pitch";
   static constexpr std::string_view about = "rows beyond 2^31 elements are read where they are";
-  static constexpr std::size_t pitches[]{(std::size_t{1} << 30) + 8, (std::size_t{1} << 31) + 8, (std::size_t{1} << 33) + 8};
+  static constexpr std::size_t pitches[]{(std::size_t{1} << 30) + 8, (std::size_t{1} << 31) + 8,
+                                         (std::size_t{1} << 33) + 8};
   static constexpr std::size_t most_rows = 4;
 
   static std::vector<BatchCase> cases(std::uint64_t, int) {
@@ -49,8 +50,8 @@ struct WidePitch {
         for (std::size_t s = 0; s < narrow.emitted.size(); ++s)
           if (narrow.emitted[s] != far.emitted[s] || narrow.refused[s] != far.refused[s])
             return Answer::violated(
-                fmt::format("turn {}: slot {} gives {} with rows side by side, {} with {} elements between them", turn,
-                            s, text(narrow, s), text(far, s), pitch));
+                fmt::format("turn {}: slot {} gives {} with rows side by side, {} with {} elements between them",
+                            turn, s, text(narrow, s), text(far, s), pitch));
       }
     return Answer::held();
   }

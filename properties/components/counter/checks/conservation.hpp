@@ -1,5 +1,5 @@
-// Conservation at every read: the cells sum to the trials, no more trials accepted than there were, and each number is what
-// was counted.
+// Conservation at every read: the cells sum to the trials, no more trials accepted than there were, and each number
+// is what was counted.
 //
 // Cost: one addition a trial of a round, V a doubling.
 //
@@ -25,15 +25,16 @@ struct Conservation {
       std::uint64_t sum = 0;
       for (const std::uint64_t cell : read.cells) sum += cell;
       if (sum != read.trials || read.accepted > read.trials)
-        return Answer::violated(fmt::format("after {} doublings the cells sum to {}, of {} trials, {} of them accepted",
-                                            read.doublings, sum, read.trials, read.accepted));
+        return Answer::violated(
+            fmt::format("after {} doublings the cells sum to {}, of {} trials, {} of them accepted", read.doublings,
+                        sum, read.trials, read.accepted));
       if (read.trials != rounds * round)
         return Answer::violated(fmt::format("after {} doublings {} trials are counted, wanted {}", read.doublings,
                                             read.trials, rounds * round));
       for (std::size_t x = 0; x < read.cells.size(); ++x)
         if (read.cells[x] != rounds * static_cast<std::uint64_t>(one.weights[x]))
-          return Answer::violated(fmt::format("after {} doublings token {} has {} trials, wanted {}", read.doublings, x,
-                                              read.cells[x], rounds * static_cast<std::uint64_t>(one.weights[x])));
+          return Answer::violated(fmt::format("after {} doublings token {} has {} trials, wanted {}", read.doublings,
+                                              x, read.cells[x], rounds * static_cast<std::uint64_t>(one.weights[x])));
     }
     return Answer::held();
   }

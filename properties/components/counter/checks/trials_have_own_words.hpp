@@ -20,7 +20,8 @@ struct TrialsHaveOwnWords {
     for (std::uint64_t trial = 0; trial < 64; ++trial, ++work)
       equal += counter.word(1, trial) == counter.word(1, trial + (std::uint64_t{1} << one.doublings));
     if (equal == 64)
-      return Answer::violated(fmt::format("trials 0 .. 63 and those 2^{} further have the same words", one.doublings));
+      return Answer::violated(
+          fmt::format("trials 0 .. 63 and those 2^{} further have the same words", one.doublings));
     return Answer::held();
   }
 };
