@@ -11,6 +11,7 @@
 #include <draftproof/captures/capture.hpp>
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/captures/philox_engine.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/token.hpp>
@@ -176,7 +177,8 @@ std::shared_ptr<const Source::Rows> open_rows(std::string_view spec, const Sourc
   throw InputError(
       {.file = std::string(spec),
        .found = "neither a file nor a family",
-       .wanted = fmt::format("a .npz, .safetensors or .npy file, or one of {}", fmt::join(families, ", "))});
+       .wanted = fmt::format("a .npz, .safetensors or .npy file, or one of {}{}", fmt::join(families, ", "),
+                             did_you_mean(families, spec.substr(0, spec.find(':'))))});
 }
 
 }  // namespace

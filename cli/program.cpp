@@ -12,9 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/cli/numbers.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/cli/check_registrations.hpp>
+#include <draftproof/cli/numbers.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/work_choice.hpp>
@@ -46,11 +50,10 @@ int told(int code) {
 /// Threads beyond it only wait for each other, and a system may refuse them.
 int most_threads() { return std::max(64, 4 * static_cast<int>(std::thread::hardware_concurrency())); }
 
-std::string command_names() {
-  std::string names;
-  for (const auto& command : draftproof::found_commands())
-    names += (names.empty() ? "one of " : ", ") + std::string(command.name);
-  return names;
+std::string known_commands(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& command : draftproof::found_commands()) names.emplace_back(command.name);
+  return fmt::format("one of {}{}", fmt::join(names, ", "), draftproof::did_you_mean(names, name));
 }
 
 int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger> ledger) {
@@ -106,7 +109,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
   } catch (const CLI::RequiredError& error) {
     // CLI11 reports a missing subcommand before it names the unknown word.
     if (const auto rest = app.remaining(); app.get_subcommands().empty() && !rest.empty())
-      throw InputError({.file = "command", .found = in_quotes(rest.front()), .wanted = command_names()});
+      throw InputError({.file = "command", .found = in_quotes(rest.front()), .wanted = known_commands(rest.front())});
     return told(app.exit(error, std::cout, std::cerr));
   } catch (const CLI::ValidationError& error) {
     throw UsageError(error.what());
