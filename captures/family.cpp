@@ -29,8 +29,7 @@ std::string one_of(const Range& range, std::string_view name) {
 const FamilyInfo& find_family(std::string_view name, const std::string& spec) {
   for (const FamilyInfo& info : added_families())
     if (info.name == name) return info;
-  throw InputError(
-      {.file = spec, .found = "no family " + in_quotes(name), .wanted = one_of(added_families(), name)});
+  throw InputError({.file = spec, .found = "no family " + in_quotes(name), .wanted = one_of(added_families(), name)});
 }
 
 double parse_number(std::string_view text, const ParameterInfo& parameter, const std::string& spec) {

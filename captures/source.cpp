@@ -229,9 +229,7 @@ std::size_t Source::address(std::size_t i) const {
 std::size_t Source::vocabulary() const { return rows_->vocabulary; }
 const std::vector<std::string>& Source::proposal_names() const { return names_; }
 
-RowPair Source::pair(std::size_t i) const {
-  return rows_->pair(address(i), target_filter_, filters_);
-}
+RowPair Source::pair(std::size_t i) const { return rows_->pair(address(i), target_filter_, filters_); }
 
 nlohmann::json Source::describe() const {
   nlohmann::json description = rows_->describe();
@@ -240,8 +238,10 @@ nlohmann::json Source::describe() const {
   description["vocabulary"] = vocabulary();
   description["proposals"] = proposal_names();
   if (selection_ != Selection{.end = rows_->positions})
-    description["selection"] = {
-        {"of", rows_->positions}, {"first", selection_.first}, {"end", selection_.end}, {"sample", selection_.sample}};
+    description["selection"] = {{"of", rows_->positions},
+                                {"first", selection_.first},
+                                {"end", selection_.end},
+                                {"sample", selection_.sample}};
   description["target_filter"] = to_json(target_filter_);
   description["proposal_filter"] = to_json(proposal_filter_);
   if (!draft_temperatures_.empty()) {

@@ -23,8 +23,8 @@ struct TailLaw {
   using Scalar = typename L::Scalar;
   const L& laws;
   Token fixed[max_drafts];
-  int count;      ///< of the fixed tokens
-  Scalar bound;   ///< q of the last fixed one; above 1 if no token is fixed
+  int count;     ///< of the fixed tokens
+  Scalar bound;  ///< q of the last fixed one; above 1 if no token is fixed
   /// The tail is q / divisor + uniform: (q-mass outside the fixed tokens, 0) or, without such mass, (1, 1 / count).
   Scalar divisor, uniform;
 
@@ -39,7 +39,8 @@ struct TailLaw {
   Scalar operator()(Token x) const {
     const Scalar q = laws.proposal(x), tail = q / divisor + uniform;
     if constexpr (FreshLaws<L>) {
-      const int above = q > bound, tied = q == bound, early = count > 0 && x <= fixed[count - 1];  // integers: no branch
+      const int above = q > bound, tied = q == bound,
+                early = count > 0 && x <= fixed[count - 1];  // integers: no branch
       return (above | (tied & early)) != 0 ? laws.zero() : tail;
     } else {
       return among(x, fixed, count) ? laws.zero() : tail;

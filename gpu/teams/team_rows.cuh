@@ -92,7 +92,8 @@ class TeamRows {
     if (left >= 0x1p-4) return left;
     const double scale = remaining_scale(k, seen, n);
     if (scale == 1) return from_fixed(total_);
-    return sum([this, k, seen, n, scale](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k) * scale; }) / scale;
+    return sum([this, k, seen, n, scale](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k) * scale; }) /
+           scale;
   }
 
   /// The (j + 1)-th most probable token of the proposal, by j + 1 passes; 0 <= j < V.

@@ -93,7 +93,8 @@ void add_block(GateResult& result, const GateOptions& options, const std::string
     examine(result);
     return;
   }
-  const std::string group = fmt::format("check {} at tier {}, {}", result.gate.name(), to_text(result.gate.tier), about);
+  const std::string group =
+      fmt::format("check {} at tier {}, {}", result.gate.name(), to_text(result.gate.tier), about);
   options.ledger->run(group, 1, 0, 1, [&](std::uint64_t, std::uint64_t) -> std::optional<BlockResult> {
     GateResult alone{.gate = result.gate};
     examine(alone);

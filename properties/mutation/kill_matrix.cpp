@@ -203,7 +203,8 @@ std::vector<GateFinding> examined(const AnyComponent& component, const KillOptio
 std::optional<ShownShare> largest_share(const AnyComponent& component, const KillOptions& options) {
   std::optional<ShownShare> largest;
   for (const ShownShare& share : component.shares({.seed = options.proof.seed}))
-    if (share.asked > 0 && (!largest || share.shown * std::int64_t{largest->asked} > largest->shown * std::int64_t{share.asked}))
+    if (share.asked > 0 &&
+        (!largest || share.shown * std::int64_t{largest->asked} > largest->shown * std::int64_t{share.asked}))
       largest = share;
   return largest;
 }

@@ -26,12 +26,14 @@ int drafted_tokens(const TreeShape& shape, int vocabulary, const PathSizes& size
 enum class PathForm { any, deep, wide };
 
 TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
-  const int fewest = form == PathForm::wide ? std::clamp(2, sizes.fewest_drafts, sizes.most_drafts) : sizes.fewest_drafts;
+  const int fewest =
+      form == PathForm::wide ? std::clamp(2, sizes.fewest_drafts, sizes.most_drafts) : sizes.fewest_drafts;
   const int most = form == PathForm::deep ? sizes.fewest_drafts : sizes.most_drafts;
-  TreeShape shape{.drafts = dice.between(fewest, most),
-                  .length = form == PathForm::wide ? dice.between(1, 2) : dice.between(form == PathForm::deep ? 3 : 1, 4),
-                  .branching = {},
-                  .stem = 0};
+  TreeShape shape{
+      .drafts = dice.between(fewest, most),
+      .length = form == PathForm::wide ? dice.between(1, 2) : dice.between(form == PathForm::deep ? 3 : 1, 4),
+      .branching = {},
+      .stem = 0};
   if (sizes.stem) shape.stem = dice.between(0, shape.length);
   if (sizes.branches && dice.chance(1, 2))
     for (int depth = 0; depth < shape.length; ++depth) shape.branching.push_back(dice.between(fewest, most));
@@ -118,9 +120,10 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
     return PrefixWeights{std::move(weights.target), std::move(weights.proposal)};
   };
   const auto add_rows = [&](const Tokens& prefix) {
-    instance.rows.emplace(prefix, context == Context::opposed                        ? opposed_rows(dice, prefix, vocabulary)
-                                  : context == Context::repeated && prefix.size() > 1 ? instance.rows.at({prefix.back()})
-                                                                                      : own_rows());
+    instance.rows.emplace(prefix, context == Context::opposed ? opposed_rows(dice, prefix, vocabulary)
+                                  : context == Context::repeated && prefix.size() > 1
+                                      ? instance.rows.at({prefix.back()})
+                                      : own_rows());
   };
   Tokens prefix;
   for (int length = 0; length <= listed; ++length) each_prefix(vocabulary, length, prefix, add_rows);

@@ -43,7 +43,8 @@ struct Reproduce {
                         .wanted = "one that `draftproof list` shows" + did_you_mean(names, study)});
     }
     if (!found->divided) {
-      if (work.asked(session)) throw InputError({.file = "blocks", .found = study, .wanted = "a study with blocks: " + divided()});
+      if (work.asked(session))
+        throw InputError({.file = "blocks", .found = study, .wanted = "a study with blocks: " + divided()});
       if (rank_of_job().first > 0) return exit_held;  // rank 0 alone
     } else {
       options.ledger = work.open(session, options.sources);

@@ -11,9 +11,8 @@
 namespace draftproof::components::counter {
 
 struct FrameworkTally : CounterSteps {
-  static constexpr ComponentInfo info{.name = "framework_tally",
-                                      .summary = "the counts of simulations, 64 bits each",
-                                      .source = "sim/tally.hpp"};
+  static constexpr ComponentInfo info{
+      .name = "framework_tally", .summary = "the counts of simulations, 64 bits each", .source = "sim/tally.hpp"};
 
   class Counts {
    public:

@@ -19,8 +19,9 @@ void expect_none_violated(const P& proof, const std::string& text) {
 void expect_held_on_paths(std::string_view name, std::string_view law, const std::string& text) {
   const AnyPathVerifier* verifier = path_registry().verifier(name);
   ASSERT_TRUE(verifier) << name;
-  expect_none_violated(prove_on(*verifier, *path_registry().drafter(law), PathInstance::parse(text), {.tier = std::nullopt}),
-                       std::string(name) + " " + text);
+  expect_none_violated(
+      prove_on(*verifier, *path_registry().drafter(law), PathInstance::parse(text), {.tier = std::nullopt}),
+      std::string(name) + " " + text);
 }
 
 void expect_held(std::string_view name, std::string_view law, const std::string& text) {

@@ -67,7 +67,9 @@ DRAFTPROOF_DEVICE void clip_products(const Steps& steps, typename Steps::Scalar*
     const auto product = clipped[i] * steps.target(i);
     const auto q = steps.proposal(i);
     // Where both are 0, q is 0 by rounding: the token was drafted.
-    clipped[i + 1] = product < q ? typename Steps::Scalar(product / q) : product > steps.zero() ? steps.one() : product;
+    clipped[i + 1] = product < q              ? typename Steps::Scalar(product / q)
+                     : product > steps.zero() ? steps.one()
+                                              : product;
   }
 }
 
