@@ -15,9 +15,9 @@
 
 namespace draftproof::verifiers {
 
-/// The law of the last draft: q outside a fixed set of most probable tokens. The set is the beginning of an order of q, so
-/// on fresh rows comparing a token with the last fixed one decides membership: passes over V tokens call this, without
-/// branches. A table rounds q, which must not decide an order: there the tokens of the set are compared.
+/// The law of the last draft: q outside a fixed set of most probable tokens. The set is the beginning of an order of
+/// q, so on fresh rows comparing a token with the last fixed one decides membership: passes over V tokens call this,
+/// without branches. A table rounds q, which must not decide an order: there the tokens of the set are compared.
 template <class L>
 struct TailLaw {
   using Scalar = typename L::Scalar;

@@ -125,9 +125,10 @@ TEST(Precision, SixTokensInLargeFreshRows) {
       "FreshRows");
 }
 
-// The rest of a row after K - 1 drafts without replacement, or after its likeliest tokens, has little mass: drafts are drawn
-// from it with the law that verifiers divide by. Before rests were scaled this was off by V 2^-60 over the rest; the plan of
-// ladder_wor on fresh rows still is, because its buckets are sums in units of 2^-60 (verifiers/ladder_wor.hpp).
+// The rest of a row after K - 1 drafts without replacement, or after its likeliest tokens, has little mass: drafts
+// are drawn from it with the law that verifiers divide by. Before rests were scaled this was off by V 2^-60 over the
+// rest; the plan of ladder_wor on fresh rows still is, because its buckets are sums in units of 2^-60
+// (verifiers/ladder_wor.hpp).
 TEST(Precision, LittleIsLeftOfAProposal) {
   const std::vector<double> p{0.3, 0.3, 0.1, 0.1, 0.1, 0.1};
   for (const double rest : {1e-6, 1e-9, 1e-12}) {

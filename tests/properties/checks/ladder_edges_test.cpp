@@ -1,5 +1,5 @@
-// Ladders where tokens tie and where levels round: tied tokens are told apart by their ids, so the law of a step hangs on
-// them; and no rounding of a level accepts a token that the target lacks.
+// Ladders where tokens tie and where levels round: tied tokens are told apart by their ids, so the law of a step
+// hangs on them; and no rounding of a level accepts a token that the target lacks.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/path_prover.hpp>
