@@ -20,6 +20,7 @@
 
 #include <draftproof/gpu/row_view.hpp>
 #include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/teams/team_firsts.cuh>
 #include <draftproof/gpu/teams/team_masses.cuh>
 #include <draftproof/gpu/teams/team_search.cuh>
 #include <draftproof/gpu/teams/team_sums.cuh>
@@ -80,8 +81,7 @@ class TeamRows {
   }
   DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const {
     const double scale = remaining_scale(k, seen, n);
-    return weights([this, k, seen, n, scale](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k) * scale; },
-                   scale == 1);
+    return weights(scaled_rest(k, seen, n, scale), scale == 1);
   }
 
   /// By subtraction while at least 1/16 is left, else by a pass, little mass against itself: the rule and the bits of
@@ -91,24 +91,13 @@ class TeamRows {
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
     if (left >= 0x1p-4) return left;
     const double scale = remaining_scale(k, seen, n);
-    if (scale == 1) return from_fixed(total_);
-    return sum([this, k, seen, n, scale](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k) * scale; }) /
-           scale;
+    return scale == 1 ? from_fixed(total_) : sum(scaled_rest(k, seen, n, scale)) / scale;
   }
 
   /// The (j + 1)-th most probable token of the proposal, by j + 1 passes; 0 <= j < V.
   DRAFTPROOF_DEVICE Token kth_most_probable(int j) const {
     Candidate last{-infinity, no_token};
-    for (int rank = 0; rank <= j; ++rank) {
-      Candidate own;
-      for_own([&](Token x) {
-        // The greatest q first: -q as a time ascends.
-        const Candidate here{-proposal(x), x};
-        const bool after = last.token == no_token || last.before(here);
-        if (after && here.before(own)) own = here;
-      });
-      last = team_first(team_, own, vocabulary());
-    }
+    for (int rank = 0; rank <= j; ++rank) last = greatest([this](Token x) { return proposal(x); }, last);
     return last.token;
   }
 
@@ -157,35 +146,26 @@ class TeamRows {
   /// reduction per candidate.
   template <int most, class Walk>
   DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Walk& walk) const {
-    const int warps = team_.warps() * team_.partitions(), warp = team_.partition() * team_.warps() + team_.warp();
-    SmallestK<most> own(wanted), all(wanted);
-    walk(own, warp * team_.lanes() + team_.lane(), warps * team_.lanes());
-    for (int told = 0; all.size() < wanted;) {
-      const Candidate next = own[told], first = team_first(team_, next, vocabulary());
-      if (first.token == no_token) break;
-      told += first.token == next.token && first.time == next.time;
-      all.add(first);
-    }
-    return all;
+    return team_smallest<most>(team_, vocabulary(), wanted, walk);
   }
 
  private:
-  /// The scale of the weights of a row without some tokens (sim/numeric/small_sum.hpp): 1 while at least 1/16 is left, or
-  /// nothing; their total is then that of the last pass.
+  template <class F>
+  DRAFTPROOF_DEVICE Candidate greatest(const F& f, const Candidate& last) const {
+    return team_greatest(
+        team_, vocabulary(), [this](const auto& visit) { this->for_own(visit); }, f, last);
+  }
+  /// The scale of the weights of a row without some tokens (sim/numeric/small_sum.hpp): 1 while at least 1/16 is
+  /// left, or nothing; their total is then that of the last pass.
   DRAFTPROOF_DEVICE double remaining_scale(int k, const Token* seen, int n) const {
-    const auto scaled = [this, k, seen, n](double scale) {
-      return [this, k, seen, n, scale](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k) * scale; };
-    };
     passed_ = never;
-    total_ = pass(scaled(1.0));
+    total_ = pass(scaled_rest(k, seen, n, 1));
     if (total_ >= small_total) return 1;
-    Candidate own;
-    for_own([&](Token x) {
-      const Candidate here{-scaled(1.0)(x), x};
-      if (here.before(own)) own = here;
-    });
-    const Candidate largest = team_first(team_, own, vocabulary());
-    return scale_of_small(vocabulary(), -largest.time, [&](double by) { return pass(scaled(by)); });
+    const Candidate largest = greatest(scaled_rest(k, seen, n, 1), {-infinity, no_token});
+    return scale_of_small(vocabulary(), -largest.time, [&](double by) { return pass(scaled_rest(k, seen, n, by)); });
+  }
+  DRAFTPROOF_DEVICE auto scaled_rest(int k, const Token* seen, int n, double scale) const {
+    return [this, k, seen, n, scale](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k) * scale; };
   }
 
   /// Weights f(x); a draw is a pass and a search.

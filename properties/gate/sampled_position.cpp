@@ -132,9 +132,9 @@ double tokens_of_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, c
   const Simulator<RatioTable> simulator(
       {.verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = options.seed}, table);
   Tally tally = simulator.empty();
-  const std::uint64_t before = RatioTable::visited();
+  const std::uint64_t before = tokens_passed();
   simulator.run(0, trials, tally);
-  return static_cast<double>(RatioTable::visited() - before) / static_cast<double>(trials);
+  return static_cast<double>(tokens_passed() - before) / static_cast<double>(trials);
 }
 
 struct ShrunkSource {

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <draftproof/sim/distributions/counted_passes.hpp>
 #include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/distributions/ratio_guide.hpp>
 #include <draftproof/sim/distributions/ratio_residual.hpp>
@@ -62,7 +63,7 @@ class RatioTable {
         probabilities_[x * stride_ + 1 + k] = probability(cumulatives_[k].mass(static_cast<Token>(x)));
     }
     sort_by_ratio(p, first);
-    // The order is that of the row as given: in integers that sum to 2^62 equal probabilities may differ by a remainder.
+    // In the order of the row as given: in integers that sum to 2^62 equal ones may differ by a remainder.
     if (!proposals.empty())
       top_ = top_tokens(vocabulary(), [&row = proposals.front()](Token x) { return row[index(x)]; });
   }
@@ -130,17 +131,12 @@ class RatioTable {
 
   template <class F>
   auto sum(F f) const {
-    visited() += probabilities_.size() / stride_;
+    tokens_passed() += probabilities_.size() / stride_;
     return fixed_sum(vocabulary(), f);
   }
   template <class F>
   auto weights(F f) const {
     return PassWeights<F>{vocabulary(), std::move(f)};
-  }
-  /// Number of tokens that passes of this thread over any table have read; look-ups and searches do not count.
-  static std::uint64_t& visited() {
-    thread_local std::uint64_t tokens = 0;
-    return tokens;
   }
   /// weights(f) as a table: the same tokens from the same words.
   template <class F>
@@ -184,20 +180,6 @@ class RatioTable {
   auto ranking() const { return Ranking(*this); }
 
  private:
-  /// Weights of a function, whose draws are passes.
-  template <class F>
-  class PassWeights : public FixedWeights<F> {
-   public:
-    PassWeights(int size, F f) : FixedWeights<F>(size, std::move(f)), size_{size} {}
-    Token draw(std::uint64_t word) const {
-      visited() += static_cast<std::uint64_t>(size_);
-      return FixedWeights<F>::draw(word);
-    }
-
-   private:
-    int size_;
-  };
-
   class Ranking {
    public:
     explicit Ranking(const RatioTable& table)

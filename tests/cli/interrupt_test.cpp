@@ -104,7 +104,7 @@ TEST_F(Interrupt, ASecondSignalLeavesAWord) {
 
 TEST_F(Interrupt, AProofThatWasStoppedProvesNothing) {
   for (const int number : {SIGINT, SIGHUP}) {
-    Child child({"prove", "single_draft", "--instances", "100000000", "--threads", "1", "--json"}, Stream::pipe,
+    Child child({"prove", "single_draft", "--instances", "1000000", "--threads", "1", "--json"}, Stream::pipe,
                 Stream::terminal);
     EXPECT_EQ(interrupted(child, "proving", number), 3) << child.err();
     const auto report = nlohmann::json::parse(child.out());
