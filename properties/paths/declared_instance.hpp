@@ -5,9 +5,14 @@
 #pragma once
 
 #include <draftproof/properties/instances/path_instance.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
 #include <draftproof/sim/trees/tree_drafter.hpp>
 
 namespace draftproof {
+
+/// Whether the declared rows are there after any number of iterations. Those of a cache are listed for the prefixes
+/// of one step; a longer text has the row of its beginning, which is not that of its last token.
+inline bool declares_every_row(const AnyTreeDrafter& drafter) { return drafter.info().row == DraftRow::context; }
 
 inline PathInstance declared_instance(const TreeDrafterInfo& drafter, const PathInstance& instance) {
   if (drafter.row == DraftRow::context) return instance;
