@@ -167,6 +167,22 @@ TargetCase generate_target_case(std::uint64_t seed, int n) {
   if (dice.chance(1, 2)) request.backend = TargetBackend::generic;
   if (dice.chance(1, 4))
     for (int i = 0; i <= drafts; ++i) request.masks.push_back(row(2, 1));
+  if (n % 3 == 1) {  // two filters in a chain, and little else that removes tokens
+    request.joint = request.cold_last = false;
+    request.top_k = std::max(2, vocabulary - 1);
+    request.top_p = 5 * dice.between(8, 14);
+    request.typical_p = request.min_p_over = 0;
+    request.grain = request.coldness = 1;
+    request.masks.clear();
+    request.weights.front() = row(0, 9);
+  } else if (n % 3 == 2) {  // a temperature that moves what a filter sees, beside 1 for the most part
+    constexpr int near[]{3, 5, 5, 8};
+    request.grain = 4;
+    request.coldness = near[dice.between(0, 3)];
+    request.top_p = 5 * dice.between(10, 16);
+    request.cold_last = dice.chance(1, 4);
+    request.masks.clear();
+  }
   return one;
 }
 
