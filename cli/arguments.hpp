@@ -1,5 +1,5 @@
-// What is asked of a command line before work begins: every number is read strictly and lies in its option's range, and no
-// file that is written is one that is read.
+// Checks of a command line before work begins: every number is read strictly and lies in its option's range, and no file
+// is both read and written.
 //
 // CLI11 alone reads "-5" as 2^64 - 5, "010" as 8 and "nan" as a number within every range.
 #pragma once

@@ -29,7 +29,7 @@ namespace {
 std::atomic<bool> stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
-/// What the handler of signals reads: how many came, whether the result is on its way, and what stands in its place.
+/// State of the signal handler: the number of signals, whether the result is being written, and the text in its place.
 std::atomic<int> signals{0};
 std::atomic<bool> writing{false}, at_once{false};
 bool said_incomplete = false;
@@ -136,7 +136,7 @@ void Session::check_output() const {
     if (access(path.c_str(), W_OK) != 0) refuse(output);
     return;
   }
-  // Only the system knows whether a folder takes such a name: one that no other run uses is tried, and nothing stays.
+  // The system alone decides whether a folder takes such a name: a name of this process is tried and removed.
   const std::string part = output + "." + std::to_string(getpid()) + ".part";
   const int tried = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (tried < 0) refuse(output);

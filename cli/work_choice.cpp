@@ -19,8 +19,8 @@ namespace draftproof {
 namespace {
 
 /// Options that change no block.
-constexpr std::array<std::string_view, 11> beside{"shard",   "checkpoint", "resume", "deal",    "output", "format",
-                                                  "json",    "threads",    "timings", "quiet", "help"};
+constexpr std::array<std::string_view, 11> beside{"shard", "checkpoint", "resume",  "deal",  "output", "format",
+                                                  "json",  "threads",    "timings", "quiet", "help"};
 
 BlockShard parse_shard(const std::string& text) {
   BlockShard shard{.index = 0, .count = 0};
@@ -78,15 +78,19 @@ class Saver {
 
 void WorkChoice::declare(CLI::App& app) {
   app_ = &app;
-  const CLI::Validator given([](const std::string& text) { return text.empty() ? "empty" : ""; }, "");
-  app.add_option("--shard", shard_, "compute part i of n, as in 3/64, and write it to --output for `draftproof merge`")
+  const CLI::Validator given([](const std::string& text) { return text.empty() ? "found \"\", wanted a value" : ""; },
+                             "");
+  app.add_option("--shard", shard_,
+                 "compute part i of n, as in 3/64, and write it to --output for `draftproof merge`")
       ->check(given);
-  app.add_option("--deal", plan_,
-                 "result of `draftproof plan` in JSON, by whose times blocks are divided among shards or ranks; in turn "
-                 "if not given")
+  app.add_option(
+         "--deal", plan_,
+         "result of `draftproof plan` in JSON, by whose times blocks are divided among shards or ranks; in turn "
+         "if not given")
       ->check(given);
   auto* const checkpoint =
-      app.add_option("--checkpoint", checkpoint_, "file to save the known blocks in while the command runs")->check(given);
+      app.add_option("--checkpoint", checkpoint_, "file to save the known blocks in while the command runs")
+          ->check(given);
   app.add_flag("--resume", resume_, "go on from the checkpoint, if there is one")->needs(checkpoint);
 }
 
@@ -116,7 +120,8 @@ BlockLedger* WorkChoice::open(const Session& session, const std::vector<std::str
     return session.ledger.get();
   }
   const auto [rank, ranks] = rank_of_job();
-  if (!plan_.empty() && shard_.empty()) deal_of(plan_, static_cast<std::uint64_t>(ranks));  // refused even where one rank has all
+  if (!plan_.empty() && shard_.empty())
+    deal_of(plan_, static_cast<std::uint64_t>(ranks));  // a bad plan is refused on one rank too
   if (shard_.empty() && checkpoint_.empty() && ranks == 1) return nullptr;
   BlockShard shard{static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(ranks)};
   if (ranks > 1 && !shard_.empty())
@@ -127,8 +132,8 @@ BlockLedger* WorkChoice::open(const Session& session, const std::vector<std::str
     if (session.output.empty())
       throw InputError({.file = "--shard", .found = "no --output", .wanted = "a file for the part"});
   }
-  ledger_ = std::make_shared<BlockLedger>(request(sources), shard,
-                                          shard_.empty() && ranks == 1 ? BlockLedger::Kind::whole : BlockLedger::Kind::shard);
+  ledger_ = std::make_shared<BlockLedger>(
+      request(sources), shard, shard_.empty() && ranks == 1 ? BlockLedger::Kind::whole : BlockLedger::Kind::shard);
   if (!plan_.empty()) ledger_->use(deal_of(plan_, shard.count));
   if (!checkpoint_.empty()) {
     if (resume_ && std::filesystem::exists(checkpoint_)) ledger_->resume(read_ledger(checkpoint_), checkpoint_);

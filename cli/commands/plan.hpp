@@ -17,7 +17,8 @@ namespace draftproof::commands {
 
 struct Plan {
   static constexpr std::string_view name = "plan";
-  static constexpr std::string_view about = "what a command that is divided into blocks will cost: plan COMMAND ARGUMENTS";
+  static constexpr std::string_view about =
+      "what a command that is divided into blocks will cost: plan COMMAND ARGUMENTS";
 
   CLI::App* app = nullptr;
 

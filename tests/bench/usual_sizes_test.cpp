@@ -1,4 +1,4 @@
-// What `bench` measures by default: of benchmarks that differ in sizes alone the middle one, and both sides of every goal.
+// The default selection of `bench`: of benchmarks that differ in sizes alone the middle one, and both sides of every goal.
 #include <gtest/gtest.h>
 
 #include <draftproof/bench/run.hpp>

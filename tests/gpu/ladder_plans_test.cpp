@@ -197,7 +197,7 @@ void compare_short(Tally& tally) {
 template <class V, class Drafter>
 bool compare_ladder(const char* name) {
   Tally tally;
-  compare_all<V, Drafter, float>({1, 2, 3, 17, 1100}, {1, 2, 5, 16}, tally);
+  compare_all<V, Drafter, float>({1, 2, 3, 17, 300, 1100}, {1, 2, 3, 5, 8, 16}, tally);
   compare_all<V, Drafter, float>({4000}, {2, 4, 16}, tally);
   compare_all<V, Drafter, double>({2, 150}, {1, 4}, tally);
   compare_all<V, Drafter, Bfloat16>({40, 700}, {2, 8}, tally);
