@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 
 namespace draftproof {
 namespace {
@@ -17,18 +18,18 @@ std::vector<FamilyInfo>& added_families() {
   return families;
 }
 
+/// "one of A, B, C", and which of them `name` may stand for.
 template <class Range>
-std::string names_of(const Range& range) {
+std::string one_of(const Range& range, std::string_view name) {
   std::vector<std::string> names;
   for (const auto& item : range) names.push_back(item.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("one of {}{}", fmt::join(names, ", "), did_you_mean(names, name));
 }
 
 const FamilyInfo& find_family(std::string_view name, const std::string& spec) {
   for (const FamilyInfo& info : added_families())
     if (info.name == name) return info;
-  throw InputError(
-      {.file = spec, .found = "no family " + in_quotes(name), .wanted = "one of " + names_of(added_families())});
+  throw InputError({.file = spec, .found = "no family " + in_quotes(name), .wanted = one_of(added_families(), name)});
 }
 
 double parse_number(std::string_view text, const ParameterInfo& parameter, const std::string& spec) {
@@ -98,7 +99,7 @@ Family parse_family(std::string_view spec) {
     if (known == parameters.end())
       throw InputError({.file = whole_spec,
                         .found = fmt::format("no parameter {} of {}", in_quotes(name), info.name),
-                        .wanted = "one of " + names_of(parameters)});
+                        .wanted = one_of(parameters, name)});
     auto& value = given[static_cast<std::size_t>(known - parameters.begin())];
     if (value)
       throw InputError({.file = whole_spec, .found = known->name + " twice", .wanted = "each parameter once"});

@@ -11,6 +11,7 @@
 #include <draftproof/captures/capture.hpp>
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/captures/philox_engine.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/token.hpp>
@@ -176,7 +177,8 @@ std::shared_ptr<const Source::Rows> open_rows(std::string_view spec, const Sourc
   throw InputError(
       {.file = std::string(spec),
        .found = "neither a file nor a family",
-       .wanted = fmt::format("a .npz, .safetensors or .npy file, or one of {}", fmt::join(families, ", "))});
+       .wanted = fmt::format("a .npz, .safetensors or .npy file, or one of {}{}", fmt::join(families, ", "),
+                             did_you_mean(families, spec.substr(0, spec.find(':'))))});
 }
 
 }  // namespace
@@ -227,9 +229,7 @@ std::size_t Source::address(std::size_t i) const {
 std::size_t Source::vocabulary() const { return rows_->vocabulary; }
 const std::vector<std::string>& Source::proposal_names() const { return names_; }
 
-RowPair Source::pair(std::size_t i) const {
-  return rows_->pair(address(i), target_filter_, filters_);
-}
+RowPair Source::pair(std::size_t i) const { return rows_->pair(address(i), target_filter_, filters_); }
 
 nlohmann::json Source::describe() const {
   nlohmann::json description = rows_->describe();
@@ -238,8 +238,10 @@ nlohmann::json Source::describe() const {
   description["vocabulary"] = vocabulary();
   description["proposals"] = proposal_names();
   if (selection_ != Selection{.end = rows_->positions})
-    description["selection"] = {
-        {"of", rows_->positions}, {"first", selection_.first}, {"end", selection_.end}, {"sample", selection_.sample}};
+    description["selection"] = {{"of", rows_->positions},
+                                {"first", selection_.first},
+                                {"end", selection_.end},
+                                {"sample", selection_.sample}};
   description["target_filter"] = to_json(target_filter_);
   description["proposal_filter"] = to_json(proposal_filter_);
   if (!draft_temperatures_.empty()) {

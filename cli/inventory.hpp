@@ -25,13 +25,18 @@ inline std::vector<Listed> inventory() {
   for (const auto& one : registry().verifiers()) add(plural(one->kind()), one->info().name, one->info().summary);
   for (const auto& one : registry().drafters()) add("draft laws", one->info().name, one->info().summary);
   for (const auto& one : registry().wrong_drafters()) add("wrong drafters", one->info().name, one->info().summary);
+  for (const auto& one : path_registry().wrong_drafters())
+    if (one->info().wrong) add("wrong drafters", one->info().name, one->info().summary);
   for (const Property& one : registry().properties()) add("properties", one.name, one.about);
   for (const auto& one : path_registry().verifiers())
     add("path " + plural(one->kind()), one->info().name, one->info().summary);
   for (const auto& one : path_registry().drafters()) add("tree laws", one->info().name, one->info().summary);
+  for (const auto& one : path_registry().wrong_drafters())  // those that declare a row of their own
+    if (!one->info().wrong) add("tree laws", one->info().name, one->info().summary);
   for (const PathProperty& one : path_registry().properties()) add("path properties", one.name, one.about);
   for (const auto& one : component_registry().components())
-    add(one->kind() == Kind::verifier ? "components" : "wrong components", one->qualified_name(), one->info().summary);
+    add(one->kind() == Kind::verifier ? "components" : "wrong components", one->qualified_name(),
+        one->info().summary);
   for (const Generator& one : registry().generators()) add("instances", one.name, one.about);
   for (const FamilyInfo& one : known_families()) add("families", one.name, one.about);
   all.insert(all.end(), more_to_list().begin(), more_to_list().end());

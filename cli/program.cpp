@@ -1,6 +1,7 @@
 // The program: global options, the registered subcommands, and the conversion of errors into exit codes.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -11,12 +12,18 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/cli/arguments.hpp>
+#include <draftproof/cli/check_registrations.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/doors/declaration.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
 #include <draftproof/report/register_writer.hpp>
@@ -42,11 +49,10 @@ int told(int code) {
 /// Threads beyond it only wait for each other, and a system may refuse them.
 int most_threads() { return std::max(64, 4 * static_cast<int>(std::thread::hardware_concurrency())); }
 
-std::string command_names() {
-  std::string names;
-  for (const auto& command : draftproof::found_commands())
-    names += (names.empty() ? "one of " : ", ") + std::string(command.name);
-  return names;
+std::string known_commands(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& command : draftproof::found_commands()) names.emplace_back(command.name);
+  return fmt::format("one of {}{}", fmt::join(names, ", "), draftproof::did_you_mean(names, name));
 }
 
 int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger> ledger) {
@@ -102,7 +108,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
   } catch (const CLI::RequiredError& error) {
     // CLI11 reports a missing subcommand before it names the unknown word.
     if (const auto rest = app.remaining(); app.get_subcommands().empty() && !rest.empty())
-      throw InputError({.file = "command", .found = in_quotes(rest.front()), .wanted = command_names()});
+      throw InputError({.file = "command", .found = in_quotes(rest.front()), .wanted = known_commands(rest.front())});
     return told(app.exit(error, std::cout, std::cerr));
   } catch (const CLI::ValidationError& error) {
     throw UsageError(error.what());
@@ -113,6 +119,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
     std::cerr << "draftproof: --threads: found " << session.threads << ", took " << most << " of this machine\n";
     session.threads = most;
   }
+  check_registrations();
   session.check_output();
   check_written_files(app);
   if (rank_of_job().first == 0 && session.output.empty()) set_last_words(session.last_words());
@@ -178,6 +185,7 @@ std::string in_one_breath(const std::string& error) {
 int run_program(int argc, char** argv) {
   keep_standard_streams_apart();
   install_stop_handler();
+  if (argc > 0 && std::filesystem::path(argv[0]).filename() != "draftproof") program_name() = argv[0];
   const auto [code, error] = outcome([&] { return run({argv + 1, argv + argc}, nullptr); });
   if (!error.empty() && rank_of_job().first > 0) {
     send_to_first({.code = code, .text = error});  // rank 0 alone prints

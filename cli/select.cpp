@@ -11,42 +11,12 @@
 #include <fmt/ranges.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/cli/session.hpp>
 
 namespace draftproof {
 
 namespace {
-
-/// Fewest insertions, removals and replacements of letters that turn one into the other.
-std::size_t edits(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
-/// Up to three known names that are a few letters off, or longer; the nearest first.
-std::vector<std::string> nearest(const std::vector<std::string>& known, const std::string& name) {
-  constexpr std::size_t shortest = 3, longest = 60, most = 3;
-  if (name.size() < shortest || name.size() > longest) return {};
-  std::vector<std::pair<std::size_t, std::string>> found;
-  for (const std::string& each : known) {
-    const std::size_t away = edits(name, each);
-    if (away <= name.size() / 3 || each.find(name) != std::string::npos) found.emplace_back(away, each);
-  }
-  std::sort(found.begin(), found.end());
-  found.resize(std::min(most, found.size()));
-  std::vector<std::string> names;
-  for (auto& [away, each] : found) names.push_back(std::move(each));
-  return names;
-}
 
 /// `selection` with the range of the text "a:b".
 Selection parse_positions(const std::string& text, Selection selection) {
@@ -60,12 +30,10 @@ Selection parse_positions(const std::string& text, Selection selection) {
 }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
-  const std::vector<std::string> meant = nearest(known, name);
   throw InputError(
       {.file = what,
        .found = in_quotes(name),
-       .wanted = fmt::format("one of the {} that draftproof list shows{}", known.size(),
-                             meant.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(meant, " or ")))});
+       .wanted = fmt::format("one of the {} that draftproof list shows{}", known.size(), did_you_mean(known, name))});
 }
 
 template <class... Lists>
@@ -138,6 +106,10 @@ void unknown_entry(const std::vector<Listed>& known, const std::string& name) {
   std::vector<std::string> names;
   for (const Listed& one : known) names.push_back(one.name);
   refuse("name", name, names);
+}
+
+void unknown_law_of(const std::string& verifier, const std::string& name) {
+  unknown(verifier + ": .drafts", name, registry().drafters(), path_registry().drafters());
 }
 
 void need_law(const std::string& name) {

@@ -43,6 +43,9 @@ SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutan
 /// Throws: InputError, which names the nearest of `known`.
 [[noreturn]] void unknown_entry(const std::vector<Listed>& known, const std::string& name);
 
+/// Throws: InputError, of a draft law that a verifier names and nothing draws.
+[[noreturn]] void unknown_law_of(const std::string& verifier, const std::string& name);
+
 /// Throws: InputError for a draft law unknown to both levels.
 void need_law(const std::string& name);
 

@@ -1,6 +1,7 @@
 #include <draftproof/cli/session.hpp>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <algorithm>
 #include <array>
@@ -77,6 +78,12 @@ bool has_times(const Document& document) {
   return std::any_of(document.sections.begin(), document.sections.end(), [&](const Section& section) {
     return std::any_of(section.table.columns.begin(), section.table.columns.end(), timed);
   });
+}
+
+/// Columns of the terminal that standard output is; 0 if it is none, or does not say.
+std::size_t terminal_width() {
+  winsize size{};
+  return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 [[noreturn]] void refuse(const std::string& output) {
@@ -172,7 +179,9 @@ void Session::write(const Document& result) const {
   for (const Writer& writer : found_writers()) {
     if (writer.name != format) continue;
     std::ostringstream stream;
-    writer.write(document, stream, {.colour = output.empty() && colour_wanted()});
+    const bool to_terminal = output.empty();
+    writer.write(document, stream,
+                 {.colour = to_terminal && colour_wanted(), .width = to_terminal ? terminal_width() : 0});
     const std::string text = stream.str();
     if (output.empty()) return write_to_standard_output(text);
     namespace fs = std::filesystem;

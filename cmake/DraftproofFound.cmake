@@ -109,16 +109,16 @@ endfunction()
 # links draftproof::bench. A file my_thing.hpp defines the struct MyThing of the namespace.
 function(draftproof_add target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;KIND" "FILES")
-  if(arg_KIND MATCHES "^((path_)?(verifier|lossy|mutant)|(wrong_|tree_)?drafter)$")
+  if(arg_KIND MATCHES "^((path_)?(verifier|lossy|mutant)|(wrong_)?(tree_)?drafter)$")
     set(registrar properties/prover/register_verifier.hpp)
   elseif(arg_KIND MATCHES "^((path_)?property|generator)$")
     set(registrar properties/prover/register_property.hpp)
-  elseif(arg_KIND MATCHES "^(sampler|batch|target)_(component|mutant|check)$")
+  elseif(arg_KIND MATCHES "^(sampler|batch|counter|target)_(component|mutant|check)$")
     set(registrar properties/components/${CMAKE_MATCH_1}/${CMAKE_MATCH_1}_group.hpp)
   else()
     message(FATAL_ERROR "draftproof_add(${target}): found KIND \"${arg_KIND}\", wanted verifier, lossy, mutant, one of them "
-                        "after path_, drafter, wrong_drafter, tree_drafter, property, path_property, generator, or component, "
-                        "mutant or check after sampler_, batch_ or target_")
+                        "after path_, drafter, wrong_drafter, tree_drafter, wrong_tree_drafter, property, path_property, generator, or component, "
+                        "mutant or check after sampler_, batch_, counter_ or target_")
   endif()
   if(NOT arg_NAMESPACE)
     set(arg_NAMESPACE draftproof::verifiers)

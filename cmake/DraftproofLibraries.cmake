@@ -16,6 +16,8 @@ draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mut
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 26)
 draftproof_found(found_sources found_calls KIND wrong_drafter NAMESPACE draftproof::mutants::drafters
                  DIRECTORY mutants/drafters REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND wrong_tree_drafter NAMESPACE draftproof::mutants::tree_drafters
+                 DIRECTORY mutants/drafters/trees REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND tree_drafter NAMESPACE draftproof::tree_drafters
                  DIRECTORY sim/drafters/trees REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND path_verifier NAMESPACE draftproof::verifiers::paths
@@ -42,7 +44,7 @@ draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::wri
 draftproof_found(found_sources found_calls KIND figure NAMESPACE draftproof::figures DIRECTORY report/figures
                  REGISTRAR draftproof/report/register_figure.hpp TOGETHER)
 # Components around a verifier, by group: correct ones, wrong ones, and what all of them are asked.
-foreach(group batch target sampler)
+foreach(group batch counter target sampler)
   set(registrar draftproof/properties/components/${group}/${group}_group.hpp)
   draftproof_found(found_sources found_calls KIND ${group}_component NAMESPACE draftproof::components::${group}
                    DIRECTORY sim/components/${group} REGISTRAR ${registrar} TOGETHER)

@@ -17,7 +17,7 @@
 #include <draftproof/gpu/simulation/joint_counting.hpp>
 #include <draftproof/gpu/verify_batch.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
-#include <draftproof/sim/trials/counts.hpp>
+#include <draftproof/sim/tally.hpp>
 
 namespace draftproof::gpu {
 

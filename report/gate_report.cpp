@@ -25,17 +25,50 @@ nlohmann::ordered_json finding_data(const GateFinding& finding) {
   return data;
 }
 
-/// The violated and undecided findings of a gate in lines; empty if it has none.
+/// The violation to show: of the law if there is one, else the first. Null if there is none.
+const GateFinding* shown_violation(const GateResult& result) {
+  const GateFinding* shown = nullptr;
+  const auto decides = [](const GateFinding& finding) {
+    return finding.check == "exact_law" || finding.check == "completed_law" || finding.check == "process_law";
+  };
+  for (const GateFinding& finding : result.findings)
+    if (finding.status == Status::violated && (!shown || (decides(finding) && !decides(*shown)))) shown = &finding;
+  return shown;
+}
+
+/// One bug breaks many checks: one violation with its instance, the names of the others, and the undecided findings.
+/// Empty if there are none.
 std::vector<std::string> failure_lines(const GateResult& result) {
   std::vector<std::string> lines;
+  const GateFinding* const shown = shown_violation(result);
+  std::string others;
   for (const GateFinding& finding : result.findings) {
     if (finding.status != Status::violated && finding.status != Status::undecided) continue;
+    if (finding.status == Status::violated && &finding != shown && !finding.instance.empty()) {
+      others += (others.empty() ? "" : ", ") + finding.check;
+      continue;
+    }
     lines.push_back(fmt::format("  {} {}{}", finding.check, to_text(finding.status),
                                 finding.instance.empty() ? "" : " on " + finding.instance));
     if (!finding.evidence.empty()) lines.push_back("    " + finding.evidence);
     if (!finding.replay.empty()) lines.push_back("    replay: " + finding.replay);
   }
+  if (!others.empty()) lines.push_back("  also violated: " + others);
   return lines;
+}
+
+/// "all 12 gates held", or how many did not.
+std::string summary_line(std::span<const GateResult> results) {
+  const auto count = [&](Status status) {
+    return std::count_if(results.begin(), results.end(),
+                         [status](const GateResult& result) { return result.status == status; });
+  };
+  const auto all = counted(results.size(), "gate");
+  std::string line;
+  for (const Status status : {Status::violated, Status::undecided, Status::skipped})
+    if (const auto number = count(status); number > 0) line += fmt::format(", {} {}", number, to_text(status));
+  if (line.empty()) return fmt::format("{}{} held", results.size() > 1 ? "all " : "", all);
+  return fmt::format("of {} {} held{}", all, count(Status::held), line);
 }
 
 }  // namespace
@@ -78,6 +111,7 @@ Document report_gates(std::span<const GateResult> results, const GateOptions& op
   }
   document.sections.push_back(std::move(table));
   for (auto& failure : failures) document.sections.push_back(std::move(failure));
+  document.sections.push_back({.title = {}, .before = {summary_line(results)}});
   return document;
 }
 

@@ -41,15 +41,26 @@ nlohmann::ordered_json row_data(const KillRow& row, bool timings) {
     data["checks"].push_back(
         {{"check", finding.check}, {"tier", to_text(finding.tier)}, {"status", draftproof::to_text(finding.status)}});
   if (row.distance) data["total_variation"] = {{"largest", *row.distance}, {"instance", row.farthest}};
+  if (row.share) data["share"] = {{"shown", row.share->shown}, {"asked", row.share->asked}};
   if (timings) data["seconds"] = row.seconds;
   return data;
 }
 
+/// "37 % of 240"; nothing where no share was counted.
+Cell share_of(const KillRow& row) {
+  if (!row.share || row.share->asked == 0) return {"-"};
+  return {fmt::format("{} % of {}", 100 * row.share->shown / row.share->asked, row.share->asked),
+          row.common() ? Tone::plain : Tone::bad};
+}
+
 Section table_of(std::string title, const std::vector<const KillRow*>& rows, std::string partner, bool timings) {
   const bool lossy = !rows.empty() && rows.front()->lossy;
+  const bool shares =
+      std::any_of(rows.begin(), rows.end(), [](const KillRow* row) { return row->share.has_value(); });
   Section section{.title = std::move(title)};
   section.table.columns = {{"mutant"}, {"a slip of"}, {std::move(partner)}, {"caught by"}, {"also violated"}};
   if (lossy) section.table.columns.push_back({"lossy, TV to", true});
+  if (shares) section.table.columns.push_back({"shown by", true});
   section.table.columns.push_back({"branches", true});
   if (timings) section.table.columns.push_back({"seconds", true});
   section.table.columns.push_back({"smallest counterexample"});
@@ -57,6 +68,7 @@ Section table_of(std::string title, const std::vector<const KillRow*>& rows, std
     const GateFinding* first = row->catcher();
     std::vector<Cell> cells{{row->name}, {row->mutant_of}, {row->partner}, caught_by(*row), {also(*row)}};
     if (lossy) cells.push_back({row->distance ? fmt::format("{:.4f}", *row->distance) : "-"});
+    if (shares) cells.push_back(share_of(*row));
     cells.push_back({first ? grouped(first->work) : "-"});
     if (timings) cells.push_back({fmt::format("{:.2f}", row->seconds), Tone::faint});
     cells.push_back({first ? row->shown()->instance : "-"});
@@ -106,6 +118,7 @@ Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options
   document.data = {{"schema", "draftproof.mutants/2"},
                    {"seed", options.proof.seed},
                    {"instances", options.instances},
+                   {"complete", !(options.proof.stop && options.proof.stop->load())},
                    {"clean", matrix.clean()},
                    {"mutants", nlohmann::ordered_json::array()},
                    {"controls", nlohmann::ordered_json::array()}};
@@ -130,8 +143,9 @@ Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options
     for (const KillRow& row : matrix.rows)
       if (row.level == level && !row.lossy) rows.push_back(&row);
     const auto caught = std::count_if(rows.begin(), rows.end(), [](const KillRow* row) { return row->caught(); });
-    document.sections.push_back(table_of(fmt::format("Mutants: {}, {} of {} caught", level, caught, rows.size()),
-                                         rows, level == "drafters" ? "verifier" : "draft law", timings));
+    document.sections.push_back(
+        table_of(fmt::format("Mutants: {}, {} of {} caught", level, caught, rows.size()), rows,
+                 level == "drafters" || level == "tree drafters" ? "verifier" : "draft law", timings));
   }
   if (!lossy.empty()) document.sections.push_back(table_of("Lossy by design", lossy, "draft law", timings));
   document.sections.push_back(replays_of(matrix));

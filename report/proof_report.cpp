@@ -47,6 +47,7 @@ Cell verdict_cell(const ProofOf<Level>& proof) {
   if (proof.lossy() && proof.distance)
     return {fmt::format("lossy, TV to {:.4f}", static_cast<double>(proof.distance->largest)), Tone::bad};
   if (proof.violation()) return {"refuted", Tone::bad};
+  if (!proof.complete) return {fmt::format("stopped ({})", proof.instances)};
   if (proof.exact()) return {fmt::format("proved ({})", proof.instances), Tone::good};
   if (!proof.provable()) return {"law not proved", Tone::faint};
   if (proof.kept()) return {fmt::format("within {:g} ({})", proof.verifier->info().tau, proof.instances), Tone::good};
@@ -66,10 +67,12 @@ nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings) {
                               {"law", proof.drafter->info().name},
                               {"verdict", proof.lossy()       ? "lossy"
                                           : proof.violation() ? "refuted"
+                                          : !proof.complete   ? "stopped"
                                           : proof.exact()     ? "proved"
                                           : !proof.provable() ? "law not proved"
                                           : proof.kept()      ? "within tau"
                                                               : "undecided"},
+                              {"complete", proof.complete},
                               {"instances", proof.instances},
                               {"branches", proof.leaves}};
   if (!proof.provable()) data["why_not_proved"] = proof.verifier->info().unsupported.explore;
@@ -97,13 +100,18 @@ nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings) {
 template <class Level>
 std::vector<std::string> violation_lines(const ProofOf<Level>& proof) {
   std::vector<std::string> lines;
-  for (const auto& finding : proof.findings) {
-    if (finding.status != Status::violated) continue;
-    lines.push_back(fmt::format("  {} violated on {}", finding.property,
-                                finding.instance ? finding.instance->text() : "an instance"));
-    lines.push_back("    " + finding.evidence);
-    lines.push_back("    replay: " + finding.replay);
-  }
+  const auto* shown = proof.violation();
+  if (!shown) return lines;
+  // One bug breaks many properties: the one that decides losslessness is shown, the others are named.
+  lines.push_back(
+      fmt::format("  {} violated on {}", shown->property, shown->instance ? shown->instance->text() : "an instance"));
+  lines.push_back("    " + shown->evidence);
+  lines.push_back("    replay: " + shown->replay);
+  std::string others;
+  for (const auto& finding : proof.findings)
+    if (finding.status == Status::violated && &finding != shown)
+      others += (others.empty() ? "" : ", ") + std::string(finding.property);
+  if (!others.empty()) lines.push_back("  also violated: " + others);
   if (!lines.empty() && proof.distance && proof.distance->off > 0)
     lines.push_back(distance_text(*proof.distance, proof.instances));
   return lines;

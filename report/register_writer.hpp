@@ -12,6 +12,7 @@ namespace draftproof {
 
 struct WriterOptions {
   bool colour = false;
+  std::size_t width = 0;  ///< columns of the terminal; 0: no terminal, lines of any length
 };
 
 struct Writer {

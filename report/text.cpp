@@ -17,6 +17,37 @@ std::string padded(std::string_view text, std::size_t width, bool right) {
   return right ? spaces + std::string(text) : std::string(text) + spaces;
 }
 
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines{""};
+  std::size_t used = 0, word_start = 0;
+  const auto add = [&](std::string_view word) {
+    const std::size_t length = display_width(word);
+    if (used > 0 && used + 1 + length > width) {
+      lines.emplace_back();
+      used = 0;
+    }
+    if (used > 0) {
+      lines.back() += ' ';
+      ++used;
+    }
+    for (const char byte : word) {
+      const bool begins = (byte & 0xC0) != 0x80;
+      if (begins && used == width) {
+        lines.emplace_back();
+        used = 0;
+      }
+      lines.back() += byte;
+      used += begins;
+    }
+  };
+  for (std::size_t end = text.find(' '); end != text.npos; end = text.find(' ', word_start)) {
+    add(text.substr(word_start, end - word_start));
+    word_start = end + 1;
+  }
+  add(text.substr(word_start));
+  return lines;
+}
+
 std::string grouped(std::uint64_t value) {
   std::string digits = std::to_string(value);
   for (auto i = std::ssize(digits) - 3; i > 0; i -= 3) digits.insert(static_cast<std::size_t>(i), ",");

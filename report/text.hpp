@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace draftproof {
 
@@ -12,6 +13,10 @@ std::size_t display_width(std::string_view text);
 
 /// `text` padded with spaces to `width` columns, on the left if `right` is true.
 std::string padded(std::string_view text, std::size_t width, bool right);
+
+/// `text` in lines of at most `width` columns, broken at spaces; a longer word is broken where the line ends. At least one
+/// line; `width` is at least 1.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 /// The number with separators: "1,048,576".
 std::string grouped(std::uint64_t value);

@@ -20,11 +20,12 @@ GROUPS = {
 #: Where the header of an entry is looked for, by the folder of its pages.
 HEADERS = {
     "verifiers": ["verifiers", "verifiers/lossy"], "paths": ["verifiers/paths", "verifiers/lossy/paths"],
-    "mutants": ["mutants"], "path-mutants": ["mutants/paths"], "draft-laws": ["sim/drafters", "mutants/drafters"],
+    "mutants": ["mutants"], "path-mutants": ["mutants/paths"],
+    "draft-laws": ["sim/drafters", "mutants/drafters", "mutants/drafters/trees"],
     "tree-laws": ["sim/drafters/trees"], "properties": ["properties/checks"],
     "path-properties": ["properties/paths/checks"], "families": ["captures/families"], "studies": ["studies/figures"],
     "components": [f"{room}/components/{group}" for room in ("sim", "mutants")
-                   for group in ("batch", "target", "sampler")],
+                   for group in ("batch", "counter", "target", "sampler")],
 }
 SURVEYED, WALKED = "data/stories512_positions.npz", "data/stories512_trees.npz"
 

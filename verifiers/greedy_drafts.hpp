@@ -15,22 +15,22 @@
 
 namespace draftproof::verifiers {
 
-/// The law of the last draft: q outside a fixed set of most probable tokens. The set is the beginning of an order, so
-/// comparing a token with the last fixed one decides membership. No branches: passes over V tokens call this.
+/// The law of the last draft: q outside a fixed set of most probable tokens. The set is the beginning of an order of
+/// q, so on fresh rows comparing a token with the last fixed one decides membership: passes over V tokens call this,
+/// without branches. A table rounds q, which must not decide an order: there the tokens of the set are compared.
 template <class L>
 struct TailLaw {
   using Scalar = typename L::Scalar;
   const L& laws;
-  /// The last of the fixed tokens; tokens of greater q, or of equal q and lower id, are fixed too.
-  Token last = no_token;
-  Scalar bound;  ///< q of `last`; above 1 if no token is fixed
+  Token fixed[max_drafts];
+  int count;     ///< of the fixed tokens
+  Scalar bound;  ///< q of the last fixed one; above 1 if no token is fixed
   /// The tail is q / divisor + uniform: (q-mass outside the fixed tokens, 0) or, without such mass, (1, 1 / count).
   Scalar divisor, uniform;
 
-  TailLaw(const L& of, int fixed_tokens) : laws{of}, bound{of.one() + of.one()} {
-    Token fixed[max_drafts];
+  TailLaw(const L& of, int fixed_tokens) : laws{of}, count{fixed_tokens}, bound{of.one() + of.one()} {
     for (int k = 0; k < fixed_tokens; ++k) fixed[k] = laws.kth_most_probable(k);
-    if (fixed_tokens > 0) bound = laws.proposal(last = fixed[fixed_tokens - 1]);
+    if (fixed_tokens > 0) bound = laws.proposal(fixed[fixed_tokens - 1]);
     const Scalar outside = laws.mass_without(0, fixed, fixed_tokens);
     const bool some = outside > laws.zero();
     divisor = some ? outside : laws.one();
@@ -38,8 +38,13 @@ struct TailLaw {
   }
   Scalar operator()(Token x) const {
     const Scalar q = laws.proposal(x), tail = q / divisor + uniform;
-    const int above = q > bound, tied = q == bound, early = x <= last;  // integers: no branch
-    return (above | (tied & early)) != 0 ? laws.zero() : tail;
+    if constexpr (FreshLaws<L>) {
+      const int above = q > bound, tied = q == bound,
+                early = count > 0 && x <= fixed[count - 1];  // integers: no branch
+      return (above | (tied & early)) != 0 ? laws.zero() : tail;
+    } else {
+      return among(x, fixed, count) ? laws.zero() : tail;
+    }
   }
   Scalar left(Token x) const {
     const Scalar weight = laws.target(x) - (*this)(x);

@@ -20,6 +20,7 @@
 
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/rejection/k_seq_root.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers {
 
@@ -51,7 +52,7 @@ struct KSeq {
       const Token x = at.draft(k);
       if (random.flip(at.target(x), plan.factor * at.proposal(x))) return accepted(x, k);
     }
-    return random.emit(at.clipped(plan.served, plan.factor));
+    return last_draw(at, random, at.clipped(plan.served, plan.factor));
   }
 
  private:

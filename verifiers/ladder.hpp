@@ -33,7 +33,8 @@ struct Ladder {
       .summary = "select one draft by levels between bins of p/q, then accept or correct it",
       .source = "derived here, docs/ladder.md; optimum as in Thomas and Pal, arXiv:2511.15898",
       .drafts = DraftLaws{"iid"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
+      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
+      .ranks_tokens = true};
 
   /// On a device: the plan of a table is prepared on the host and read through this view.
   using TablePlan = LadderView;
@@ -148,7 +149,9 @@ struct Ladder {
     const auto& laws = at.laws();
     const int chosen = choose_in_top_group(at, core, random);
     const Token x = at.draft(chosen);
-    if (random.flip(at.target(x), core.selected(laws, x)) || plan.nothing_left) return accepted(x, chosen);
+    if (random.flip(at.target(x), core.selected(laws, x))) return accepted(x, chosen);
+    if (plan.nothing_left)  // only by rounding, which may have selected a token that the target lacks
+      return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(laws.residual(at.zero()));
     if constexpr (PlannedByTeam<typename P::Underlying>)
       return random.emit(laws.weights([&](Token y) { return core.left(laws, y); }));
     else

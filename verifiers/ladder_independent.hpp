@@ -28,7 +28,8 @@ struct LadderIndependent {
       .source = "derived here, docs/ladder.md; the setting of Khisti et al., arXiv:2410.18234",
       .drafts = DraftLaws{"independent"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
-      .unsupported = {.device = "its plan keeps K slopes a group on the host"}};
+      .unsupported = {.device = "its plan keeps K slopes a group on the host"},
+      .ranks_tokens = true};
 
   int orders = 8;  ///< at most; 0 leaves the ladder alone
 

@@ -9,7 +9,9 @@
 // Cost: one plan per (p, q, K), O(V K M) for K > 2 with M nodes of an integral (ladder/race_integral.hpp), less in
 // buckets (ladder/wor_coverage.hpp); then O(K) a trial and now and then a few draws of q.
 // Source: derived here (docs/ladder.md, "Without replacement"). The optimum is that of Hu et al., arXiv:2502.18779.
-// Correctness: the choice has law q on the group, so p_I is the law of the selected draft for any levels.
+// Correctness: the choice has law q on the group, so p_I is the law of the selected draft for any levels. On fresh
+// rows the masses of buckets are sums in units of 2^-60: if K - 1 tokens have all of q but r, p_I is off by V 2^-60 /
+// r at most.
 #pragma once
 
 #include <algorithm>
@@ -107,7 +109,8 @@ struct LadderWor : LadderWorBy<DistinctChoice> {
       .source = "derived here, docs/ladder.md; optimum as in Hu et al. 2025, arXiv:2502.18779",
       .drafts = DraftLaws{"without_replacement", "without_replacement_uniform"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
-      .unsupported = {.device_trials = "the plan of a table owns memory of the host"}};
+      .unsupported = {.device_trials = "the plan of a table owns memory of the host"},
+      .ranks_tokens = true};
 };
 
 }  // namespace draftproof::verifiers

@@ -52,8 +52,9 @@ struct RecursiveRejectionRandomOrder {
       const int k = tested[n] = random.pick(UniformOnComplement(at.drafts(), tested, n));
       const Token x = at.draft(k);
       if (random.flip(refusals.left(x), refusals.mass() * at.proposal(x, k))) return accepted(x, k);
-      // If no residual is left, the flip succeeds except by rounding, so a failed flip is ignored.
-      if (!refusals.refuse(k)) return accepted(x, k);
+      // If no residual is left, the flip succeeds except by rounding, so a failed flip is ignored where p has the
+      // draft.
+      if (!refusals.refuse(k)) return at.target(x) > at.zero() ? accepted(x, k) : random.emit(at.residual(at.zero()));
     }
     return refusals.emit(random);
   }

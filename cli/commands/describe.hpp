@@ -151,6 +151,11 @@ struct Describe {
     add(document, "heeds a stem", info.has_stem ? "yes" : "no");
     add(document, "heeds branching", info.branches ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
+    if (info.row == DraftRow::last_token)
+      add(document, "drafts from the row of", "the last token, which it declares");
+    if (!info.declared_as.empty())
+      add(document, info.wrong ? "wrong: declares the law of" : "given that row, the law of",
+          std::string(info.declared_as));
     if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.marginal_law_of));
   }
 

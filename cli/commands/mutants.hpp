@@ -25,6 +25,10 @@ struct Mutants {
     app.add_option("--further", options.further, "instances a caught mutant is still asked on, for the other marks")
         ->check(between(0, 1'000'000))
         ->capture_default_str();
+    app.add_option("--shares", options.shares,
+                   "count which share of so many instances shows each mutant; exit code 1 below one in ten")
+        ->check(between(0, 1'000'000))
+        ->capture_default_str();
     work.declare(app);
   }
 

@@ -6,7 +6,9 @@
 #include <optional>
 
 #include <fmt/format.h>
+
 #include <fmt/ranges.h>
+#include <draftproof/properties/proof/finding.hpp>
 
 #include <draftproof/doors/gate/toy.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
@@ -74,7 +76,7 @@ class Batches {
         finding.status = Status::violated;
         finding.evidence = failed->second;
         finding.replay =
-            fmt::format("draftproof check --door '{}' --tier edge --seed {}", options_.door, options_.seed);
+            fmt::format("{} check --door '{}' --tier edge --seed {}", program_name(), options_.door, options_.seed);
       }
       result.push_back(std::move(finding));
     }

@@ -7,7 +7,9 @@
 #include <optional>
 
 #include <fmt/format.h>
+
 #include <fmt/ranges.h>
+#include <draftproof/properties/proof/finding.hpp>
 
 #include <draftproof/captures/source.hpp>
 #include <draftproof/doors/gate/draw_batches.hpp>
@@ -123,11 +125,11 @@ class DraftChecks {
 
  private:
   GateFinding started(const char* check) const {
-    return {
-        .check = check,
-        .tier = Tier::sampled,
-        .status = Status::held,
-        .replay = fmt::format("draftproof check --door '{}' --tier sampled --seed {}", options_.door, options_.seed)};
+    return {.check = check,
+            .tier = Tier::sampled,
+            .status = Status::held,
+            .replay = fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), options_.door,
+                                  options_.seed)};
   }
 
   static int total_of(const std::vector<int>& weights) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/properties/proof/finding.hpp>
+
 #include <draftproof/doors/gate/batch_checks.hpp>
 #include <draftproof/doors/gate/draft_checks.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
@@ -61,8 +63,8 @@ void ForeignGate::examine(GateResult& result, const GateOptions& options) const 
                                .tier = result.gate.tier,
                                .status = Status::violated,
                                .evidence = error.what(),
-                               .replay = fmt::format("draftproof check --door '{}' --tier {} --seed {}", door_,
-                                                     to_text(result.gate.tier), options.seed)});
+                               .replay = fmt::format("{} check --door '{}' --tier {} --seed {}", program_name(),
+                                                     door_, to_text(result.gate.tier), options.seed)});
   }
 }
 
@@ -146,9 +148,8 @@ std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const 
   result.note = sampled.note;
   if (!sampled.finding) return {};
   if (!sampled.finding->replay.empty())
-    sampled.finding->replay =
-        fmt::format("draftproof check --door '{}' --tier sampled --source '{}' --position {} --seed {}", door_,
-                    asked.source, asked.position, asked.seed);
+    sampled.finding->replay = fmt::format("{} check --door '{}' --tier sampled --source '{}' --position {} --seed {}",
+                                          program_name(), door_, asked.source, asked.position, asked.seed);
   return {std::move(*sampled.finding)};
 }
 

@@ -8,7 +8,9 @@
 #include <string>
 
 #include <fmt/format.h>
+
 #include <fmt/ranges.h>
+#include <draftproof/properties/proof/finding.hpp>
 
 #include <draftproof/doors/gate/law_answers.hpp>
 #include <draftproof/doors/gate/law_text.hpp>
@@ -173,7 +175,7 @@ class Checker {
   ExploreOptions exploration() const { return exploration_of(declaration_, options_.explore); }
 
   std::string replay_line(const I& instance) const {
-    return fmt::format("draftproof replay --door '{}' --instance '{}'", options_.door, instance.text());
+    return fmt::format("{} replay --door '{}' --instance '{}'", program_name(), options_.door, instance.text());
   }
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }

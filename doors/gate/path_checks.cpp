@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/properties/proof/finding.hpp>
+
 #include <draftproof/captures/path_source.hpp>
 #include <draftproof/doors/gate/path_evidence.hpp>
 #include <draftproof/doors/gate/toy.hpp>
@@ -224,8 +226,8 @@ GateFinding check_paths(Served& program, const PathCheckOptions& options) {
       finding.evidence += "; most by " + trials.evidence().worst();
   }
   if (finding.status != Status::held)
-    finding.replay = fmt::format("draftproof check --door '{}' --tier sampled --source '{}' --seed {}", options.door,
-                                 spec, options.seed);
+    finding.replay = fmt::format("{} check --door '{}' --tier sampled --source '{}' --seed {}", program_name(),
+                                 options.door, spec, options.seed);
   return finding;
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/properties/proof/finding.hpp>
+
 #include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/statistics/error_budget.hpp>
 #include <draftproof/statistics/log_mean_exp.hpp>
@@ -121,7 +123,8 @@ std::vector<GateFinding> check_text(Served& program, const TextCheckOptions& opt
       .status = evidence.log_e >= ErrorBudget::numerics - std::log(options.alpha) ? Status::violated : Status::held,
       .evidence = fmt::format("e = 10^{:.1f} after {} tokens, most at {}", evidence.log_e / std::log(10.0),
                               text.size(), evidence.worst),
-      .replay = fmt::format("draftproof check --door '{}' --tier sampled --seed {}", options.door, options.seed),
+      .replay =
+          fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), options.door, options.seed),
       .work = text.size()};
   return {std::move(finding)};
 }

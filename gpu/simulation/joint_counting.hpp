@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include <draftproof/sim/trials/counts.hpp>
+#include <draftproof/sim/tally.hpp>
 
 namespace draftproof::gpu {
 

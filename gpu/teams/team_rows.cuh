@@ -20,11 +20,13 @@
 
 #include <draftproof/gpu/row_view.hpp>
 #include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/teams/team_firsts.cuh>
 #include <draftproof/gpu/teams/team_masses.cuh>
 #include <draftproof/gpu/teams/team_search.cuh>
 #include <draftproof/gpu/teams/team_sums.cuh>
 #include <draftproof/gpu/teams/team_workspace.cuh>
 #include <draftproof/sim/distributions/ratio_bins.hpp>
+#include <draftproof/sim/numeric/small_sum.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/sampling/function_weights.hpp>
@@ -78,30 +80,24 @@ class TeamRows {
     return weights([this, k](Token x) { return proposal(x, k); });
   }
   DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const {
-    return weights([this, k, seen, n](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k); });
+    const double scale = remaining_scale(k, seen, n);
+    return weights(scaled_rest(k, seen, n, scale), scale == 1);
   }
 
-  /// By subtraction while at least 1/16 is left, else by a pass: the rule and the bits of FreshRows.
+  /// By subtraction while at least 1/16 is left, else by a pass, little mass against itself: the rule and the bits of
+  /// FreshRows.
   DRAFTPROOF_DEVICE double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
     if (left >= 0x1p-4) return left;
-    return sum([this, k, seen, n](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k); });
+    const double scale = remaining_scale(k, seen, n);
+    return scale == 1 ? from_fixed(total_) : sum(scaled_rest(k, seen, n, scale)) / scale;
   }
 
   /// The (j + 1)-th most probable token of the proposal, by j + 1 passes; 0 <= j < V.
   DRAFTPROOF_DEVICE Token kth_most_probable(int j) const {
     Candidate last{-infinity, no_token};
-    for (int rank = 0; rank <= j; ++rank) {
-      Candidate own;
-      for_own([&](Token x) {
-        // The greatest q first: -q as a time ascends.
-        const Candidate here{-proposal(x), x};
-        const bool after = last.token == no_token || last.before(here);
-        if (after && here.before(own)) own = here;
-      });
-      last = team_first(team_, own, vocabulary());
-    }
+    for (int rank = 0; rank <= j; ++rank) last = greatest([this](Token x) { return proposal(x); }, last);
     return last.token;
   }
 
@@ -150,19 +146,28 @@ class TeamRows {
   /// reduction per candidate.
   template <int most, class Walk>
   DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Walk& walk) const {
-    const int warps = team_.warps() * team_.partitions(), warp = team_.partition() * team_.warps() + team_.warp();
-    SmallestK<most> own(wanted), all(wanted);
-    walk(own, warp * team_.lanes() + team_.lane(), warps * team_.lanes());
-    for (int told = 0; all.size() < wanted;) {
-      const Candidate next = own[told], first = team_first(team_, next, vocabulary());
-      if (first.token == no_token) break;
-      told += first.token == next.token && first.time == next.time;
-      all.add(first);
-    }
-    return all;
+    return team_smallest<most>(team_, vocabulary(), wanted, walk);
   }
 
  private:
+  template <class F>
+  DRAFTPROOF_DEVICE Candidate greatest(const F& f, const Candidate& last) const {
+    return team_greatest(
+        team_, vocabulary(), [this](const auto& visit) { this->for_own(visit); }, f, last);
+  }
+  /// The scale of the weights of a row without some tokens (sim/numeric/small_sum.hpp): 1 while at least 1/16 is
+  /// left, or nothing; their total is then that of the last pass.
+  DRAFTPROOF_DEVICE double remaining_scale(int k, const Token* seen, int n) const {
+    passed_ = never;
+    total_ = pass(scaled_rest(k, seen, n, 1));
+    if (total_ >= small_total) return 1;
+    const Candidate largest = greatest(scaled_rest(k, seen, n, 1), {-infinity, no_token});
+    return scale_of_small(vocabulary(), -largest.time, [&](double by) { return pass(scaled_rest(k, seen, n, by)); });
+  }
+  DRAFTPROOF_DEVICE auto scaled_rest(int k, const Token* seen, int n, double scale) const {
+    return [this, k, seen, n, scale](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k) * scale; };
+  }
+
   /// Weights f(x); a draw is a pass and a search.
   template <class F>
   class PassWeights {

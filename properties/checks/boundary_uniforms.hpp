@@ -7,6 +7,7 @@
 //            p / q                        the same for schemes that are single-draft sampling at K = 1, whatever they
 //                                         draw: where p, q and p / q are on the grid (positions)
 //   p = q    largest coins                every draft is accepted where the scheme claims so (paths)
+//   p        0 on the last id             the ends again: rounding has no last id to lead to (paths)
 //
 // Deterministic. A scheme that reads its coins through `flip` alone is strict by the source it runs on; one that
 // compares by itself is held to the third line.
@@ -62,7 +63,13 @@ struct BoundaryUniforms {
     const bool accepts_all =
         info.claims.accepts_equal_laws && info.unsupported.simulate.empty() && !at.drafter().info().fixed;
     auto wrong = first_fault_on(at, equal, accepts_all);
-    if (wrong) wrong = "with p = q, " + *wrong;
+    if (wrong) return "with p = q, " + *wrong;
+    // Rounding that leaves a sum below the largest coin is seen where the last id is no answer.
+    PathInstance without = at.instance();
+    for (auto& [prefix, weights] : without.rows) weights.target.back() = 0;
+    if (!without.valid()) return std::nullopt;
+    wrong = first_fault_on(at, without, false);
+    if (wrong) wrong = "with p = 0 on the last id, " + *wrong;
     return wrong;
   }
 
@@ -155,7 +162,11 @@ struct BoundaryUniforms {
     if (p > 0 && !accepts(edge::zero)) return place(edge::zero, edge::zero) + "refuses a draft with p > 0";
     // Plans share a mass out on a grid of their own and may keep its last unit; tests of a draft may not.
     if (tested(plan, trial)) {
-      if (p >= q && !accepts(edge::largest)) return place(edge::largest, edge::zero) + "refuses a draft with p >= q";
+      if (p >= q && !accepts(edge::largest))
+        return place(edge::largest, edge::zero) +
+               "refuses a draft with p >= q; in double a mass that is 1 in fractions, such as F(0), need not be 1: "
+               "write "
+               "at.one() for it (docs/edges.md)";
       for (const std::uint64_t last : {edge::zero, edge::largest})
         if (const Verdict v = verdict(edge::largest, last);
             v.accepted < 0 && !(rows.target(v.token) > rows.proposal(v.token)))

@@ -22,6 +22,9 @@ struct EqualLaws {
   /// A fixed tree may miss what the target emits.
   static bool applies(const typename Level::Verifier& verifier, const typename Level::Drafter& drafter) {
     const auto& drafts = drafter.info();
+    // The row of a cache is not the target's, whatever the proposal is.
+    if constexpr (!positions)
+      if (drafts.row != DraftRow::context) return false;
     return verifier.info().claims.accepts_equal_laws && !(positions ? drafts.ranks_tokens : drafts.fixed);
   }
   static Answer check(typename Level::InstanceAnalysis& at) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <draftproof/properties/proof/finding.hpp>
+#include <draftproof/properties/proof/shown_share.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 
@@ -38,6 +39,8 @@ class AnyComponent {
   /// The finding of one check on one case, given as text; nothing if the group has no such check.
   /// Throws: std::invalid_argument, with the found and the expected text, if the text is not a case.
   virtual std::optional<GateFinding> examine_one(std::string_view check, std::string_view instance) const = 0;
+  /// For each check how many of its cases show the component, of those to which the check applies.
+  virtual std::vector<ShownShare> shares(const ComponentOptions& options) const = 0;
 
  private:
   const ComponentInfo& info_;

@@ -25,8 +25,7 @@ class ComponentOf final : public AnyComponent {
 
   std::vector<GateFinding> examine(const ComponentOptions& options) const override {
     std::vector<GateFinding> findings;
-    for (const auto& check : checks_of<Group>())
-      findings.push_back(examine(check, check.cases(options.seed, options.rounds)));
+    for (const auto& check : checks_of<Group>()) findings.push_back(examine(check, cases_of(check, options)));
     return findings;
   }
 
@@ -41,8 +40,30 @@ class ComponentOf final : public AnyComponent {
     return std::nullopt;
   }
 
+  std::vector<ShownShare> shares(const ComponentOptions& options) const override {
+    std::vector<ShownShare> shares;
+    for (const auto& check : checks_of<Group>()) {
+      ShownShare& share = shares.emplace_back();
+      std::uint64_t ignored = 0;
+      for (const Case& one : cases_of(check, options)) {
+        const auto status = ask(check, one, ignored).status;
+        share.asked += status != Answer::Status::not_applicable;
+        share.shown += status == Answer::Status::violated;
+      }
+    }
+    return shares;
+  }
+
  private:
   using Check = CheckOf<Group>;
+
+  /// The check's cases, then those of what the component declares about itself.
+  std::vector<Case> cases_of(const Check& check, const ComponentOptions& options) const {
+    std::vector<Case> cases = check.cases(options.seed, options.rounds);
+    if constexpr (requires { Group::cases_of(subject_.info(), options.seed); })
+      for (Case& one : Group::cases_of(subject_.info(), options.seed)) cases.push_back(std::move(one));
+    return cases;
+  }
 
   GateFinding examine(const Check& check, const std::vector<Case>& cases) const {
     std::uint64_t work = 0;
@@ -108,8 +129,8 @@ class ComponentOf final : public AnyComponent {
       finding.evidence = "does not apply to this component";
     if (!one) return finding;
     finding.instance = one->text();
-    finding.replay = fmt::format("draftproof replay {} --property {} --instance '{}'", qualified_name(), check.name,
-                                 finding.instance);
+    finding.replay = fmt::format("{} replay {} --property {} --instance '{}'", program_name(), qualified_name(),
+                                 check.name, finding.instance);
     return finding;
   }
 

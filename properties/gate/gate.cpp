@@ -20,6 +20,15 @@ bool wanted(const GateOptions& options, std::string_view law) {
   return options.laws.empty() || std::find(options.laws.begin(), options.laws.end(), law) != options.laws.end();
 }
 
+/// The drafters whose law the verifier is written for, and the wrong ones among them that are named.
+template <class Known>
+auto asked_drafters(const Known& known, const Info& info, const GateOptions& options) {
+  auto drafters = known.drafters_of(info);
+  for (const auto* drafter : known.wrong_drafters_of(info))
+    if (!options.laws.empty() && wanted(options, drafter->info().name)) drafters.push_back(drafter);
+  return drafters;
+}
+
 /// A difference from p that the scheme's author declares does not fail the gate.
 template <class Level>
 bool announced(const ProofOf<Level>& proof, std::string_view property) {
@@ -84,7 +93,8 @@ void add_block(GateResult& result, const GateOptions& options, const std::string
     examine(result);
     return;
   }
-  const std::string group = fmt::format("check {} at tier {}, {}", result.gate.name(), to_text(result.gate.tier), about);
+  const std::string group =
+      fmt::format("check {} at tier {}, {}", result.gate.name(), to_text(result.gate.tier), about);
   options.ledger->run(group, 1, 0, 1, [&](std::uint64_t, std::uint64_t) -> std::optional<BlockResult> {
     GateResult alone{.gate = result.gate};
     examine(alone);
@@ -192,11 +202,12 @@ void examine_alone(GateResult& result, const GateOptions& options) {
   if (gate.component) {
     add_block(result, options, "its checks", [&](GateResult& to) { examine(to, *gate.component, options); });
   } else if (gate.paths) {
-    run<BlockLevel>(result, *gate.paths, path_registry().drafters_of(gate.paths->info()),
+    run<BlockLevel>(result, *gate.paths, asked_drafters(path_registry(), gate.paths->info(), options),
                     options.profile.path_instances, options);
   } else {
     const Info& info = gate.verifier->info();
-    run<TokenLevel>(result, *gate.verifier, registry().drafters_of(info), options.profile.instances, options);
+    run<TokenLevel>(result, *gate.verifier, asked_drafters(registry(), info, options), options.profile.instances,
+                    options);
     // Rounding is examined only if the law is right in fractions; a process with a part of the proof cannot tell.
     const bool part = options.ledger && options.ledger->partial();
     if (gate.tier == Tier::proof && (part || verdict(result) != Status::violated))
@@ -215,7 +226,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
   } else {
     examine_alone(result, options);
     if (gate.tier == Tier::sampled && gate.verifier && promises_target(gate.verifier->info()))
-      for (const auto* drafter : registry().drafters_of(gate.verifier->info()))
+      for (const auto* drafter : asked_drafters(registry(), gate.verifier->info(), options))
         if (sampled_on(options, gate.verifier->info(), drafter->info())) add_sampled(result, *drafter, options);
   }
   if (options.device) name_places(result);

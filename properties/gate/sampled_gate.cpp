@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ namespace {
 
 /// Trials of a block: an even number, so that pairs stay together. The counters of V = 262,144 cost a tenth of its time.
 constexpr std::uint64_t block_trials = std::uint64_t{1} << 21;
-constexpr double power = 0.99;  ///< of a distance that a report states or a request names
+constexpr double power = 0.99;                   ///< of a distance that a report states or a request names
 constexpr std::uint64_t smallest_paired = 4096;  ///< smaller batches count no pairs
 
 /// Planned number of pairs of a batch: the mean of a Poisson number, 3 n / 8, because half the number of trials is
@@ -60,6 +61,17 @@ SampledCounts sampled_counts(const std::vector<std::uint64_t>& counters, Sampled
   for (std::uint64_t& count : counts.drafts) count = *next++;
   for (std::uint64_t* to : {&counts.trials, &counts.members, &counts.impossible}) *to = *next++;
   return counts;
+}
+
+/// Every trial has one cell or is impossible. Throws: std::logic_error if counts were lost; there is no evidence then.
+void require_conserved(const SampledCounts& counts) {
+  std::uint64_t cells = 0;
+  for (const auto count : counts.cells.cells()) cells += count;
+  if (cells + counts.impossible != counts.trials || counts.members > counts.trials)
+    throw std::logic_error(
+        fmt::format("counts of a gate do not add up: cells of {} and {} impossible, of {} trials, {} with "
+                    "a drafted token",
+                    cells, counts.impossible, counts.trials, counts.members));
 }
 
 /// The trials of the options, or those that find the distance; in whole 2^16, so that the last bit of a power decides
@@ -161,6 +173,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
       break;
     }
     *counts += added;
+    require_conserved(*counts);
     verdict.trials += trials;
     pairs += static_cast<double>(wanted);
     verdict.components = null().evidence(*counts, static_cast<double>(schedule.exposure() + planned), pairs);

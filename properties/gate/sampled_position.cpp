@@ -28,12 +28,13 @@ std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::
                         std::optional<std::uint64_t> trial, const GateOptions& options) {
   if (!trial)
     return fmt::format(
-        "draftproof check {} --law {} --tier sampled --profile {} --source '{}' --position {} -K {} --share {:g} "
+        "{} check {} --law {} --tier sampled --profile {} --source '{}' --position {} -K {} --share {:g} "
         "--gates {} --seed {}{}{}",
-        gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts, options.share,
-        options.gates, options.seed, options.distance > 0 ? fmt::format(" --distance {:g}", options.distance) : "",
+        program_name(), gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts,
+        options.share, options.gates, options.seed,
+        options.distance > 0 ? fmt::format(" --distance {:g}", options.distance) : "",
         options.device ? fmt::format(" --device {}", options.device->name()) : "");
-  return fmt::format("draftproof replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}",
+  return fmt::format("{} replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}", program_name(),
                      gate.name(), drafter.info().name, source, options.position, drafts, *trial, options.seed);
 }
 
@@ -87,8 +88,8 @@ std::shared_ptr<const Opened> opened(const std::string& spec, const GateOptions&
   const Source source = Source::open(spec, {.seed = options.seed});
   RowPair pair = source.pair(options.position);
   RatioTable table(pair.target, pair.proposals);
-  kept.push_front(std::make_shared<Opened>(
-      Opened{spec, options.seed, options.position, std::move(pair), std::move(table)}));
+  kept.push_front(
+      std::make_shared<Opened>(Opened{spec, options.seed, options.position, std::move(pair), std::move(table)}));
   if (kept.size() > 2) kept.pop_back();
   return kept.front();
 }
@@ -121,6 +122,42 @@ GateFinding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafte
 
 }  // namespace
 
+namespace {
+
+/// Tokens that a trial reads in passes over the vocabulary, on average over the first trials of a seed. A count and no
+/// time, so that every machine chooses the same V.
+double tokens_of_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
+                       const GateOptions& options) {
+  constexpr std::uint64_t trials = 64;
+  const Simulator<RatioTable> simulator(
+      {.verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = options.seed}, table);
+  Tally tally = simulator.empty();
+  const std::uint64_t before = tokens_passed();
+  simulator.run(0, trials, tally);
+  return static_cast<double>(tokens_passed() - before) / static_cast<double>(trials);
+}
+
+struct ShrunkSource {
+  std::string spec, note;
+};
+
+/// The standard source, at a V whose passes fit the profile: a power of two below 32,000 where trials make passes.
+ShrunkSource affordable_source(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts,
+                               const GateOptions& options) {
+  const int proposals = drafter.info().several_proposals ? drafts : 1;
+  const std::string spec = standard_source(large, proposals);
+  const double tokens = tokens_of_trial(verifier, drafter, opened(spec, options)->table, drafts, options);
+  const double affordable = std::exp2(options.profile.log2_tokens - options.profile.log2_trials);
+  if (tokens <= affordable) return {spec, {}};
+  int vocabulary = small;
+  for (int wider = 16; wider <= large && tokens * wider <= affordable * large; wider *= 2) vocabulary = wider;
+  return {standard_source(vocabulary, proposals),
+          fmt::format("V = {} instead of {}: a trial passes over {:.1f} vocabularies", vocabulary, large,
+                      tokens / large)};
+}
+
+}  // namespace
+
 std::string standard_source(int vocabulary, int proposals) {
   return fmt::format("zipf:vocabulary={},exponent=1.1,draft_exponent=1.1,offset=1.7,noise=0.8,shuffle=1,drafts={}",
                      vocabulary, proposals);
@@ -131,9 +168,14 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
   const Info& info = verifier.info();
   const int drafts = drafts_taken(verifier, drafter, options.drafts);
   const bool everywhere = info.unsupported.simulate.empty() && !info.shared_noise && !drafter.info().shared_noise();
-  const std::string spec = !options.source.empty() ? options.source
-                                                   : standard_source(everywhere ? large : small,
-                                                                     drafter.info().several_proposals ? drafts : 1);
+  const bool defined =
+      verifier.takes(drafts) && drafter.defined(large, drafts, drafter.info().several_proposals ? drafts : 1);
+  ShrunkSource chosen{options.source, {}};
+  if (options.source.empty() && everywhere && defined)
+    chosen = affordable_source(verifier, drafter, drafts, options);
+  else if (options.source.empty())
+    chosen.spec = standard_source(small, drafter.info().several_proposals ? drafts : 1);
+  const std::string& spec = chosen.spec;
   const std::shared_ptr<const Opened> at = opened(spec, options);
   const SimulationBackend backend = backend_for(verifier, drafter, Supports(at->pair.proposals), drafts);
   if (backend == SimulationBackend::none || !verifier.takes(drafts) ||
@@ -158,19 +200,21 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
       .on = on,
       .ledger = options.ledger,
       .group = fmt::format("check {} on {}", gate.name(), drafter.info().name)};
-  SampledPosition sampled;
+  SampledPosition sampled{.note = chosen.note};
   if (options.device) {
     std::optional<std::uint64_t> trial;
     sampled.parity = parity_finding(verifier, drafter, table, place, on, drafts, options, trial);
     if (sampled.parity->status == Status::violated)
       sampled.parity->replay = replay_line(gate, drafter, spec, drafts, trial, options);
-    sampled.note = on ? fmt::format("trials on {}", options.device->name())
-                      : fmt::format("trials on the CPU: {}", place.refusal);
+    if (!sampled.note.empty()) sampled.note += "; ";
+    sampled.note += on ? fmt::format("trials on {}", options.device->name())
+                       : fmt::format("trials on the CPU: {}", place.refusal);
   }
   const SampledVerdict verdict =
       backend == SimulationBackend::table
           ? sampled_gate(verifier, drafter, table, table, drafts, sampling)
-          : sampled_gate(verifier, drafter, Rows<double>(at->pair.target, at->pair.proposals), table, drafts, sampling);
+          : sampled_gate(verifier, drafter, Rows<double>(at->pair.target, at->pair.proposals), table, drafts,
+                         sampling);
   GateFinding finding = finding_of(
       verdict, fmt::format("law of {} at V = {}", drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts),
                            table.vocabulary()));

@@ -19,7 +19,8 @@ struct SampledPosition {
 std::string standard_source(int vocabulary, int proposals);
 
 /// Tests the verifier's law under this drafter at the source, position and number of drafts of the options. The
-/// standard source has V = 12 if a trial passes over the vocabulary or a plan enumerates tuples.
+/// standard source has V = 32,000; V = 12 if noise is shared or a plan enumerates tuples; and where trials draw from weights
+/// of their own, in passes over the vocabulary, a V that fits the profile's tokens, which the note then says.
 /// Throws: InputError for a source that cannot be read.
 SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, const GateOptions& options);
 

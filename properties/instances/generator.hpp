@@ -40,6 +40,8 @@ struct Generator {
   std::string_view name;
   std::string_view about;
   std::function<WeightPair(InstanceRng&, int vocabulary)> weights;
+  /// Whether the supports are the family's point: proposals are then repaired where they are empty, and nowhere else.
+  bool keeps_supports = false;
 };
 
 // The repair of degenerate rows: families may produce rows of zeros, or supports that are too small.

@@ -59,6 +59,11 @@ KillRow searched(std::string level, const typename Level::Verifier& verifier, co
               .instances = found.instances,
               .work = found.leaves,
               .seconds = found.seconds};
+  if (options.shares > 0 && row.caught() && !row.lossy) {
+    ProofOptions proof = options.proof;
+    proof.instances = options.shares;
+    row.share = searcher.share(instances_for(verifier, drafter, proof));
+  }
   if (found.distance) {
     row.distance = static_cast<double>(found.distance->largest);
     if (found.distance->off > 0) row.farthest = found.distance->instance.text();
@@ -100,6 +105,16 @@ KillRow drafter_row(const AnyDrafter& drafter, const KillOptions& options) {
   row.name = drafter.info().name;
   row.mutant_of = drafter.info().declared_as;
   row.partner = options.verifier;
+  return row;
+}
+
+KillRow tree_drafter_row(const AnyTreeDrafter& drafter, const KillOptions& options) {
+  const AnyPathVerifier* verifier = path_registry().verifier(options.path_verifier);
+  if (!verifier) throw std::invalid_argument("kill matrix: no verifier " + options.path_verifier);
+  KillRow row = searched<BlockLevel>("tree drafters", *verifier, drafter, options);
+  row.name = drafter.info().name;
+  row.mutant_of = drafter.info().declared_as;
+  row.partner = options.path_verifier;
   return row;
 }
 
@@ -183,9 +198,20 @@ std::vector<GateFinding> examined(const AnyComponent& component, const KillOptio
   return component.examine({.seed = options.proof.seed});
 }
 
+/// Of the check that most of its cases show the component to.
+std::optional<ShownShare> largest_share(const AnyComponent& component, const KillOptions& options) {
+  std::optional<ShownShare> largest;
+  for (const ShownShare& share : component.shares({.seed = options.proof.seed}))
+    if (share.asked > 0 &&
+        (!largest || share.shown * std::int64_t{largest->asked} > largest->shown * std::int64_t{share.asked}))
+      largest = share;
+  return largest;
+}
+
 KillRow component_row(const AnyComponent& component, const KillOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   KillRow row = kill_row(std::string(component.group()), component.qualified_name(), examined(component, options));
+  if (options.shares > 0) row.share = largest_share(component, options);
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return row;
 }
@@ -200,7 +226,7 @@ ControlRow component_control(const AnyComponent& component, const KillOptions& o
 }  // namespace
 
 bool KillMatrix::clean() const {
-  return std::all_of(rows.begin(), rows.end(), [](const KillRow& row) { return row.caught(); }) &&
+  return std::all_of(rows.begin(), rows.end(), [](const KillRow& row) { return row.caught() && row.common(); }) &&
          std::none_of(controls.begin(), controls.end(),
                       [](const ControlRow& row) { return row.accused.has_value(); });
 }
@@ -223,6 +249,15 @@ KillMatrix kill_matrix(const KillOptions& options) {
   add_jobs<BlockLevel>(path_registry(), options, searches, controls);
   for (const auto& drafter : registry().wrong_drafters())
     searches.push_back([&drafter, &options] { return drafter_row(*drafter, options); });
+  for (const auto& drafter : path_registry().wrong_drafters()) {
+    if (drafter->info().wrong)
+      searches.push_back([&drafter, &options] { return tree_drafter_row(*drafter, options); });
+    else if (options.controls > 0)  // drafts from a row of their own, which they declare
+      for (const auto& verifier : path_registry().verifiers())
+        if (verifier->kind() == Kind::verifier && takes_trees(verifier->info(), drafter->info()))
+          controls.push_back(
+              [&verifier, &drafter, &options] { return control_row<BlockLevel>(*verifier, *drafter, options); });
+  }
   for (const auto& component : component_registry().components()) {
     if (!options.components) break;
     if (component->kind() == Kind::mutant)

@@ -1,7 +1,7 @@
 // The kill matrix: every mutant and every wrong drafter against every property, and every correct verifier as a
 // control.
 //
-//   row       a mutant of one position, a mutant of paths, a wrong drafter, or a wrong component
+//   row       a mutant of one position, a mutant of paths, a wrong drafter of tuples or trees, or a wrong component
 //   caught    some property is violated; `first` is the first such property in the order of instances
 //   control   a correct verifier with a correct drafter; no property may be violated
 //
@@ -18,6 +18,7 @@
 
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/proof/proof.hpp>
+#include <draftproof/properties/proof/shown_share.hpp>
 
 namespace draftproof {
 
@@ -26,19 +27,21 @@ struct KillOptions {
   int instances = 240;  ///< instances offered to a mutant
   int further = 12;     ///< instances tried after it was caught, to find other violated properties
   int controls = 40;    ///< instances of a control; 0: no controls
+  int shares = 0;       ///< instances of which the share that shows a mutant is counted; 0: no shares
   bool components = true;
   /// Name of the verifier that runs on the drafts of wrong drafters.
   std::string verifier = "single_draft";
-  BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
+  std::string path_verifier = "token_path";  ///< the same for wrong drafters of trees
+  BlockLedger* ledger = nullptr;             ///< blocks that are known, and which of the others to compute; null: all
 };
 
 /// The result for one mutant, wrong drafter or wrong component.
 struct KillRow {
-  std::string level;                    ///< "position", "paths", "drafters", or a group of components
-  std::string name;                     ///< name of the mutant
-  std::string mutant_of;                ///< the correct rule that the mutant is derived from
-  std::string partner;                  ///< draft law with which it was caught; for a drafter the verifier
-  bool lossy = false;                   ///< whether it is lossy by design; its distance is then the result
+  std::string level;      ///< "position", "paths", "drafters", "tree drafters", or a group of components
+  std::string name;       ///< name of the mutant
+  std::string mutant_of;  ///< the correct rule that the mutant is derived from
+  std::string partner;    ///< draft law with which it was caught; for a drafter the verifier
+  bool lossy = false;     ///< whether it is lossy by design; its distance is then the result
   std::vector<GateFinding> findings{};  ///< one per check asked
   int first = -1;                       ///< index of the finding that caught it, or -1
   int decided = -1;                     ///< index of the violated finding that decides losslessness, or -1
@@ -46,9 +49,12 @@ struct KillRow {
   std::uint64_t work = 0;               ///< number of branches walked, or trials run
   std::optional<double> distance{};     ///< largest total variation to the target, if the law is known
   std::string farthest{};               ///< the instance of that distance
+  std::optional<ShownShare> share{};    ///< of the draft law with which it was caught, where it was asked for
   double seconds = 0;
 
   bool caught() const { return first >= 0; }
+  /// Whether at least one instance in ten shows it, where shares were counted.
+  bool common() const { return !share || share->enough(); }
   /// The finding that caught it, null for a survivor.
   const GateFinding* catcher() const { return caught() ? &findings[static_cast<std::size_t>(first)] : nullptr; }
   /// The finding whose counterexample is shown: the decisive one if violated, else catcher().
@@ -68,7 +74,7 @@ struct KillMatrix {
   std::vector<ControlRow> controls;
   double seconds = 0;
 
-  /// Whether every mutant is caught and no control has a violation.
+  /// Whether every mutant is caught, and by enough instances where shares were counted, and no control has a violation.
   bool clean() const;
 };
 

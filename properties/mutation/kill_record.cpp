@@ -17,7 +17,8 @@ std::string kill_record(const KillRow& row) {
   Json distance;
   if (row.distance) distance = std::bit_cast<std::uint64_t>(*row.distance);
   return Json::array({row.level, row.name, row.mutant_of, row.partner, row.lossy, findings, row.first, row.decided,
-                      row.instances, row.work, distance, row.farthest})
+                      row.instances, row.work, distance, row.farthest, row.share ? row.share->shown : 0,
+                      row.share ? row.share->asked : -1})
       .dump();
 }
 
@@ -40,6 +41,7 @@ void read_kill_record(const std::string& record, KillRow& row) {
          .work = stored.at(9),
          .farthest = stored.at(11)};
   for (const Json& finding : stored.at(5)) row.findings.push_back(finding_of_record(finding));
+  if (const int asked = stored.at(13); asked >= 0) row.share = ShownShare{.shown = stored.at(12), .asked = asked};
   if (!stored.at(10).is_null()) row.distance = std::bit_cast<double>(stored[10].get<std::uint64_t>());
 }
 

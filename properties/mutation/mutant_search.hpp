@@ -17,6 +17,7 @@
 
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/proof/prove_with.hpp>
+#include <draftproof/properties/proof/shown_share.hpp>
 
 namespace draftproof {
 
@@ -31,6 +32,7 @@ struct SearchResult {
   double seconds = 0;
 };
 
+/// `instances` are sorted from small to large for a search, and as they were generated for a share.
 template <class Level>
 class MutantSearch : private Prover<Level> {
   using Base = Prover<Level>;
@@ -44,7 +46,7 @@ class MutantSearch : private Prover<Level> {
 
   using Base::Base;
 
-  /// Searches `instances`, which are sorted from small to large.
+  /// Searches `instances`.
   SearchResult<Level> search_mutants(const std::vector<Instance>& instances, int further) const {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<const Property*> properties = in_order();
@@ -61,6 +63,22 @@ class MutantSearch : private Prover<Level> {
     }
     found.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return found;
+  }
+
+  /// How many of `instances` show the mutant: a property other than a trial is violated on the instance itself.
+  ShownShare share(const std::vector<Instance>& instances) const {
+    const std::vector<const Property*> properties = in_order();
+    ShownShare share;
+    for (const Instance& instance : instances) {
+      if (this->options().stop && this->options().stop->load(std::memory_order_relaxed)) break;
+      if (!InstanceAnalysis::possible(this->verifier(), this->drafter(), instance)) continue;
+      InstanceAnalysis at(this->verifier(), this->drafter(), instance, this->options().limits);
+      ++share.asked;
+      share.shown += std::any_of(properties.begin(), properties.end(), [&at](const Property* property) {
+        return property->tier != Tier::sampled && Base::ask(*property, at).status == Answer::Status::violated;
+      });
+    }
+    return share;
   }
 
  private:

@@ -41,7 +41,7 @@ const StepLaw<Rational>& PathInstanceAnalysis::law() {
 }
 
 StepLaw<Rational> PathInstanceAnalysis::law_of(const PathInstance& variation) {
-  const auto conditionals = variation.conditionals();
+  const auto conditionals = declared_instance(drafter_.info(), variation).conditionals();
   const auto decider = verifier_.prove_on(conditionals, variation.shape);
   auto law = explore_step_law<Laws>(drafter_, *decider, conditionals, variation.shape, 0, limits_);
   leaves_ += law.leaves;
@@ -50,7 +50,7 @@ StepLaw<Rational> PathInstanceAnalysis::law_of(const PathInstance& variation) {
 
 std::vector<PathTrial> PathInstanceAnalysis::trials(const PathInstance& variation, int count) const {
   constexpr std::uint64_t seed = 1;
-  const auto conditionals = as_tables(variation);
+  const auto conditionals = as_tables(declared_instance(drafter_.info(), variation));
   const auto decider = verifier_.simulate_on(conditionals, variation.shape);
   std::vector<PathTrial> trials;
   DraftTree tree;

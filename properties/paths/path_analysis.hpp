@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <draftproof/properties/instances/path_instance.hpp>
+#include <draftproof/properties/paths/declared_instance.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/properties/proof/property.hpp>
 
@@ -33,10 +34,14 @@ class PathInstanceAnalysis {
 
   PathInstanceAnalysis(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
                        ExplorerLimits limits = {})
-      : verifier_{verifier}, drafter_{drafter}, instance_{instance}, limits_{limits} {}
+      : verifier_{verifier},
+        drafter_{drafter},
+        instance_{declared_instance(drafter.info(), instance)},
+        limits_{limits} {}
 
   const AnyPathVerifier& verifier() const { return verifier_; }
   const AnyTreeDrafter& drafter() const { return drafter_; }
+  /// With the proposals that the drafter declares.
   const PathInstance& instance() const { return instance_; }
   ExplorerLimits limits() const { return limits_; }
 
@@ -63,7 +68,7 @@ class PathInstanceAnalysis {
  private:
   const AnyPathVerifier& verifier_;
   const AnyTreeDrafter& drafter_;
-  const PathInstance& instance_;
+  PathInstance instance_;
   ExplorerLimits limits_;
   std::optional<StepLaw<Rational>> law_;
   std::uint64_t leaves_ = 0;

@@ -141,9 +141,9 @@ class Auditor {
     }
     if (in_double && complete) audit_.largest = std::max(audit_.largest, largest);
     if (finding.status == Status::violated)
-      finding.replay =
-          fmt::format("draftproof check {} --law {} --tier proof --profile {} --seed {}", verifier_.info().name,
-                      drafter_.info().name, options_.thorough ? "nightly" : "pr", options_.seed);
+      finding.replay = fmt::format("{} check {} --law {} --tier proof --profile {} --seed {}", program_name(),
+                                   verifier_.info().name, drafter_.info().name, options_.thorough ? "nightly" : "pr",
+                                   options_.seed);
     audit_.findings.push_back(std::move(finding));
   }
 

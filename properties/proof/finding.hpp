@@ -18,6 +18,12 @@ enum class Status { held, violated, undecided, skipped };
 /// The status in words, as reports print it.
 std::string_view to_text(Status status);
 
+/// The program that replay lines name: as it was called, set by the command line; "draftproof" by default.
+inline std::string& program_name() {
+  static std::string name = "draftproof";
+  return name;
+}
+
 /// The result of one property over all instances.
 template <class I>
 struct FindingOf {

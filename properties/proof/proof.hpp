@@ -27,7 +27,8 @@ struct ProofOptions {
   std::optional<Tier> tier = Tier::proof;  ///< restricts to properties of this tier; nothing: all tiers
   std::string property{};                  ///< restricts to this property; empty: all
   const std::atomic<bool>* stop = nullptr;
-  BlockLedger* ledger = nullptr;  ///< blocks of instances that are known, and which of the others to compute; null: all
+  BlockLedger* ledger =
+      nullptr;  ///< blocks of instances that are known, and which of the others to compute; null: all
 };
 
 /// Total variation of the output law to the target, over the instances that were walked completely.
@@ -46,6 +47,7 @@ struct ProofOf {
   const typename Level::Verifier* verifier = nullptr;
   const typename Level::Drafter* drafter = nullptr;
   int instances = 0;                ///< number of instances examined
+  bool complete = true;             ///< false after a stop: instances are missing, and nothing is proved
   std::uint64_t leaves = 0;         ///< number of branches walked
   double seconds = 0;               ///< wall clock
   std::vector<Finding> findings{};  ///< one for each property that applies, in the registry's order
@@ -53,14 +55,15 @@ struct ProofOf {
 
   /// Whether the verifier can be explored, so that its output law is decided.
   bool provable() const { return verifier->info().unsupported.explore.empty(); }
-  /// Whether a property that decides losslessness held on every instance.
+  /// Whether a property that decides losslessness held on every instance, and none is missing.
   bool exact() const {
-    return std::any_of(Level::decisive.begin(), Level::decisive.end(),
-                       [this](auto property) { return held(property); });
+    return complete && std::any_of(Level::decisive.begin(), Level::decisive.end(),
+                                   [this](auto property) { return held(property); });
   }
   /// Whether the scheme's promise held on every instance. For a verifier that cannot be explored: whether every
   /// property that was asked held, and at least one was asked.
   bool kept() const {
+    if (!complete) return false;
     if (provable()) return exact() || held("within_tau");
     const auto asked = [](const Finding& finding) { return finding.status != Status::skipped; };
     return std::any_of(findings.begin(), findings.end(), asked) &&

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -16,8 +17,8 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/instances/minimal_weights.hpp>
 #include <draftproof/properties/blocks/ledger.hpp>
+#include <draftproof/properties/instances/minimal_weights.hpp>
 #include <draftproof/properties/proof/proof.hpp>
 #include <draftproof/properties/proof/proof_record.hpp>
 #include <draftproof/properties/proof/property.hpp>
@@ -41,16 +42,21 @@ class Prover {
   /// Instance n is from family n % `families`; a property with `every` > 1 meets every family in turn. `first` is the
   /// number of the first of these instances.
   /// Throws: the exception of an instance, other than std::logic_error from a property.
-  ProofOf<Level> examine(std::span<const Instance> instances, std::size_t families, std::size_t first = 0) const {
+  ProofOf<Level> examine(std::span<const Instance> instances, std::size_t families, std::size_t first = 0,
+                         bool part = false) const {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<const Property*> properties = properties_asked();
 
     std::vector<InstanceResult> results(instances.size());
     const int threads = options_.threads > 0 ? options_.threads : default_threads();
     std::exception_ptr failure;
+    std::atomic<bool> complete = true;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (std::size_t n = 0; n < instances.size(); ++n) {
-      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) continue;
+      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
+        complete = false;
+        continue;
+      }
       if (!InstanceAnalysis::possible(verifier_, drafter_, instances[n])) continue;
       try {
         results[n] = result_on(instances[n], properties, (first + n) / families);
@@ -61,7 +67,7 @@ class Prover {
     }
     if (failure) std::rethrow_exception(failure);
 
-    ProofOf<Level> proof{.verifier = &verifier_, .drafter = &drafter_};
+    ProofOf<Level> proof{.verifier = &verifier_, .drafter = &drafter_, .complete = complete};
     for (const InstanceResult& result : results) {
       proof.instances += !result.answers.empty();
       proof.leaves += result.leaves;
@@ -69,6 +75,9 @@ class Prover {
     for (std::size_t column = 0; column < properties.size(); ++column)
       proof.findings.push_back(summarise(*properties[column], column, instances, results));
     proof.distance = largest_distance(instances, results);
+    // Of a part only the instances count: which violation is shown, and shrunk, is known when all parts are.
+    for (const Finding& finding : proof.findings)
+      if (!part) note_shown(finding, proof.distance);
     proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return proof;
   }
@@ -92,17 +101,21 @@ class Prover {
     const std::string group =
         fmt::format("{} {} on {} at {}", Level::name, verifier_.info().name, drafter_.info().name,
                     options_.tier ? fmt::format("tier {}", to_text(*options_.tier)) : std::string("every tier"));
-    options_.ledger->run(group, blocks, 0, together,
-                         [&](std::uint64_t block, std::uint64_t) -> std::optional<BlockResult> {
-                           std::call_once(made, [&] { instances = make(); });
-                           const std::size_t first = std::min(instances.size(), block * size);
-                           const std::span<const Instance> range =
-                               std::span<const Instance>(instances).subspan(first, std::min(size, instances.size() - first));
-                           const ProofOf<Level> part = prover.examine(range, families, first);
-                           if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return std::nullopt;
-                           return BlockResult{.record = proof_record(part)};
-                         });
-    for (const auto& [block, record] : options_.ledger->group(group).records) add_proof_record(record, proof);
+    options_.ledger->run(
+        group, blocks, 0, together, [&](std::uint64_t block, std::uint64_t) -> std::optional<BlockResult> {
+          std::call_once(made, [&] { instances = make(); });
+          const std::size_t first = std::min(instances.size(), block * size);
+          const std::span<const Instance> range =
+              std::span<const Instance>(instances).subspan(first, std::min(size, instances.size() - first));
+          const ProofOf<Level> part = prover.examine(range, families, first, true);
+          if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return std::nullopt;
+          return BlockResult{.record = proof_record(part)};
+        });
+    const auto& records = options_.ledger->group(group).records;
+    for (const auto& [block, record] : records) add_proof_record(record, proof);
+    proof.complete = records.size() == blocks;
+    if (!options_.ledger->partial())
+      for (const Finding& finding : proof.findings) note_shown(finding, proof.distance);
     proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return proof;
   }
@@ -147,8 +160,9 @@ class Prover {
   Finding violation_of(const Property& property, const Instance& instance, std::string evidence) const {
     Finding finding{.property = property.name, .status = Status::violated, .evidence = std::move(evidence)};
     finding.instance = shrink(property, instance, finding.evidence);
-    finding.replay = fmt::format("draftproof replay {} --law {} --property {} --instance '{}'", verifier_.info().name,
-                                 drafter_.info().name, property.name, finding.instance->text());
+    finding.replay =
+        fmt::format("{} replay {} --law {} --property {} --instance '{}'", program_name(), verifier_.info().name,
+                    drafter_.info().name, property.name, finding.instance->text());
     return finding;
   }
 
@@ -194,6 +208,16 @@ class Prover {
       distance->instance = instances[n];
     }
     return distance;
+  }
+
+  /// Takes the counterexample that is shown into the largest distance: shrinking may lead to a larger one.
+  void note_shown(const Finding& finding, std::optional<DistanceOf<Instance>>& distance) const {
+    if (!distance || !finding.instance || finding.status != Status::violated) return;
+    InstanceAnalysis at(verifier_, drafter_, *finding.instance, options_.limits);
+    const auto here = distance_at(at);
+    if (!here || *here <= distance->largest) return;
+    distance->largest = *here;
+    distance->instance = *finding.instance;
   }
 
   /// Greedy descent: the first smaller instance that still violates, until there is none; then the lightest of its

@@ -24,7 +24,10 @@ Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool seve
     instance.proposals.push_back(generator.weights(dice, vocabulary).proposal);
   repair_weights(instance.target, 1, dice);
   // One token more than there are drafts tests the last residual. In one row of four the support may run out.
-  for (auto& row : instance.proposals) repair_weights(row, dice.chance(3, 4) ? instance.drafts + 1 : 1, dice);
+  for (auto& row : instance.proposals) {
+    const bool wide = dice.chance(3, 4) && !generator.keeps_supports;
+    repair_weights(row, wide ? instance.drafts + 1 : 1, dice);
+  }
   return instance;
 }
 

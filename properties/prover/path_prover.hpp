@@ -22,8 +22,8 @@ struct PathSizes {
   bool fixed = false;     ///< whether there is one tree, of any size; K then counts its nodes
 };
 
-/// The n-th toy model of a seed. Families take turns for the rows; half of the models have no context. V is 2 .. 4, L
-/// is 1 .. 4.
+/// The n-th toy model of a seed. Families take turns for the rows. A quarter of the models has no context, in a quarter
+/// the rows repeat along a path, in a quarter they are as different per prefix as they can be. V is 2 .. 4, L is 1 .. 4.
 PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& sizes);
 
 /// The instances of a proof: options.instances of them, or the level's default number.

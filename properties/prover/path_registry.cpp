@@ -20,6 +20,10 @@ void PathRegistry::add(std::unique_ptr<AnyPathVerifier> verifier) {
   insert_sorted(drafters_of(verifier->info()).empty() ? waiting_ : verifiers_, std::move(verifier), by_name);
 }
 void PathRegistry::add(std::unique_ptr<AnyTreeDrafter> drafter) {
+  if (this->drafter(drafter->info().name))
+    throw std::logic_error("registered twice: " + std::string(drafter->info().name));
+  if (!drafter->info().declared_as.empty())
+    return insert_sorted(by_name_, std::move(drafter), [](const auto& d) { return std::tuple(0, d->info().name); });
   insert_sorted(drafters_, std::move(drafter), [](const auto& d) { return std::tuple(0, d->info().name); });
   std::vector<std::unique_ptr<AnyPathVerifier>> waiting;
   waiting.swap(waiting_);
@@ -30,11 +34,21 @@ void PathRegistry::add(const PathProperty& property) {
 }
 
 const AnyPathVerifier* PathRegistry::verifier(std::string_view name) const { return find_named(verifiers_, name); }
-const AnyTreeDrafter* PathRegistry::drafter(std::string_view name) const { return find_named(drafters_, name); }
+const AnyTreeDrafter* PathRegistry::drafter(std::string_view name) const {
+  const AnyTreeDrafter* usual = find_named(drafters_, name);
+  return usual ? usual : find_named(by_name_, name);
+}
 
 std::vector<const AnyTreeDrafter*> PathRegistry::drafters_of(const Info& info) const {
   std::vector<const AnyTreeDrafter*> matching;
   for (const auto& drafter : drafters_)
+    if (takes_trees(info, drafter->info())) matching.push_back(drafter.get());
+  return matching;
+}
+
+std::vector<const AnyTreeDrafter*> PathRegistry::wrong_drafters_of(const Info& info) const {
+  std::vector<const AnyTreeDrafter*> matching;
+  for (const auto& drafter : by_name_)
     if (takes_trees(info, drafter->info())) matching.push_back(drafter.get());
   return matching;
 }

@@ -27,6 +27,9 @@ class PathRegistry {
   /// The verifiers for which there is a drafter of trees.
   const std::vector<std::unique_ptr<AnyPathVerifier>>& verifiers() const { return verifiers_; }
   const std::vector<std::unique_ptr<AnyTreeDrafter>>& drafters() const { return drafters_; }
+  /// Drafters that declare the trees of another law, wrong ones and those with a row of their own. They are not among
+  /// drafters().
+  const std::vector<std::unique_ptr<AnyTreeDrafter>>& wrong_drafters() const { return by_name_; }
   const std::vector<PathProperty>& properties() const { return properties_; }
 
   /// Null if there is none of that name.
@@ -34,10 +37,12 @@ class PathRegistry {
   const AnyTreeDrafter* drafter(std::string_view name) const;
   /// The drafters whose trees the verifier is written for, sorted by name.
   std::vector<const AnyTreeDrafter*> drafters_of(const Info& info) const;
+  /// The same of the drafters that are found by name alone.
+  std::vector<const AnyTreeDrafter*> wrong_drafters_of(const Info& info) const;
 
  private:
   std::vector<std::unique_ptr<AnyPathVerifier>> verifiers_, waiting_;  ///< waiting_: no drafter of trees yet
-  std::vector<std::unique_ptr<AnyTreeDrafter>> drafters_;
+  std::vector<std::unique_ptr<AnyTreeDrafter>> drafters_, by_name_;
   std::vector<PathProperty> properties_;
 };
 
@@ -49,7 +54,9 @@ const PathRegistry& path_registry();
 
 /// Whether the verifier names these trees, or a law that their siblings have for it.
 constexpr bool takes_trees(const Info& verifier, const TreeDrafterInfo& trees) {
-  if (verifier.drafts.includes(trees.name)) return true;
+  if (verifier.drafts.includes(trees.name) ||
+      (!trees.declared_as.empty() && verifier.drafts.includes(trees.declared_as)))
+    return true;
   for (std::size_t i = 0; i < verifier.drafts.count; ++i) {
     const std::string_view law = verifier.drafts.names[i];
     if (trees.siblings.lists(law) || (verifier.sequential && trees.siblings_sequential.lists(law))) return true;

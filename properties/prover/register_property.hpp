@@ -30,8 +30,10 @@ void register_property() {
 
 template <class G>
 void register_generator() {
-  Registry::instance().add(
-      Generator{G::name, G::about, [](InstanceRng& dice, int vocabulary) { return G{}(dice, vocabulary); }});
+  bool keeps_supports = false;
+  if constexpr (requires { G::keeps_supports; }) keeps_supports = G::keeps_supports;
+  Registry::instance().add(Generator{
+      G::name, G::about, [](InstanceRng& dice, int vocabulary) { return G{}(dice, vocabulary); }, keeps_supports});
 }
 
 }  // namespace draftproof

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registration.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
@@ -17,20 +18,34 @@ namespace draftproof {
 // Adds a verifier, mutant or drafter of paths to the registry of paths.
 
 template <class V>
+void register_of_paths(Kind kind) {
+  check_info<V>();
+  keep_mistakes([kind] { PathRegistry::instance().add(std::make_unique<PathVerifierOf<V>>(kind)); });
+}
+
+template <class V>
 void register_path_verifier() {
-  PathRegistry::instance().add(std::make_unique<PathVerifierOf<V>>(Kind::verifier));
+  register_of_paths<V>(Kind::verifier);
 }
 template <class V>
 void register_path_lossy() {
-  PathRegistry::instance().add(std::make_unique<PathVerifierOf<V>>(Kind::lossy));
+  register_of_paths<V>(Kind::lossy);
 }
 template <class V>
 void register_path_mutant() {
-  PathRegistry::instance().add(std::make_unique<PathVerifierOf<V>>(Kind::mutant));
+  register_of_paths<V>(Kind::mutant);
 }
 template <class D>
 void register_tree_drafter() {
-  PathRegistry::instance().add(std::make_unique<TreeDrafterOf<D>>());
+  static_assert(!D::info.name.empty(), "TreeDrafterInfo: .name is missing: snake_case, the file's name");
+  keep_mistakes([] { PathRegistry::instance().add(std::make_unique<TreeDrafterOf<D>>()); });
+}
+
+/// Adds a drafter of trees that is wrong on purpose. It must declare another law.
+template <class D>
+void register_wrong_tree_drafter() {
+  static_assert(D::info.wrong && !D::info.declared_as.empty(), "a wrong drafter of trees says which law it poses as");
+  register_tree_drafter<D>();
 }
 
 /// Any verifier of one position: what registration demands of a file.
@@ -39,9 +54,12 @@ concept PositionVerifier = VerifierOn<V, Rows<double>, Scripted>;
 
 template <PositionVerifier V>
 void register_found(Kind kind) {
-  Registry::instance().add(std::make_unique<VerifierOf<V>>(kind));
-  if constexpr (node_liftable<V>)
-    PathRegistry::instance().add(std::make_unique<PathVerifierOf<LiftedToTrees<V>>>(kind));
+  check_info<V>();
+  keep_mistakes([kind] {
+    Registry::instance().add(std::make_unique<VerifierOf<V>>(kind));
+    if constexpr (node_liftable<V>)
+      PathRegistry::instance().add(std::make_unique<PathVerifierOf<LiftedToTrees<V>>>(kind));
+  });
 }
 
 template <PositionVerifier V>
@@ -61,7 +79,8 @@ void register_mutant() {
 
 template <class D>
 void register_drafter() {
-  Registry::instance().add(std::make_unique<DrafterOf<D>>());
+  static_assert(!D::info.name.empty(), "DrafterInfo: .name is missing: snake_case, the file's name");
+  keep_mistakes([] { Registry::instance().add(std::make_unique<DrafterOf<D>>()); });
 }
 /// Adds a drafter that is wrong on purpose. It must declare another law.
 template <class D>

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/properties/instances/as_doubles.hpp>
+#include <draftproof/properties/paths/declared_instance.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
 
 namespace draftproof {
@@ -126,7 +127,7 @@ DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& draf
 
 DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                              const PathInstance& instance, std::uint64_t most) {
-  const auto conditionals = instance.conditionals();
+  const auto conditionals = declared_instance(drafter.info(), instance).conditionals();
   const auto decider = verifier.prove_on(conditionals, instance.shape);
   DecisionTrace trace;
   Branches branches;
@@ -185,7 +186,7 @@ template std::vector<std::string> trace_trial(const AnyVerifier&, const AnyDraft
 
 std::vector<std::string> trace_trial(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                                      const PathInstance& instance, std::uint64_t seed, std::uint64_t trial) {
-  const auto conditionals = as_doubles(instance.conditionals());
+  const auto conditionals = as_doubles(declared_instance(drafter.info(), instance).conditionals());
   const auto decider = verifier.scripted_on(conditionals, instance.shape);
   if (!decider) throw std::invalid_argument(std::string(verifier.info().unsupported.simulate));
   auto draft_words = words_of(seed, trial, Philox::Role::draft);

@@ -3,6 +3,8 @@
 
 #include <limits>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <draftproof/properties/subjects/any_verifier.hpp>
@@ -80,13 +82,16 @@ extern template class Simulator<RatioTable>;
 extern template class Simulator<Rows<double>>;
 
 /// Runs a simulator on all threads of the budget and returns its tally. Throws: std::invalid_argument if the verifier
-/// cannot be simulated on `laws`.
+/// cannot be simulated on `laws`; std::logic_error if the counts do not add up.
 template <class L>
 Tally simulate(const Simulation& what, const L& laws, const TrialBudget& budget) {
   const Simulator<L> simulator(what, laws);
-  return run_trials(budget, simulator.empty(), [&simulator](std::uint64_t first, std::uint64_t count, Tally& tally) {
-    simulator.run(first, count, tally);
-  });
+  Tally tally = run_trials(
+      budget, simulator.empty(),
+      [&simulator](std::uint64_t first, std::uint64_t count, Tally& into) { simulator.run(first, count, into); });
+  if (const std::string lost = tally.discrepancy(); !lost.empty())
+    throw std::logic_error("counts of a simulation do not add up: " + lost);
+  return tally;
 }
 
 }  // namespace draftproof

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <draftproof/properties/blocks/ledger.hpp>
-#include <draftproof/sim/trials/counts.hpp>
+#include <draftproof/sim/tally.hpp>
 
 namespace draftproof {
 
@@ -20,9 +20,10 @@ inline std::uint64_t trials_of_block(std::uint64_t trials, std::uint64_t usual) 
 
 /// Runs trials 0 .. `trials` - 1 as blocks of `size`, one after the other. `count(first, number)` returns the counters
 /// of a range, or nothing after a stop. Returns whether all blocks are known.
-inline bool run_trial_blocks(BlockLedger& ledger, const std::string& group, std::uint64_t trials, std::uint64_t size,
-                             const std::function<std::optional<std::vector<std::uint64_t>>(
-                                 std::uint64_t first, std::uint64_t number)>& count) {
+inline bool run_trial_blocks(
+    BlockLedger& ledger, const std::string& group, std::uint64_t trials, std::uint64_t size,
+    const std::function<std::optional<std::vector<std::uint64_t>>(std::uint64_t first, std::uint64_t number)>&
+        count) {
   const std::uint64_t blocks = (trials + size - 1) / size;
   return ledger.run(group, blocks, static_cast<double>(std::min(trials, size)), 1,
                     [&](std::uint64_t block, std::uint64_t most) -> std::optional<BlockResult> {

@@ -19,7 +19,7 @@
 
 #include <draftproof/properties/simulation/sampled_null.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
-#include <draftproof/sim/trials/counts.hpp>
+#include <draftproof/sim/tally.hpp>
 
 namespace draftproof {
 

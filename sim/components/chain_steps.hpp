@@ -30,8 +30,18 @@ struct ChainScratch {
   double residual_sum = -1;  ///< of the first rejection; negative: none yet
 };
 
-/// The correct steps.
+/// Number of random numbers of a request in a call.
+struct ChainDraws {
+  int flips, picks;
+  bool operator==(const ChainDraws&) const = default;
+};
+
+/// The correct steps. A runner is used for call after call, so `mutable` members of its steps last from one to the next.
 struct ChainSteps {
+  /// The random numbers that a request with `drafts` drafts of which `accepted` are accepted declares to consume: a coin
+  /// for every test, one draw of the last token.
+  static constexpr ChainDraws declared_draws(int drafts, int accepted) { return {std::min(accepted + 1, drafts), 1}; }
+
   /// Index of the first target row of a slot; its mask rows have the same indices.
   std::int64_t target_row(const RaggedBatch& batch, int slot) const {
     std::int64_t row = 0;

@@ -3,6 +3,7 @@
 //
 //   name      snake_case, the file's name
 //   budget    of samplers: largest total variation between the realised law and the weights
+//   chunk     of batch runners: slots, or tokens of a row, that are processed together; sizes beside it are tested
 #pragma once
 
 #include <string_view>
@@ -14,6 +15,7 @@ struct ComponentInfo {
   std::string_view summary;  ///< one line
   std::string_view source;   ///< report, paper, or "derived here"
   double budget = 1e-6;      ///< the default is for samplers of large vocabularies
+  int chunk = 0;             ///< 0: none
 };
 
 }  // namespace draftproof

@@ -1,6 +1,7 @@
 // From weights and settings to a row of p, in the steps that engines get wrong one at a time: bias, penalty,
-// temperature, min-p, top-k, mask, in this order. A source of rows is a struct of these steps; a wrong one replaces
-// one of them. Symbols: sim/components/target_request.hpp.
+// temperature, min-p, top-k, top-p, typical-p, mask, in this order unless the request says that the temperature comes
+// after the filters. A source of rows is a struct of these steps; a wrong one replaces one of them. Symbols:
+// sim/components/target_request.hpp.
 //
 // Cost: V counts over the text and a sort of V weights; rows are small here.
 // Correctness: each step is the setting's definition; the row is normalised at the end.
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <draftproof/sim/components/target_filters.hpp>
 #include <draftproof/sim/components/target_request.hpp>
 
 namespace draftproof {
@@ -20,6 +22,16 @@ struct TargetSteps {
     return request.weights[static_cast<std::size_t>(i)][static_cast<std::size_t>(x)];
   }
   int coldness(const TargetRequest& request) const { return request.coldness; }
+  bool joint(const TargetRequest& request) const { return request.joint; }
+  bool cold_last(const TargetRequest& request) const { return request.cold_last; }
+  /// The filters that remove tokens, in their order.
+  template <class Scalar>
+  void filter(const TargetRequest& request, TargetFilters<Scalar>& filters) const {
+    if (request.min_p_over > 0) filters.min_p(request.min_p_over);
+    if (request.top_k > 0) filters.top_k(request.top_k);
+    if (request.top_p > 0) filters.top_p(request.top_p);
+    if (request.typical_p > 0) filters.typical_p(request.typical_p);
+  }
   /// Whether bias, min-p and top-k are applied at position i.
   bool filtered(const TargetRequest&, int) const { return true; }
   /// Occurrences of x before position i.
@@ -31,12 +43,20 @@ struct TargetSteps {
 
 namespace target_row_detail {
 
+/// The roots at an inverse temperature in units of 1 / grain; at 0 the heaviest alone, the first of equals.
 template <class Scalar>
-void keep_largest(std::vector<Scalar>& row, int k) {
-  std::vector<std::size_t> order(row.size());
-  for (std::size_t x = 0; x < row.size(); ++x) order[x] = x;
-  std::stable_sort(order.begin(), order.end(), [&row](std::size_t a, std::size_t b) { return row[a] > row[b]; });
-  for (std::size_t rank = static_cast<std::size_t>(k); rank < order.size(); ++rank) row[order[rank]] = Scalar{0};
+std::vector<Scalar> at_temperature(std::vector<Scalar> row, int coldness) {
+  if (coldness == 0) {
+    const auto top = std::max_element(row.begin(), row.end()) - row.begin();
+    for (std::ptrdiff_t x = 0; x < std::ssize(row); ++x)
+      if (x != top) row[static_cast<std::size_t>(x)] = Scalar{0};
+    return row;
+  }
+  for (Scalar& weight : row) {
+    const Scalar root = weight;
+    for (int n = 1; n < coldness; ++n) weight *= root;
+  }
+  return row;
 }
 
 }  // namespace target_row_detail
@@ -45,30 +65,22 @@ void keep_largest(std::vector<Scalar>& row, int k) {
 template <class Scalar, class Steps>
 std::vector<Scalar> target_row(const Steps& steps, const TargetRequest& request, const Token* drafts, int i) {
   const auto size = static_cast<std::size_t>(request.vocabulary());
-  const bool filtered = steps.filtered(request, i);
-  std::vector<Scalar> row;
+  const bool filtered = steps.filtered(request, i), cold_last = steps.cold_last(request);
+  std::vector<Scalar> roots;
   for (std::size_t x = 0; x < size; ++x) {
     Scalar weight(steps.weight(request, i, static_cast<Token>(x)));
     if (filtered && !request.bias.empty()) weight *= Scalar(request.bias[x]);
     for (int c = steps.count(request, drafts, i, static_cast<Token>(x)); c > 0; --c)
       weight /= Scalar(request.penalty);
-    row.push_back(weight);
+    roots.push_back(weight);
   }
-  if (const int coldness = steps.coldness(request); coldness == 0) {
-    target_row_detail::keep_largest(row, 1);
-  } else {
-    for (Scalar& weight : row) {
-      const Scalar base = weight;
-      for (int n = 1; n < coldness; ++n) weight *= base;
-    }
-  }
-  if (filtered && request.min_p_over > 0) {
-    const Scalar largest = *std::max_element(row.begin(), row.end());
-    for (Scalar& weight : row)
-      if (weight * Scalar(request.min_p_over) < largest) weight = Scalar{0};
-  }
-  if (filtered && request.top_k > 0 && request.top_k < request.vocabulary())
-    target_row_detail::keep_largest(row, request.top_k);
+  const int coldness = steps.coldness(request);
+  const std::vector<Scalar> seen = target_row_detail::at_temperature(roots, cold_last ? request.grain : coldness);
+  TargetFilters<Scalar> filters(seen, steps.joint(request));
+  if (filtered) steps.filter(request, filters);
+  for (std::size_t x = 0; x < size; ++x)
+    if (!filters.kept()[x]) roots[x] = Scalar{0};
+  std::vector<Scalar> row = target_row_detail::at_temperature(std::move(roots), coldness);
   Scalar total{0};
   for (std::size_t x = 0; x < size; ++x) {
     if (!request.masks.empty() && request.masks[static_cast<std::size_t>(i)][x] == 0) row[x] = Scalar{0};

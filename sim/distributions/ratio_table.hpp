@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <draftproof/sim/distributions/counted_passes.hpp>
 #include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/distributions/ratio_guide.hpp>
 #include <draftproof/sim/distributions/ratio_residual.hpp>
@@ -62,7 +63,9 @@ class RatioTable {
         probabilities_[x * stride_ + 1 + k] = probability(cumulatives_[k].mass(static_cast<Token>(x)));
     }
     sort_by_ratio(p, first);
-    top_ = top_tokens(vocabulary(), [this](Token x) { return proposal(x); });
+    // In the order of the row as given: in integers that sum to 2^62 equal ones may differ by a remainder.
+    if (!proposals.empty())
+      top_ = top_tokens(vocabulary(), [&row = proposals.front()](Token x) { return row[index(x)]; });
   }
   RatioTable(std::span<const double> target, const std::vector<double>& proposal)
       : RatioTable(target, std::span{&proposal, 1}) {}
@@ -128,11 +131,12 @@ class RatioTable {
 
   template <class F>
   auto sum(F f) const {
+    tokens_passed() += probabilities_.size() / stride_;
     return fixed_sum(vocabulary(), f);
   }
   template <class F>
   auto weights(F f) const {
-    return FixedWeights<F>{vocabulary(), std::move(f)};
+    return PassWeights<F>{vocabulary(), std::move(f)};
   }
   /// weights(f) as a table: the same tokens from the same words.
   template <class F>

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <draftproof/sim/distributions/ratio_bins.hpp>
+#include <draftproof/sim/numeric/small_sum.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/sampling/fixed_point_weights.hpp>
@@ -70,12 +71,13 @@ class FreshRows {
   auto row_without(int k, const Token* seen, int n) const { return RemainingWeights{*this, k, seen, n}; }
 
   /// By subtraction while at least 1/16 is left, which loses at most four bits; otherwise by a pass over the
-  /// remaining tokens, so that an exhausted support gives exactly 0.
+  /// remaining tokens, so that an exhausted support gives exactly 0. Little mass is measured against itself
+  /// (numeric/small_sum.hpp).
   double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
     if (left >= 0x1p-4) return left;
-    return from_fixed(remaining_pass(k, seen, n));
+    return row_without(k, seen, n).total();
   }
 
   /// One pass, the first time, for all j < max_drafts.
@@ -166,14 +168,18 @@ class FreshRows {
 
     Token draw(std::uint64_t word) const {
       const Fixed total = rows_.remaining_pass(k_, seen_, n_);
-      if (total <= 0) return no_token;
+      if (total < small_total) return small([word](const auto& scaled, double) { return scaled.draw(word); });
       auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
       auto x = static_cast<Token>(rows_.find_block(left).first);
       while ((left -= to_fixed(weight(x))) >= 0) ++x;
       return x;
     }
     double weight(Token x) const { return among(x, seen_, n_) ? 0.0 : rows_.proposal(x, k_); }
-    double total() const { return from_fixed(rows_.remaining_pass(k_, seen_, n_)); }
+    double total() const {
+      const Fixed total = rows_.remaining_pass(k_, seen_, n_);
+      if (total >= small_total) return from_fixed(total);
+      return small([](const auto& scaled, double scale) { return scaled.total() / scale; });
+    }
     template <class Visit>
     void for_each(Visit visit) const {
       for (Token x = 0; x < rows_.vocabulary(); ++x)
@@ -181,11 +187,28 @@ class FreshRows {
     }
     template <class Visit>
     void for_each_realised(Visit visit) const {
+      const Fixed total = rows_.remaining_pass(k_, seen_, n_);
+      if (total < small_total)
+        return small([&visit](const auto& scaled, double) { scaled.for_each_realised(visit); });
       for (Token x = 0; x < rows_.vocabulary(); ++x)
         if (const Fixed left = to_fixed(weight(x)); left > 0) visit(x, from_fixed(left));
     }
 
    private:
+    /// use(weights, scale) with the scaled weights of the remaining tokens.
+    template <class Use>
+    auto small(const Use& use) const {
+      double largest = 0;
+      for (Token x = 0; x < rows_.vocabulary(); ++x) largest = std::max(largest, weight(x));
+      const auto scaled = [this](double scale) {
+        return rows_.weights([this, scale](Token x) { return weight(x) * scale; });
+      };
+      const double scale =
+          scale_of_small(rows_.vocabulary(), largest, [&scaled](double by) { return to_fixed(scaled(by).total()); });
+      rows_.visited_ += rows_.target_.size();
+      return use(scaled(scale), scale);
+    }
+
     const FreshRows& rows_;
     int k_;
     const Token* seen_;

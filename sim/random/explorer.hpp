@@ -1,6 +1,9 @@
 // Runs a probabilistic program through every branch and gives each outcome its exact probability: the interpreter of
 // proofs. The program is replayed from its start for each leaf, so it must be a function of its inputs and its source
-// only.
+// only. A program that is not is noticed: every draw of a replay must be of the kind that it was before, every run must
+// reach the last draw of its replay, and every draw is asked for its probabilities once more when its last branch begins.
+//
+// Throws: NotReproducible, a std::logic_error, from flip, pick and explore().
 #pragma once
 
 #include <concepts>
@@ -8,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,6 +45,14 @@ struct Branch {
   Token taken;  ///< 0 or 1 for a flip
 };
 
+/// A program drew something else in a replay than before: a finding about the program, whose law is not defined.
+class NotReproducible : public std::logic_error {
+ public:
+  explicit NotReproducible(const std::string& what)
+      : std::logic_error("not a function of its inputs and random numbers: " + what +
+                         " in a replay of the same numbers") {}
+};
+
 struct ExplorerLimits {
   std::uint64_t leaves = 1'000'000;  ///< most runs of the program
 };
@@ -67,7 +79,10 @@ class Explorer {
     if (depth_ == stack_.size()) {
       Weight yes = Weight(num) / Weight(den);
       Weight no = Weight(Weight(1) - yes);
-      push({{1, std::move(yes)}, {0, std::move(no)}});
+      push({{1, std::move(yes)}, {0, std::move(no)}}, Purpose::flip);
+    } else if (last_begins(Purpose::flip)) {
+      if (Weight(Weight(num) / Weight(den)) != stack_[depth_].branches.front().second)
+        throw NotReproducible("another probability of a coin");
     }
     const Token taken = take();
     if (branches_) branches_->push_back({Purpose::flip, stack_[depth_ - 1].branches.front().second, taken});
@@ -84,6 +99,10 @@ class Explorer {
       Branches branches;
       list(weights, branches);
       push_pick(std::move(branches));
+    } else if (last_begins(Purpose::pick)) {
+      Branches branches;
+      list(weights, branches);
+      compare_pick(std::move(branches));
     }
     return take_pick();
   }
@@ -112,6 +131,7 @@ class Explorer {
       if (branches_) branches_->clear();
       const Verdict verdict = program(*this);
       ++leaves_;
+      if (depth_ != stack_.size()) throw NotReproducible("fewer draws");
       Weight total{0};
       if (verdict.token == every_token)
         for (const auto& [token, weight] : spread_) total += weight;
@@ -165,6 +185,7 @@ class Explorer {
     Branches branches;
     std::size_t taken;
     Weight reached;  ///< probability of the path up to and including the branch taken
+    Purpose purpose;
   };
 
   /// Spreads over the tracked tokens. Returns false if rounding left the weights without a positive total.
@@ -188,7 +209,19 @@ class Explorer {
     Weight total{0};
     for (const auto& [token, weight] : branches) total += weight;
     for (auto& branch : branches) branch.second /= total;
-    push(std::move(branches));
+    push(std::move(branches), Purpose::pick);
+  }
+  void compare_pick(Branches branches) const {
+    Weight total{0};
+    for (const auto& [token, weight] : branches) total += weight;
+    for (auto& branch : branches) branch.second /= total;
+    if (branches != stack_[depth_].branches) throw NotReproducible("other weights of a draw");
+  }
+  /// Of a draw in a replay: whether its last branch begins in this run.
+  bool last_begins(Purpose purpose) const {
+    const Choice& choice = stack_[depth_];
+    if (choice.purpose != purpose) throw NotReproducible("a draw of another kind");
+    return depth_ + 1 == stack_.size() && choice.taken + 1 == choice.branches.size() && choice.taken > 0;
   }
   Token take_pick() {
     const Token taken = take();
@@ -202,8 +235,8 @@ class Explorer {
     if (branches_) branches_->push_back({Purpose::flip, Weight(taken ? 1 : 0), taken ? 1 : 0});
     return taken;
   }
-  void push(Branches branches) {
-    stack_.push_back({std::move(branches), 0, Weight(0)});
+  void push(Branches branches, Purpose purpose) {
+    stack_.push_back({std::move(branches), 0, Weight(0), purpose});
     advance(0);
   }
   /// Takes branch `taken` of the last choice.

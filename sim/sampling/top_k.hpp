@@ -19,15 +19,15 @@
 namespace draftproof {
 
 // The inverse of laws.kth_most_probable(j): the rank of a token by q, most probable first, equals by id. For closed
-// forms of draft laws; reads all tokens.
+// forms of draft laws. It asks the laws for their order, because the q of a table is rounded.
 
-/// Number of tokens before x.
+/// Number of tokens before x, at most max_drafts.
 template <class L>
 int probability_rank(const L& laws, Token x) {
-  int before = 0;
-  for (Token y = 0; y < laws.vocabulary(); ++y)
-    before += laws.proposal(y) > laws.proposal(x) || (laws.proposal(y) == laws.proposal(x) && y < x);
-  return before;
+  const int most = std::min(laws.vocabulary(), max_drafts);
+  for (int before = 0; before < most; ++before)
+    if (laws.kth_most_probable(before) == x) return before;
+  return max_drafts;
 }
 
 /// The first tokens of the order among 0 .. vocabulary - 1, in order, at most `most` of them.

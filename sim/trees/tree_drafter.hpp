@@ -13,6 +13,12 @@
 
 namespace draftproof {
 
+/// The row that the drafts after a node are drawn from, as their drafter declares it.
+enum class DraftRow {
+  context,     ///< the proposal after the node
+  last_token,  ///< that after the node's last token alone, as a cache keyed by it keeps it; after the root its own
+};
+
 /// Declaration of a tree drafter.
 struct TreeDrafterInfo {
   std::string_view name;     ///< name of the law of the tree
@@ -29,11 +35,23 @@ struct TreeDrafterInfo {
   bool independent_paths = false;  ///< K independent paths from the root, as captures store them
   bool has_stem = false;           ///< uses TreeShape::stem
   bool branches = false;           ///< uses TreeShape::branching
+  /// Verifiers and checks of a drafter that declares another row than the context's get that row as its proposal.
+  DraftRow row = DraftRow::context;
+  /// For a drafter with a row of its own, or one that is wrong on purpose: the law of trees that it declares, given its
+  /// row. Such drafters are found by name alone.
+  std::string_view declared_as{};
+  bool wrong = false;  ///< it does not draw what it declares
   /// For a drafter that reads shared noise: the name of the law of its trees over that noise, as in DrafterInfo.
   std::string_view marginal_law_of{};
 
   constexpr bool shared_noise() const { return !marginal_law_of.empty(); }
 };
+
+/// The context whose proposal the drafts after node u come from, for drafters of DraftRow::last_token.
+template <class L>
+int last_token_context(const ConditionalModel<L>& conditionals, const DraftTree& tree, int u) {
+  return u == DraftTree::root ? tree.context(u) : conditionals.next(tree.context(DraftTree::root), tree.token(u));
+}
 
 /// Drafts `length` tokens below node u, one after the other. Returns the last node.
 template <class L, class R>

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <draftproof/sim/trials/counts.hpp>
+#include <draftproof/sim/tally.hpp>
 
 namespace draftproof {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
@@ -34,10 +35,16 @@ struct Reproduce {
     if (study.empty()) return list(session);
     const auto& all = found_studies();
     const auto found = std::find_if(all.begin(), all.end(), [&](const Study& s) { return s.name == study; });
-    if (found == all.end())
-      throw InputError({.file = "study", .found = in_quotes(study), .wanted = "one that `draftproof list` shows"});
+    if (found == all.end()) {
+      std::vector<std::string> names;
+      for (const Study& known : all) names.emplace_back(known.name);
+      throw InputError({.file = "study",
+                        .found = in_quotes(study),
+                        .wanted = "one that `draftproof list` shows" + did_you_mean(names, study)});
+    }
     if (!found->divided) {
-      if (work.asked(session)) throw InputError({.file = "blocks", .found = study, .wanted = "a study with blocks: " + divided()});
+      if (work.asked(session))
+        throw InputError({.file = "blocks", .found = study, .wanted = "a study with blocks: " + divided()});
       if (rank_of_job().first > 0) return exit_held;  // rank 0 alone
     } else {
       options.ledger = work.open(session, options.sources);

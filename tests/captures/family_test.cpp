@@ -137,7 +137,8 @@ TEST_F(FamilyTest, SpecsSetPositionsAndSettings) {
 }
 
 TEST_F(FamilyTest, BadSpecsNameWhatIsKnown) {
-  expect_input_error([] { parse_family("zapf:x=1"); }, {"zapf:x=1: found no family \"zapf\"", "bernoulli", "zipf"});
+  expect_input_error([] { parse_family("zapf:x=1"); },
+                     {"zapf:x=1: found no family \"zapf\"", "bernoulli", "did you mean zipf?"});
   expect_input_error([] { parse_family("zipf:power=1"); },
                      {"no parameter \"power\" of zipf", "exponent", "positions"});
   expect_input_error([] { parse_family("zipf:exponent=-1"); }, {"exponent = \"-1\"", "from 0 to 20"});

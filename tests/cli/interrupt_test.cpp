@@ -102,5 +102,17 @@ TEST_F(Interrupt, ASecondSignalLeavesAWord) {
   EXPECT_EQ(nlohmann::json::parse(child.out())["complete"], false) << child.out();
 }
 
+TEST_F(Interrupt, AProofThatWasStoppedProvesNothing) {
+  for (const int number : {SIGINT, SIGHUP}) {
+    Child child({"prove", "single_draft", "--instances", "1000000", "--threads", "1", "--json"}, Stream::pipe,
+                Stream::terminal);
+    EXPECT_EQ(interrupted(child, "proving", number), 3) << child.err();
+    const auto report = nlohmann::json::parse(child.out());
+    ASSERT_EQ(report["proofs"].size(), 1u);
+    EXPECT_EQ(report["proofs"][0]["complete"], false);
+    EXPECT_EQ(report["proofs"][0]["verdict"], "stopped");
+  }
+}
+
 }  // namespace
 }  // namespace draftproof

@@ -11,7 +11,7 @@
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/drafters/without_replacement.hpp>
-#include <draftproof/sim/trials/counts.hpp>
+#include <draftproof/sim/tally.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/trial_fibers.hpp>
 #include <draftproof/verifiers/k_seq.hpp>

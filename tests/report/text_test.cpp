@@ -21,6 +21,15 @@ TEST(Text, PadsToColumnsNotBytes) {
   EXPECT_EQ(padded("longer", 3, false), "longer") << "nothing is cut";
 }
 
+TEST(Text, WrapsAtSpacesAndBreaksLongWords) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("", 3), Lines{""});
+  EXPECT_EQ(wrapped("exact_law, splitting", 11), (Lines{"exact_law,", "splitting"}));
+  EXPECT_EQ(wrapped("a bc d", 4), (Lines{"a bc", "d"}));
+  EXPECT_EQ(wrapped("abcdef", 4), (Lines{"abcd", "ef"}));
+  EXPECT_EQ(wrapped("±1 ±2", 2), (Lines{"±1", "±2"})) << "columns, not bytes";
+}
+
 TEST(Text, GroupsByThousands) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");

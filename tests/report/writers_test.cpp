@@ -58,6 +58,26 @@ TEST(TableWriter, ColourAddsNothingButColour) {
   EXPECT_EQ(text, written("table", example()));
 }
 
+TEST(TableWriter, FitsTheTerminal) {
+  Document document;
+  document.sections = {
+      {.title = "T",
+       .table = {{{"name"}, {"rate", true}, {"checks"}},
+                 {{{"one"}, {"1.5"}, {"exact_law, acceptance_bounds, splitting"}}, {{"two"}, {"2"}, {"-"}}}}}};
+  std::ostringstream out;
+  writer("table").write(document, out, {.width = 34});
+  EXPECT_EQ(out.str(),
+            "T\n"
+            "  name  rate  checks\n"
+            "  one    1.5  exact_law,\n"
+            "              acceptance_bounds,\n"
+            "              splitting\n"
+            "  two      2  -\n");
+  std::ostringstream wide;
+  writer("table").write(document, wide, {.width = 300});
+  EXPECT_EQ(wide.str(), written("table", document)) << "where it fits, nothing changes";
+}
+
 TEST(TableWriter, UntitledColumnsHaveNoHeading) {
   Document document;
   document.sections = {{.title = "T", .table = {{{""}, {""}}, {{{"key"}, {"value"}}}}}};

@@ -191,7 +191,7 @@ TEST(Includes, ComplainWhereTheyShould) {
   const char* const philox = "#include <draftproof/sim/random/philox.hpp>\n";
   EXPECT_TRUE(wrong("sim", philox, "sim/numeric/exp.hpp"));
   EXPECT_TRUE(wrong("sim", philox, "sim/info.hpp"));
-  EXPECT_FALSE(wrong("sim", philox, "sim/trials/counts.hpp"));
+  EXPECT_FALSE(wrong("sim", philox, "sim/trials/run_trials.hpp"));
   EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/drafters/iid.hpp>\n", "sim/distributions/ratio_table.hpp"));
   EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/token.hpp>\n", "sim/unknown/a.hpp"));
   EXPECT_TRUE(

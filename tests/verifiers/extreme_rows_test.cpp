@@ -1,4 +1,4 @@
-// Schemes with a plan for several proposals, on rows at the ends of double: zeros, powers of 2 down to the least, one large
+// Schemes with a plan for several proposals, and those that test drafts in turn, on rows at the ends of double: zeros, powers of 2 down to the least, one large
 // token among least ones, rows that do not sum to 1 exactly, q = p. Coins are the ends of the unit interval or anything.
 #include <cmath>
 #include <cstdint>
@@ -8,7 +8,13 @@
 
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/random/tape.hpp>
+#include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/ladder_independent.hpp>
+#include <draftproof/verifiers/naive_tree.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+#include <draftproof/verifiers/recursive_rejection_independent.hpp>
+#include <draftproof/verifiers/recursive_rejection_random_order.hpp>
+#include <draftproof/verifiers/single_draft.hpp>
 #include <draftproof/verifiers/tournament.hpp>
 #include <draftproof/verifiers/truncated_alphabet.hpp>
 #include <draftproof/verifiers/truncated_lp.hpp>
@@ -50,7 +56,9 @@ struct ExtremeWords {
 template <class V>
 class OnExtremeRows : public testing::Test {};
 using Schemes = testing::Types<verifiers::LadderIndependent, verifiers::Tournament, verifiers::TruncatedAlphabet,
-                               verifiers::TruncatedLp>;
+                               verifiers::TruncatedLp, verifiers::SingleDraft, verifiers::NaiveTree, verifiers::KSeq,
+                               verifiers::RecursiveRejection, verifiers::RecursiveRejectionIndependent,
+                               verifiers::RecursiveRejectionRandomOrder>;
 TYPED_TEST_SUITE(OnExtremeRows, Schemes);
 
 TYPED_TEST(OnExtremeRows, EveryTokenHasTargetProbability) {
@@ -59,19 +67,21 @@ TYPED_TEST(OnExtremeRows, EveryTokenHasTargetProbability) {
   const bool several = TypeParam::info.drafts.lists("independent");
   int decided = 0;
   for (int n = 0; n < 300; ++n) {
-    const int drafts = 1 + static_cast<int>(dice() % 6), vocabulary = 1 + static_cast<int>(dice() % 40);
+    const int most = TypeParam::info.most_drafts > 0 ? TypeParam::info.most_drafts : 6;
+    const int drafts = 1 + static_cast<int>(dice() % static_cast<std::uint64_t>(most)),
+              vocabulary = 1 + static_cast<int>(dice() % 40);
     const auto p = extreme_row(dice, vocabulary);
     std::vector<std::vector<double>> q;
     for (int k = 0; k < (several ? drafts : 1); ++k) q.push_back(dice() % 6 == 0 ? p : extreme_row(dice, vocabulary));
     const Rows<double> laws(p, q);
-    const auto plan = verifier.prepare(laws, drafts);
+    const auto plan = prepare(verifier, laws, drafts);
     for (int trial = 0; trial < 10; ++trial) {
       Token tuple[max_drafts];
-      for (int k = 0; k < drafts; ++k)
-        do tuple[k] = static_cast<Token>(dice() % static_cast<std::uint64_t>(vocabulary));
+      for (int k = 0; k < drafts; ++k) do
+          tuple[k] = static_cast<Token>(dice() % static_cast<std::uint64_t>(vocabulary));
         while (!(laws.proposal(tuple[k], several ? k : 0) > 0));
       Recorder<ExtremeWords> random{ExtremeWords{&dice}};
-      const Verdict verdict = verifier.verify(DraftedPosition<Rows<double>>(laws, tuple, drafts), plan, random);
+      const Verdict verdict = verify(verifier, DraftedPosition<Rows<double>>(laws, tuple, drafts), plan, random);
       ASSERT_TRUE(verdict.token >= 0 && verdict.token < vocabulary) << verdict.token;
       ASSERT_GT(laws.target(verdict.token), 0) << "instance " << n << ", trial " << trial;
       if (verdict.accepted >= 0) {

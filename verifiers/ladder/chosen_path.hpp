@@ -91,10 +91,12 @@ class ChosenSteps {
     DRAFTPROOF_DEVICE Token with(Use use) const {
       const L& laws = steps.laws(i);
       if (steps.plain(i)) return use(laws.residual(steps.one() / c));
+      // Where the law is p, p is left for a token that was chosen by rounding and that p lacks.
+      if (steps.ladder(i).equal()) return use(laws.residual(steps.zero()));
       if constexpr (Ranked<L>)
         return use(FromTable{laws, steps.ladder(i), c});
       else if constexpr (ShowsRows<L>)
-        return steps.ladder(i).equal() ? use(laws.weights(steps.left(i, c))) : use(steps.passed(i, c));
+        return use(steps.passed(i, c));
       else if constexpr (PlannedByTeam<L>)
         return use(FromTeam{steps, i, c});
       else

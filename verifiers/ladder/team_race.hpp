@@ -103,7 +103,8 @@ class TeamWorCoverage {
       for (int i = 0; i < n; ++i) {
         if (i >= decided) chord[at(i)] = 0;
         covered[at(i + 1)] = i + 1 < decided ? covered[at(i)] + mass[at(i)] * chord[at(i)] : 1;
-        if (i + 1 == decided && decided < n) chord[at(i)] = (1 - covered[at(i)]) / mass[at(i)];
+        if (i + 1 == decided && decided < n)
+          chord[at(i)] = covered[at(i)] < 1 ? (1 - covered[at(i)]) / mass[at(i)] : 0;
       }
     });
   }
@@ -140,7 +141,8 @@ class TeamWorCoverage {
       for (int i = 0; i < n; ++i) above += mass_[at(i)];
       for (int i = n; i-- > 0;) {
         above -= mass_[at(i)];
-        chord_[at(i)] = 1 + below - above * (odds[at(i)] / mass_[at(i)]);
+        const double chord = 1 + below - above * (odds[at(i)] / mass_[at(i)]);
+        chord_[at(i)] = chord > 0 ? chord : 0;  // below only by rounding
         below += odds[at(i)];
       }
     });

@@ -135,7 +135,8 @@ class WorCoverage {
     for (std::size_t i = 0; i < mass_.size(); ++i) {
       if (i >= decided) chord_[i] = Scalar{0};
       covered_[i + 1] = i + 1 < decided ? Scalar(covered_[i] + mass_[i] * chord_[i]) : Scalar{1};
-      if (i + 1 == decided && decided < mass_.size()) chord_[i] = (Scalar{1} - covered_[i]) / mass_[i];
+      if (i + 1 == decided && decided < mass_.size())
+        chord_[i] = covered_[i] < Scalar{1} ? Scalar((Scalar{1} - covered_[i]) / mass_[i]) : Scalar{0};
     }
   }
 
@@ -165,7 +166,8 @@ class WorCoverage {
     for (const Scalar& mass : mass_) above += mass;
     for (std::size_t i = odds.size(); i-- > 0;) {
       above -= mass_[i];
-      chord_[i] = Scalar{1} + below - above * (odds[i] / mass_[i]);
+      const Scalar chord = Scalar{1} + below - above * (odds[i] / mass_[i]);
+      chord_[i] = chord > Scalar{0} ? chord : Scalar{0};  // below only by rounding
       below += odds[i];
     }
   }

@@ -15,7 +15,7 @@ struct TargetAtDefaultTemperature : TargetSteps {
                                       .summary = "p at temperature 1 whatever was asked for",
                                       .source = "vllm-project/vllm#9834"};
 
-  int coldness(const TargetRequest&) const { return 1; }
+  int coldness(const TargetRequest& request) const { return request.grain; }
 
   template <class Scalar>
   std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {

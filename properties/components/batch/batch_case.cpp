@@ -114,38 +114,61 @@ BatchCase BatchCase::parse(std::string_view text) {
   return one;
 }
 
-BatchCase generate_batch_case(std::uint64_t seed, int n) {
-  InstanceRng dice(seed, static_cast<std::uint64_t>(n));
-  const int requests = dice.between(2, 4), vocabulary = dice.between(2, 5);
+namespace {
+
+struct BatchSizes {
+  int requests, vocabulary, most_drafts;
+};
+
+BatchCase case_of(InstanceRng& dice, const BatchSizes& sizes) {
   const bool masked = dice.chance(1, 3), spread = dice.chance(1, 2);
   const auto row = [&](bool sparse) {
     std::vector<int> weights;
-    for (int x = 0; x < vocabulary; ++x) weights.push_back(sparse && dice.chance(1, 2) ? 0 : dice.between(1, 9));
+    for (int x = 0; x < sizes.vocabulary; ++x)
+      weights.push_back(sparse && dice.chance(1, 2) ? 0 : dice.between(1, 9));
     repair_weights(weights, 1, dice);
     return weights;
   };
   BatchCase one;
-  for (int r = 0; r < requests; ++r) {
+  for (int r = 0; r < sizes.requests; ++r) {
     BatchCaseRequest request;
-    const int drafts = dice.between(0, 3);
+    const int drafts = dice.between(0, sizes.most_drafts);
     for (int i = 0; i <= drafts; ++i) request.target.push_back(row(!spread));
     for (int i = 0; i < drafts; ++i) request.proposal.push_back(row(!spread));
     for (int i = 0; masked && i <= drafts; ++i) {
       request.masks.push_back(row(true));
       for (int& allowed : request.masks.back()) allowed = std::min(allowed, 1);
-      const std::size_t x = static_cast<std::size_t>(dice.between(0, vocabulary - 1));
+      const std::size_t x = static_cast<std::size_t>(dice.between(0, sizes.vocabulary - 1));
       request.masks.back()[x] = 1;
-      if (request.target.back().empty()) continue;
       auto& target = request.target[static_cast<std::size_t>(i)];
       target[x] = std::max(target[x], 1);
     }
     if (dice.chance(1, 2)) request.seed = 10 * r + dice.between(0, 9);
-    if (dice.chance(1, 2)) request.stop = dice.between(0, vocabulary - 1);
+    if (dice.chance(1, 2)) request.stop = dice.between(0, sizes.vocabulary - 1);
     if (dice.chance(1, 3)) request.limit = dice.between(1, 3);
     one.requests.push_back(std::move(request));
     one.order.insert(one.order.begin() + dice.between(0, r), r);
   }
   return one;
+}
+
+}  // namespace
+
+BatchCase generate_batch_case(std::uint64_t seed, int n) {
+  InstanceRng dice(seed, static_cast<std::uint64_t>(n));
+  if (n % 2 == 0) {
+    const int requests = dice.between(2, 4), vocabulary = dice.between(2, 5);
+    return case_of(dice, {requests, vocabulary, 3});
+  }
+  if (n % 4 == 1) return case_of(dice, {1 + n / 4 % 9, dice.between(2, 3), 1});
+  constexpr int beside[]{3, 4, 5, 7, 8, 9, 15, 16, 17};
+  const int vocabulary = beside[n / 4 % 9];
+  return case_of(dice, {dice.between(1, 2), vocabulary, vocabulary > 9 ? 1 : dice.between(1, 2)});
+}
+
+BatchCase batch_case_of_size(std::uint64_t seed, int requests, int vocabulary) {
+  InstanceRng dice(seed, static_cast<std::uint64_t>(1000 * requests + vocabulary));
+  return case_of(dice, {requests, vocabulary, 1});
 }
 
 }  // namespace draftproof

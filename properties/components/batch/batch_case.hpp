@@ -53,7 +53,11 @@ std::vector<std::vector<int>*> rows_of(BatchCase& one);
 /// weights.
 std::vector<BatchCase> shrinks(const BatchCase& one);
 
-/// Case n of a seed: 2 to 4 requests, 0 to 3 drafts, V 2 to 5.
+/// Case n of a seed. Every second has 2 to 4 requests with 0 to 3 drafts and V from 2 to 5. The others have 1 to 9 requests
+/// with at most one draft, or a V beside a power of two up to 16 with at most two.
 BatchCase generate_batch_case(std::uint64_t seed, int n);
+
+/// A case with this many requests of at most one draft each.
+BatchCase batch_case_of_size(std::uint64_t seed, int requests, int vocabulary);
 
 }  // namespace draftproof

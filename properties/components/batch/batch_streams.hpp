@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <draftproof/exact/rational.hpp>
@@ -45,6 +47,7 @@ class BatchStreams {
 
    private:
     void log(Purpose purpose) {
+      if (streams_.before_draw_) streams_.before_draw_(address_);
       streams_.ledger_.push_back({address_, purpose, index_[static_cast<std::uint32_t>(purpose) & 7]++});
     }
 
@@ -66,12 +69,16 @@ class BatchStreams {
     return {*this, address, walked ? explorer_ : nullptr};
   }
 
+  /// From now on called before every draw: what a runner has written by then can be seen.
+  void before_draw(std::function<void(const StreamAddress&)> call) { before_draw_ = std::move(call); }
+
   /// All draws so far.
   const std::vector<BatchDraw>& ledger() const { return ledger_; }
 
  private:
   Explorer<Rational>* explorer_ = nullptr;
   StreamAddress explored_{};
+  std::function<void(const StreamAddress&)> before_draw_{};
   std::vector<BatchDraw> ledger_;
 };
 

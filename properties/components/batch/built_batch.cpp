@@ -30,11 +30,12 @@ BuiltBatch::BuiltBatch(const BatchCase& one, std::uint32_t turn, const Layout& l
     if (layout.only < 0 || r == layout.only) order_.push_back(r);
   if (layout.sorted) std::sort(order_.begin(), order_.end());
   for (const int r : order_) {
-    const BatchCaseRequest& request = one.requests[static_cast<std::size_t>(r)];
+    const auto number = static_cast<std::size_t>(r);
+    const BatchCaseRequest& request = one.requests[number];
     request_.push_back({.seed = static_cast<std::uint64_t>(std::max(request.seed, 0)),
                         .seeded = request.seed >= 0,
-                        .id = static_cast<std::uint32_t>(r),
-                        .position = 8 * turn,
+                        .id = layout.numbers.empty() ? static_cast<std::uint32_t>(r) : layout.numbers[number],
+                        .position = layout.positions.empty() ? 8 * turn : layout.positions[number],
                         .stop = request.stop,
                         .limit = request.limit});
     length_.push_back(request.drafts());
@@ -111,7 +112,14 @@ RaggedBatch BuiltBatch::view() const {
 }
 
 std::vector<BatchRow> BuiltBatch::run(const BatchRunner& runner, BatchStreams& streams) const {
-  BatchOutput output = runner.run(view(), streams);
+  return by_request(runner.run(view(), streams));
+}
+
+std::vector<BatchRow> BuiltBatch::run(BatchSession& session, BatchStreams& streams) const {
+  return by_request(session.run(view(), streams));
+}
+
+std::vector<BatchRow> BuiltBatch::by_request(BatchOutput output) const {
   std::vector<BatchRow> rows(drafted_.size());
   for (std::size_t s = 0; s < order_.size(); ++s)
     rows[static_cast<std::size_t>(order_[s])] = {std::move(output.emitted[s]), output.accepted[s],

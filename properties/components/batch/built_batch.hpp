@@ -33,6 +33,8 @@ class BuiltBatch {
     int only = -1;        ///< runs this request alone; it keeps its number in the engine and therefore its words
     Token pad = pad_id;   ///< fills the columns after each row's drafts
     bool sorted = false;  ///< whether slots are in the order of drafting
+    std::vector<std::uint32_t> numbers{};    ///< by request, in the engine; empty: 0, 1, ..
+    std::vector<std::uint32_t> positions{};  ///< by request: tokens emitted so far; empty: 8 times the turn
   };
 
   BuiltBatch(const BatchCase& one, std::uint32_t turn, const Layout& layout);
@@ -55,9 +57,12 @@ class BuiltBatch {
   /// Runs the batch; one result for each request, in the order of requests and not of slots.
   std::vector<BatchRow> run(const BatchRunner& runner, BatchStreams& streams) const;
   std::vector<BatchRow> run(const BatchRunner& runner) const;
+  /// The next call of a runner that has had calls before.
+  std::vector<BatchRow> run(BatchSession& session, BatchStreams& streams) const;
 
  private:
   void lay_out(const BatchCase& one);
+  std::vector<BatchRow> by_request(BatchOutput output) const;
   void pad_drafts();
 
   int vocabulary_, longest_;

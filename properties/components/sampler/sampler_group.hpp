@@ -93,14 +93,16 @@ struct SamplerGroup {
   using Case = SamplerCase;
 
   /// Short rows: 300 a round, and every (a b c 0) up to 3. Sums of three shares are the shortest that miss 1 by
-  /// rounding; one in twenty does.
+  /// rounding; one in twenty does. Every second row is longer, and its last token has no weight: more sums miss 1.
   static std::vector<SamplerCase> cases(std::uint64_t seed, int rounds) {
     std::vector<SamplerCase> cases;
     for (int n = 0; n < 300 * rounds; ++n) {
       InstanceRng dice(seed, static_cast<std::uint64_t>(n));
       SamplerCase one;
-      for (int x = dice.between(2, 4); x > 0; --x)
-        one.weights.push_back(dice.chance(1, 3) ? 0 : dice.between(1, n % 2 == 0 ? 3 : 60));
+      const bool longer = n % 2 == 1;
+      for (int x = longer ? dice.between(5, 12) : dice.between(2, 4); x > 0; --x)
+        one.weights.push_back(dice.chance(1, 3) ? 0 : dice.between(1, longer ? 60 : 3));
+      if (longer) one.weights.back() = 0;
       repair_weights(one.weights, 1, dice);
       cases.push_back(std::move(one));
     }

@@ -27,7 +27,7 @@ std::vector<std::vector<int>> read_rows_of(InstanceReader& reader) {
 }
 
 /// Limits; larger values test nothing more in rows of fractions.
-constexpr int coldest = 4, most_penalty = 1000;
+constexpr int coldest = 12, finest = 4, most_penalty = 1000;
 
 }  // namespace
 
@@ -49,8 +49,13 @@ std::string TargetCase::text() const {
   std::string text = "w=" + rows_text_of(request.weights) + " q=" + weights_text(proposal);
   if (!request.committed.empty()) text += fmt::format(" text=({})", fmt::join(request.committed, " "));
   if (request.coldness != 1) text += fmt::format(" cold={}", request.coldness);
+  if (request.grain != 1) text += fmt::format(" grain={}", request.grain);
   if (request.top_k > 0) text += fmt::format(" top_k={}", request.top_k);
   if (request.min_p_over > 0) text += fmt::format(" min_p={}", request.min_p_over);
+  if (request.top_p > 0) text += fmt::format(" top_p={}", request.top_p);
+  if (request.typical_p > 0) text += fmt::format(" typical_p={}", request.typical_p);
+  if (request.joint) text += " joint";
+  if (request.cold_last) text += " cold_last";
   if (!request.bias.empty()) text += " bias=" + weights_text(request.bias);
   if (request.penalty != 1) text += fmt::format(" penalty={}", request.penalty);
   if (!request.masks.empty()) text += " mask=" + rows_text_of(request.masks);
@@ -68,8 +73,13 @@ TargetCase TargetCase::parse(std::string_view text) {
   one.proposal = reader.weights();
   if (reader.accept("text=")) request.committed = reader.numbers("(", ")");
   if (reader.starts_with("cold=")) request.coldness = reader.named_number("cold", 0, coldest);
+  if (reader.starts_with("grain=")) request.grain = reader.named_number("grain", 1, finest);
   if (reader.starts_with("top_k=")) request.top_k = reader.named_number("top_k", 1, InstanceReader::most_weight);
   if (reader.starts_with("min_p=")) request.min_p_over = reader.named_number("min_p", 1, InstanceReader::most_weight);
+  if (reader.starts_with("top_p=")) request.top_p = reader.named_number("top_p", 1, 99);
+  if (reader.starts_with("typical_p=")) request.typical_p = reader.named_number("typical_p", 1, 99);
+  request.joint = reader.accept("joint");
+  request.cold_last = reader.accept("cold_last");
   if (reader.accept("bias=")) request.bias = reader.weights();
   if (reader.starts_with("penalty=")) request.penalty = reader.named_number("penalty", 1, most_penalty);
   if (reader.accept("mask=")) request.masks = read_rows_of(reader);
@@ -107,7 +117,11 @@ std::vector<TargetCase> shrinks(const TargetCase& one) {
   edit([](TargetRequest& request) { request.masks.clear(); });
   edit([](TargetRequest& request) { request.bias.clear(); });
   edit([](TargetRequest& request) { request.penalty = 1; });
-  edit([](TargetRequest& request) { request.coldness = 1; });
+  edit([](TargetRequest& request) { request.coldness = request.grain = 1; });
+  edit([](TargetRequest& request) { request.top_p = 0; });
+  edit([](TargetRequest& request) { request.typical_p = 0; });
+  edit([](TargetRequest& request) { request.joint = false; });
+  edit([](TargetRequest& request) { request.cold_last = false; });
   edit([](TargetRequest& request) { request.top_k = 0; });
   edit([](TargetRequest& request) { request.min_p_over = 0; });
   edit([](TargetRequest& request) { request.backend = TargetBackend::specialised; });
@@ -134,14 +148,41 @@ TargetCase generate_target_case(std::uint64_t seed, int n) {
   for (int i = 0; i <= drafts; ++i) request.weights.push_back(row(i % 2, 9));
   one.proposal = row(1, 5);
   for (int i = dice.between(0, 3); i > 0; --i) request.committed.push_back(dice.between(0, vocabulary - 1));
-  if (dice.chance(1, 2)) request.coldness = dice.between(0, 3);
-  if (dice.chance(1, 4)) request.top_k = dice.between(1, vocabulary);
+  // Temperature 0, 1, beside both, and others. The largest exponent that is not 0 stands beside 0.
+  if (dice.chance(1, 2)) {
+    request.grain = 4;
+    constexpr int beside[]{0, 3, 4, 5, 8, coldest};
+    request.coldness = beside[dice.between(0, 5)];
+  } else if (dice.chance(1, 2)) {
+    request.coldness = dice.between(0, 3);
+  }
+  if (dice.chance(1, 2)) request.top_p = 5 * dice.between(6, 18);
+  if (dice.chance(1, 3)) request.typical_p = 5 * dice.between(6, 18);
+  request.joint = dice.chance(1, 2);
+  request.cold_last = dice.chance(1, 3);
+  if (dice.chance(1, 3)) request.top_k = dice.between(1, vocabulary);
   if (dice.chance(1, 4)) request.min_p_over = dice.between(1, 4);
   if (dice.chance(1, 4)) request.bias = row(1, 3);
   if (dice.chance(1, 2)) request.penalty = dice.between(2, 3);
   if (dice.chance(1, 2)) request.backend = TargetBackend::generic;
   if (dice.chance(1, 4))
     for (int i = 0; i <= drafts; ++i) request.masks.push_back(row(2, 1));
+  if (n % 3 == 1) {  // two filters in a chain, and little else that removes tokens
+    request.joint = request.cold_last = false;
+    request.top_k = std::max(2, vocabulary - 1);
+    request.top_p = 5 * dice.between(8, 14);
+    request.typical_p = request.min_p_over = 0;
+    request.grain = request.coldness = 1;
+    request.masks.clear();
+    request.weights.front() = row(0, 9);
+  } else if (n % 3 == 2) {  // a temperature that moves what a filter sees, beside 1 for the most part
+    constexpr int near[]{3, 5, 5, 8};
+    request.grain = 4;
+    request.coldness = near[dice.between(0, 3)];
+    request.top_p = 5 * dice.between(10, 16);
+    request.cold_last = dice.chance(1, 4);
+    request.masks.clear();
+  }
   return one;
 }
 

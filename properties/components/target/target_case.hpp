@@ -1,5 +1,6 @@
 // A readable request: weights at each position, the text before, settings and a proposal. It prints and parses as
-// "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 top_k=1 min_p=3 bias=(1 2)/3 penalty=2 mask=(1 1)/2,(0 1)/1 generic".
+// "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 grain=4 top_k=1 min_p=3 top_p=90 typical_p=50 joint cold_last bias=(1 2)/3
+// penalty=2 mask=(1 1)/2,(0 1)/1 generic".
 //
 //   w, cold, min_p, ...   settings of sim/components/target_request.hpp; settings that are off are omitted
 //   q                     law of the drafts at every position

@@ -16,7 +16,7 @@ struct Counters {
   static constexpr Tier tier = Tier::edge;
   static constexpr std::uint64_t iterations = 12;
 
-  static bool applies(const AnyPathVerifier&, const AnyTreeDrafter&) { return true; }
+  static bool applies(const AnyPathVerifier&, const AnyTreeDrafter& drafter) { return declares_every_row(drafter); }
   static Answer check(PathInstanceAnalysis& at) {
     const auto conditionals = double_laws(at.instance());
     const auto plan = plan_on(at, conditionals);

@@ -15,8 +15,8 @@ struct ProcessLaw {
   static constexpr std::string_view about = "with state: the first L + 2 tokens of the process have the target's law";
   static constexpr int every = 1;
 
-  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
-    return verifier.info().promise != Promise::lossless_up_to && verifier.stateful();
+  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
+    return verifier.info().promise != Promise::lossless_up_to && verifier.stateful() && declares_every_row(drafter);
   }
   static Answer check(PathInstanceAnalysis& at) {
     const PathInstance& instance = at.instance();

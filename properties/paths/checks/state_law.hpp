@@ -27,8 +27,8 @@ struct StateLaw {
       "with state: from every state reached, an iteration and the target it leaves make the state's own target";
   static constexpr int every = 1;
 
-  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
-    return verifier.info().promise != Promise::lossless_up_to && verifier.stateful();
+  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
+    return verifier.info().promise != Promise::lossless_up_to && verifier.stateful() && declares_every_row(drafter);
   }
   static Answer check(PathInstanceAnalysis& at) {
     const auto conditionals = at.instance().conditionals();

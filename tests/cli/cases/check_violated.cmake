@@ -11,3 +11,13 @@ separate_arguments(replay UNIX_COMMAND "${CMAKE_MATCH_1}")
 run(0 ${replay})
 says(out "verifier  flip ")
 says(out "emits     token [0-9]+")
+
+# A wrong drafter is asked where it is named, as `prove` asks it.
+run(1 check single_draft --law draft_temperature_mismatch --tier proof,sampled --source zipf:vocabulary=100)
+says(out "single_draft +proof +violated")
+says(out "single_draft +sampled +violated")
+says(out "replay: draftproof replay single_draft --law draft_temperature_mismatch")
+run(1 check token_path --law token_cache_undeclared --tier proof)
+says(out "token_path +proof +violated")
+run(0 check token_path --law token_cache_paths --tier proof)
+says(out "token_path +proof +held")

@@ -14,7 +14,7 @@ if(NOT schema STREQUAL "draftproof.list/2")
   fail("schema")
 endif()
 # Every header of the rooms is listed under its file's name.
-foreach(room verifiers mutants mutants/drafters sim/drafters verifiers/lossy verifiers/lossy/paths properties/checks verifiers/paths mutants/paths
+foreach(room verifiers mutants mutants/drafters mutants/drafters/trees sim/drafters verifiers/lossy verifiers/lossy/paths properties/checks verifiers/paths mutants/paths
         sim/drafters/trees
         properties/paths/checks)
   file(GLOB headers ${SOURCE}/${room}/*.hpp)

@@ -5,3 +5,5 @@ foreach(name certified_instances curves_in_drafts order_of_schemes two_uniform_d
 endforeach()
 run(2 reproduce figure_of_eight)
 says(err "figure_of_eight")
+run(2 reproduce worst_case)
+says(err "did you mean worst_cases\\?")

@@ -1,9 +1,13 @@
 // Wrong batch runners on instances that can be checked by hand, one per report, with the emitted law; and correct
 // runners that look wrong.
+#include <set>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/components/batch/batch_law.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/sim/components/batch/offsets_by_chunk.hpp>
 #include <draftproof/sim/components/batch/padded_output.hpp>
 #include <draftproof/sim/components/batch/token_chain.hpp>
 
@@ -12,7 +16,7 @@ namespace {
 
 /// The complaint of a check about a runner on a case; a correct runner must get none on it.
 std::string batch_complaint(std::string_view runner, std::string_view check, std::string_view instance) {
-  for (const std::string_view correct : {"token_chain", "padded_output"}) {
+  for (const std::string_view correct : {"token_chain", "padded_output", "offsets_by_chunk"}) {
     const auto finding = examine_one(correct, check, instance);
     EXPECT_TRUE(finding && finding->status != Status::violated) << correct << ": " << finding->evidence;
   }
@@ -97,9 +101,72 @@ TEST(WrongBatches, OffsetsIn32Bits) {
   ASSERT_TRUE(correct);
   if (correct->status == Status::skipped) GTEST_SKIP() << correct->evidence;
   EXPECT_NE(batch_complaint("row_offset_int32", "wide_pitch", third_row).find("slot 2"), std::string::npos);
-  // Two rows end before element 2^31.
-  EXPECT_EQ(examine_one("row_offset_int32", "wide_pitch", "order=(0 1) [p=(1 0)/1] [p=(1 0)/1]")->status,
-            Status::held);
+  // One row begins at element 0 whatever the pitch.
+  EXPECT_EQ(examine_one("row_offset_int32", "wide_pitch", "order=(0) [p=(1 0)/1]")->status, Status::held);
+}
+
+TEST(WrongBatches, OffsetsIn32BitsWithoutASign) {
+  const char* third_row = "order=(0 1 2) [p=(1 0)/1] [p=(1 0)/1] [p=(1 0)/1]";
+  const auto correct = examine_one("token_chain", "wide_pitch", third_row);
+  if (correct->status == Status::skipped) GTEST_SKIP() << correct->evidence;
+  // The third row begins at 2^32 + 16 elements; at 2^31 + 16 it was read where it is.
+  EXPECT_NE(batch_complaint("row_offset_uint32", "wide_pitch", third_row).find("with 2147483656 elements"),
+            std::string::npos);
+}
+
+TEST(WrongBatches, MasksInSharedRows) {
+  const char* one_masked = "order=(0 1) [p=(1 1)/2 mask=(1 0)/1] [p=(1 1)/2 mask=(1 1)/2]";
+  EXPECT_NE(batch_complaint("masks_applied_in_place", "inputs_unchanged", one_masked)
+                .find("entry 1 of the target rows has changed, restored after the call"),
+            std::string::npos);
+  EXPECT_NE(batch_complaint("masks_applied_in_place", "rows_shared", one_masked).find("where all share them"),
+            std::string::npos);
+  // With rows of their own the outputs are right.
+  for (const char* check : {"row_law", "row_alone", "slots_permuted", "no_forbidden_token"})
+    EXPECT_NE(examine_one("masks_applied_in_place", check, one_masked)->status, Status::violated) << check;
+}
+
+TEST(WrongBatches, SettingsFromTheNinthSlotOn) {
+  std::string eight = "order=(0 1 2 3 4 5 6 7", requests;
+  for (int r = 0; r < 8; ++r) requests += " [p=(1 1)/2]";
+  EXPECT_EQ(examine_one("settings_of_slot_in_chunk", "own_words", eight + ")" + requests)->status, Status::held);
+  const std::string nine = eight + " 8)" + requests + " [p=(1 1)/2]";
+  EXPECT_NE(batch_complaint("settings_of_slot_in_chunk", "own_words", nine).find("read twice"), std::string::npos);
+}
+
+TEST(WrongBatches, HistoriesOfCalls) {
+  const char* two = "order=(0 1) [p=(1 1)/2,(1 1)/2 q=(1 1)/2 seed=1] [p=(1 1)/2,(1 1)/2 q=(1 1)/2 seed=2]";
+  EXPECT_NE(batch_complaint("settings_of_last_tenant", "histories", two).find("where no request is"),
+            std::string::npos);
+  EXPECT_NE(batch_complaint("idle_position_not_advanced", "histories", two).find("where no request is"),
+            std::string::npos);
+  // Every call alone is right.
+  for (const char* name : {"settings_of_last_tenant", "idle_position_not_advanced"})
+    for (const char* check : {"row_law", "row_alone", "own_words", "draws_declared", "inputs_unchanged"})
+      EXPECT_EQ(examine_one(name, check, two)->status, Status::held) << name << ", " << check;
+}
+
+TEST(WrongBatches, ACoinTooMany) {
+  EXPECT_NE(batch_complaint("coin_beside_last_draw", "draws_declared", "order=(0) [p=(1 1)/2]")
+                .find("draws 1 coin and 1 token, declared 0 coins and 1 token"),
+            std::string::npos);
+  EXPECT_EQ(examine_one("coin_beside_last_draw", "row_law", "order=(0) [p=(1 1)/2]")->status, Status::held);
+}
+
+TEST(Batches, CasesHaveEverySizeUpToNineAndSizesBesidePowersOfTwo) {
+  std::set<std::size_t> requests;
+  std::set<int> vocabularies;
+  for (const BatchCase& one : BatchGroup::cases(1, 1)) {
+    requests.insert(one.requests.size());
+    vocabularies.insert(one.vocabulary());
+  }
+  for (std::size_t size = 1; size <= 9; ++size) EXPECT_TRUE(requests.contains(size)) << size << " requests";
+  for (const int size : {2, 3, 4, 5, 7, 8, 9, 15, 16, 17})
+    EXPECT_TRUE(vocabularies.contains(size)) << size << " tokens";
+  requests.clear();
+  for (const BatchCase& one : BatchGroup::cases_of(components::batch::OffsetsByChunk::info, 1))
+    requests.insert(one.requests.size());
+  for (const std::size_t size : {3, 4, 5, 9}) EXPECT_TRUE(requests.contains(size)) << size << " requests";
 }
 
 TEST(Batches, HideWhatTheyHide) {

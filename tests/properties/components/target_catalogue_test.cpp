@@ -56,6 +56,59 @@ TEST(WrongTargets, ArgmaxWithoutAKernel) {
   EXPECT_EQ(examine_one("target_argmax_fallback", "completed_law", "w=(1 1)/2 q=(1 1)/2")->status, Status::held);
 }
 
+TEST(WrongTargets, TopPWithoutTheTokenThatReachesIt) {
+  // 2/3 is below 70 %, so token 1 reaches it and stays.
+  EXPECT_NE(target_complaint("top_p_leaves_out_the_last", "rows_by_prefix", "w=(2 1)/3 q=(1 1)/2 top_p=70")
+                .find("got (1 0), wanted (2/3 1/3), TV 1/3"),
+            std::string::npos);
+}
+
+TEST(WrongTargets, AChainOfFiltersTakenJointly) {
+  // After top-k 2 the first token has 3/5, which is above 55 %; of the whole row it has 1/2.
+  const char* both = "w=(3 2 1)/6 q=(1 1 1)/3 top_k=2 top_p=55";
+  EXPECT_NE(
+      target_complaint("chain_filtered_jointly", "rows_by_prefix", both).find("got (3/5 2/5 0), wanted (1 0 0)"),
+      std::string::npos);
+  EXPECT_EQ(examine_one("chain_filtered_jointly", "rows_by_prefix", std::string(both) + " joint")->status,
+            Status::held);
+}
+
+TEST(WrongTargets, FiltersBeforeTheTemperature) {
+  // Squared, the first token has 4/5 alone.
+  const char* cold = "w=(2 1)/3 q=(1 1)/2 cold=2 top_p=70";
+  EXPECT_NE(
+      target_complaint("filters_before_temperature", "rows_by_prefix", cold).find("got (4/5 1/5), wanted (1 0)"),
+      std::string::npos);
+  EXPECT_EQ(examine_one("filters_before_temperature", "rows_by_prefix", std::string(cold) + " cold_last")->status,
+            Status::held);
+}
+
+TEST(WrongTargets, TemperaturesBesideOneAndZero) {
+  // Weights 1 and 2^4: at inverse temperature 5/4 they are 1 and 2^5.
+  EXPECT_NE(target_complaint("temperature_near_one_skipped", "rows_by_prefix", "w=(1 2)/3 q=(1 1)/2 cold=5 grain=4")
+                .find("got (1/17 16/17), wanted (1/33 32/33)"),
+            std::string::npos);
+  EXPECT_NE(target_complaint("low_temperature_is_greedy", "rows_by_prefix", "w=(1 2)/3 q=(1 1)/2 cold=12 grain=4")
+                .find("got (0 1), wanted (1/4097 4096/4097)"),
+            std::string::npos);
+  for (const char* cold : {"w=(1 2)/3 q=(1 1)/2 cold=4 grain=4", "w=(1 2)/3 q=(1 1)/2 cold=0 grain=4"})
+    for (const char* name : {"temperature_near_one_skipped", "low_temperature_is_greedy"})
+      EXPECT_EQ(examine_one(name, "rows_by_prefix", cold)->status, Status::held) << name << ", " << cold;
+}
+
+TEST(Targets, TypicalPKeepsWhatIsAsSurprisingAsTheMean) {
+  // Of (8 4 1 1)/14 the entropy is 1.09: surprises .56, 1.25, 2.64, 2.64. Token 1 is nearest, then token 0: 12/14 of the
+  // mass, so that 60 % takes both and 20 % the second alone.
+  const auto row = [](const char* text) {
+    const TargetCase one = TargetCase::parse(text);
+    const Token none = 0;
+    return components::target::RequestRows{}.row<Rational>(one.request, &none, 0);
+  };
+  EXPECT_EQ(row("w=(8 4 1 1)/14 q=(1 1 1 1)/4 typical_p=20"), (std::vector<Rational>{0, 1, 0, 0}));
+  EXPECT_EQ(row("w=(8 4 1 1)/14 q=(1 1 1 1)/4 typical_p=60"),
+            (std::vector<Rational>{Rational(2, 3), Rational(1, 3), 0, 0}));
+}
+
 TEST(Targets, HideWhatTheyHide) {
   const char* plain = "w=(1 2)/3,(2 1)/3 q=(1 1)/2";
   for (const char* name : {"target_at_default_temperature", "filter_reaches_bonus_only",
@@ -96,7 +149,8 @@ TEST(TargetCases, TextIsReadBack) {
 TEST(TargetCases, BadTextIsRefused) {
   for (const char* text :
        {"", "w=(1 1)/2", "w=(1 1)/2 q=(1)/1", "w=(1 1)/2 q=(1 1)/2 text=(2)", "w=(1 1)/2 q=(1 1)/2 penalty=0",
-        "w=(1 1)/2 q=(1 1)/2 mask=(1 1)/2,(1 1)/2", "w=(1 1)/2 q=(1 1)/2 cold=9", "w=(1 1)/2 q=(1 1)/2 hot"})
+        "w=(1 1)/2 q=(1 1)/2 mask=(1 1)/2,(1 1)/2", "w=(1 1)/2 q=(1 1)/2 cold=13", "w=(1 1)/2 q=(1 1)/2 top_p=100",
+        "w=(1 1)/2 q=(1 1)/2 grain=5", "w=(1 1)/2 q=(1 1)/2 hot"})
     EXPECT_THROW(TargetCase::parse(text), std::invalid_argument) << text;
 }
 

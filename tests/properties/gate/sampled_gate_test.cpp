@@ -6,7 +6,9 @@
 
 #include <draftproof/properties/gate/gate.hpp>
 #include <draftproof/properties/gate/sampled_gate.hpp>
+#include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {
@@ -44,6 +46,19 @@ class Contrived final : public AnyVerifier {
  private:
   static constexpr Info info_{.name = "contrived", .summary = "", .source = ""};
   Rule rule_;
+};
+
+/// Draws from weights of its own, in a pass over the vocabulary a trial.
+struct OwnWeights {
+  static constexpr Info info{.name = "own_weights",
+                             .summary = "a draw from p by a pass",
+                             .source = "this test",
+                             .drafts = DraftLaws{"iid"},
+                             .unsupported = {.device = "of a test"}};
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    return matched(at, random.emit(at.weights([&at](Token x) { return at.target(x); })));
+  }
 };
 
 /// A draw from p with this trial's own words.
@@ -205,6 +220,28 @@ TEST(Gates, SayWhatHeldAndWhatDidNot) {
   const auto lossy = status("typical_best", Tier::proof);
   EXPECT_NE(lossy.status, Status::violated);
   EXPECT_NE(lossy.note.find("lossy by design"), std::string::npos);
+}
+
+TEST(SampledPosition, ShrinksTheVocabularyToWhatItsPassesCost) {
+  const VerifierOf<OwnWeights> verifier(Kind::verifier);
+  GateOptions options{.drafts = 2};
+  options.profile.log2_trials = 12;
+  options.profile.log2_tokens = 12 + 10;  // 1,024 tokens a trial
+  const auto sampled = [&](const AnyVerifier& of) {
+    return sample_position({.verifier = &of, .tier = Tier::sampled}, *registry().drafter("iid"), options);
+  };
+  const SampledPosition found = sampled(verifier);
+  ASSERT_TRUE(found.finding);
+  EXPECT_EQ(found.finding->status, Status::held);
+  EXPECT_EQ(found.finding->check, "law of 2 drafts at V = 1024");
+  EXPECT_EQ(found.note, "V = 1024 instead of 32000: a trial passes over 1.0 vocabularies");
+  // Look-ups and searches in tables are no passes.
+  const SampledPosition tables = sampled(*registry().verifier("recursive_rejection"));
+  ASSERT_TRUE(tables.finding);
+  EXPECT_EQ(tables.finding->check, "law of 2 drafts at V = 32000");
+  EXPECT_TRUE(tables.note.empty()) << tables.note;
+  options.profile.log2_tokens = 12 + 15;
+  EXPECT_TRUE(sampled(verifier).note.empty());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 
 namespace draftproof {
@@ -72,7 +73,8 @@ TEST(Generate, EveryFamilyTakesItsTurnAndKeepsItsWord) {
     }
     ++met[generator.name];
   }
-  for (const std::string_view name : {"dirichlet", "disjoint", "near", "ties", "zeros", "zipf"})
+  for (const std::string_view name : {"dirichlet", "disjoint", "equal", "last_place", "near", "one_entry",
+                                      "one_residual", "ties", "touching", "zeros", "zipf"})
     EXPECT_EQ(met[name], 1);
   // The family "near" is the n-th: its p weights start at 50.
   const auto near =
@@ -92,6 +94,71 @@ TEST(InstanceRng, CoverTheirRange) {
   EXPECT_EQ(*seen.rbegin(), 4);
   EXPECT_EQ(seen.size(), 8u);
   EXPECT_EQ(dice.between(5, 5), 5);
+}
+
+TEST(Generate, RareFamiliesKeepTheirWordAfterRepairs) {
+  const auto& generators = registry().generators();
+  std::map<std::string_view, int> met;
+  for (int n = 0; n < instances; ++n) {
+    const Instance instance = generate_instance(1, n, 4, false);
+    const auto& p = instance.target;
+    const auto& q = instance.proposals.front();
+    const auto rows = instance.rows();
+    int common = 0, above = 0, equal = 0;
+    for (Token x = 0; x < instance.vocabulary(); ++x) {
+      const auto i = static_cast<std::size_t>(x);
+      common += p[i] > 0 && q[i] > 0;
+      equal += p[i] == q[i];
+      above += rows.target(x) > rows.proposal(x);
+    }
+    const std::string_view family = generators[static_cast<std::size_t>(n) % generators.size()].name;
+    if (family == "equal") {
+      EXPECT_EQ(p, q) << instance.text();
+    }
+    if (family == "touching") {
+      EXPECT_EQ(common, 1) << instance.text();
+    }
+    if (family == "one_residual") {
+      EXPECT_EQ(above, 1) << instance.text();
+    }
+    if (family == "last_place") {
+      EXPECT_EQ(equal, instance.vocabulary() - 2) << instance.text();
+      EXPECT_EQ(Instance::parse(instance.text()), instance);
+    }
+    ++met[family];
+  }
+  for (const auto& [family, count] : met) EXPECT_GE(count, instances / 12 - 1) << family;
+}
+
+TEST(Generate, PathModelsRepeatRowsAndOpposeThem) {
+  int without = 0, repeated = 0, opposed = 0, deep = 0, wide = 0;
+  for (int n = 0; n < 400; ++n) {
+    const PathInstance model = generate_path_instance(1, n, {});
+    without += model.listed_length() == 0;
+    deep += model.shape.length == 4 && model.shape.drafts == 1;
+    wide += model.shape.drafts > 1 && model.vocabulary() > 2;
+    if (model.listed_length() < 2) continue;
+    bool by_token = true;
+    int heavy_moves = 0, children = 0;
+    for (const auto& [prefix, rows] : model.rows) {
+      if (prefix.empty()) continue;
+      by_token = by_token && rows == model.rows.at({prefix.back()});
+      const auto top = [](const std::vector<int>& row) {
+        return std::max_element(row.begin(), row.end()) - row.begin();
+      };
+      const Tokens parent(prefix.begin(), prefix.end() - 1);
+      heavy_moves += top(rows.target) != top(model.rows.at(parent).target);
+      ++children;
+    }
+    repeated += by_token;
+    opposed += heavy_moves * model.vocabulary() == children * (model.vocabulary() - 1);
+  }
+  // A quarter each, of those that list two levels: far above zero, far below their means.
+  EXPECT_GE(without, 60);
+  EXPECT_GE(repeated, 20);
+  EXPECT_GE(opposed, 20);
+  EXPECT_GE(deep, 30);
+  EXPECT_GE(wide, 60);
 }
 
 }  // namespace

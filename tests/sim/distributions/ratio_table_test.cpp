@@ -3,6 +3,7 @@
 
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {
@@ -140,6 +141,24 @@ TEST(RatioTable, ServesEveryProposalRow) {
     const Token seen[] = {1};
     EXPECT_EQ(table.mass_without(k, seen, 1), 1 - row[1]);
   }
+}
+
+// Five shares of 1/5 sum to more than 1 in double: quantised to a sum of 2^62, token 0 has less than its equals.
+TEST(RatioTable, OrdersEqualProbabilitiesByIdWhateverRoundingMadeOfThem) {
+  for (const std::size_t size : {3, 5, 6, 7, 10, 12, 100}) {
+    const std::vector<double> q(size, 1.0 / static_cast<double>(size));
+    const RatioTable table(q, q);
+    const Rows<double> rows(q, q);
+    for (int j = 0; j < static_cast<int>(std::min<std::size_t>(size, max_drafts)); ++j) {
+      EXPECT_EQ(table.kth_most_probable(j), j) << size << " tokens";
+      EXPECT_EQ(rows.kth_most_probable(j), j);
+      EXPECT_EQ(table.view().kth_most_probable(j), j);
+      EXPECT_EQ(FreshRows<double>(q, q).kth_most_probable(j), j);
+    }
+  }
+  const std::vector<double> fifths(5, 0.2);
+  EXPECT_LT(RatioTable(fifths, fifths).proposal(0), RatioTable(fifths, fifths).proposal(1))
+      << "the reason for this test";
 }
 
 }  // namespace

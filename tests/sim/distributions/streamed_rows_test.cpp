@@ -109,6 +109,12 @@ TYPED_TEST(FreshRowsOf, EveryDrawIsTheRunningSumInEveryWidth) {
     const auto row = [&](Token x) { return rows.proposal(x); };
     const auto left = [&](Token x) { return among(x, seen.data(), gone) ? 0.0 : rows.proposal(x); };
     const auto product = [&](Token x) { return rows.target(x) * rows.proposal(x); };
+    // Less than 1/16 is scaled by the power of two that brings its sum to [1, 2).
+    double rest = 0, scale = 1;
+    for (Token x = 0; x < n; ++x) rest += left(x);
+    if (rest > 0 && rest < 0x1p-4)
+      while (rest * scale < 1) scale *= 2;
+    const auto measured = [&](Token x) { return left(x) * scale; };
     for (const simd::Width width : simd::widths) {
       if (width > simd::widest()) continue;
       const simd::Using now(width);
@@ -116,12 +122,12 @@ TYPED_TEST(FreshRowsOf, EveryDrawIsTheRunningSumInEveryWidth) {
         ASSERT_EQ(rows.residual(0.9).draw(word), running_sum_draw(n, above, word)) << simd::name_of(width);
         ASSERT_EQ(rows.clipped(1.3, 1.7).draw(word), running_sum_draw(n, clipped, word)) << simd::name_of(width);
         ASSERT_EQ(rows.row(0).draw(word), running_sum_draw(n, row, word)) << simd::name_of(width);
-        ASSERT_EQ(rows.row_without(0, seen.data(), gone).draw(word), running_sum_draw(n, left, word))
+        ASSERT_EQ(rows.row_without(0, seen.data(), gone).draw(word), running_sum_draw(n, measured, word))
             << simd::name_of(width);
         ASSERT_EQ(rows.weights(product).draw(word), running_sum_draw(n, product, word)) << simd::name_of(width);
       }
       EXPECT_EQ(rows.clipped(1.3, 1.7).total(), fixed_sum(n, clipped));
-      EXPECT_EQ(rows.row_without(0, seen.data(), gone).total(), fixed_sum(n, left));
+      EXPECT_EQ(rows.row_without(0, seen.data(), gone).total(), fixed_sum(n, measured) / scale);
       EXPECT_EQ(rows.mass_and_slope(0.9).mass, rows.residual_mass(0.9));
       EXPECT_EQ(rows.mass_and_slope(0.9).slope,
                 fixed_sum(n, [&](Token x) { return above(x) > 0 ? rows.proposal(x) : 0.0; }));
@@ -237,6 +243,26 @@ TEST(FreshRows, EmptyResidualGivesNoToken) {
   const FreshRows<double> rows(p, p);
   EXPECT_EQ(rows.residual_mass(1), 0);
   EXPECT_EQ(rows.residual(1).draw(123), no_token);
+}
+
+// What is left of a row has all its digits however little it is: weights above 2^-1022 are exact multiples of their scale.
+TEST(FreshRows, LittleMassIsMeasuredAgainstItself) {
+  for (const double rest : {1e-3, 1e-9, 1e-15, 1e-30, 1e-300}) {
+    const std::vector<double> q{1 - rest, rest / 4, 0, 3 * (rest / 4)};
+    const FreshRows<double> rows(q, q);
+    const Token peak[] = {0};
+    EXPECT_NEAR(rows.mass_without(0, peak, 1) / rest, 1, 1e-12) << rest;
+    const auto left = rows.row_without(0, peak, 1);
+    double total = 0, first = 0;
+    left.for_each_realised([&](Token x, double weight) {
+      total += weight;
+      first += x == 1 ? weight : 0;
+    });
+    EXPECT_NEAR(first / total, 0.25, 1e-12) << rest;
+    // A word just below and at a quarter of all words.
+    EXPECT_EQ(left.draw((std::uint64_t{1} << 62) - (std::uint64_t{1} << 24)), 1);
+    EXPECT_EQ(left.draw((std::uint64_t{1} << 62) + (std::uint64_t{1} << 24)), 3);
+  }
 }
 
 }  // namespace

@@ -116,5 +116,39 @@ TEST(Explorer, ZeroMassIsAnError) {
                std::logic_error);
 }
 
+/// Explores a program that must be noticed as one whose replays differ.
+template <class Program>
+std::string complaint_about(Program program) {
+  Exact explorer;
+  try {
+    explorer.explore(program, [](const Leaf<Rational>&) {});
+  } catch (const NotReproducible& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Explorer, NoticesReplaysThatDiffer) {
+  int calls = 0;
+  const auto fewer = [&calls](Exact& random) {
+    if (calls++ == 1) return Verdict{0, none_accepted};
+    return Verdict{random.flip(1, 2) ? 1 : 0, none_accepted};
+  };
+  EXPECT_NE(complaint_about(fewer).find("fewer draws"), std::string::npos);
+  calls = 0;
+  const auto kind = [&calls](Exact& random) {
+    return Verdict{calls++ == 1 ? random.pick(weights({1, 1})) : Token{random.flip(1, 2)}, none_accepted};
+  };
+  EXPECT_NE(complaint_about(kind).find("another kind"), std::string::npos);
+  calls = 0;
+  const auto coin = [&calls](Exact& random) { return Verdict{random.flip(1, 2 + calls++), none_accepted}; };
+  EXPECT_NE(complaint_about(coin).find("another probability"), std::string::npos);
+  calls = 0;
+  const auto draw = [&calls](Exact& random) {
+    return Verdict{random.pick(weights({1, 1 + calls++})), none_accepted};
+  };
+  EXPECT_NE(complaint_about(draw).find("other weights"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace draftproof

@@ -11,7 +11,7 @@
 #include <draftproof/gpu/simulation/joint_counting.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/random/philox.hpp>
-#include <draftproof/sim/trials/counts.hpp>
+#include <draftproof/sim/tally.hpp>
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/ladder/plan_view.hpp>
 

@@ -66,7 +66,10 @@ DRAFTPROOF_DEVICE void clip_products(const Steps& steps, typename Steps::Scalar*
   for (int i = 0; i < steps.length(); ++i) {
     const auto product = clipped[i] * steps.target(i);
     const auto q = steps.proposal(i);
-    clipped[i + 1] = product < q ? typename Steps::Scalar(product / q) : steps.one();
+    // Where both are 0, q is 0 by rounding: the token was drafted.
+    clipped[i + 1] = product < q              ? typename Steps::Scalar(product / q)
+                     : product > steps.zero() ? steps.one()
+                                              : product;
   }
 }
 

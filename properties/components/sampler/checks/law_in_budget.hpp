@@ -23,7 +23,9 @@ struct LawInBudget {
   static constexpr Tier tier = Tier::proof;
 
   static std::vector<SamplerCase> cases(std::uint64_t seed, int rounds) {
+    // Short rows test the statement of the law; what its draws add up to shows in the long ones alone.
     std::vector<SamplerCase> cases = SamplerGroup::cases(seed, rounds);
+    cases.resize(20);
     for (const int vocabulary : {32'000, 128'256, 262'144})
       cases.push_back({.form = SamplerCase::Form::zipf, .size = vocabulary});
     return cases;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <draftproof/sim/token.hpp>
@@ -49,6 +50,20 @@ struct Tally {
       add_batch(
           verdicts, drafts, lengths, stride, [chosen, start](int i) { return chosen[start + i]; },
           std::min(batch, count - start));
+  }
+
+  /// What does not add up: every trial emits one token or is impossible, and accepts one draft at most. Empty if all does.
+  /// Shares and distances are of trials, so none is taken of counts that lost one.
+  std::string discrepancy() const {
+    std::uint64_t cells = 0, accepted = 0;
+    for (const std::uint64_t count : histogram) cells += count;
+    for (const std::uint64_t count : by_draft) accepted += count;
+    if (!histogram.empty() && cells + impossible != trials)
+      return "tokens of " + std::to_string(cells) + " of " + std::to_string(trials) + " trials";
+    if (accepted != flagged || flagged + impossible > trials || members + impossible > trials)
+      return std::to_string(accepted) + " accepted drafts, " + std::to_string(flagged) + " accepting trials and " +
+             std::to_string(members) + " with a drafted token of " + std::to_string(trials) + " trials";
+    return {};
   }
 
   Tally& operator+=(const Tally& other) {

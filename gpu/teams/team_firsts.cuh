@@ -1,0 +1,43 @@
+// The first tokens of an order, found by a whole team: the token of the greatest value, and the k smallest candidates.
+//
+// Cost: one pass and one reduction a token; one walk and a reduction for each of k candidates.
+// Correctness: a reduction returns the first candidate of all threads, whatever their number.
+#pragma once
+
+#include <draftproof/gpu/teams/team.hpp>
+#include <draftproof/gpu/teams/team_search.cuh>
+#include <draftproof/sim/sampling/exponential_race.hpp>
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof::gpu {
+
+/// The token of the greatest f(x) after `last` in the order of falling f and ascending ids, of all if that has no token;
+/// its time is -f(x). `for_own(visit)` visits the tokens of a thread.
+template <Team T, class ForOwn, class F>
+DRAFTPROOF_DEVICE Candidate team_greatest(const T& team, int vocabulary, const ForOwn& for_own, const F& f,
+                                          const Candidate& last) {
+  Candidate own;
+  for_own([&](Token x) {
+    const Candidate here{-f(x), x};
+    const bool after = last.token == no_token || last.before(here);
+    if (after && here.before(own)) own = here;
+  });
+  return team_first(team, own, vocabulary);
+}
+
+/// The `wanted` smallest of the candidates that walk(own, thread, threads) adds on each thread.
+template <int most, Team T, class Walk>
+DRAFTPROOF_DEVICE SmallestK<most> team_smallest(const T& team, int vocabulary, int wanted, const Walk& walk) {
+  const int warps = team.warps() * team.partitions(), warp = team.partition() * team.warps() + team.warp();
+  SmallestK<most> own(wanted), all(wanted);
+  walk(own, warp * team.lanes() + team.lane(), warps * team.lanes());
+  for (int told = 0; all.size() < wanted;) {
+    const Candidate next = own[told], first = team_first(team, next, vocabulary);
+    if (first.token == no_token) break;
+    told += first.token == next.token && first.time == next.time;
+    all.add(first);
+  }
+  return all;
+}
+
+}  // namespace draftproof::gpu
