@@ -13,7 +13,6 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers {
 
@@ -38,7 +37,7 @@ struct RecursiveRejection {
       b += mass;
       mass = at.residual_mass(b);
     }
-    return last_draw(at, random, at.residual(b));
+    return random.emit(at.residual(b));
   }
 };
 

@@ -17,7 +17,6 @@
 
 #include <draftproof/sim/sampling/complement.hpp>
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers {
 
@@ -64,7 +63,7 @@ struct RecursiveRejectionWor {
       // No residual is left: the flip should have succeeded and failed by rounding. Impossible in exact arithmetic.
       if (!(mass > at.zero()) && wanted > at.zero()) return accepted(x, k);
     }
-    return last_draw(at, random, at.residual(b));
+    return random.emit(at.residual(b));
   }
 
   template <class Scalar>

@@ -81,7 +81,7 @@ struct Prove {
       else
         path_pairs.clear();
     }
-    Progress progress("proving", pairs.size() + path_pairs.size(), session.quiet);
+    Progress progress("proving", share * (pairs.size() + path_pairs.size()), session.quiet);
     const auto proofs = proofs_of<TokenLevel>(pairs, progress, 0);
     const auto path_proofs = proofs_of<BlockLevel>(path_pairs, progress, pairs.size());
     if (options.ledger)
@@ -102,6 +102,8 @@ struct Prove {
   }
 
  private:
+  static constexpr std::size_t share = 1000;  ///< units of progress of one proof
+
   /// The proof tier of the gate for every door.
   int prove_doors(const Session& session) const {
     if (!names.empty() || !instance_text.empty())
@@ -151,11 +153,14 @@ struct Prove {
     if (!instance_text.empty() && !pairs.empty()) given = parse<Level>();
     for (const auto& [verifier, drafter] : pairs) {
       if (stop_requested()) break;
+      const std::size_t before = share * (done + proofs.size());
+      ProofOptions asked = options;
+      asked.progress = [&](std::size_t known, std::size_t all) { progress.update(before + share * known / all); };
       if (!given)
-        proofs.push_back(prove(*verifier, *drafter, options));
+        proofs.push_back(prove(*verifier, *drafter, asked));
       else if (Level::InstanceAnalysis::possible(*verifier, *drafter, *given))
-        proofs.push_back(prove_on(*verifier, *drafter, *given, options));
-      progress.update(done + proofs.size());
+        proofs.push_back(prove_on(*verifier, *drafter, *given, asked));
+      progress.update(share * (done + proofs.size()));
     }
     return proofs;
   }

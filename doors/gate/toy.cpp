@@ -107,6 +107,11 @@ DoorError no_models(const Declaration& declaration) {
                                declaration.law, drafts));
 }
 
+/// Whether no weight is above 1000.
+bool coarse(const std::vector<int>& weights) {
+  return std::ranges::all_of(weights, [](int weight) { return weight <= 1000; });
+}
+
 }  // namespace
 
 const AnyTreeDrafter& tree_law(std::string_view law) {
@@ -202,11 +207,12 @@ Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, in
     if (law.several_proposals) instance.proposals.resize(static_cast<std::size_t>(fewest), edge->proposal);
     if (takes(declaration, instance)) return instance;
   }
-  // Of the instances of proofs, those that calls can explore.
+  // Of the instances of proofs, those that calls can explore: of few tokens, and not so fine that no prediction meets a
+  // difference of one weight.
   const int first = number_without_edges(n);
   for (int m = first; m < first + attempts; m += next_instance) {
     const Instance instance = generate_instance(seed, m, most, law.several_proposals, fewest);
-    if (instance.vocabulary() <= 4 && takes(declaration, instance)) return instance;
+    if (instance.vocabulary() <= 4 && coarse(instance.target) && takes(declaration, instance)) return instance;
   }
   throw no_models(declaration);
 }
@@ -230,6 +236,7 @@ PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t
   for (int m = first; m < first + attempts; m += next_instance) {
     const PathInstance instance = generate_path_instance(seed, m, sizes);
     if (declaration.stateful() && calls_of(instance) > most_stateful_calls) continue;
+    if (!std::ranges::all_of(instance.rows, [](const auto& row) { return coarse(row.second.target); })) continue;
     if (instance.shape.length <= most_length && takes(declaration, instance)) return instance;
   }
   throw no_models(declaration);

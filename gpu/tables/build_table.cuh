@@ -5,7 +5,8 @@
 //   masses           running sums in that order       p and q
 //   probabilities    a pass                           p and every q
 //   below, cells     running sums, bisections         every q                       (draw_arrays.cuh)
-//   likeliest, hot   a stable sort each               q, p
+//   likeliest        a stable sort                    q as given: integers of equal entries may differ
+//   hot              a stable sort                    p
 //   start            a bisection per cell             ratios
 //
 // Cost: three sorts of V tokens, one running sum, and two more per proposal.
@@ -92,10 +93,11 @@ struct WriteProbabilities {
   }
 };
 
-/// Keys every token by falling probability.
+/// Keys every token by falling probability: the table's, or the entry of the row as given.
 struct KeyProbabilities {
   FixedRows fixed;
   int row;
+  bool given;
   std::uint64_t vocabulary;
   std::uint64_t* keys;
   std::uint32_t* tokens;
@@ -105,7 +107,8 @@ struct KeyProbabilities {
   DRAFTPROOF_DEVICE void operator()(const G& grid) const {
     const FixedRow own = fixed.row(row);
     for_places(grid, vocabulary, [&](std::uint64_t x) {
-      keys[x] = falling(probability(own.mass(static_cast<Token>(x))));
+      const float entry = own.entries[x] > 0 ? own.entries[x] : 0;  // -0 counts as 0
+      keys[x] = falling(given ? static_cast<double>(entry) : probability(own.mass(static_cast<Token>(x))));
       tokens[x] = static_cast<std::uint32_t>(x);
     });
   }
@@ -128,11 +131,12 @@ struct TakeTokens {
   }
 };
 
-/// Writes the `count` most probable tokens of a row.
+/// Writes the first `count` tokens in the order of these keys.
 template <class Machine>
-void take_tokens(Machine& machine, const FixedRows& fixed, int row, std::size_t vocabulary, SortSpace& space,
-                 std::size_t count, Token* taken, std::uint16_t* slot) {
-  machine.each(KeyProbabilities{fixed, row, vocabulary, space.keys, space.numbers});
+void take_tokens(Machine& machine, const KeyProbabilities& keys, SortSpace& space, std::size_t count, Token* taken,
+                 std::uint16_t* slot) {
+  const std::size_t vocabulary = keys.vocabulary;
+  machine.each(keys);
   machine.sort(space, vocabulary, key_bits);
   machine.each(TakeTokens{space.numbers, vocabulary, count, taken, slot});
 }
@@ -148,8 +152,11 @@ void build_table(Machine& machine, const Turn& turn, const TableArrays& out, Tab
   machine.each(GuideRatios{out});
   for (int row = 0; row <= static_cast<int>(out.rows); ++row)
     machine.each(WriteProbabilities{turn.fixed, row, out.vocabulary, 1 + out.rows, out.probabilities + row});
-  take_tokens(machine, turn.fixed, 1, out.vocabulary, space.sort, out.likeliest_size, out.likeliest, nullptr);
-  take_tokens(machine, turn.fixed, 0, out.vocabulary, space.sort, out.hot_size, out.hot_tokens, out.slot);
+  const auto by = [&](int row, bool given) {
+    return KeyProbabilities{turn.fixed, row, given, out.vocabulary, space.sort.keys, space.sort.numbers};
+  };
+  take_tokens(machine, by(1, true), space.sort, out.likeliest_size, out.likeliest, nullptr);
+  take_tokens(machine, by(0, false), space.sort, out.hot_size, out.hot_tokens, out.slot);
   for (int k = 0; k < static_cast<int>(out.rows); ++k) build_draws(machine, turn.fixed, k, out, space);
 }
 

@@ -63,6 +63,20 @@ struct EdgeRows {
     for (std::size_t i = 0; i < row.size(); ++i) rest += i == x ? 0 : row[i];
     if (!(rest > 0)) return row;
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = i == x ? value : row[i] / rest * (1 - value);
+    return in_units(std::move(row));
+  }
+  /// The row in whole units of 2^-53, its largest entry the rest of 1: sums are exact, so where one entry is below that
+  /// of another such row some entry is above it. Entries below a unit stay.
+  static Row in_units(Row row) {
+    constexpr double unit = 0x1p-53;
+    double& top = *std::max_element(row.begin(), row.end());
+    top = 0;
+    double rest = 1;
+    for (double& value : row) {
+      if (value > unit) value = std::floor(value / unit) * unit;
+      rest -= value;
+    }
+    top = rest;
     return row;
   }
   static Row times(Row row, double factor) {
@@ -71,9 +85,9 @@ struct EdgeRows {
   }
 
   static std::vector<std::pair<std::string, Pair>> edge_pairs(const Instance& instance) {
-    const Row p = double_row(instance.target);
+    const Row p = in_units(double_row(instance.target));
     std::vector<Row> q;
-    for (const auto& weights : instance.proposals) q.push_back(double_row(weights));
+    for (const auto& weights : instance.proposals) q.push_back(in_units(double_row(weights)));
     const auto all = [&](auto edit) {
       std::vector<Row> rows = q;
       for (Row& row : rows) row = edit(row);

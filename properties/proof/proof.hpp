@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,8 +28,10 @@ struct ProofOptions {
   std::optional<Tier> tier = Tier::proof;  ///< restricts to properties of this tier; nothing: all tiers
   std::string property{};                  ///< restricts to this property; empty: all
   const std::atomic<bool>* stop = nullptr;
-  BlockLedger* ledger =
-      nullptr;  ///< blocks of instances that are known, and which of the others to compute; null: all
+  /// Called by one thread with the number of instances that are done, and that of all; not where a ledger has blocks.
+  std::function<void(std::size_t, std::size_t)> progress{};
+  /// Blocks of instances that are known, and which of the others to compute; null: all.
+  BlockLedger* ledger = nullptr;
 };
 
 /// Total variation of the output law to the target, over the instances that were walked completely.

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <omp.h>
+
 #include <fmt/format.h>
 
 #include <draftproof/properties/blocks/ledger.hpp>
@@ -51,6 +53,7 @@ class Prover {
     const int threads = options_.threads > 0 ? options_.threads : default_threads();
     std::exception_ptr failure;
     std::atomic<bool> complete = true;
+    std::atomic<std::size_t> done = 0;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (std::size_t n = 0; n < instances.size(); ++n) {
       if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
@@ -64,6 +67,8 @@ class Prover {
 #pragma omp critical
         failure = std::current_exception();
       }
+      if (const std::size_t known = ++done; options_.progress && omp_get_thread_num() == 0)
+        options_.progress(known, instances.size());
     }
     if (failure) std::rethrow_exception(failure);
 
@@ -92,6 +97,7 @@ class Prover {
     ProofOf<Level> proof{.verifier = &verifier_, .drafter = &drafter_};
     for (const Property* property : properties_asked()) proof.findings.push_back({.property = property->name});
     ProofOptions inside = options_;
+    inside.progress = {};
     inside.threads = options_.threads > 0 ? options_.threads : default_threads();
     const int together = options_.ledger->together(blocks, inside.threads);
     if (together > 1) inside.threads = 1;

@@ -11,6 +11,8 @@
 // summation.
 #pragma once
 
+#include <cmath>
+
 #include <draftproof/sim/device/host_device.hpp>
 #include <draftproof/sim/numeric/fixed_point.hpp>
 
@@ -19,19 +21,8 @@ namespace draftproof {
 /// Totals from here on are their own measure.
 inline constexpr Fixed small_total = Fixed{1} << 56;
 
-/// The least power of two above 0 < value, as an exponent.
-DRAFTPROOF_DEVICE constexpr int exponent_above(double value) {
-  int exponent = 0;
-  for (; value >= 1; value *= 0.5) ++exponent;
-  for (; value < 0.5; value *= 2) --exponent;
-  return exponent;
-}
-DRAFTPROOF_DEVICE constexpr double power_of_two(int exponent) {
-  double power = 1;
-  for (; exponent > 0; --exponent) power *= 2;
-  for (; exponent < 0; ++exponent) power *= 0.5;
-  return power;
-}
+/// The exponent of the least power of two above `value` > 0.
+DRAFTPROOF_DEVICE inline int exponent_above(double value) { return std::ilogb(value) + 1; }
 
 /// The scale of `size` weights with this largest one. `pass(scale)` returns the total of the scaled weights.
 template <class Pass>
@@ -40,11 +31,11 @@ DRAFTPROOF_DEVICE double scale_of_small(int size, double largest, const Pass& pa
   constexpr int most = 1000;  // the least numbers stay below 1
   int exponent = 2 - exponent_above(largest) - exponent_above(static_cast<double>(size));
   if (exponent > most) exponent = most;
-  const double first = power_of_two(exponent);
+  const double first = std::ldexp(1.0, exponent);
   const Fixed total = pass(first);
   if (total <= 0) return first;
   const int left = 1 - exponent_above(from_fixed(total));
-  return first * power_of_two(left > most - exponent ? most - exponent : left);
+  return std::ldexp(first, left > most - exponent ? most - exponent : left);
 }
 
 }  // namespace draftproof

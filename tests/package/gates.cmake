@@ -34,7 +34,7 @@ endif()
 
 # The replay line of the failure, as printed.
 says("${out}" "exact_law violated on p=\\([0-9] [0-9]\\)/[0-9]+ q=\\([0-9] [0-9]\\)/[0-9]+ K=1")
-if(NOT out MATCHES "replay: draftproof (replay first_or_target [^\n]*--property exact_law [^\n]*)\n")
+if(NOT out MATCHES "replay: [^ ]*mine (replay first_or_target [^\n]*--property exact_law [^\n]*)\n")
   message(FATAL_ERROR "no replay line\n${out}")
 endif()
 separate_arguments(replay UNIX_COMMAND "${CMAKE_MATCH_1}")

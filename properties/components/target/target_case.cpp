@@ -136,7 +136,11 @@ std::vector<TargetCase> shrinks(const TargetCase& one) {
 
 TargetCase generate_target_case(std::uint64_t seed, int n) {
   InstanceRng dice(seed, static_cast<std::uint64_t>(n));
-  const int vocabulary = dice.between(2, 4), drafts = dice.between(0, vocabulary == 4 ? 2 : 3);
+  // A third each: anything; two filters in a chain; a temperature that moves what a filter sees. The last two have
+  // tokens enough for a filter to remove some and leave some.
+  enum { anything, filters, temperature };
+  const int kind = n % 3;
+  const int vocabulary = dice.between(kind == anything ? 2 : 3, 4), drafts = dice.between(0, vocabulary == 4 ? 2 : 3);
   const auto row = [&](int zeros_of_four, int most) {
     std::vector<int> weights;
     for (int x = 0; x < vocabulary; ++x) weights.push_back(dice.chance(zeros_of_four, 4) ? 0 : dice.between(1, most));
@@ -145,7 +149,7 @@ TargetCase generate_target_case(std::uint64_t seed, int n) {
   };
   TargetCase one;
   TargetRequest& request = one.request;
-  for (int i = 0; i <= drafts; ++i) request.weights.push_back(row(i % 2, 9));
+  for (int i = 0; i <= drafts; ++i) request.weights.push_back(row(kind == anything ? i % 2 : 0, 9));
   one.proposal = row(1, 5);
   for (int i = dice.between(0, 3); i > 0; --i) request.committed.push_back(dice.between(0, vocabulary - 1));
   // Temperature 0, 1, beside both, and others. The largest exponent that is not 0 stands beside 0.
@@ -167,20 +171,20 @@ TargetCase generate_target_case(std::uint64_t seed, int n) {
   if (dice.chance(1, 2)) request.backend = TargetBackend::generic;
   if (dice.chance(1, 4))
     for (int i = 0; i <= drafts; ++i) request.masks.push_back(row(2, 1));
-  if (n % 3 == 1) {  // two filters in a chain, and little else that removes tokens
+  if (kind == filters) {
     request.joint = request.cold_last = false;
-    request.top_k = std::max(2, vocabulary - 1);
+    request.top_k = vocabulary - 1;
     request.top_p = 5 * dice.between(8, 14);
     request.typical_p = request.min_p_over = 0;
     request.grain = request.coldness = 1;
     request.masks.clear();
-    request.weights.front() = row(0, 9);
-  } else if (n % 3 == 2) {  // a temperature that moves what a filter sees, beside 1 for the most part
-    constexpr int near[]{3, 5, 5, 8};
+  } else if (kind == temperature) {
+    constexpr int near[]{3, 3, 5, 5, 8, coldest};
     request.grain = 4;
-    request.coldness = near[dice.between(0, 3)];
-    request.top_p = 5 * dice.between(10, 16);
-    request.cold_last = dice.chance(1, 4);
+    request.coldness = near[dice.between(0, 5)];
+    request.top_k = request.min_p_over = request.typical_p = 0;
+    request.top_p = 5 * dice.between(12, 19);
+    request.cold_last = dice.chance(1, 8);
     request.masks.clear();
   }
   return one;

@@ -83,6 +83,7 @@ void compare(const std::string& name, Served& door, const Input& input, bool noi
 TEST(ServeRegistered, EveryVerifierDecidesAsItDoesWithoutADoor) {
   for (const OwnName& own : own_names()) {
     if (own.name == "bonus_from_draft") continue;  // reads q after the last draft, a row that no input has
+    if (own.name.starts_with("second_call_accepts")) continue;  // decides as the calls before it have left it
     const auto door = serve_registered(own.name);
     EXPECT_EQ(door->declaration().can(Randomness::scripted), !own.shared_noise) << own.name;
     Engine engine(7);

@@ -25,7 +25,7 @@ class Prover<TokenLevel> : public testing::Test {
   static constexpr std::string_view exact = "recursive_rejection";
   static constexpr std::array<std::string_view, 3> several{"recursive_rejection", "k_seq", "resample_from_target"};
   static constexpr std::uint64_t few_branches = 3;
-  static constexpr ProofOptions options{.instances = 120};
+  static inline const ProofOptions options{.instances = 120};
 
   static void expect_small(const Instance& instance) {
     EXPECT_LE(instance.vocabulary(), 4) << instance.text();
@@ -41,7 +41,7 @@ class Prover<BlockLevel> : public testing::Test {
   static constexpr std::string_view exact = "recursive_rejection_tree";
   static constexpr std::array<std::string_view, 3> several{"block", "k_seq_tree", "wor_verified_as_iid_tree"};
   static constexpr std::uint64_t few_branches = 2;
-  static constexpr ProofOptions options{};
+  static inline const ProofOptions options{};
 
   static void expect_small(const PathInstance& instance) {
     EXPECT_LE(instance.vocabulary(), 3) << instance.text();

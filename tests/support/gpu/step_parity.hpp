@@ -70,10 +70,11 @@ void add(const Info& info, std::function<void(const gpu::StepBatch<float>&, std:
                std::move(machine)});
 }
 
-/// Registers a tree drafter; it runs on the host.
+/// Registers a tree drafter that draws from the rows of its nodes; it runs on the host.
 template <class D>
 void add_trees() {
-  add(TreeLaw{D::info, [](const ConditionalModel<HostLaws>& conditionals, const TreeShape& shape, Philox random,
+  if constexpr (D::info.row == DraftRow::context)
+    add(TreeLaw{D::info, [](const ConditionalModel<HostLaws>& conditionals, const TreeShape& shape, Philox random,
                           DraftTree& out) { D{}.draw(conditionals, shape, random, out); }});
 }
 
