@@ -20,6 +20,7 @@
 
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/rejection/k_seq_root.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers {
 
@@ -51,9 +52,7 @@ struct KSeq {
       const Token x = at.draft(k);
       if (random.flip(at.target(x), plan.factor * at.proposal(x))) return accepted(x, k);
     }
-    const Verdict verdict = random.emit(at.clipped(plan.served, plan.factor));
-    // Nothing is left by rounding alone: where p is near q, K refusals have a probability below the unit of sums.
-    return verdict.token == no_token ? random.emit(at.residual(at.zero())) : verdict;
+    return last_draw(at, random, at.clipped(plan.served, plan.factor));
   }
 
  private:

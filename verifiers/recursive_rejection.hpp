@@ -13,6 +13,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers {
 
@@ -37,7 +38,7 @@ struct RecursiveRejection {
       b += mass;
       mass = at.residual_mass(b);
     }
-    return random.emit(at.residual(b));
+    return last_draw(at, random, at.residual(b));
   }
 };
 

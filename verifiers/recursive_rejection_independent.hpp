@@ -80,7 +80,7 @@ struct RecursiveRejectionIndependent {
       if (random.flip(plan.residual[i][static_cast<std::size_t>(x)], plan.mass[i] * at.proposal(x, k)))
         return accepted(x, k);
     }
-    return random.emit(plan.last);
+    return last_draw(at, random, plan.last);
   }
 
   template <Position P, RandomSource R>

@@ -17,6 +17,7 @@
 
 #include <draftproof/sim/sampling/complement.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers {
 
@@ -63,7 +64,7 @@ struct RecursiveRejectionWor {
       // No residual is left: the flip should have succeeded and failed by rounding. Impossible in exact arithmetic.
       if (!(mass > at.zero()) && wanted > at.zero()) return accepted(x, k);
     }
-    return random.emit(at.residual(b));
+    return last_draw(at, random, at.residual(b));
   }
 
   template <class Scalar>

@@ -26,7 +26,8 @@ struct TruncatedAlphabet {
       .source = "Khisti et al., arXiv:2410.18234, reduced alphabet; reconstruction",
       .drafts = DraftLaws{"independent"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
-      .unsupported = {.device = "the plan is made on the host"}};
+      .unsupported = {.device = "the plan is made on the host"},
+      .ranks_tokens = true};
 
   int inside = 40;
 

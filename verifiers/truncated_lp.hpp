@@ -26,7 +26,8 @@ struct TruncatedLp {
       .source = "Khisti et al., arXiv:2410.18234, truncated program; reconstruction",
       .drafts = DraftLaws{"iid"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .more_drafts_never_hurt = true},
-      .unsupported = {.device = "the plan is made on the host"}};
+      .unsupported = {.device = "the plan is made on the host"},
+      .ranks_tokens = true};
 
   int inside = 10;
 

@@ -21,8 +21,8 @@ int drafted_tokens(const TreeShape& shape, int vocabulary, const PathSizes& size
   return total;
 }
 
-/// Of three models one is deep, one wide, one anything: with all sizes alike the affordable ones would have two tokens,
-/// and bugs of late drafts or of long paths one model in fifty.
+/// Of seven models four are wide, two deep, one anything: with all sizes alike the affordable ones would have two
+/// tokens, and one model in fifty would show a bug of late drafts or of long paths.
 enum class PathForm { any, deep, wide };
 
 TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
@@ -31,7 +31,7 @@ TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
   const int most = form == PathForm::deep ? sizes.fewest_drafts : sizes.most_drafts;
   TreeShape shape{
       .drafts = dice.between(fewest, most),
-      .length = form == PathForm::wide ? dice.between(1, 2) : dice.between(form == PathForm::deep ? 3 : 1, 4),
+      .length = form == PathForm::wide ? dice.between(1, 2) : form == PathForm::deep ? std::min(4, dice.between(2, 7)) : dice.between(1, 4),
       .branching = {},
       .stem = 0};
   if (sizes.stem) shape.stem = dice.between(0, shape.length);
@@ -95,7 +95,9 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   const int most_trees = dice.chance(1, 30) ? 4 * sizes.most_trees : sizes.most_trees;
   PathInstance instance;
   int vocabulary = 2;
-  auto form = static_cast<PathForm>(dice.between(0, 2));
+  constexpr PathForm forms[]{PathForm::any,  PathForm::deep, PathForm::deep, PathForm::wide,
+                             PathForm::wide, PathForm::wide, PathForm::wide};
+  PathForm form = forms[dice.between(0, 6)];
   for (int attempt = 0;; ++attempt) {
     if (attempt == 16) form = PathForm::any;  // trees of this drafter are too many, whatever their form
     vocabulary = dice.between(form == PathForm::wide ? 3 : 2, 4);

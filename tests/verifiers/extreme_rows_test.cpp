@@ -1,4 +1,4 @@
-// Schemes with a plan for several proposals, or with drafts in random order, on rows at the ends of double: zeros,
+// Schemes with a plan for several proposals, and those that test drafts in turn, on rows at the ends of double: zeros,
 // powers of 2 down to the least, one large token among least ones, rows that do not sum to 1 exactly, q = p. Coins are
 // the ends of the unit interval or anything.
 #include <cmath>
@@ -9,7 +9,10 @@
 
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/random/tape.hpp>
+#include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/ladder_independent.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+#include <draftproof/verifiers/recursive_rejection_independent.hpp>
 #include <draftproof/verifiers/recursive_rejection_random_order.hpp>
 #include <draftproof/verifiers/tournament.hpp>
 #include <draftproof/verifiers/truncated_alphabet.hpp>
@@ -52,7 +55,8 @@ struct ExtremeWords {
 template <class V>
 class OnExtremeRows : public testing::Test {};
 using Schemes = testing::Types<verifiers::LadderIndependent, verifiers::Tournament, verifiers::TruncatedAlphabet,
-                               verifiers::TruncatedLp, verifiers::RecursiveRejectionRandomOrder>;
+                               verifiers::TruncatedLp, verifiers::KSeq, verifiers::RecursiveRejection,
+                               verifiers::RecursiveRejectionIndependent, verifiers::RecursiveRejectionRandomOrder>;
 TYPED_TEST_SUITE(OnExtremeRows, Schemes);
 
 TYPED_TEST(OnExtremeRows, EveryTokenHasTargetProbability) {
@@ -71,8 +75,8 @@ TYPED_TEST(OnExtremeRows, EveryTokenHasTargetProbability) {
     const auto plan = prepare(verifier, laws, drafts);
     for (int trial = 0; trial < 10; ++trial) {
       Token tuple[max_drafts];
-      for (int k = 0; k < drafts; ++k)
-        do tuple[k] = static_cast<Token>(dice() % static_cast<std::uint64_t>(vocabulary));
+      for (int k = 0; k < drafts; ++k) do
+          tuple[k] = static_cast<Token>(dice() % static_cast<std::uint64_t>(vocabulary));
         while (!(laws.proposal(tuple[k], several ? k : 0) > 0));
       Recorder<ExtremeWords> random{ExtremeWords{&dice}};
       const Verdict verdict = verify(verifier, DraftedPosition<Rows<double>>(laws, tuple, drafts), plan, random);

@@ -11,6 +11,7 @@
 
 #include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/sim/token.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof {
 
@@ -51,7 +52,7 @@ class Refusals {
   /// A draw from the residual.
   template <class R>
   DRAFTPROOF_DEVICE Verdict emit(R& random) const {
-    return counted<0>([this, &random](auto left) { return random.emit(at_.weights(left)); });
+    return counted<0>([this, &random](auto left) { return last_draw(at_, random, at_.weights(left)); });
   }
 
  private:

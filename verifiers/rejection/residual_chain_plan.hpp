@@ -42,7 +42,7 @@ class RefusalPlan {
   template <class P>
   class Decision {
    public:
-    Decision(const RefusalPlan& plan, const P& at) : plan_{plan}, refusals_(at) {}
+    Decision(const RefusalPlan& plan, const P& at) : plan_{plan}, at_{at}, refusals_(at) {}
 
     int count() const { return refusals_.count(); }
     const Scalar& mass() const { return refusals_.mass(); }
@@ -53,11 +53,12 @@ class RefusalPlan {
     }
     template <class R>
     Verdict emit(R& random) const {
-      return random.emit(plan_.lasts_[plan_.nodes_[node_].last]);
+      return last_draw(at_, random, plan_.lasts_[plan_.nodes_[node_].last]);
     }
 
    private:
     const RefusalPlan& plan_;
+    const P& at_;
     Refusals<P> refusals_;
     std::size_t node_ = 0;
   };

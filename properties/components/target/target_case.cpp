@@ -179,11 +179,13 @@ TargetCase generate_target_case(std::uint64_t seed, int n) {
     request.grain = request.coldness = 1;
     request.masks.clear();
   } else if (kind == temperature) {
-    constexpr int near[]{3, 3, 5, 5, 8, coldest};
+    constexpr int near[]{3, 5, 5, 8, 8, coldest, coldest};
     request.grain = 4;
-    request.coldness = near[dice.between(0, 5)];
+    request.coldness = near[dice.between(0, 6)];
     request.top_k = request.min_p_over = request.typical_p = 0;
-    request.top_p = 5 * dice.between(12, 19);
+    // What is cold has few tokens in its top-p, and a third of such rows keep all.
+    const bool cold = request.coldness >= 2 * request.grain;
+    request.top_p = cold && dice.chance(1, 3) ? 0 : 5 * (cold ? dice.between(9, 15) : dice.between(12, 19));
     request.cold_last = dice.chance(1, 8);
     request.masks.clear();
   }

@@ -31,7 +31,11 @@ class Batched final : public Program {
 
   void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override {
     const SeenBatch batch{inputs, calls, batches_++};
-    for (std::size_t row = 0; row < calls.size(); ++row) body_(batch, row, runs[row]);
+    for (std::size_t row = 0; row < calls.size(); ++row) try {
+        body_(batch, row, runs[row]);
+      } catch (const StopRun& stop) {
+        runs[row].status = stop.status;
+      }
   }
 
  private:

@@ -162,9 +162,9 @@ TEST(LawEdges, DrawsFromWeightsWithoutMass) {
     return weights;
   };
   const LawChecks checks = laws_of(chain);
-  // A quarter is more than p - q = 1/6 of token 0, all that the residual has.
-  expect_violated(checks, "answers", "L=1 K=1 [] p=(1 1)/2 q=(1 2)/3",
-                  "on drafts (1): draws from weights without mass, probability 1/4 a decision");
+  // A quarter is all that the residual has: p - q of token 0.
+  expect_violated(checks, "answers", "L=1 K=1 [] p=(1 0)/1 q=(3 1)/4",
+                  "on drafts (1): draws from weights without mass, probability 1 a decision");
   EXPECT_EQ(law_finding(checks, "exact_law").status, Status::violated);
   expect_others_held(checks, {"answers", "exact_law"});
 }

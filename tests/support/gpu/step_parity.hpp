@@ -75,7 +75,7 @@ template <class D>
 void add_trees() {
   if constexpr (D::info.row == DraftRow::context)
     add(TreeLaw{D::info, [](const ConditionalModel<HostLaws>& conditionals, const TreeShape& shape, Philox random,
-                          DraftTree& out) { D{}.draw(conditionals, shape, random, out); }});
+                            DraftTree& out) { D{}.draw(conditionals, shape, random, out); }});
 }
 
 }  // namespace draftproof::step_parity
