@@ -12,6 +12,7 @@
 
 #include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers {
 
@@ -69,7 +70,7 @@ struct TailPlan {
     const int last = at.drafts() - 1;
     const Token x = at.draft(last);
     if (random.flip(at.target(x), tail(x))) return accepted(x, last);
-    return matched(at, random.emit(residual));
+    return matched(at, last_draw(at, random, residual));
   }
 };
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers {
 
@@ -68,7 +69,7 @@ struct SpecHub {
     using Scalar = typename L::Scalar;
     Shares<L> shares;
     Scalar left[2], hub_share[2];
-    bool serves_all;  ///< the residual is empty: a failed last flip is rounding, and the hub is accepted
+    bool serves_all;  ///< the residual is empty: a failed last flip is rounding, and the hub is accepted if p has it
     decltype(residual_of(shares, left[0])) residual;
   };
 
@@ -96,9 +97,10 @@ struct SpecHub {
     const auto drawn = hub_first ? plan.shares.drawn_second(i) : plan.shares.drawn_first(i);
     if (random.flip(served, drawn)) return accepted(i, hub_first ? 1 : 0);
     // Only pairs with mass left get here, so the denominator is positive.
-    if (random.flip(plan.hub_share[hub_first], plan.left[hub_first]) || plan.serves_all)
+    if (random.flip(plan.hub_share[hub_first], plan.left[hub_first]) ||
+        (plan.serves_all && at.target(plan.shares.hub) > at.zero()))
       return accepted(plan.shares.hub, hub_first ? 0 : 1);
-    return random.emit(plan.residual);
+    return last_draw(at, random, plan.residual);
   }
 };
 

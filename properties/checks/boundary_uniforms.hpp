@@ -176,8 +176,9 @@ struct BoundaryUniforms {
     const auto threshold = dyadic(p) && dyadic(q) ? on_grid(p, q) : std::nullopt;
     if (!threshold) return std::nullopt;
     if (accepts(*threshold)) return place(*threshold, edge::zero) + "accepts on p / q";
-    if (!accepts(*threshold - edge::step))
-      return place(*threshold - edge::step, edge::zero) + "refuses just below p / q";
+    // A plan has rounded the mass of its set, and what it serves of it: each moves a quotient below 1 by one step at most.
+    const std::uint64_t below = *threshold - (tested(plan, trial) ? edge::step : 2 * edge::step);
+    if (!accepts(below)) return place(below, edge::zero) + "refuses just below p / q";
     return std::nullopt;
   }
 

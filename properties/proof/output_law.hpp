@@ -1,6 +1,7 @@
 // The exact law of a drafter followed by a verifier, by a walk of every branch.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -35,13 +36,14 @@ struct ExactLaw {
 };
 
 /// Walks `drafter` and then `decider` on `laws` with up to `drafts` drafts. Throws: std::logic_error at a branch of
-/// probability zero.
+/// probability zero; in double such a branch is rounding, and has the law of the program in double.
 template <class L, class Weight>
 ExactLaw<Weight> explore_law(const AnyDrafter& drafter, const Decider<L, Explorer<Weight>>& decider, const L& laws,
                              int drafts, ExplorerLimits limits = {}) {
   std::vector<Accumulator<Weight>> output(static_cast<std::size_t>(laws.vocabulary()));
   Accumulator<Weight> flag, membership, mass;
   Explorer<Weight> explorer(limits);
+  if constexpr (std::floating_point<Weight>) explorer.with_rounding();
   Token tuple[max_drafts];
   int count = 0;
   const auto add = [&](Token x, int accepted, const Weight& probability) {

@@ -29,11 +29,12 @@ TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
   const int fewest =
       form == PathForm::wide ? std::clamp(2, sizes.fewest_drafts, sizes.most_drafts) : sizes.fewest_drafts;
   const int most = form == PathForm::deep ? sizes.fewest_drafts : sizes.most_drafts;
-  TreeShape shape{
-      .drafts = dice.between(fewest, most),
-      .length = form == PathForm::wide ? dice.between(1, 2) : form == PathForm::deep ? std::min(4, dice.between(2, 7)) : dice.between(1, 4),
-      .branching = {},
-      .stem = 0};
+  TreeShape shape{.drafts = dice.between(fewest, most),
+                  .length = form == PathForm::wide   ? dice.between(1, 2)
+                            : form == PathForm::deep ? std::min(4, dice.between(2, 7))
+                                                     : dice.between(1, 4),
+                  .branching = {},
+                  .stem = 0};
   if (sizes.stem) shape.stem = dice.between(0, shape.length);
   if (sizes.branches && dice.chance(1, 2))
     for (int depth = 0; depth < shape.length; ++depth) shape.branching.push_back(dice.between(fewest, most));

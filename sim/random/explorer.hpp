@@ -108,7 +108,7 @@ class Explorer {
   }
 
   /// Spreads the leaf over the tokens of positive weight and returns every_token, unless emit_at_once() was called.
-  /// Throws: std::logic_error if all weights are zero, unless with_rounding() was called.
+  /// Throws: std::logic_error if all weights are zero; after with_rounding() returns no_token instead.
   template <class W>
   Verdict emit(const W& weights) {
     if (emits_at_once_) return {pick(weights), none_accepted};
@@ -116,7 +116,10 @@ class Explorer {
     if constexpr (WeighsTokens<W>)
       if (tracked_ && spread_attended(weights)) return {every_token, none_accepted};
     list(weights, spread_);
-    if (spread_.empty() && !realised_) throw std::logic_error("explorer: emit from weights that are all zero");
+    if (spread_.empty()) {
+      if (!realised_) throw std::logic_error("explorer: emit from weights that are all zero");
+      return {no_token, none_accepted};
+    }
     return {every_token, none_accepted};
   }
 
@@ -150,7 +153,7 @@ class Explorer {
 
   /// From now on the explorer gives the law of the floating-point program: draws have the law that their weights
   /// realise (realised_weights.hpp), a flip whose denominator underflowed compares num > den, and an emit from
-  /// weights that are all zero is a leaf without a spread.
+  /// weights that are all zero gives no token, as a sampler's does.
   void with_rounding() requires std::floating_point<Weight> { realised_ = true; }
   /// From now on emit spreads over these distinct tokens and lumps all others under no_token, for weights that give
   /// the weight of one token. Saves a pass over the vocabulary. The span must outlive the explorations.

@@ -15,6 +15,7 @@
 
 namespace draftproof {
 
+/// `at` is the position, or its laws.
 template <class P, class R, class W>
 DRAFTPROOF_DEVICE Verdict last_draw(const P& at, R& random, const W& residual) {
   const Verdict verdict = random.emit(residual);

@@ -20,13 +20,6 @@ namespace {
 
 constexpr int instances_a_scheme = 100;
 
-/// Schemes that are exact in fractions and not in double, where p = (7 13 4 0)/24 and q = (7 13 4 24)/48: a quotient is an
-/// ulp above the mass that it is compared with, so the last two coins of 2^53 reject a draft that nothing replaces.
-const std::map<std::string, std::string> known_edges{
-    {"spec_hub", "emits token 3 after [], which has p = 0"},
-    {"tail_draw", "draws from weights without mass"},
-};
-
 using TokenLaw = std::map<std::vector<Token>, double>;
 
 /// The law of the compiled verifier on the input, by a walk through its branches in double; nothing if it has no such form.
@@ -72,7 +65,7 @@ double distance(const ProgramLaw& found, TokenLaw wanted) {
 struct Swept {
   std::set<int> vocabularies{}, drafts{}, lengths{};
   std::vector<std::string> schemes{};
-  std::set<std::string> with_edges{}, explored_again{};
+  std::set<std::string> explored_again{};
 };
 
 Toy toy_number(const Declaration& declaration, int n, Swept& swept) {
@@ -88,8 +81,7 @@ Toy toy_number(const Declaration& declaration, int n, Swept& swept) {
 }
 
 double limit_of(const ProgramLaw& law, const Toy& toy, std::size_t i) {
-  return law.limit +
-         rounding_limit(Dtype::float64, static_cast<int>(toy.inputs[i].drafts.size()), toy.vocabulary);
+  return law.limit + rounding_limit(Dtype::float64, static_cast<int>(toy.inputs[i].drafts.size()), toy.vocabulary);
 }
 
 /// Whether a law is not the one of a walk of the source.
@@ -133,13 +125,7 @@ void sweep(const OwnName& own, Swept& swept) {
     if (own.kind != Kind::verifier || own.stateful) continue;
     const Judgement judgement = judge(toy, laws, declaration);
     EXPECT_LE(judgement.distance, judgement.limit) << toy.text;
-    for (const EdgeOutcome& edge : judgement.edges) {
-      const auto known = known_edges.find(own.name);
-      ASSERT_NE(known, known_edges.end()) << toy.text << ": " << edge.what;
-      EXPECT_NE(edge.what.find(known->second), std::string::npos) << toy.text << ": " << edge.what;
-      EXPECT_LE(edge.probability, 2 * 0x1p-53);
-      swept.with_edges.insert(own.name);
-    }
+    for (const EdgeOutcome& edge : judgement.edges) ADD_FAILURE() << toy.text << ": " << edge.what;
     EXPECT_LE(judgement.acceptance, toy.optimum.value_or(toy.length) + judgement.limit) << toy.text;
   }
   swept.schemes.push_back(own.name);
@@ -169,7 +155,6 @@ TEST(EveryScheme, LawsOfPositionsAreFoundByCalls) {
   const Swept swept = sweep_all({Kind::verifier}, true, seeded_only);
   EXPECT_GE(swept.schemes.size(), 25u);
   EXPECT_LE(swept.explored_again.size(), 3u) << "the usual predictions suffice for nearly all";
-  EXPECT_EQ(swept.with_edges.size(), known_edges.size());
   EXPECT_EQ(seeded_only, 4);
   EXPECT_EQ(swept.vocabularies, (std::set{2, 3, 4}));
   EXPECT_EQ(swept.drafts, (std::set{1, 2, 3}));
@@ -180,7 +165,6 @@ TEST(EveryScheme, LawsOfPathsAreFoundByCalls) {
   const Swept swept = sweep_all({Kind::verifier}, false, seeded_only);
   EXPECT_GE(swept.schemes.size(), 21u);
   EXPECT_LE(swept.explored_again.size(), 3u) << "the usual predictions suffice for nearly all";
-  EXPECT_TRUE(swept.with_edges.empty());
   EXPECT_EQ(seeded_only, 4);
   EXPECT_EQ(swept.vocabularies, (std::set{2, 3, 4}));
   EXPECT_EQ(swept.drafts, (std::set{1, 2}));

@@ -18,6 +18,7 @@
 #include <cassert>
 
 #include <draftproof/sim/trees/conditional_model.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof {
 
@@ -84,7 +85,7 @@ DRAFTPROOF_DEVICE StepOutput verify_above_end(const Steps& steps, const typename
     // With c = 1 the test succeeds with certainty; if A is 0 too, the failure of a later test was rounding.
     if (!(clipped[i] < steps.one()) || random.flip(excess, Scalar(excess + (steps.one() - clipped[i])))) break;
   }
-  return {steps.node(i), random.emit(steps.correction(i, clipped[i]))};
+  return {steps.node(i), last_draw(steps.laws(i), random, steps.correction(i, clipped[i]))};
 }
 
 /// One step of block verification: the node of the accepted prefix and the extra token.
