@@ -173,12 +173,13 @@ struct BoundaryUniforms {
           return place(edge::largest, last) + "corrects to " + std::to_string(v.token) +
                  ", of which accepted drafts leave nothing";
     }
-    const auto threshold = dyadic(p) && dyadic(q) ? on_grid(p, q) : std::nullopt;
+    // A plan divides by the sum of a row, which has no rounding where all entries are on the grid.
+    const auto threshold =
+        dyadic(p) && dyadic(q) && (tested(plan, trial) || dyadic(rows)) ? on_grid(p, q) : std::nullopt;
     if (!threshold) return std::nullopt;
     if (accepts(*threshold)) return place(*threshold, edge::zero) + "accepts on p / q";
-    // A plan has rounded the mass of its set, and what it serves of it: each moves a quotient below 1 by one step at most.
-    const std::uint64_t below = *threshold - (tested(plan, trial) ? edge::step : 2 * edge::step);
-    if (!accepts(below)) return place(below, edge::zero) + "refuses just below p / q";
+    if (!accepts(*threshold - edge::step))
+      return place(*threshold - edge::step, edge::zero) + "refuses just below p / q";
     return std::nullopt;
   }
 
@@ -192,6 +193,11 @@ struct BoundaryUniforms {
 
   /// A multiple of 2^-20: sums and quotients of a few such numbers have no rounding.
   static bool dyadic(double value) { return value * 0x1p20 == std::floor(value * 0x1p20); }
+  static bool dyadic(const Rows<double>& rows) {
+    for (Token x = 0; x < rows.vocabulary(); ++x)
+      if (!dyadic(rows.target(x)) || !dyadic(rows.proposal(x))) return false;
+    return true;
+  }
 };
 
 }  // namespace draftproof::checks

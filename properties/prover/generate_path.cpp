@@ -21,8 +21,8 @@ int drafted_tokens(const TreeShape& shape, int vocabulary, const PathSizes& size
   return total;
 }
 
-/// Of seven models four are wide, two deep, one anything: with all sizes alike the affordable ones would have two
-/// tokens, and one model in fifty would show a bug of late drafts or of long paths.
+/// Of seven models four are wide (chains: in tokens alone), two deep, one anything: with all sizes alike the affordable
+/// ones would have two tokens, and one model in fifty would show a bug of late drafts or of long paths.
 enum class PathForm { any, deep, wide };
 
 TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
@@ -30,9 +30,9 @@ TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
       form == PathForm::wide ? std::clamp(2, sizes.fewest_drafts, sizes.most_drafts) : sizes.fewest_drafts;
   const int most = form == PathForm::deep ? sizes.fewest_drafts : sizes.most_drafts;
   TreeShape shape{.drafts = dice.between(fewest, most),
-                  .length = form == PathForm::wide   ? dice.between(1, 2)
-                            : form == PathForm::deep ? std::min(4, dice.between(2, 7))
-                                                     : dice.between(1, 4),
+                  .length = form == PathForm::wide && most > 1 ? dice.between(1, 2)
+                            : form == PathForm::deep           ? std::min(4, dice.between(2, 7))
+                                                               : dice.between(1, 4),
                   .branching = {},
                   .stem = 0};
   if (sizes.stem) shape.stem = dice.between(0, shape.length);

@@ -10,6 +10,31 @@ from draftproof import program
 
 pytest_plugins = ["pytester"]
 
+CHAIN = """
+import numpy as np
+from draftproof.declare import door
+from draftproof.engines import Engine, EngineDoor, Missing
+
+def right():
+    def verify(p, q, drafts):
+        for i, x in enumerate(drafts):
+            if not np.random.random() * q[i][x] < p[i][x]:
+                return [*drafts[:i], np.random.choice(len(q[i]), p=residual(p[i], q[i]))]
+        return [*drafts, np.random.choice(p.shape[1], p=p[-1].astype(np.float64) / p[-1].astype(np.float64).sum())]
+    return door(verify, arrays="numpy", name="verify")
+
+def residual(p, q):
+    left = np.maximum(p.astype(np.float64) - q, 0)
+    left = left if left.sum() > 0 else p.astype(np.float64)
+    return left / left.sum()
+
+def absent():
+    raise Missing("no such kernel")
+
+CHAIN = EngineDoor("chain", right, models=3, predictions=32, tiers=("proof",))
+ENGINE = Engine(doors=(CHAIN, EngineDoor("gone", absent)), packages=("numpy",))
+"""
+
 
 @pytest.fixture
 def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -19,4 +44,16 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     except program.ProgramNotFound as error:
         pytest.skip(str(error))
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with one engine, which is numpy's generator."""
+    (tmp_path / "engines" / "results").mkdir(parents=True)
+    (tmp_path / "docs" / "findings").mkdir(parents=True)
+    (tmp_path / "build" / "engines" / "small").mkdir(parents=True)
+    (tmp_path / "engines" / "small.py").write_text(CHAIN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DRAFTPROOF_ENGINE_PACKAGES", raising=False)
     return tmp_path

@@ -11,9 +11,11 @@
 #include <draftproof/sim/random/tape.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/ladder_independent.hpp>
+#include <draftproof/verifiers/naive_tree.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_independent.hpp>
 #include <draftproof/verifiers/recursive_rejection_random_order.hpp>
+#include <draftproof/verifiers/single_draft.hpp>
 #include <draftproof/verifiers/tournament.hpp>
 #include <draftproof/verifiers/truncated_alphabet.hpp>
 #include <draftproof/verifiers/truncated_lp.hpp>
@@ -55,8 +57,9 @@ struct ExtremeWords {
 template <class V>
 class OnExtremeRows : public testing::Test {};
 using Schemes = testing::Types<verifiers::LadderIndependent, verifiers::Tournament, verifiers::TruncatedAlphabet,
-                               verifiers::TruncatedLp, verifiers::KSeq, verifiers::RecursiveRejection,
-                               verifiers::RecursiveRejectionIndependent, verifiers::RecursiveRejectionRandomOrder>;
+                               verifiers::TruncatedLp, verifiers::SingleDraft, verifiers::NaiveTree, verifiers::KSeq,
+                               verifiers::RecursiveRejection, verifiers::RecursiveRejectionIndependent,
+                               verifiers::RecursiveRejectionRandomOrder>;
 TYPED_TEST_SUITE(OnExtremeRows, Schemes);
 
 TYPED_TEST(OnExtremeRows, EveryTokenHasTargetProbability) {

@@ -1,6 +1,6 @@
 # Children that do wrong on rows with p[0][0] = 0.75: a finding with the instance, never an end of the host.
 set(child "python3 -BES ${SOURCE}/tests/doors/children/hostile.py")
-run(1 check --door "exec:${child} crashes" --tier proof --seed 3)
+run(1 check --door "exec:${child} crashes" --tier proof)
 says(out "crashes +proof +violated")
 says(out "protocol violated on L=[1-4] K=1 \\[\\] p=\\([0-9 ]+\\)/[0-9]+ ")
 says(out "found 3 rows that kill the program, drafts \\([01]\\)[^\n]*signal 11[^\n]*about to die")

@@ -83,8 +83,8 @@ const std::map<std::string, std::string> unseen_by_trials{
     {"log_space_test_tree", "a rounding of the sum of two logarithms"},
     {"noise_drawn_once_per_prompt", "each call is the first iteration of a prompt, and that one is right"},
     {"non_strict_compare_tree", "one value of a coin's grid"},
-    {"second_call_accepts_tree", "each call has a plan of its own, whose first decision is right"},
     {"residual_paired_by_position_tree", "these rows have no tokens of probability 0"},
+    {"second_call_accepts_tree", "each call has a plan of its own, whose first decision is right"},
     {"zero_exponential_wins_tree", "one value of a coin's grid"},
     {"zero_residual_becomes_uniform_tree", "one value of a coin's grid"},
 };

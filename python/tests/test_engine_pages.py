@@ -1,0 +1,162 @@
+"""Results of engines: versions and their differences, the page, and what is measured of texts."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from draftproof.engines import module_of
+from draftproof.engines import pages as engine_pages
+from draftproof.engines import results as engine_results
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _result(version: str, status: str, **finding: Any) -> dict[str, Any]:
+    tier = {
+        "tier": "proof",
+        "status": status,
+        "note": "",
+        "models": 7,
+        "predictions": 9,
+        "findings": [{"check": "exact_law", "status": status, "distance": 0.25, "limit": 1e-7, **finding}],
+    }
+    door = {
+        "name": "chain",
+        "status": status,
+        "level": "chain",
+        "law": "iid",
+        "dtype": "float32",
+        "calls": 11,
+        "randomness": ["scripted"],
+        "draws": [],
+        "tiers": [tier],
+        "notes": [],
+    }
+    return {
+        "schema": engine_results.SCHEMA,
+        "engine": "small",
+        "version": version,
+        "replaces": "nothing",
+        "doors": [door],
+    }
+
+
+def test_versions_are_in_order_and_differences_are_named(tmp_path: Path) -> None:
+    old, new = _result("0.9.2", "held"), _result("0.10.0", "violated", counterexample="p=(1 1)/2")
+    for one in (new, old):
+        engine_results.write(one, tmp_path)
+    assert [one["version"] for one in engine_results.results(tmp_path)] == ["0.9.2", "0.10.0"]
+    changes = engine_results.difference(old, new)
+    assert "chain / proof / exact_law: held -> violated on p=(1 1)/2" in changes
+    assert engine_results.difference(old, old) == []
+
+
+def test_the_page_shows_the_newest_result_and_the_findings(checkout: Path) -> None:
+    kept = checkout / "engines" / "results"
+    engine_results.write(_result("0.9.2", "held"), kept)
+    engine_results.write(_result("0.10.0", "violated", counterexample="p=(1 1)/2"), kept)
+    (checkout / "docs" / "findings" / "engine-small.md").write_text("# A slip of small\n\ntext\n")
+    text = engine_pages.write_page(checkout).read_text()
+    assert "| small | 0.10.0 | `chain` |" in text and "0.25 (1e-07)" in text and "violated: `exact_law`" in text
+    assert "[A slip of small](findings/engine-small.md)" in text and "    p=(1 1)/2" in text
+    assert "- small: 0.9.2, 0.10.0" in text
+
+
+def test_a_kept_instance_that_is_violated_is_told_beside_the_verdict(checkout: Path) -> None:
+    result = _result("1", "held")
+    result["doors"][0]["replays"] = {"p=(1 0)": ["  exact_law     held", "  zero_support  violated  emits token 1"]}
+    engine_results.write(result, checkout / "engines" / "results")
+    text = engine_pages.write_page(checkout).read_text()
+    assert "| held; on a kept instance violated: `zero_support` |" in text
+    assert "zero_support*, on a kept instance: emits token 1\n\n    p=(1 0)\n" in text
+
+
+def test_the_page_has_the_measured_acceptance(checkout: Path) -> None:
+    (checkout / "engines" / "measured").mkdir()
+    row = {"capture": "rows", "verifier": "small 1", "law": "iid", "drafts": 2, "rate": 0.5, "low": 0.25, "high": 0.75}
+    row |= {"optimum": 0.625, "tuples": 8, "microseconds": 12.34}
+    (checkout / "engines" / "measured" / "acceptance.json").write_text(json.dumps([row]))
+    text = engine_pages.write_page(checkout).read_text()
+    assert "| rows | 2 | small 1 | `iid` | 0.5000 (0.2500 to 0.7500) | 0.6250 | 12.3 |" in text
+
+
+def test_a_door_that_was_not_asked_keeps_its_entry(tmp_path: Path) -> None:
+    first = _result("1", "held")
+    second = _result("1", "violated")
+    second["doors"][0]["name"] = "tree"
+    engine_results.write(first, tmp_path)
+    path = engine_results.write(second, tmp_path)
+    assert {door["name"]: door["status"] for door in json.loads(path.read_text())["doors"]} == {
+        "chain": "held",
+        "tree": "violated",
+    }
+
+
+def test_the_page_has_the_long_texts_and_the_recordings(checkout: Path) -> None:
+    (checkout / "engines" / "measured").mkdir()
+    one = {"engine": "small", "version": "1", "door": "loop", "log10_e": -0.25, "largest_log10_e": 0.5, "seconds": 3}
+    text = {"kind": "texts", "proposal": "soft", "texts": 2, "tokens": 10**6, "distance": 0.00125, "least_seen": 0.002}
+    recording = {"kind": "recording", "status": "held", "records": 2000, "blocks": 1000, "accepted": 0.5}
+    recording |= {"sum_min_p_q": 0.75, "easiest": 0.001, "hardest": 0.03}
+    (checkout / "engines" / "measured" / "texts.json").write_text(json.dumps([one | text, one | recording]))
+    page = engine_pages.write_page(checkout).read_text()
+    assert "| small 1 | `loop` | soft | 2 | 1,000,000 | 10^-0.2 | 10^0.5 | 0.0013 | 0.002 | 3 |" in page
+    assert "| small 1 | `loop` | 2,000 | 1,000 | 10^-0.2 | 0.5000 | 0.7500 | 0.001 to 0.03 | held |" in page
+
+
+def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
+    texts = module_of(ROOT / "engines" / "measured" / "markov.py", "measured_markov")
+    rng, target = np.random.default_rng(1), texts.table(2)
+    text = [0]
+    for _ in range(500):
+        text.append(int(rng.choice(len(target), p=target[text[-1]])))
+    logs = dict.fromkeys(itertools.product((1, 2, 3), texts.WEIGHTS), 0.0)
+    seen: Counter[tuple[int, ...]] = Counter()  # tokens after a context
+    before: Counter[tuple[int, ...]] = Counter()  # contexts
+    history = (0, 0, 0)
+    for token in text[1:]:
+        for length, c in logs:
+            context = history[-length:]
+            logs[length, c] += math.log(
+                (c + seen[(*context, token)] / target[history[-1], token]) / (c + before[context])
+            )
+        before.update(history[-n:] for n in (1, 2, 3))
+        seen.update((*history[-n:], token) for n in (1, 2, 3))
+        history = (*history[1:], token)
+    mean = math.log10(sum(math.exp(x) for x in logs.values()) / len(logs))
+    assert texts.log_e(texts.counted(text[1:]), target) == pytest.approx(
+        mean, abs=1e-6
+    )  # of logarithms of gamma at 1e6
+    assert texts.log_e(texts.counted([5, 5, 5, 5] * 100), target) > 9
+    assert texts.log_e(texts.counted([1]), np.eye(6)) == math.inf
+
+
+def test_the_least_departure_that_a_text_shows_is_found_in_texts_that_have_it() -> None:
+    markov = module_of(ROOT / "engines" / "measured" / "markov.py", "measured_markov")
+    target, tokens = markov.table(2), 4000
+    share = markov.least_seen(target, tokens, 1)
+    assert markov.least_seen(target, 100 * tokens, 1) < share / 5 and markov.least_seen(target, tokens, 4) < share
+
+    def evidence(times: float) -> float:
+        """Mean of log10 e over ten texts whose rows have `times` this departure."""
+        likely = markov.likelier(target)
+        mass = (target * likely).sum(1, keepdims=True)
+        moved = times * share
+        law = np.where(likely, target * (1 - moved / mass), target * (1 + moved / (1 - mass)))
+        found = []
+        for seed in range(10):
+            rng, text = np.random.default_rng(seed), [0]
+            for u in rng.random(tokens):
+                text.append(min(int((law[text[-1]].cumsum() <= u).sum()), len(law) - 1))
+            found.append(markov.log_e(markov.counted(text[1:]), target))
+        return float(np.mean(found))
+
+    assert evidence(0.5) < 5 < evidence(1.0) and evidence(1.5) > 15
