@@ -28,7 +28,7 @@ class Fibers {
       const auto before = progress_;
       const int had = left;
       for (auto& fiber : fibers_) {
-        if (fiber->ended || sleeps(fiber->index)) continue;
+        if (fiber->ended || fiber->waits() || sleeps(fiber->index)) continue;
         running_ = fiber.get();
         swapcontext(&scheduler_, &fiber->context);
         left -= fiber->ended;
@@ -63,7 +63,11 @@ class Fibers {
         ++fibers.progress_;
         return;
       }
-      while (round_ == own) fibers.yield();
+      Fiber& fiber = *fibers.running_;
+      fiber.round = &round_;
+      fiber.own_round = own;
+      fibers.yield();
+      fiber.round = nullptr;
     }
 
    private:
@@ -80,8 +84,13 @@ class Fibers {
       context.uc_link = &all.scheduler_;
       makecontext(&context, &Fibers::start, 0);  // it passes integers only, so start() reads which fiber runs
     }
+    /// At a barrier that others have not reached: there is no need to switch to it.
+    bool waits() const { return round && *round == own_round; }
+
     int index;
     bool ended = false;
+    const std::size_t* round = nullptr;
+    std::size_t own_round = 0;
     std::unique_ptr<char[]> stack;
     ucontext_t context;
   };
