@@ -16,6 +16,8 @@ function(draftproof_own_target target)
     ${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
                       -Wno-stringop-overread -Wno-maybe-uninitialized
                       -Wno-uninitialized>)
+  # Files of a room share sources: clang takes a local name for one that hides another file's. g++ finds what is meant.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-shadow>)
   # A verifier with a mistake: g++ says which call is missing at this depth (properties/prover/register_verifier.hpp).
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconcepts-diagnostics-depth=3>)
   # Kilobytes that g++ takes before it looks for garbage: by default so few that it looks all the time.
@@ -29,6 +31,7 @@ function(draftproof_own_target target)
   if(DRAFTPROOF_SANITIZE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${DRAFTPROOF_SANITIZE}
                                              -fno-omit-frame-pointer -fno-sanitize-recover=all>)
+    target_compile_definitions(${target} PRIVATE DRAFTPROOF_SANITIZED)
     target_link_options(${target} PUBLIC -fsanitize=${DRAFTPROOF_SANITIZE})
   endif()
 endfunction()

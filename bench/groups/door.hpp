@@ -114,11 +114,11 @@ struct Door {
       if (declared.most_vocabulary > 0 && vocabulary > declared.most_vocabulary) continue;
       const int rows = std::min(wanted, declared.most_rows), v = vocabulary;
       const std::string size = "/" + std::to_string(v);
-      benchmark::RegisterBenchmark(("door/" + declared.name + size).c_str(), [=, served = door.served](auto& state) {
+      benchmark::RegisterBenchmark(("door/" + declared.name + size).c_str(), [=, served = door.served](benchmark::State& state) {
         decide(state, Rows(rows, drafts, v, randomness, served->declaration().level), *served);
       })->UseRealTime();
       if (v != large)
-        benchmark::RegisterBenchmark(("door/copy" + size).c_str(), [=, level = declared.level](auto& state) {
+        benchmark::RegisterBenchmark(("door/copy" + size).c_str(), [=, level = declared.level](benchmark::State& state) {
           copy(state, Rows(rows, drafts, v, randomness, level));
         })->UseRealTime();
     }
@@ -129,18 +129,18 @@ struct Door {
     for (const Randomness randomness : {Randomness::seeded, Randomness::scripted})
       benchmark::RegisterBenchmark(
           ("door/" + std::string(doors::to_text(randomness)) + "/4").c_str(),
-          [randomness](auto& state) { decide(state, Rows(many, 2, 4, randomness), "abi:token_path"); })
+          [randomness](benchmark::State& state) { decide(state, Rows(many, 2, 4, randomness), "abi:token_path"); })
           ->UseRealTime();
     const std::string size = "/" + std::to_string(large);
-    benchmark::RegisterBenchmark(("door/rows" + size).c_str(), [](auto& state) {
+    benchmark::RegisterBenchmark(("door/rows" + size).c_str(), [](benchmark::State& state) {
       decide(state, Rows(few, 4, large, Randomness::seeded), "floor:");
     })->UseRealTime();
-    benchmark::RegisterBenchmark(("door/pipes" + size).c_str(), [](auto& state) {
+    benchmark::RegisterBenchmark(("door/pipes" + size).c_str(), [](benchmark::State& state) {
       doors::WireOptions pipes;
       pipes.shared_memory = false;
       decide(state, Rows(few, 4, large, Randomness::seeded), "floor:", pipes);
     })->UseRealTime();
-    benchmark::RegisterBenchmark(("door/copy" + size).c_str(), [](auto& state) {
+    benchmark::RegisterBenchmark(("door/copy" + size).c_str(), [](benchmark::State& state) {
       copy(state, Rows(few, 4, large, Randomness::seeded));
     })->UseRealTime();
     found_goals().push_back({"rows of V = 32,000 through a door, against one copy of them in memory",

@@ -118,19 +118,19 @@ struct Formats {
       for (const int drafts : {1, 4}) {
         const std::string name = "rows/" + format + "/recursive_rejection" + size + "/" + std::to_string(drafts);
         benchmark::RegisterBenchmark(
-            name.c_str(), [vocabulary, drafts](auto& state) { rows<Entry>(state, vocabulary, drafts, 0); });
-        benchmark::RegisterBenchmark((name + "/cold").c_str(), [vocabulary, drafts](auto& state) {
+            name.c_str(), [vocabulary, drafts](benchmark::State& state) { rows<Entry>(state, vocabulary, drafts, 0); });
+        benchmark::RegisterBenchmark((name + "/cold").c_str(), [vocabulary, drafts](benchmark::State& state) {
           rows<Entry>(state, vocabulary, drafts, cold_bytes);
         });
       }
       benchmark::RegisterBenchmark(("read/" + format + size).c_str(),
-                                   [vocabulary](auto& state) { floor<Entry>(state, vocabulary, 0); });
+                                   [vocabulary](benchmark::State& state) { floor<Entry>(state, vocabulary, 0); });
       benchmark::RegisterBenchmark(("read/" + format + size + "/cold").c_str(),
-                                   [vocabulary](auto& state) { floor<Entry>(state, vocabulary, cold_bytes); });
+                                   [vocabulary](benchmark::State& state) { floor<Entry>(state, vocabulary, cold_bytes); });
       benchmark::RegisterBenchmark(("softmax/" + format + size).c_str(),
-                                   [vocabulary](auto& state) { softmax<Entry>(state, vocabulary, 0); });
+                                   [vocabulary](benchmark::State& state) { softmax<Entry>(state, vocabulary, 0); });
       benchmark::RegisterBenchmark(("softmax/" + format + size + "/cold").c_str(),
-                                   [vocabulary](auto& state) { softmax<Entry>(state, vocabulary, cold_bytes); });
+                                   [vocabulary](benchmark::State& state) { softmax<Entry>(state, vocabulary, cold_bytes); });
     }
   }
 
@@ -140,10 +140,10 @@ struct Formats {
     add_format<Half>("fp16");
     for (const simd::Width width : simd::widths)
       if (width <= simd::widest())
-        benchmark::RegisterBenchmark(("exp/" + std::string(simd::name_of(width))).c_str(), [width](auto& state) {
+        benchmark::RegisterBenchmark(("exp/" + std::string(simd::name_of(width))).c_str(), [width](benchmark::State& state) {
           powers(state, [width](const auto& x, auto& out) { powers_of_e(x.data(), x.size(), out.data(), width); });
         });
-    benchmark::RegisterBenchmark("exp/libm", [](auto& state) {
+    benchmark::RegisterBenchmark("exp/libm", [](benchmark::State& state) {
       powers(state, [](const auto& x, auto& out) {
         for (std::size_t i = 0; i < x.size(); ++i) out[i] = std::exp(x[i]);
       });

@@ -63,7 +63,7 @@ struct Gate {
     for (const std::size_t vocabulary : {32000u, 262144u})
       for (const int log2_trials : {17, 21, 24, 27}) {
         const std::string name = "gate/" + std::to_string(vocabulary) + "/" + std::to_string(log2_trials);
-        benchmark::RegisterBenchmark(name.c_str(), [=](auto& state) {
+        benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
           run(state, vocabulary, log2_trials);
         })->Unit(benchmark::kMillisecond);
       }

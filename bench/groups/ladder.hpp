@@ -237,32 +237,32 @@ struct Ladder {
   static void add() {
     for (const int vocabulary : vocabularies) {
       const std::string v = "/" + std::to_string(vocabulary);
-      timed("ladder/one_pass" + v, [vocabulary](auto& state) { one_pass(state, vocabulary); });
-      timed("ladder/histogram" + v, [vocabulary](auto& state) { histogram(state, vocabulary); });
-      timed("ladder/additions" + v, [vocabulary](auto& state) { additions(state, vocabulary); });
+      timed("ladder/one_pass" + v, [vocabulary](benchmark::State& state) { one_pass(state, vocabulary); });
+      timed("ladder/histogram" + v, [vocabulary](benchmark::State& state) { histogram(state, vocabulary); });
+      timed("ladder/additions" + v, [vocabulary](benchmark::State& state) { additions(state, vocabulary); });
       const std::size_t cold = (std::size_t{1} << 29) / (8 * static_cast<std::size_t>(vocabulary));
       for (const int drafts : {2, 4, 8}) {
         const std::string k = v + "/" + std::to_string(drafts);
-        timed("ladder/plan" + k, [=](auto& state) { plan(state, vocabulary, drafts); });
+        timed("ladder/plan" + k, [=](benchmark::State& state) { plan(state, vocabulary, drafts); });
         using verifiers::LadderWor, drafters::WithoutReplacement, drafters::Iid;
-        timed("ladder/fresh" + k, [=](auto& state) { decide<verifiers::Ladder, Iid>(state, vocabulary, drafts, 1); });
+        timed("ladder/fresh" + k, [=](benchmark::State& state) { decide<verifiers::Ladder, Iid>(state, vocabulary, drafts, 1); });
         timed("ladder/cold" + k,
-              [=](auto& state) { decide<verifiers::Ladder, Iid>(state, vocabulary, drafts, cold); });
+              [=](benchmark::State& state) { decide<verifiers::Ladder, Iid>(state, vocabulary, drafts, cold); });
         timed("ladder/wor" + k,
-              [=](auto& state) { decide<LadderWor, WithoutReplacement>(state, vocabulary, drafts, 1); });
+              [=](benchmark::State& state) { decide<LadderWor, WithoutReplacement>(state, vocabulary, drafts, 1); });
       }
       for (const int length : {4, 8}) {
         using verifiers::paths::Block, verifiers::paths::LadderBlock;
         const std::string l = v + "/" + std::to_string(length);
         const TreeShape four{.drafts = 4, .length = length, .branching = {}, .stem = 0};
         const TreeShape one{.drafts = 1, .length = length, .branching = {}, .stem = 0};
-        timed("ladder/paths" + l, [=](auto& state) { fresh_step<LadderBlock>(state, vocabulary, four); });
-        timed("ladder/one_path" + l, [=](auto& state) { fresh_step<Block>(state, vocabulary, one); });
-        timed("ladder/kept/paths" + l, [=](auto& state) { kept_step<LadderBlock>(state, vocabulary, four); });
-        timed("ladder/kept/one_path" + l, [=](auto& state) { kept_step<Block>(state, vocabulary, one); });
+        timed("ladder/paths" + l, [=](benchmark::State& state) { fresh_step<LadderBlock>(state, vocabulary, four); });
+        timed("ladder/one_path" + l, [=](benchmark::State& state) { fresh_step<Block>(state, vocabulary, one); });
+        timed("ladder/kept/paths" + l, [=](benchmark::State& state) { kept_step<LadderBlock>(state, vocabulary, four); });
+        timed("ladder/kept/one_path" + l, [=](benchmark::State& state) { kept_step<Block>(state, vocabulary, one); });
         if (vocabulary > 32000) continue;  // a table for each of 33 prefixes takes gigabytes
-        timed("ladder/table/paths" + l, [=](auto& state) { table_step<LadderBlock>(state, vocabulary, four); });
-        timed("ladder/table/one_path" + l, [=](auto& state) { table_step<Block>(state, vocabulary, one); });
+        timed("ladder/table/paths" + l, [=](benchmark::State& state) { table_step<LadderBlock>(state, vocabulary, four); });
+        timed("ladder/table/one_path" + l, [=](benchmark::State& state) { table_step<Block>(state, vocabulary, one); });
       }
     }
     goals();

@@ -74,7 +74,7 @@ struct Optimum {
   /// `make` prepares, untimed, and returns the timed function, which returns the optimum.
   template <class Make>
   static void add_one(const std::string& name, Make make) {
-    benchmark::RegisterBenchmark(name.c_str(), [make](auto& state) {
+    benchmark::RegisterBenchmark(name.c_str(), [make](benchmark::State& state) {
       const auto run = make();
       double optimum = 0;
       for (auto _ : state) benchmark::DoNotOptimize(optimum = run());
@@ -121,10 +121,10 @@ struct Optimum {
   static void add() {
     for (const int vocabulary : vocabularies) {
       const std::string size = std::to_string(vocabulary);
-      benchmark::RegisterBenchmark(("floor/radix/" + size).c_str(), [vocabulary](auto& state) {
+      benchmark::RegisterBenchmark(("floor/radix/" + size).c_str(), [vocabulary](benchmark::State& state) {
         floor(state, pair_of(vocabulary));
       })->Unit(benchmark::kMillisecond);
-      benchmark::RegisterBenchmark(("table/" + size).c_str(), [vocabulary](auto& state) {
+      benchmark::RegisterBenchmark(("table/" + size).c_str(), [vocabulary](benchmark::State& state) {
         const Pair& pair = pair_of(vocabulary);
         for (auto _ : state) benchmark::DoNotOptimize(RatioTable(pair.rows.target, pair.rows.proposals));
         state.SetItemsProcessed(state.iterations());

@@ -40,7 +40,7 @@ struct Peers {
     const std::string name =
         std::string("peer/numpy/") + program + "/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);
     benchmark::RegisterBenchmark(name.c_str(),
-                                 [program, vocabulary, drafts](auto& state) {
+                                 [program, vocabulary, drafts](benchmark::State& state) {
                                    run(state, "numpy_peer", "numpy", pair_of(vocabulary).rows,
                                        {"--program", program, "--drafts", std::to_string(drafts)}, "trials",
                                        "acceptance");
@@ -52,7 +52,7 @@ struct Peers {
   static void add_scipy(int vocabulary, int drafts) {
     const std::string name = "peer/scipy/highs/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);
     benchmark::RegisterBenchmark(name.c_str(),
-                                 [vocabulary, drafts](auto& state) {
+                                 [vocabulary, drafts](benchmark::State& state) {
                                    run(state, "scipy_peer", "scipy", small_pair_of(vocabulary),
                                        {"--drafts", std::to_string(drafts)}, "", "optimum");
                                  })

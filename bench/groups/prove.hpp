@@ -46,7 +46,7 @@ struct Prove {
         const AnyVerifier& subject = *verifier;
         const std::string name =
             "prove/" + std::string(subject.info().name) + "/" + std::string(drafter->info().name);
-        benchmark::RegisterBenchmark(name.c_str(), [&subject, drafter](auto& state) {
+        benchmark::RegisterBenchmark(name.c_str(), [&subject, drafter](benchmark::State& state) {
           std::uint64_t branches = 0;
           int instances = 0;
           for (auto _ : state) {
@@ -59,7 +59,7 @@ struct Prove {
       }
     benchmark::RegisterBenchmark("prove/all", all)->Iterations(1)->Unit(benchmark::kMillisecond);
     benchmark::RegisterBenchmark("prove/kill_matrix",
-                                 [](auto& state) {
+                                 [](benchmark::State& state) {
                                    std::int64_t rows = 0;
                                    for (auto _ : state) {
                                      KillOptions options;

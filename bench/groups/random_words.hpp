@@ -32,7 +32,7 @@ struct RandomWords {
     for (const simd::Width width : simd::widths) {
       if (width > simd::widest()) continue;
       benchmark::RegisterBenchmark(("philox/" + std::string(simd::name_of(width))).c_str(),
-                                   [width](auto& state) { run(state, width); });
+                                   [width](benchmark::State& state) { run(state, width); });
     }
     found_goals().push_back({"random words with AVX2, against one block after the other", "philox/scalar",
                              "philox/avx2", Goal::Sense::at_least, 1.3});

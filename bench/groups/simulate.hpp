@@ -71,28 +71,28 @@ struct Simulate {
     const bool races = verifier.info().shared_noise || drafter.info().shared_noise();
     const std::uint64_t tuples = races ? 16 : 16384;  // a race passes over the vocabulary
     const auto named = [&](const char* mode) { return name(mode, verifier, drafter, vocabulary, drafts); };
-    benchmark::RegisterBenchmark(named("simulate").c_str(), [what, vocabulary, tuples](auto& state) {
+    benchmark::RegisterBenchmark(named("simulate").c_str(), [what, vocabulary, tuples](benchmark::State& state) {
       run(state, what, pair_of(vocabulary).table, tuples);
     });
     if (can_be_lazy(verifier, drafter) && drafts > 1)
-      benchmark::RegisterBenchmark(named("lazy").c_str(), [what, vocabulary, tuples](auto& state) {
+      benchmark::RegisterBenchmark(named("lazy").c_str(), [what, vocabulary, tuples](benchmark::State& state) {
         Simulation lazily = what;
         lazily.lazy = true;
         run(state, lazily, pair_of(vocabulary).table, tuples);
       });
     if (curve && !races && drafts <= 4) {
-      benchmark::RegisterBenchmark(named("peaked").c_str(), [what, vocabulary, tuples](auto& state) {
+      benchmark::RegisterBenchmark(named("peaked").c_str(), [what, vocabulary, tuples](benchmark::State& state) {
         run(state, what, peaked_pair_of(vocabulary).table, tuples);
       });
-      benchmark::RegisterBenchmark(named("threads/1").c_str(), [what, vocabulary](auto& state) {
+      benchmark::RegisterBenchmark(named("threads/1").c_str(), [what, vocabulary](benchmark::State& state) {
         run_on(state, what, pair_of(vocabulary).table, 1);
       })->UseRealTime();
-      benchmark::RegisterBenchmark(named("threads/2").c_str(), [what, vocabulary](auto& state) {
+      benchmark::RegisterBenchmark(named("threads/2").c_str(), [what, vocabulary](benchmark::State& state) {
         run_on(state, what, pair_of(vocabulary).table, 2);
       })->UseRealTime();
     }
     if (vocabulary <= 128256 && drafts <= 4)
-      benchmark::RegisterBenchmark(named("naive").c_str(), [what, vocabulary](auto& state) {
+      benchmark::RegisterBenchmark(named("naive").c_str(), [what, vocabulary](benchmark::State& state) {
         run(state, what, pair_of(vocabulary).plain, 16);
       });
   }

@@ -90,7 +90,7 @@ struct StepCost {
     const std::string name = "step_cost/" + std::string(verifier.info().name) + "/" +
                              std::string(drafter.info().name) + "/" + std::to_string(vocabulary) + "/" +
                              std::to_string(drafts) + "/" + std::to_string(length);
-    benchmark::RegisterBenchmark(name.c_str(), [form, &drafter, vocabulary, drafts, length](auto& state) {
+    benchmark::RegisterBenchmark(name.c_str(), [form, &drafter, vocabulary, drafts, length](benchmark::State& state) {
       const Pair& pair = pair_of(vocabulary);
       const TableAtAllDepths tables(pair.table);
       const TreeShape shape = shape_of(drafter, drafts, length);
@@ -111,7 +111,7 @@ struct StepCost {
   /// A path that repeats the token of the least p / q: its tests succeed with a probability below (p / q)^2.
   static void add_refused(std::string_view verifier, TimedPathForm form, int vocabulary, int length) {
     benchmark::RegisterBenchmark(
-        refused_name(verifier, vocabulary, length).c_str(), [form, vocabulary, length](auto& state) {
+        refused_name(verifier, vocabulary, length).c_str(), [form, vocabulary, length](benchmark::State& state) {
           const Floats rows(pair_of(vocabulary));
           Token least = 0;
           const auto ratio = [&rows](Token x) {

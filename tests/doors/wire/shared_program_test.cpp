@@ -69,7 +69,7 @@ TEST(SharedProgram, AProgramOfVersionOneDotZeroIsServedAsBefore) {
 }
 
 TEST(SharedProgram, AProgramThatCannotMapIsAskedInFrames) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(DRAFTPROOF_SANITIZED)
   GTEST_SKIP() << "the sanitizers open descriptors of their own";
 #endif
   const MarkedProcesses marked;

@@ -112,7 +112,7 @@ TEST(Components, CounterexamplesAreSmall) {
         const BatchCase one = BatchCase::parse(finding.instance);
         EXPECT_LE(one.vocabulary(), 4);
         EXPECT_LE(one.longest(), 3);
-        EXPECT_LE(one.requests.size(), component->info().chunk > 0 ? component->info().chunk + 1u : 3u);
+        EXPECT_LE(std::ssize(one.requests), component->info().chunk > 0 ? component->info().chunk + 1 : 3);
       } else if (component->group() == "target") {
         const TargetCase one = TargetCase::parse(finding.instance);
         EXPECT_LE(one.request.vocabulary(), 3);

@@ -105,8 +105,9 @@ TEST(RatioTable, ClippedDrawsFollowTheRunningSums) {
 }
 
 TEST(RatioTable, WalksTheWeightsItDraws) {
-  for (const auto& [p, q] : pairs()) {
-    const RatioTable table(p, q);
+  for (const auto& pair : pairs()) {
+    const std::vector<double>& p = pair.p;
+    const RatioTable table(p, pair.q);
     const auto expect_walk = [&](const auto& weights, double b, double clip_ratio) {
       std::vector<double> walked(p.size(), 0);
       weights.for_each([&](Token x, double w) { walked[static_cast<std::size_t>(x)] += w; });
@@ -145,7 +146,7 @@ TEST(RatioTable, ServesEveryProposalRow) {
 
 // Five shares of 1/5 sum to more than 1 in double: quantised to a sum of 2^62, token 0 has less than its equals.
 TEST(RatioTable, OrdersEqualProbabilitiesByIdWhateverRoundingMadeOfThem) {
-  for (const std::size_t size : {3, 5, 6, 7, 10, 12, 100}) {
+  for (const std::size_t size : {3u, 5u, 6u, 7u, 10u, 12u, 100u}) {
     const std::vector<double> q(size, 1.0 / static_cast<double>(size));
     const RatioTable table(q, q);
     const Rows<double> rows(q, q);

@@ -2,6 +2,7 @@
 // no extra cost, every run is the same, and a missed barrier is an error instead of a hang.
 #pragma once
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstddef>
@@ -15,6 +16,43 @@
 
 namespace draftproof::parity {
 
+/// A stack and where its code stands. Code goes on by a jump: swapping contexts, which is all that sanitizers know, asks the
+/// kernel for the mask of signals each time, and tests of plans spent nine tenths of their time there. Hardened builds
+/// check longjmp and refuse a jump to another stack, so the plain one is named.
+class Context {
+ public:
+  /// Later runs `start`, which must not return, on a stack of its own.
+  explicit Context(void (*start)()) : stack_{new char[stack_bytes]} {
+    getcontext(&state_);
+    state_.uc_stack.ss_sp = stack_.get();
+    state_.uc_stack.ss_size = stack_bytes;
+    state_.uc_link = nullptr;
+    makecontext(&state_, start, 0);  // it passes integers only, so `start` reads which fiber runs
+  }
+  Context() : begun_{true} {}  ///< of the code that runs
+
+  /// Stops the running code, which is `from`, and lets `to` go on.
+  static void change(Context& from, Context& to) {
+#ifdef DRAFTPROOF_SANITIZED
+    swapcontext(&from.state_, &to.state_);
+#else
+    if (_setjmp(from.place_) != 0) return;
+    if (to.begun_) plain_jump(to.place_, 1);
+    to.begun_ = true;
+    setcontext(&to.state_);
+#endif
+  }
+
+ private:
+  [[noreturn]] static void plain_jump(__jmp_buf_tag*, int) noexcept __asm__("_longjmp");
+  static constexpr std::size_t stack_bytes = 256 * 1024;
+
+  std::unique_ptr<char[]> stack_;
+  ucontext_t state_;
+  jmp_buf place_;
+  bool begun_ = false;
+};
+
 class Fibers {
  public:
   /// Runs body(i) for i = 0 .. count - 1, concurrently. Throws: what a body throws; std::logic_error if some fibers
@@ -23,14 +61,14 @@ class Fibers {
     body_ = std::move(body);
     current() = this;
     fibers_.clear();
-    for (int i = 0; i < count; ++i) fibers_.push_back(std::make_unique<Fiber>(*this, i));
+    for (int i = 0; i < count; ++i) fibers_.push_back(std::make_unique<Fiber>(i));
     for (int left = count; left > 0;) {
       const auto before = progress_;
       const int had = left;
       for (auto& fiber : fibers_) {
         if (fiber->ended || fiber->waits() || sleeps(fiber->index)) continue;
         running_ = fiber.get();
-        swapcontext(&scheduler_, &fiber->context);
+        Context::change(scheduler_, fiber->context);
         left -= fiber->ended;
       }
       if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -77,13 +115,7 @@ class Fibers {
 
  private:
   struct Fiber {
-    Fiber(Fibers& all, int i) : index{i}, stack{new char[stack_bytes]} {
-      getcontext(&context);
-      context.uc_stack.ss_sp = stack.get();
-      context.uc_stack.ss_size = stack_bytes;
-      context.uc_link = &all.scheduler_;
-      makecontext(&context, &Fibers::start, 0);  // it passes integers only, so start() reads which fiber runs
-    }
+    explicit Fiber(int i) : index{i}, context{&Fibers::start} {}
     /// At a barrier that others have not reached: there is no need to switch to it.
     bool waits() const { return round && *round == own_round; }
 
@@ -91,10 +123,8 @@ class Fibers {
     bool ended = false;
     const std::size_t* round = nullptr;
     std::size_t own_round = 0;
-    std::unique_ptr<char[]> stack;
-    ucontext_t context;
+    Context context;
   };
-  static constexpr std::size_t stack_bytes = 256 * 1024;
 
   static Fibers*& current() {
     static thread_local Fibers* fibers = nullptr;
@@ -113,6 +143,7 @@ class Fibers {
       fibers.failure_ = std::current_exception();
     }
     own.ended = true;
+    fibers.yield();
   }
   /// Suspends a range of fibers for 1 to 64 rounds while the others go on as far as they can. This imitates a slow
   /// warp, which a missing barrier lets the fast ones overtake. The choice is the same in every run of the program.
@@ -129,12 +160,12 @@ class Fibers {
   }
   bool sleeps(int i) const { return first_asleep_ <= i && i < end_asleep_; }
   bool someone_sleeps() const { return first_asleep_ < end_asleep_; }
-  void yield() { swapcontext(&running_->context, &scheduler_); }
+  void yield() { Context::change(running_->context, scheduler_); }
 
   std::function<void(int)> body_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   Fiber* running_ = nullptr;
-  ucontext_t scheduler_;
+  Context scheduler_;
   std::size_t progress_ = 0;
   int rounds_left_ = 1;
   std::uint64_t random_ = ++started();  ///< teams of a program are suspended in different ways
