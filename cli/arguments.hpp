@@ -17,6 +17,13 @@ CLI::Validator not_negative();
 /// A validator for numbers above 0.
 CLI::Validator positive();
 
+/// Type names of options, which say what their text may be: a file that the command writes, or no file at all.
+inline constexpr const char* written_file = "NEW_FILE";
+inline constexpr const char* no_file = "NAME";
+
+/// Group of the options that change how a command runs and what it writes, not what it computes.
+inline constexpr const char* running_group = "Running and writing";
+
 /// Range of numbers of tuples or branches.
 inline CLI::Validator many() { return between(1, 1e15); }
 
@@ -25,7 +32,7 @@ inline CLI::Validator many() { return between(1, 1e15); }
 /// Called after all options were added.
 void read_numbers_strictly(CLI::App& app);
 
-/// Compares the files of options that name output with those of all other options and arguments of a parsed command line,
+/// Compares the files of options of type `written_file` with those of all other options and arguments of a parsed command line,
 /// also inside `FILE:NAME`, `exec:PROGRAM FILE` and lists.
 /// Throws: InputError if one is the same file, under whatever name, or one path is to be written twice.
 void check_written_files(const CLI::App& app);

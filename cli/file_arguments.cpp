@@ -1,11 +1,7 @@
 #include <draftproof/cli/arguments.hpp>
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <draftproof/captures/input_error.hpp>
@@ -15,26 +11,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Options whose value is a file that the command writes.
-constexpr std::array<std::string_view, 4> written{"output", "checkpoint", "tables", "page"};
-
-/// Options and arguments whose values are no files.
-constexpr std::array<std::string_view, 4> no_files{"verifier", "law", "format", "filter"};
-
-bool holds_no_file(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  return type.starts_with("INT") || type.starts_with("UINT") || type.starts_with("FLOAT") || type.empty() ||
-         std::find(no_files.begin(), no_files.end(), option.get_single_name()) != no_files.end();
+bool holds_no_file(const std::string& type) {
+  return type.empty() || type.starts_with("INT") || type.starts_with("UINT") || type.starts_with("FLOAT") ||
+         type.starts_with(no_file);
 }
 
-/// A word of the command line: the option that it belongs to, and its text.
-using Word = std::pair<std::string, std::string>;
+/// A word of the command line: the option that it belongs to, its text, and whether it names a file to be written.
+struct Word {
+  std::string option, text;
+  bool written = false;
+};
 
 void collect(const CLI::App& app, std::vector<Word>& words) {
   for (const CLI::Option* const option : app.get_options())
-    if (!holds_no_file(*option))
-      for (const std::string& text : option->results()) words.emplace_back(option->get_single_name(), text);
-  for (const std::string& text : app.remaining()) words.emplace_back("", text);
+    if (const std::string type = option->get_type_name(); !holds_no_file(type))
+      for (const std::string& text : option->results())
+        words.push_back({option->get_single_name(), text, type.starts_with(written_file)});
+  for (const std::string& text : app.remaining()) words.push_back({"", text});
   for (const CLI::App* const sub : app.get_subcommands()) collect(*sub, words);
 }
 
@@ -62,9 +55,9 @@ std::vector<std::string> candidates(const std::string& word) {
 void check_written_files(const CLI::App& app) {
   std::vector<Word> words;
   collect(app, words);
-  for (const auto& [option, file] : words) {
-    if (std::find(written.begin(), written.end(), option) == written.end()) continue;
-    for (const auto& [other, text] : words) {
+  for (const auto& [option, file, written] : words) {
+    if (!written) continue;
+    for (const auto& [other, text, also_written] : words) {
       if (other == option) continue;
       for (const std::string& part : candidates(text))
         if (same_file(file, part))

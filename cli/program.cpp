@@ -70,16 +70,23 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
   for (const Writer& writer : found_writers()) formats.emplace_back(writer.name);
   app.add_option("--seed", session.seed, "seed of everything random")->check(not_negative())->capture_default_str();
   app.add_option("--threads", session.threads, "threads; 0 for all processors. Results do not depend on it")
-      ->check(between(0, 4096));
+      ->check(between(0, 4096))
+      ->group(running_group);
   auto* format = app.add_option("--format", session.format, "how to write the result")
                      ->check(CLI::IsMember(formats))
-                     ->capture_default_str();
+                     ->capture_default_str()
+                     ->type_name(no_file)
+                     ->group(running_group);
   app.add_flag_callback(
          "--json", [&session] { session.format = "json"; }, "the same as --format json")
-      ->excludes(format);
-  app.add_option("--output,-o", session.output, "write the result to this file");
-  app.add_flag("--timings", session.timings, "times in the JSON too, which then differs from run to run");
-  app.add_flag("--quiet,-q", session.quiet, "no progress on standard error");
+      ->excludes(format)
+      ->group(running_group);
+  app.add_option("--output,-o", session.output, "write the result to this file")
+      ->type_name(written_file)
+      ->group(running_group);
+  app.add_flag("--timings", session.timings, "times in the JSON too, which then differs from run to run")
+      ->group(running_group);
+  app.add_flag("--quiet,-q", session.quiet, "no progress on standard error")->group(running_group);
 
   std::vector<std::string> doors;
   app.add_option(

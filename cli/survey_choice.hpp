@@ -38,8 +38,8 @@ struct SurveyChoice {
         ->delimiter(',')
         ->check(between(1, max_drafts))
         ->capture_default_str();
-    app.add_option("--verifier", options.verifiers, "only these verifiers")->delimiter(',');
-    app.add_option("--law", options.laws, "only these " + what + " laws")->delimiter(',');
+    app.add_option("--verifier", options.verifiers, "only these verifiers")->type_name(no_file)->delimiter(',');
+    app.add_option("--law", options.laws, "only these " + what + " laws")->type_name(no_file)->delimiter(',');
     app.add_flag("--mutants", options.mutants, "the mutants too");
     app.add_option("--instances", instances, "instances per proof; 0 for no proofs")
         ->check(between(0, 1'000'000))

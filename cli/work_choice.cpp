@@ -1,12 +1,10 @@
 #include <draftproof/cli/work_choice.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -17,10 +15,6 @@
 
 namespace draftproof {
 namespace {
-
-/// Options that change no block.
-constexpr std::array<std::string_view, 11> beside{"shard", "checkpoint", "resume",  "deal",  "output", "format",
-                                                  "json",  "threads",    "timings", "quiet", "help"};
 
 BlockShard parse_shard(const std::string& text) {
   BlockShard shard{.index = 0, .count = 0};
@@ -82,16 +76,20 @@ void WorkChoice::declare(CLI::App& app) {
                              "");
   app.add_option("--shard", shard_,
                  "compute part i of n, as in 3/64, and write it to --output for `draftproof merge`")
-      ->check(given);
+      ->check(given)
+      ->group(running_group);
   app.add_option(
          "--deal", plan_,
          "result of `draftproof plan` in JSON, by whose times blocks are divided among shards or ranks; in turn "
          "if not given")
-      ->check(given);
+      ->check(given)
+      ->group(running_group);
   auto* const checkpoint =
       app.add_option("--checkpoint", checkpoint_, "file to save the known blocks in while the command runs")
-          ->check(given);
-  app.add_flag("--resume", resume_, "go on from the checkpoint, if there is one")->needs(checkpoint);
+          ->check(given)
+          ->type_name(written_file)
+          ->group(running_group);
+  app.add_flag("--resume", resume_, "go on from the checkpoint, if there is one")->needs(checkpoint)->group(running_group);
 }
 
 nlohmann::json WorkChoice::request(const std::vector<std::string>& sources) const {
@@ -99,7 +97,7 @@ nlohmann::json WorkChoice::request(const std::vector<std::string>& sources) cons
   for (const CLI::App* app : {static_cast<const CLI::App*>(app_), static_cast<const CLI::App*>(app_->get_parent())})
     for (const CLI::Option* option : app->get_options()) {
       const std::string name = option->get_single_name();
-      if (option->count() == 0 || std::find(beside.begin(), beside.end(), name) != beside.end()) continue;
+      if (option->count() == 0 || option->get_group() == running_group) continue;
       const bool positional = option->get_lnames().empty() && option->get_snames().empty();
       if (!positional) request["--" + name] = option->results();
       for (const std::string& word : positional ? option->results() : std::vector<std::string>{})

@@ -30,7 +30,7 @@ struct Bench {
   CLI::Option *repetitions = nullptr, *min_time = nullptr, *minutes = nullptr;
 
   void declare(CLI::App& app) {
-    app.add_option("filter", filters, "regular expressions; what matches one of them is run");
+    app.add_option("filter", filters, "regular expressions; what matches one of them is run")->type_name(no_file);
     app.add_flag("--list", list, "names only");
     repetitions = app.add_option("--repetitions", options.repetitions, "of every benchmark")
                       ->check(between(1, 10'000))
@@ -51,7 +51,8 @@ struct Bench {
     app.add_flag("--require-goals", require_goals, "exit code 1 if a goal is missed in every round, 3 if in some");
     app.add_option("--python", benchmarks::chosen_python(),
                    "interpreter of the peers; else DRAFTPROOF_PYTHON, python3");
-    app.add_option("--page", page, "write the page of figures to this file, its plots into the folder beside it");
+    app.add_option("--page", page, "write the page of figures to this file, its plots into the folder beside it")
+        ->type_name(written_file);
     compare = app.add_subcommand("compare", "two runs: faster, slower, or within noise");
     compare->add_option("old", old_file, "what --json wrote before the change")->required();
     compare->add_option("new", new_file, "and after it")->required();
@@ -60,7 +61,8 @@ struct Bench {
         ->capture_default_str();
     report = app.add_subcommand("report", "a stored run: its tables, or with --page its page");
     report->add_option("results", results_file, "what --json wrote")->required();
-    report->add_option("--page", page, "write the page of figures to this file, its plots into the folder beside it");
+    report->add_option("--page", page, "write the page of figures to this file, its plots into the folder beside it")
+        ->type_name(written_file);
   }
 
   int run(const Session& session) {

@@ -41,12 +41,14 @@ struct Check {
     for (const Tier tier : all_tiers) tier_names.emplace_back(to_text(tier));
     for (const Profile& known : profiles) profile_names.emplace_back(known.name);
     app.add_option("verifier", names,
-                   "verifiers, of one position or of paths, and components to check; all if none is named");
+                   "verifiers, of one position or of paths, and components to check; all if none is named")
+        ->type_name(no_file);
     app.add_option("--tier", tiers, "tiers; all if none is named")->delimiter(',')->check(CLI::IsMember(tier_names));
     app.add_option("--profile", profile, "how much is asked")
         ->check(CLI::IsMember(profile_names))
         ->capture_default_str();
     app.add_option("--law", options.laws, "draft laws; those each verifier is written for if none is named")
+        ->type_name(no_file)
         ->delimiter(',');
     app.add_option("--source", options.source,
                    std::string("where the sampled tier draws, ") + source_help + "; the standard pair if not given");
@@ -56,9 +58,10 @@ struct Check {
     app.add_option("-K,--drafts", options.drafts, "drafts of the sampled tier, or the most a verifier takes")
         ->check(between(1, max_drafts))
         ->capture_default_str();
-    app.add_option("--distance", options.distance,
-                   "total variation that the sampled tier finds in any shape with probability about 0.99: it sets the "
-                   "trials, in place of the profile")
+    app.add_option(
+           "--distance", options.distance,
+           "total variation that the sampled tier finds in any shape with probability about 0.99: it sets the "
+           "trials, in place of the profile")
         ->check(between(1e-6, 0.5));
     app.add_option("--share", options.share, "of the false-alarm probability of 1e-9 of a whole build")
         ->check(between(1e-6, 1.0))

@@ -21,8 +21,8 @@ struct Demo {
 
   void declare(CLI::App& app) {
     app.add_option("source", specs, source_help)->capture_default_str();
-    app.add_option("--tables", tables, "write the whole tables to this file");
-    app.add_option("--page", page, "write the page with plots to this file");
+    app.add_option("--tables", tables, "write the whole tables to this file")->type_name(written_file);
+    app.add_option("--page", page, "write the page with plots to this file")->type_name(written_file);
     app.add_option("-K,--drafts", drafts, "number of drafts")->check(between(1, max_drafts))->capture_default_str();
     app.add_option("--tuples", tuples, "draft tuples per row")->check(many())->capture_default_str();
   }

@@ -36,8 +36,11 @@ struct Prove {
   bool mutants = false;
 
   void declare(CLI::App& app) {
-    app.add_option("verifier", names, "verifiers to prove, of one position or of paths; all if none is named");
-    app.add_option("--law", laws, "draft laws; those each verifier is written for if none is named")->delimiter(',');
+    app.add_option("verifier", names, "verifiers to prove, of one position or of paths; all if none is named")
+        ->type_name(no_file);
+    app.add_option("--law", laws, "draft laws; those each verifier is written for if none is named")
+        ->type_name(no_file)
+        ->delimiter(',');
     app.add_option("--instances", instances,
                    fmt::format("instances per verifier and draft law [{}, of paths {}]", TokenLevel::instances,
                                BlockLevel::instances))

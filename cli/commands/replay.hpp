@@ -34,8 +34,10 @@ struct Replay {
   std::optional<int> predictions;
 
   void declare(CLI::App& app) {
-    app.add_option("verifier", verifier_name, "of one position or of paths, or a component; none beside --door");
-    app.add_option("--law", law, "draft law; the first the verifier is written for if none is named");
+    app.add_option("verifier", verifier_name, "of one position or of paths, or a component; none beside --door")
+        ->type_name(no_file);
+    app.add_option("--law", law, "draft law; the first the verifier is written for if none is named")
+        ->type_name(no_file);
     auto* instance = app.add_option("--instance", instance_text,
                                     fmt::format("as in '{}' or '{}'", TokenLevel::example, BlockLevel::example));
     auto* source = app.add_option("--source", spec, source_help)->excludes(instance);

@@ -35,10 +35,11 @@ struct Simulate {
   double confidence = 0.95;
 
   void declare(CLI::App& app) {
-    app.add_option("verifier", verifier_name, "as shown by list")->required();
+    app.add_option("verifier", verifier_name, "as shown by list")->required()->type_name(no_file);
     app.add_option("source", spec, source_help)->required();
     choice.declare(app);
-    app.add_option("--law", law, "draft law; the first the verifier is written for if none is named");
+    app.add_option("--law", law, "draft law; the first the verifier is written for if none is named")
+        ->type_name(no_file);
     app.add_option("-K,--drafts", drafts, "number of drafts; 4 or the most the verifier takes")
         ->check(between(1, max_drafts));
     app.add_option("--position", position, "position of the source, from 0")
