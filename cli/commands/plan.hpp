@@ -28,7 +28,7 @@ struct Plan {
     sub.fallthrough(false);  // all that follows belongs to the command
   }
 
-  int run(const Session&) {
+  int run(const Session& session) {
     std::vector<std::string> words = app->remaining();
     std::vector<std::string> known;
     for (const CLI::App* const command : app->get_parent()->get_subcommands([](CLI::App*) { return true; }))
@@ -38,7 +38,8 @@ struct Plan {
                         .found = words.empty() ? "no command" : in_quotes(words.front()),
                         .wanted = fmt::format("one of {}", fmt::join(known, ", "))});
     const auto ledger = std::make_shared<BlockLedger>(nullptr, BlockShard{}, BlockLedger::Kind::plan);
-    words.insert(words.end(), {"--quiet", "--threads=1"});
+    words.push_back("--threads=1");
+    if (session.quiet) words.push_back("--quiet");
     return run_words(std::move(words), ledger);  // which writes the plan where that command would write its result
   }
 };
