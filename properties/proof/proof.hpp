@@ -28,7 +28,7 @@ struct ProofOptions {
   std::optional<Tier> tier = Tier::proof;  ///< restricts to properties of this tier; nothing: all tiers
   std::string property{};                  ///< restricts to this property; empty: all
   const std::atomic<bool>* stop = nullptr;
-  /// Called by one thread with the number of instances that are done, and that of all; not where a ledger has blocks.
+  /// Called by one thread at a time with the number of instances that are done, and that of all; not where a ledger has blocks.
   std::function<void(std::size_t, std::size_t)> progress{};
   /// Blocks of instances that are known, and which of the others to compute; null: all.
   BlockLedger* ledger = nullptr;

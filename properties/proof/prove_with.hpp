@@ -67,8 +67,10 @@ class Prover {
 #pragma omp critical
         failure = std::current_exception();
       }
-      if (const std::size_t known = ++done; options_.progress && omp_get_thread_num() == 0)
-        options_.progress(known, instances.size());
+      ++done;
+      if (!options_.progress) continue;
+#pragma omp critical(proof_progress)
+      options_.progress(done, instances.size());
     }
     if (failure) std::rethrow_exception(failure);
 

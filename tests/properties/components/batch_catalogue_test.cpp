@@ -166,7 +166,7 @@ TEST(Batches, CasesHaveEverySizeUpToNineAndSizesBesidePowersOfTwo) {
   requests.clear();
   for (const BatchCase& one : BatchGroup::cases_of(components::batch::OffsetsByChunk::info, 1))
     requests.insert(one.requests.size());
-  for (const std::size_t size : {3, 4, 5, 9}) EXPECT_TRUE(requests.contains(size)) << size << " requests";
+  for (const std::size_t size : {3u, 4u, 5u, 9u}) EXPECT_TRUE(requests.contains(size)) << size << " requests";
 }
 
 TEST(Batches, HideWhatTheyHide) {
