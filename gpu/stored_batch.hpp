@@ -114,7 +114,7 @@ struct StoredBatch {
     part.counts += first;
     part.first_trial += static_cast<std::uint64_t>(first);
     if (faults != nullptr) part.faults += first;
-    part.verdicts += first;
+    if (verdicts != nullptr) part.verdicts += first;
     return part;
   }
 };

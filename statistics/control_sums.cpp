@@ -93,7 +93,7 @@ std::vector<double> ControlSums::coefficients() const {
   }
   std::vector<double> beta(outcome.size() * d);
   for (std::size_t o = 0; o < outcome.size(); ++o) {
-    double* const b = &beta[o * d];
+    double* const b = beta.data() + o * d;
     for (std::size_t i = 0; i < d; ++i) {
       if (!kept[i]) continue;
       double value = sums.cross[o * d + i];

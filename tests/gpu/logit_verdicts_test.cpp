@@ -105,7 +105,8 @@ void expect_faults() {
     std::vector<std::uint64_t> faults(positions, gpu::no_fault);
     batch.faults = faults.data();
     const std::vector<float> rows = on_chip ? std::vector<float>() : converted_rows(batch);
-    const gpu::Batch<float> converted = gpu::DistinctRows{batch}.converted(rows.data());
+    const gpu::Batch<float> converted =
+        on_chip ? gpu::Batch<float>() : gpu::DistinctRows{batch}.converted(rows.data());
     const auto verdict = [&](int i) {
       return on_chip ? verdict_on_chip<V>(batch, i) : verdict_on_converted<V>(converted, i);
     };

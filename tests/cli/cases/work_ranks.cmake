@@ -5,6 +5,7 @@ if(NOT MPIRUN OR NOT libraries MATCHES "libmpi")
   message(STATUS "skipped: built without MPI, or no mpirun")
   return()
 endif()
+set(ENV{LSAN_OPTIONS} detect_leaks=0)  # an MPI keeps what it allocated
 set(survey survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder --tuples 9000 --instances 5 --json --quiet)
 set(check check k_seq --tier sampled --profile quick --json --quiet)
 set(simulate simulate k_seq zipf:vocabulary=40 --tuples 5000000 --json --quiet)

@@ -144,7 +144,7 @@ TEST(Properties, ZeroSupportSeesAFlagForAnotherToken) { expect_violated(proof_of
 TEST(Properties, WithinTauSeesALawFurtherAway) { expect_violated(proof_of<WithinNothing>(), "within_tau"); }
 
 TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
-  const AnyVerifier& verifier = *new VerifierOf<ReachesNothing>(Kind::mutant);  // kept to the end of the program
+  static const VerifierOf<ReachesNothing> verifier(Kind::mutant);  // findings may name it later
   const Proof proof = prove_on(verifier, *registry().drafter("iid"), Instance::parse("p=(1 1) q=(1 1) K=1"), {});
   ASSERT_TRUE(proof.violation());
   EXPECT_NE(proof.violation()->evidence.find("all zero"), std::string::npos) << proof.violation()->evidence;
