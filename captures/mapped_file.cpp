@@ -19,10 +19,13 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
     throw InputError({.file = path.string(), .found = "a file that cannot be mapped", .wanted = "a readable file"});
   madvise(start, size, MADV_SEQUENTIAL);
   bytes_ = {static_cast<const std::byte*>(start), size};
+  ++mapped_;
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (bytes_.empty()) return;
+  munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  --mapped_;
 }
 
 void MappedFile::note_read(std::size_t count) const {

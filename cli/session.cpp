@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/mapped_file.hpp>
 #include <draftproof/cli/machine.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/doors/gate/foreign_paths.hpp>
@@ -58,8 +59,13 @@ struct Writing {
   ~Writing() { writing = false; }
 };
 
-/// A mapped capture that became shorter gives this signal in place of data.
-extern "C" void on_lost_file(int) {
+/// A mapped capture that became shorter gives this signal in place of data. Without a capture it is what it always is.
+extern "C" void on_lost_file(int number) {
+  if (!MappedFile::any()) {
+    std::signal(number, SIG_DFL);
+    raise(number);
+    return;
+  }
   constexpr char text[] = "draftproof: found a capture that became shorter while it was read, wanted it whole\n";
   if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(exit_internal);
   _exit(exit_bad_input);
