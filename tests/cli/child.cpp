@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <system_error>
 
 namespace draftproof {
@@ -51,8 +52,10 @@ Child::Child(const std::vector<std::string>& arguments, Stream out, Stream err,
   std::vector<char*> words{const_cast<char*>(DRAFTPROOF_PROGRAM)};
   for (const auto& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
-  // The complete environment of the child: the caller's NO_COLOR or TERM must not affect the test.
+  // The environment of the child: the caller's NO_COLOR or TERM must not affect the test; what sanitizers are told must.
   std::vector<char*> variables;
+  for (char** each = environ; *each != nullptr; ++each)
+    if (std::strstr(*each, "SAN_OPTIONS=") != nullptr) variables.push_back(*each);
   for (const auto& variable : environment) variables.push_back(const_cast<char*>(variable.c_str()));
   variables.push_back(nullptr);
   process_ = checked(fork(), "fork");
