@@ -53,12 +53,6 @@ extern "C" void on_signal(int number) {
   }
 }
 
-/// While it lives, a second signal does not end the program.
-struct Writing {
-  Writing() { writing = true; }
-  ~Writing() { writing = false; }
-};
-
 /// A mapped capture that became shorter gives this signal in place of data. Without a capture it is what it always is.
 extern "C" void on_lost_file(int number) {
   if (!MappedFile::any()) {
@@ -169,7 +163,7 @@ std::string Session::last_words() const {
 
 void Session::write(const Document& result) const {
   if (rank_of_job().first > 0) return;  // rank 0 alone prints
-  const Writing here;
+  writing = true;                       // to the end of the program: a second signal adds nothing to a result
   Document document = result;
   const bool complete = !stop_requested();
   if (!stored && document.data.is_object() && !document.data.contains("complete"))

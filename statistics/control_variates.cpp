@@ -22,7 +22,7 @@ std::vector<ControlledEstimate> ControlVariates::estimates() const {
     const auto beta = halves_[1 - h].coefficients();
     const double n = halves_[h].samples, all = halves_[0].samples + halves_[1].samples;
     for (std::size_t o = 0; o < outcomes; ++o) {
-      const double* const b = &beta[o * d];
+      const double* const b = beta.data() + o * d;
       double total = halves_[h].outcome[o], squares = sums[h].outcome_square[o];
       for (std::size_t i = 0; i < d; ++i) {
         total -= b[i] * halves_[h].control[i];

@@ -28,6 +28,7 @@ struct ProofOptions {
   std::optional<Tier> tier = Tier::proof;  ///< restricts to properties of this tier; nothing: all tiers
   std::string property{};                  ///< restricts to this property; empty: all
   const std::atomic<bool>* stop = nullptr;
+  bool stopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }
   /// Called by one thread at a time with the number of instances that are done, and that of all; not where a ledger has blocks.
   std::function<void(std::size_t, std::size_t)> progress{};
   /// Blocks of instances that are known, and which of the others to compute; null: all.

@@ -52,11 +52,11 @@ class Prover {
     std::vector<InstanceResult> results(instances.size());
     const int threads = options_.threads > 0 ? options_.threads : default_threads();
     std::exception_ptr failure;
-    std::atomic<bool> complete = true;
+    std::atomic<bool> complete = !options_.stopped();
     std::atomic<std::size_t> done = 0;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (std::size_t n = 0; n < instances.size(); ++n) {
-      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
+      if (options_.stopped()) {
         complete = false;
         continue;
       }
@@ -116,7 +116,7 @@ class Prover {
           const std::span<const Instance> range =
               std::span<const Instance>(instances).subspan(first, std::min(size, instances.size() - first));
           const ProofOf<Level> part = prover.examine(range, families, first, true);
-          if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return std::nullopt;
+          if (options_.stopped()) return std::nullopt;
           return BlockResult{.record = proof_record(part)};
         });
     const auto& records = options_.ledger->group(group).records;

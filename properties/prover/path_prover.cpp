@@ -62,7 +62,8 @@ std::vector<PathInstance> instances_for(const AnyPathVerifier& verifier, const A
   const int wanted = options.instances > 0 ? options.instances : BlockLevel::instances;
   std::vector<PathInstance> instances;
   if (sizes.fewest_drafts <= sizes.most_drafts)
-    for (int n = 0; n < wanted; ++n) instances.push_back(generate_path_instance(options.seed, n, sizes));
+    for (int n = 0; n < wanted && !options.stopped(); ++n)
+      instances.push_back(generate_path_instance(options.seed, n, sizes));
   return instances;
 }
 

@@ -35,7 +35,7 @@ std::vector<Instance> instances_for(const AnyVerifier& verifier, const AnyDrafte
   const int wanted = options.instances > 0 ? options.instances : TokenLevel::instances;
   std::vector<Instance> instances;
   // Some instances are not possible for some draft laws (K > V): generate until there are enough.
-  for (int n = 0; std::ssize(instances) < wanted && n < 4 * wanted; ++n) {
+  for (int n = 0; std::ssize(instances) < wanted && n < 4 * wanted && !options.stopped(); ++n) {
     Instance instance = generate_instance(options.seed, n, most, drafter.info().several_proposals, fewest);
     if (InstanceAnalysis::possible(verifier, drafter, instance)) instances.push_back(std::move(instance));
   }
