@@ -135,7 +135,8 @@ struct Simulate {
   /// The known blocks, after those of this process were computed.
   Tally by_blocks(BlockLedger& ledger, const Simulation& what, SimulationBackend backend, const RatioTable& table,
                   const RowPair& pair) const {
-    constexpr std::uint64_t usual = 1 << 20;
+    const std::uint64_t usual = most_trials_of_block(1 << 20, what.verifier.info().shared_noise,
+                                                     static_cast<std::size_t>(table.vocabulary()));
     const auto count = [&](std::uint64_t first, std::uint64_t number) -> std::optional<std::vector<std::uint64_t>> {
       TrialBudget part = budget;
       part.trials = number;

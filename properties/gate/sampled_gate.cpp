@@ -19,8 +19,8 @@ namespace draftproof {
 
 namespace {
 
-/// Trials of a block: an even number, so that pairs stay together. The counters of V = 262,144 cost a tenth of its time.
-constexpr std::uint64_t block_trials = std::uint64_t{1} << 21;
+/// Most trials of a block. The counters of V = 262,144 cost a tenth of its time.
+constexpr std::uint64_t usual_block = std::uint64_t{1} << 21;
 constexpr double power = 0.99;                   ///< of a distance that a report states or a request names
 constexpr std::uint64_t smallest_paired = 4096;  ///< smaller batches count no pairs
 
@@ -119,6 +119,8 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
     return run_made ? *run_made : run_made.emplace(verifier, drafter, laws, drafts, options.seed, options.first);
   };
   const std::uint64_t budget = planned_trials(options, table);
+  const std::uint64_t block_trials =
+      most_trials_of_block(usual_block, info.shared_noise, static_cast<std::size_t>(table.vocabulary()));
   GateSchedule schedule(std::min(options.first_batch, budget), budget,
                         ErrorBudget::numerics - std::log(options.alpha));
   std::optional<SampledCounts> counts;

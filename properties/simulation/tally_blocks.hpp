@@ -12,6 +12,14 @@
 
 namespace draftproof {
 
+/// Most trials of a block: `usual`, or fewer where a trial reads rows of V = `vocabulary` tokens (Info::shared_noise): those
+/// that read 2^32 tokens, about two minutes. An even number, so that pairs of trials stay together.
+inline std::uint64_t most_trials_of_block(std::uint64_t usual, bool reads_rows, std::size_t vocabulary) {
+  constexpr std::uint64_t tokens = std::uint64_t{1} << 32;
+  if (!reads_rows) return usual;
+  return std::min<std::uint64_t>(usual, std::max<std::uint64_t>(2, tokens / std::max<std::size_t>(1, vocabulary) & ~1ULL));
+}
+
 /// Number of trials of a block: `usual`, or more where a run would have more than 4096 blocks.
 inline std::uint64_t trials_of_block(std::uint64_t trials, std::uint64_t usual) {
   constexpr std::uint64_t most_blocks = 4096;

@@ -19,8 +19,8 @@ namespace draftproof {
 namespace {
 
 constexpr std::uint64_t most_ranges = std::uint64_t{1} << 14;
-/// Trials of a row in a block: hundreds of times what the tables of a position cost.
-constexpr std::uint64_t part_trials = std::uint64_t{1} << 20;
+/// Most trials of a row in a block: hundreds of times what the tables of a position cost.
+constexpr std::uint64_t usual_part = std::uint64_t{1} << 20;
 
 double cpu_clock(clockid_t clock) {
   timespec now{};
@@ -46,10 +46,12 @@ SurveyBlocks::SurveyBlocks(const Source& source, const SurveyOptions& options, c
       ranges_{std::min<std::uint64_t>(source.positions(), most_ranges)},
       parts_{1},
       places_(rows.size(), {std::numeric_limits<std::size_t>::max(), Backend{}}) {
-  const std::uint64_t at_one = options.tuples / std::max<std::uint64_t>(1, source.positions());
   if (options.by_position) at_.assign(rows.size(), std::vector<AcceptanceAt>(source.positions()));
-  if (options.ledger) parts_ = std::max<std::uint64_t>(1, at_one / part_trials);
   for (const SurveyRow& row : rows) {
+    if (options.ledger && row.not_run.empty())
+      parts_ = std::max(parts_, row.tuples / std::max<std::uint64_t>(1, source.positions()) /
+                                    most_trials_of_block(usual_part, row.verifier->info().shared_noise,
+                                                         source.vocabulary()));
     const Measure measure{row.drafter, row.drafts, row.not_run.empty()};
     const auto known = std::find_if(measures_.begin(), measures_.end(), [&measure](const Measure& other) {
       return other.drafter == measure.drafter && other.drafts == measure.drafts && other.runs == measure.runs;
