@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <ctime>
 #include <exception>
 #include <limits>
@@ -18,27 +19,43 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Counters with their gaps: pairs of the number of zeros before a counter and the counter, after their number.
-Json sparse(const std::vector<std::uint64_t>& sums) {
-  Json out = Json::array({sums.size()});
+constexpr std::string_view schema = "draftproof.blocks/2";
+
+/// Counters as text, which is read ten times as fast as an array: their number, then for each counter that is not 0 the
+/// number of zeros before it and the counter.
+std::string sparse(const std::vector<std::uint64_t>& sums) {
+  std::string out = fmt::format_int(sums.size()).str();
+  const auto put = [&out](std::uint64_t value) {
+    const fmt::format_int text(value);
+    out += ' ';
+    out.append(text.data(), text.size());
+  };
   std::uint64_t gap = 0;
   for (const std::uint64_t sum : sums) {
     if (sum == 0) {
       ++gap;
       continue;
     }
-    out.push_back(std::exchange(gap, 0));
-    out.push_back(sum);
+    put(std::exchange(gap, 0));
+    put(sum);
   }
   return out;
 }
 
-void add_sparse(const Json& stored, std::vector<std::uint64_t>& sums) {
-  const auto size = stored.at(0).get<std::size_t>();
+void add_sparse(const std::string& stored, std::vector<std::uint64_t>& sums) {
+  const char *next = stored.data(), *const end = next + stored.size();
+  const auto number = [&next, end] {
+    std::uint64_t value = 0;
+    const auto [after, error] = std::from_chars(next, end, value);
+    if (error != std::errc{} || (after != end && *after != ' ')) throw std::out_of_range("no counters");
+    next = after == end ? end : after + 1;
+    return value;
+  };
+  const std::uint64_t size = number();
   if (sums.size() < size) sums.resize(size);
-  for (std::size_t i = 1, at = 0; i + 1 < stored.size(); i += 2, ++at) {
-    at += stored[i].get<std::size_t>();
-    sums.at(at) += stored[i + 1].get<std::uint64_t>();
+  for (std::size_t at = 0; next != end; ++at) {
+    at += number();
+    sums.at(at) += number();
   }
 }
 
@@ -179,7 +196,7 @@ nlohmann::json BlockLedger::to_json() const {
   Json parts = Json::array();
   for (const auto& [shard, whole] : parts_) parts.push_back({shard.index + 1, shard.count, whole});
   if (parts_.empty()) parts.push_back({shard_.index + 1, shard_.count, finished_});
-  Json out{{"schema", "draftproof.blocks/1"}, {"request", request_}, {"parts", parts}, {"groups", groups}};
+  Json out{{"schema", schema}, {"request", request_}, {"parts", parts}, {"groups", groups}};
   if (!deal_.empty()) out["deal"] = deal_.identity();
   return out;
 }
@@ -206,6 +223,8 @@ void BlockLedger::resume(const nlohmann::json& stored, const std::string& file) 
 void BlockLedger::add(const nlohmann::json& stored, const std::string& file) {
   const std::lock_guard lock(mutex_);
   try {
+    if (const auto found = stored.at("schema").get<std::string>(); found != schema)
+      throw InputError({.file = file, .found = "blocks of schema " + found, .wanted = std::string(schema)});
     check_request(stored.at("request"), file);
     for (const Json& part : stored.at("parts")) {
       const BlockShard shard{part.at(0).get<std::uint64_t>() - 1, part.at(1).get<std::uint64_t>()};
@@ -236,13 +255,13 @@ void BlockLedger::add(const nlohmann::json& stored, const std::string& file) {
                               .wanted = "every block once"});
           group.done[b] = true;
         }
-      add_sparse(from.at("sums"), group.sums);
+      add_sparse(from.at("sums").get_ref<const std::string&>(), group.sums);
       for (const Json& record : from.at("records")) group.records[record.at(0)] = record.at(1);
     }
   } catch (const Json::exception&) {
     throw InputError({.file = file, .found = "a document without blocks", .wanted = "a part or a checkpoint"});
-  } catch (const std::out_of_range&) {
-    throw InputError({.file = file, .found = "blocks beyond their number", .wanted = "a part or a checkpoint"});
+  } catch (const std::logic_error&) {  // a position or a number of counters that no vector has
+    throw InputError({.file = file, .found = "blocks or counters beyond their number", .wanted = "a part or a checkpoint"});
   }
 }
 

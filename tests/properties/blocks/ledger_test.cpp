@@ -76,6 +76,26 @@ TEST(BlockLedger, NamesWhatDoesNotBelong) {
   EXPECT_NE(refused([&] { second.resume(first.to_json(), "c"); }).find("another shard"), std::string::npos);
 }
 
+TEST(BlockLedger, RefusesWhatItDidNotWrite) {
+  BlockLedger first(ledger_request, {0, 3}, BlockLedger::Kind::shard);
+  count_blocks(first);
+  const nlohmann::json good = first.to_json();
+  const auto refusal_of = [](const nlohmann::json& document) {
+    BlockLedger all(nullptr);
+    return refused([&] { all.add(document, "part.json"); });
+  };
+  EXPECT_EQ(refusal_of(good), "");
+  for (const std::string sums : {"", "x", "5 0", "5 0 1x", "5 5 1", "5 0 -1", "18446744073709551615 0 1",
+                                 "18446744073709551616 0 1"}) {
+    nlohmann::json bad = good;
+    bad["groups"]["a"]["sums"] = sums;
+    EXPECT_NE(refusal_of(bad).find("part.json"), std::string::npos) << "'" << sums << "'";
+  }
+  nlohmann::json older = good;
+  older["schema"] = "draftproof.blocks/1";
+  EXPECT_NE(refusal_of(older).find("schema draftproof.blocks/1"), std::string::npos);
+}
+
 TEST(BlockLedger, GoesOnFromWhatItHas) {
   BlockLedger whole(ledger_request);
   count_blocks(whole);
