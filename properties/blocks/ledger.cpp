@@ -190,8 +190,10 @@ nlohmann::json BlockLedger::to_json() const {
   for (const auto& [name, group] : groups_) {
     Json records = Json::array();
     for (const auto& [block, record] : group.records) records.push_back({block, record});
-    groups[name] = {
-        {"blocks", group.done.size()}, {"done", runs(group.done)}, {"sums", sparse(group.sums)}, {"records", records}};
+    groups[name] = {{"blocks", group.done.size()},
+                    {"done", runs(group.done)},
+                    {"sums", sparse(group.sums)},
+                    {"records", records}};
   }
   Json parts = Json::array();
   for (const auto& [shard, whole] : parts_) parts.push_back({shard.index + 1, shard.count, whole});
@@ -261,7 +263,8 @@ void BlockLedger::add(const nlohmann::json& stored, const std::string& file) {
   } catch (const Json::exception&) {
     throw InputError({.file = file, .found = "a document without blocks", .wanted = "a part or a checkpoint"});
   } catch (const std::logic_error&) {  // a position or a number of counters that no vector has
-    throw InputError({.file = file, .found = "blocks or counters beyond their number", .wanted = "a part or a checkpoint"});
+    throw InputError(
+        {.file = file, .found = "blocks or counters beyond their number", .wanted = "a part or a checkpoint"});
   }
 }
 

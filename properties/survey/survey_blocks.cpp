@@ -39,6 +39,68 @@ std::uint64_t before(std::uint64_t whole, std::uint64_t i, std::uint64_t parts) 
 
 }  // namespace
 
+/// The tables of a position, and schemes prepared for them: blocks of its trials share both, and so do threads.
+class SurveyBlocks::Prepared {
+ public:
+  Prepared(std::size_t position, RowPair pair, std::size_t rows)
+      : position_{position},
+        pair_{std::move(pair)},
+        table_(pair_.target, pair_.proposals),
+        on_table_(rows),
+        on_rows_(rows) {}
+
+  std::size_t position() const { return position_; }
+  const RatioTable& table() const { return table_; }
+  /// Trials `first` .. of row r of the survey, from the address `what.first` on.
+  Tally simulate(std::size_t r, const Simulation& what, std::uint64_t first, const TrialBudget& budget) {
+    if (what.verifier.info().unsupported.simulate.empty())
+      return run(made(on_table_[r], what, table_), first, budget);
+    return run(made(on_rows_[r], what, rows()), first, budget);
+  }
+
+ private:
+  template <class L>
+  using Made = std::unique_ptr<Simulator<L>>;
+
+  /// For schemes that do not run on the table.
+  const Rows<double>& rows() {
+    const std::lock_guard lock(mutex_);
+    return rows_ ? *rows_ : rows_.emplace(pair_.target, pair_.proposals);
+  }
+  template <class L>
+  const Simulator<L>& made(Made<L>& simulator, const Simulation& what, const L& laws) {
+    const std::lock_guard lock(mutex_);
+    if (!simulator) simulator = std::make_unique<Simulator<L>>(what, laws);
+    return *simulator;
+  }
+  template <class L>
+  static Tally run(const Simulator<L>& simulator, std::uint64_t first, const TrialBudget& budget) {
+    return run_trials(budget, simulator.empty(), [&](std::uint64_t done, std::uint64_t count, Tally& tally) {
+      simulator.run(first + done, count, tally);
+    });
+  }
+
+  std::size_t position_;
+  RowPair pair_;
+  RatioTable table_;
+  std::optional<Rows<double>> rows_{};
+  std::vector<Made<RatioTable>> on_table_;
+  std::vector<Made<Rows<double>>> on_rows_;
+  std::mutex mutex_{};
+};
+
+std::shared_ptr<SurveyBlocks::Prepared> SurveyBlocks::prepared(std::size_t i) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (last_ && last_->position() == i) return last_;
+  }
+  auto made = std::make_shared<Prepared>(i, source_.pair(i), planned_.size());
+  const std::lock_guard lock(mutex_);
+  if (last_ && last_->position() == i) return last_;
+  if (parts_ > 1) last_ = made;
+  return made;
+}
+
 SurveyBlocks::SurveyBlocks(const Source& source, const SurveyOptions& options, const std::vector<SurveyRow>& rows)
     : source_{source},
       options_{options},
@@ -49,9 +111,9 @@ SurveyBlocks::SurveyBlocks(const Source& source, const SurveyOptions& options, c
   if (options.by_position) at_.assign(rows.size(), std::vector<AcceptanceAt>(source.positions()));
   for (const SurveyRow& row : rows) {
     if (options.ledger && row.not_run.empty())
-      parts_ = std::max(parts_, row.tuples / std::max<std::uint64_t>(1, source.positions()) /
-                                    most_trials_of_block(usual_part, row.verifier->info().shared_noise,
-                                                         source.vocabulary()));
+      parts_ = std::max(parts_,
+                        row.tuples / std::max<std::uint64_t>(1, source.positions()) /
+                            most_trials_of_block(usual_part, row.verifier->info().shared_noise, source.vocabulary()));
     const Measure measure{row.drafter, row.drafts, row.not_run.empty()};
     const auto known = std::find_if(measures_.begin(), measures_.end(), [&measure](const Measure& other) {
       return other.drafter == measure.drafter && other.drafts == measure.drafts && other.runs == measure.runs;
@@ -95,7 +157,8 @@ std::optional<BlockResult> SurveyBlocks::compute(std::uint64_t block, std::uint6
   for (std::uint64_t i = first_position(range); i < first_position(range + 1) && whole; ++i)
     whole = at_position(i, block % parts_, most_trials, threads, filled);
   BlockResult result{.sums = sums_of(filled.rows)};
-  for (const Measure& m : filled.measures) result.record += fmt::format("{:a} {:a} {:a} ", m.used, m.single, m.optimum);
+  for (const Measure& m : filled.measures)
+    result.record += fmt::format("{:a} {:a} {:a} ", m.used, m.single, m.optimum);
   if (whole) return result;
   const std::lock_guard lock(mutex_);
   cut_short_.push_back(std::move(result));
@@ -108,10 +171,9 @@ bool SurveyBlocks::at_position(std::size_t i, std::uint64_t part, std::uint64_t 
     const std::lock_guard lock(mutex_);
     if (options_.progress) options_.progress(total);
   };
-  const RowPair pair = source_.pair(i);
-  const RatioTable table(pair.target, pair.proposals);
+  const std::shared_ptr<Prepared> at = prepared(i);
+  const RatioTable& table = at->table();
   const auto clock = threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
-  std::optional<Rows<double>> rows;  // for schemes that do not run on the table
   BackendChooser places(options_.device, table);
   std::vector<char> counted(measures_.size(), 0);
   std::vector<Tally> tallies(filled.rows.size());
@@ -123,8 +185,8 @@ bool SurveyBlocks::at_position(std::size_t i, std::uint64_t part, std::uint64_t 
       continue;
     }
     const std::uint64_t all = share(row.tuples, i, source_.positions()), mine = share(all, part, parts_);
-    const Simulation what{*row.verifier, *row.drafter, row.drafts, options_.seed,
-                          first_trial(source_.address(i)) + before(all, part, parts_)};
+    const Simulation what{*row.verifier, *row.drafter, row.drafts, options_.seed, first_trial(source_.address(i))};
+    const std::uint64_t first = before(all, part, parts_);
     const TrialBudget budget{.trials = std::min(mine, most_trials),
                              .threads = threads,
                              .stop = options_.stop,
@@ -133,12 +195,11 @@ bool SurveyBlocks::at_position(std::size_t i, std::uint64_t part, std::uint64_t 
     const double start = cpu_clock(clock);
     Tally& tally = tallies[r];
     if (place.on_device()) {
-      tally = simulate(what, places.table(), budget);
-    } else if (row.verifier->info().unsupported.simulate.empty()) {
-      tally = simulate(what, table, budget);
+      Simulation from = what;
+      from.first += first;
+      tally = simulate(from, places.table(), budget);
     } else {
-      if (!rows) rows.emplace(pair.target, pair.proposals);
-      tally = simulate(what, *rows, budget);
+      tally = at->simulate(r, what, first, budget);
     }
     if (!place.on_device()) row.cpu_seconds += cpu_clock(clock) - start;
     if (tally.trials > 0) counted[measure_of_[r]] = 1;

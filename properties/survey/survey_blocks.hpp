@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -42,7 +43,11 @@ class SurveyBlocks {
     std::vector<Measure> measures;
   };
 
+  class Prepared;
+
   std::string name() const;
+  /// The tables of position i: those of the last block where it was at the same one.
+  std::shared_ptr<Prepared> prepared(std::size_t i);
   std::uint64_t first_position(std::uint64_t range) const;
   std::optional<BlockResult> compute(std::uint64_t block, std::uint64_t most_trials, int threads);
   bool at_position(std::size_t i, std::uint64_t part, std::uint64_t most_trials, int threads, Filled& filled);
@@ -56,9 +61,11 @@ class SurveyBlocks {
   std::uint64_t ranges_, parts_;
   std::vector<Measure> measures_{};
   std::vector<std::size_t> measure_of_{};  ///< by row
-  std::vector<std::pair<std::size_t, Backend>> places_;  ///< by row: the first position that asked a device, and where
+  std::vector<std::pair<std::size_t, Backend>>
+      places_;                                   ///< by row: the first position that asked a device, and where
   std::vector<std::vector<AcceptanceAt>> at_{};  ///< by row and position, where the options ask for it; never divided
   std::vector<BlockResult> cut_short_{};
+  std::shared_ptr<Prepared> last_{};
   std::atomic<std::uint64_t> tuples_{0};
   std::mutex mutex_{};
 };

@@ -85,8 +85,8 @@ TEST(BlockLedger, RefusesWhatItDidNotWrite) {
     return refused([&] { all.add(document, "part.json"); });
   };
   EXPECT_EQ(refusal_of(good), "");
-  for (const std::string sums : {"", "x", "5 0", "5 0 1x", "5 5 1", "5 0 -1", "18446744073709551615 0 1",
-                                 "18446744073709551616 0 1"}) {
+  for (const std::string sums :
+       {"", "x", "5 0", "5 0 1x", "5 5 1", "5 0 -1", "18446744073709551615 0 1", "18446744073709551616 0 1"}) {
     nlohmann::json bad = good;
     bad["groups"]["a"]["sums"] = sums;
     EXPECT_NE(refusal_of(bad).find("part.json"), std::string::npos) << "'" << sums << "'";
