@@ -38,9 +38,14 @@ std::vector<typename Level::Instance> small_first(const typename Level::Verifier
   ProofOptions proof = options.proof;
   proof.instances = options.instances;
   auto instances = instances_for(verifier, drafter, proof);
-  std::stable_sort(instances.begin(), instances.end(),
-                   [](const auto& a, const auto& b) { return size_of(a) < size_of(b); });
-  return instances;
+  std::vector<std::pair<decltype(size_of(instances.front())), std::size_t>> order;  // each size is computed once
+  order.reserve(instances.size());
+  for (const auto& instance : instances) order.emplace_back(size_of(instance), order.size());
+  std::sort(order.begin(), order.end());
+  std::vector<typename Level::Instance> sorted;
+  sorted.reserve(instances.size());
+  for (const auto& [size, i] : order) sorted.push_back(std::move(instances[i]));
+  return sorted;
 }
 
 template <class Level>
