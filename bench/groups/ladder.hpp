@@ -14,6 +14,8 @@
 //   ladder/one_path/V/L         the same for block verification, K = 1
 //   ladder/table/.. /V/L        the same two, with one table per prefix
 //   ladder/kept/.. /V/L         the same two on one table, with plans kept from step to step
+//   ladder/kept/reads/V/L       a floor of the first: block verification of one path, beside it a walk down a tree of four
+//                               that reads p and q of the next tokens of the paths at each node and draws one word there
 #pragma once
 
 #include <map>
@@ -229,6 +231,34 @@ struct Ladder {
     state.SetItemsProcessed(state.iterations());
   }
 
+  static void kept_reads(benchmark::State& state, int vocabulary, const TreeShape& four, const TreeShape& one) {
+    const OneTable conditionals(pair_of(vocabulary).table);
+    std::vector<DraftTree> of_four, of_one;
+    std::uint64_t t = 0;
+    for (auto _ : state) {
+      if (t % trees == 0) {
+        state.PauseTiming();
+        of_four = drafted_trees(vocabulary, four, t);
+        of_one = drafted_trees(vocabulary, one, t);
+        state.ResumeTiming();
+      }
+      Philox random(2, t, Philox::Role::verify);
+      const DraftTree& tree = of_four[t % trees];
+      int reached = 0;
+      for (int u = DraftTree::root; !tree.leaf(u);) {
+        const RatioTable& laws = conditionals.laws(tree.context(u));
+        for (const int child : tree.draws(u))
+          reached += laws.target(tree.token(child)) > laws.proposal(tree.token(child));
+        benchmark::DoNotOptimize(random.flip(1.0, 2.0));
+        u = *tree.draws(u).begin();
+      }
+      benchmark::DoNotOptimize(reached);
+      const DraftedTree<RatioTable> at(conditionals, of_one[t++ % trees]);
+      benchmark::DoNotOptimize(verifiers::paths::Block{}.verify(at, random));
+    }
+    state.SetItemsProcessed(state.iterations());
+  }
+
   template <class Name, class Run>
   static auto* timed(const Name& name, Run run) {
     return benchmark::RegisterBenchmark(std::string(name).c_str(), run)->Unit(benchmark::kMicrosecond);
@@ -245,7 +275,8 @@ struct Ladder {
         const std::string k = v + "/" + std::to_string(drafts);
         timed("ladder/plan" + k, [=](benchmark::State& state) { plan(state, vocabulary, drafts); });
         using verifiers::LadderWor, drafters::WithoutReplacement, drafters::Iid;
-        timed("ladder/fresh" + k, [=](benchmark::State& state) { decide<verifiers::Ladder, Iid>(state, vocabulary, drafts, 1); });
+        timed("ladder/fresh" + k,
+              [=](benchmark::State& state) { decide<verifiers::Ladder, Iid>(state, vocabulary, drafts, 1); });
         timed("ladder/cold" + k,
               [=](benchmark::State& state) { decide<verifiers::Ladder, Iid>(state, vocabulary, drafts, cold); });
         timed("ladder/wor" + k,
@@ -258,11 +289,15 @@ struct Ladder {
         const TreeShape one{.drafts = 1, .length = length, .branching = {}, .stem = 0};
         timed("ladder/paths" + l, [=](benchmark::State& state) { fresh_step<LadderBlock>(state, vocabulary, four); });
         timed("ladder/one_path" + l, [=](benchmark::State& state) { fresh_step<Block>(state, vocabulary, one); });
-        timed("ladder/kept/paths" + l, [=](benchmark::State& state) { kept_step<LadderBlock>(state, vocabulary, four); });
+        timed("ladder/kept/paths" + l,
+              [=](benchmark::State& state) { kept_step<LadderBlock>(state, vocabulary, four); });
         timed("ladder/kept/one_path" + l, [=](benchmark::State& state) { kept_step<Block>(state, vocabulary, one); });
+        timed("ladder/kept/reads" + l, [=](benchmark::State& state) { kept_reads(state, vocabulary, four, one); });
         if (vocabulary > 32000) continue;  // a table for each of 33 prefixes takes gigabytes
-        timed("ladder/table/paths" + l, [=](benchmark::State& state) { table_step<LadderBlock>(state, vocabulary, four); });
-        timed("ladder/table/one_path" + l, [=](benchmark::State& state) { table_step<Block>(state, vocabulary, one); });
+        timed("ladder/table/paths" + l,
+              [=](benchmark::State& state) { table_step<LadderBlock>(state, vocabulary, four); });
+        timed("ladder/table/one_path" + l,
+              [=](benchmark::State& state) { table_step<Block>(state, vocabulary, one); });
       }
     }
     goals();
