@@ -5,8 +5,8 @@
     run.py FOLDER ... --longest BYTES           inputs of at most so many bytes (65536)
 
 Inputs start from tests/fuzz/corpus/NAME; what reaches new code is kept in FOLDER/corpus/NAME for the next run. A crash,
-an error of a sanitizer, an input that takes more than a second, or memory of more than 64 times the largest input ends a
-target; its input is then FOLDER/found/NAME-... Exit codes: 0 nothing was found, 1 something was, 2 usage.
+an error of a sanitizer, an input that takes more than a second of processor time, or memory of more than 64 times the largest
+input ends a target; its input is then FOLDER/bad/NAME-... Exit codes: 0 nothing was found, 1 something was, 2 usage.
 """
 
 import argparse
@@ -16,25 +16,44 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LARGEST = 1 << 16  # bytes of an input
 MEMORY = 64 * LARGEST >> 20  # MiB of one allocation
 
 
-def run(target, until, longest):
+def slow(target, artifact):
+    """Whether this input takes more than a second of processor time: libFuzzer reads a clock on the wall."""
+    child = subprocess.Popen([target, artifact], stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return child.returncode != 0 or used.ru_utime + used.ru_stime > 1
+
+
+def run(target, number, inputs, longest):
     """(inputs, edges of code reached, what was found) of one target."""
     name = target.name.removeprefix("fuzz_")
-    folders = target.parent / "corpus" / name, target.parent / "found"
+    folders = target.parent / "corpus" / name, target.parent / "bad"
     for folder in folders:
         folder.mkdir(parents=True, exist_ok=True)
-    command = [target, folders[0], ROOT / "tests/fuzz/corpus" / name, f"-artifact_prefix={folders[1]}/{name}-"]
-    command += [until, f"-max_len={longest}", f"-malloc_limit_mb={MEMORY}", "-timeout=1"]
-    said = subprocess.run(command + ["-print_final_stats=1"], stderr=subprocess.PIPE, text=True, errors="replace").stderr
-    inputs = re.search(r"number_of_executed_units: (\d+)", said)
-    edges = re.findall(r"cov: (\d+)", said)
-    found = "" if re.search(r"^Done \d+ runs", said, re.M) else said[-4000:]
-    return int(inputs[1]) if inputs else 0, int(edges[-1]) if edges else 0, found
+    taken = edges = 0
+    end = time.monotonic() + number
+    while (left := number - taken if inputs else int(end - time.monotonic())) > 0:
+        command = [target, folders[0], ROOT / "tests/fuzz/corpus" / name, f"-artifact_prefix={folders[1]}/{name}-"]
+        command += [f"-{'runs' if inputs else 'max_total_time'}={left}", f"-max_len={longest}"]
+        command += [f"-malloc_limit_mb={MEMORY}", "-timeout=1", "-print_final_stats=1"]
+        said = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace").stderr
+        done = re.search(r"number_of_executed_units: (\d+)", said)
+        taken += int(done[1]) if done else 0
+        edges = max([edges, *map(int, re.findall(r"cov: (\d+)", said))])
+        if re.search(r"^Done \d+ runs", said, re.M):
+            break
+        late = re.search(r"Test unit written to (\S+-timeout-\w+)", said)
+        if not late or slow(target, late[1]):
+            return taken, edges, said[-4000:]
+        os.unlink(late[1])
+    return taken, edges, ""
 
 
 def main():
@@ -52,12 +71,11 @@ def main():
     if chosen.number < 1 or not 1 <= chosen.longest <= LARGEST or not targets:
         parser.error(f"found {chosen.number} {'inputs' if chosen.inputs else 'seconds'} of {chosen.longest} bytes and "
                      f"{len(targets)} targets, wanted a number of each and at most {LARGEST} bytes")
-    until = f"-runs={chosen.number}" if chosen.inputs else f"-max_total_time={chosen.number}"
     names = chosen.names or list(targets)
     bad = []
     print(f"{'reader':16}{'inputs':>12}{'edges':>8}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda name: run(targets[name], until, chosen.longest), names)
+        results = pool.map(lambda name: run(targets[name], chosen.number, chosen.inputs, chosen.longest), names)
         for name, (inputs, edges, found) in zip(names, results):
             print(f"{name:16}{inputs:12,}{edges:8,}{'  FOUND' if found else ''}", flush=True)
             bad += [found] if found else []
