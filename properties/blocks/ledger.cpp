@@ -53,9 +53,10 @@ void add_sparse(const std::string& stored, std::vector<std::uint64_t>& sums) {
   };
   const std::uint64_t size = number();
   if (sums.size() < size) sums.resize(size);
-  for (std::size_t at = 0; next != end; ++at) {
+  std::size_t at = 0;
+  while (next != end) {
     at += number();
-    sums.at(at) += number();
+    sums.at(at++) += number();
   }
 }
 
