@@ -48,7 +48,7 @@ def _served(subject: Subject, arguments: Sequence[str], input: str, progress: bo
         asked.seek(0)
         command = [str(program.find()), "-q", "--door", f"socket:{place}", *arguments]
         run = subprocess.Popen(command, stdin=asked, stdout=output, stderr=errors)
-        open_things.callback(_end, run)
+        open_things.callback(_end, run, listener)
         bar = open_things.enter_context(_bar(progress))
         while True:
             try:
@@ -89,7 +89,8 @@ def _converse(subject: Subject, stream: BinaryIO, bar: Any) -> None:
         return  # the host hung up; what it found is in its document
 
 
-def _end(run: subprocess.Popen[bytes]) -> None:
+def _end(run: subprocess.Popen[bytes], listener: socket.socket) -> None:
+    listener.close()  # the program would wait for an answer to another connection
     if run.poll() is None:
         run.terminate()
         try:
