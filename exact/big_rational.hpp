@@ -1,4 +1,4 @@
-// Boost's fractions, the representation of a draftproof::Rational that does not fit in machine words.
+// Fractions of Boost's integers, the representation of a draftproof::Rational that does not fit in machine words.
 #pragma once
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -8,16 +8,18 @@ namespace draftproof {
 
 using BigInteger = boost::multiprecision::cpp_int;
 
-/// Expression templates are off: with them `auto` and std::max would deduce proxies.
+/// A fraction in lowest terms with a positive denominator.
 struct BigRational {
-  boost::multiprecision::number<boost::multiprecision::cpp_rational_backend, boost::multiprecision::et_off> value;
-
-  BigInteger numerator() const { return boost::multiprecision::numerator(value); }
-  BigInteger denominator() const { return boost::multiprecision::denominator(value); }
+  BigInteger numerator, denominator = 1;
 };
 
-inline Rational quotient(const BigInteger& numerator, const BigInteger& denominator) {
-  return Rational(BigRational{{numerator, denominator}});
+/// numerator / denominator in lowest terms. Requires a positive denominator.
+inline Rational quotient(BigInteger numerator, BigInteger denominator) {
+  if (const BigInteger common = gcd(numerator, denominator); common != 1) {
+    numerator /= common;
+    denominator /= common;
+  }
+  return Rational(BigRational{std::move(numerator), std::move(denominator)});
 }
 
 }  // namespace draftproof

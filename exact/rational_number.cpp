@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <draftproof/exact/big_rational.hpp>
 #include <limits>
@@ -12,24 +14,58 @@ __extension__ using Product = __int128;
 
 constexpr std::int64_t longest_word = std::numeric_limits<std::int64_t>::max();
 
-/// Greatest common divisor of |a| and b > 0, both at most 2^63 - 1.
 std::int64_t divisor(std::int64_t a, std::int64_t b) { return std::gcd(a, b); }
+std::int64_t divisor(const BigInteger& a, std::int64_t b) { return std::gcd(static_cast<std::int64_t>(a % b), b); }
+BigInteger divisor(const BigInteger& a, const BigInteger& b) { return gcd(a, b); }
 
-}  // namespace
+bool in_a_word(const BigInteger& value) { return value <= longest_word && value >= -longest_word; }
 
-Rational::Rational(double value) : Rational(BigRational{decltype(BigRational::value)(value)}) {}
+// The sum and the product of fractions in lowest terms, as Rational has them for words: Part is a word or Boost's integer.
 
-Rational::Rational(const std::string& text) : Rational(BigRational{decltype(BigRational::value)(text)}) {}
-
-Rational::Rational(BigRational value) {
-  const BigInteger numerator = value.numerator(), denominator = value.denominator();
-  if (abs(numerator) <= longest_word && denominator <= longest_word) {
-    numerator_ = static_cast<std::int64_t>(numerator);
-    denominator_ = static_cast<std::int64_t>(denominator);
+template <bool negative = false, class Part>
+void add(BigRational& a, const Part& numerator, const Part& denominator) {
+  const Part g = divisor(a.denominator, denominator), left = denominator / g;
+  a.denominator /= g;
+  a.numerator *= left;
+  if constexpr (negative)
+    a.numerator -= numerator * a.denominator;
+  else
+    a.numerator += numerator * a.denominator;
+  if (g != 1) {
+    const Part h = divisor(a.numerator, g);
+    a.numerator /= h;
+    a.denominator *= denominator / h;
   } else {
-    big_ = new BigRational(std::move(value));
+    a.denominator *= denominator;
   }
 }
+
+template <class Part>
+void multiply(BigRational& a, const Part& numerator, const Part& denominator) {
+  const Part g = divisor(a.numerator, denominator), h = divisor(a.denominator, numerator);
+  a.numerator /= g;
+  a.numerator *= numerator / h;
+  a.denominator /= h;
+  a.denominator *= denominator / g;
+}
+
+}  // namespace
+Rational::Rational(double value) {
+  int exponent = 0;
+  auto significand = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
+  exponent -= 53;
+  for (; significand % 2 == 0 && significand != 0; ++exponent) significand /= 2;
+  if (significand != 0)
+    *this = Rational(exponent < 0 ? BigRational{significand, BigInteger(1) << -exponent}
+                                  : BigRational{BigInteger(significand) << exponent, 1});
+}
+
+Rational::Rational(const std::string& text) {
+  const boost::multiprecision::cpp_rational value(text);
+  *this = Rational(BigRational{boost::multiprecision::numerator(value), boost::multiprecision::denominator(value)});
+}
+
+Rational::Rational(BigRational value) : big_{new BigRational(std::move(value))} { into_words(); }
 
 /// The smallest int64 is left to Boost, so every value in words has a negative in words.
 Rational Rational::from_signed(std::int64_t value) {
@@ -47,9 +83,13 @@ BigRational* Rational::copy(const BigRational& value) { return new BigRational(v
 
 void Rational::release(BigRational* value) { delete value; }
 
+bool Rational::same(const BigRational& a, const BigRational& b) {
+  return a.numerator == b.numerator && a.denominator == b.denominator;
+}
+
 BigRational Rational::big() const {
   if (big_) return *big_;
-  return {{BigInteger(numerator_), BigInteger(denominator_)}};
+  return {BigInteger(numerator_), BigInteger(denominator_)};
 }
 
 template <class Number>
@@ -60,11 +100,23 @@ bool Rational::store(Number numerator, Number denominator) {
   return true;
 }
 
+void Rational::into_words() {
+  if (!in_a_word(big_->numerator) || !in_a_word(big_->denominator)) return;
+  numerator_ = static_cast<std::int64_t>(big_->numerator);
+  denominator_ = static_cast<std::int64_t>(big_->denominator);
+  release(std::exchange(big_, nullptr));
+}
+
 template <class Operation>
 Rational& Rational::beyond(const Rational& other, const Operation& operation) {
-  BigRational result = big();
-  operation(result.value, other.big().value);
-  return *this = Rational(std::move(result));
+  if (this == &other) return beyond(Rational(other), operation);
+  if (!big_) big_ = new BigRational(big());
+  if (other.big_)
+    operation(*big_, other.big_->numerator, other.big_->denominator);
+  else
+    operation(*big_, other.numerator_, other.denominator_);
+  into_words();
+  return *this;
 }
 
 Rational& Rational::operator+=(const Rational& other) {
@@ -76,7 +128,7 @@ Rational& Rational::operator+=(const Rational& other) {
     const std::int64_t h = divisor(static_cast<std::int64_t>(sum % g), g);
     if (store<Product>(sum / h, Product{rest} * (other.denominator_ / h))) return *this;
   }
-  return beyond(other, [](auto& a, const auto& b) { a += b; });
+  return beyond(other, [](auto& a, const auto& b, const auto& d) { add(a, b, d); });
 }
 
 Rational& Rational::operator-=(const Rational& other) {
@@ -86,7 +138,7 @@ Rational& Rational::operator-=(const Rational& other) {
     negative.denominator_ = other.denominator_;
     return *this += negative;
   }
-  return beyond(other, [](auto& a, const auto& b) { a -= b; });
+  return beyond(other, [](auto& a, const auto& b, const auto& d) { add<true>(a, b, d); });
 }
 
 Rational& Rational::operator*=(const Rational& other) {
@@ -96,18 +148,26 @@ Rational& Rational::operator*=(const Rational& other) {
                        Product{denominator_ / h} * (other.denominator_ / g)))
       return *this;
   }
-  return beyond(other, [](auto& a, const auto& b) { a *= b; });
+  if (*this == 0 || other == 0) return *this = 0;
+  return beyond(other, [](auto& a, const auto& b, const auto& d) { multiply(a, b, d); });
 }
 
 Rational& Rational::operator/=(const Rational& other) {
-  if (other == 0) throw std::overflow_error("a fraction with the denominator 0");
-  if (!other.big_) {
-    Rational inverse;
-    inverse.numerator_ = other.numerator_ < 0 ? -other.denominator_ : other.denominator_;
-    inverse.denominator_ = std::abs(other.numerator_);
-    return *this *= inverse;
+  const int sign = other.sign();
+  if (sign == 0) throw std::overflow_error("a fraction with the denominator 0");
+  Rational inverse;
+  if (other.big_) {
+    inverse.big_ = new BigRational{other.big_->denominator * sign, other.big_->numerator * sign};
+  } else {
+    inverse.numerator_ = other.denominator_ * sign;
+    inverse.denominator_ = other.numerator_ * sign;
   }
-  return beyond(other, [](auto& a, const auto& b) { a /= b; });
+  return *this *= inverse;
+}
+
+int Rational::sign() const {
+  if (big_) return big_->numerator.sign();
+  return numerator_ < 0 ? -1 : numerator_ > 0;
 }
 
 int Rational::compare(const Rational& other) const {
@@ -115,20 +175,34 @@ int Rational::compare(const Rational& other) const {
     const Product left = Product{numerator_} * other.denominator_, right = Product{other.numerator_} * denominator_;
     return left < right ? -1 : left > right;
   }
-  return big().value.compare(other.big().value);
+  if (sign() != other.sign()) return sign() - other.sign();
+  const BigRational a = big(), b = other.big();
+  return BigInteger(a.numerator * b.denominator).compare(BigInteger(b.numerator * a.denominator));
 }
 
-bool Rational::is_integer() const { return big_ ? big_->denominator() == 1 : denominator_ == 1; }
+bool Rational::is_integer() const { return big_ ? big_->denominator == 1 : denominator_ == 1; }
 
 Rational::operator double() const {
   constexpr std::int64_t exact = std::int64_t{1} << 53;
   if (!big_ && std::abs(numerator_) <= exact && denominator_ <= exact)
     return static_cast<double>(numerator_) / static_cast<double>(denominator_);
-  return static_cast<double>(big().value);
+  // The quotient in 55 or 56 bits, the last one set if anything is left: it rounds as the value does. A quotient
+  // of fewer bits ends two bits below the least double.
+  BigRational value = big();
+  const bool negative = value.numerator < 0;
+  if (negative) value.numerator.backend().negate();
+  const int shift = std::min(static_cast<int>(msb(value.denominator)) - static_cast<int>(msb(value.numerator)) + 55,
+                             2 - std::numeric_limits<double>::min_exponent + std::numeric_limits<double>::digits);
+  (shift < 0 ? value.denominator : value.numerator) <<= std::abs(shift);
+  BigInteger whole, rest;
+  divide_qr(value.numerator, value.denominator, whole, rest);
+  const auto bits = static_cast<std::uint64_t>(whole) | static_cast<std::uint64_t>(rest != 0);
+  const double result = std::ldexp(static_cast<double>(bits), -shift);
+  return negative ? -result : result;
 }
 
 std::string Rational::str() const {
-  if (big_) return big_->value.str();
+  if (big_) return big_->numerator.str() + (big_->denominator == 1 ? "" : "/" + big_->denominator.str());
   return std::to_string(numerator_) + (denominator_ == 1 ? "" : "/" + std::to_string(denominator_));
 }
 

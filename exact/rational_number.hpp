@@ -36,7 +36,7 @@ class Rational {
   explicit Rational(double value);
   /// From "3/4" or "-2". Throws: std::runtime_error on any other text.
   explicit Rational(const std::string& text);
-  /// Stored in words if it fits.
+  /// A fraction in lowest terms, stored in words if it fits.
   explicit Rational(BigRational value);
 
   Rational(const Rational& other)
@@ -67,7 +67,7 @@ class Rational {
   friend Rational operator*(Rational a, const Rational& b) { return std::move(a *= b); }
   friend Rational operator/(Rational a, const Rational& b) { return std::move(a /= b); }
   friend bool operator==(const Rational& a, const Rational& b) {
-    if (a.big_ || b.big_) return a.big_ && b.big_ && a.compare(b) == 0;
+    if (a.big_ || b.big_) return a.big_ && b.big_ && same(*a.big_, *b.big_);
     return a.numerator_ == b.numerator_ && a.denominator_ == b.denominator_;
   }
   friend std::strong_ordering operator<=>(const Rational& a, const Rational& b) {
@@ -79,13 +79,15 @@ class Rational {
 
   /// Negative, 0 or positive as this value is below, equal to or above the other.
   int compare(const Rational& other) const;
+  /// -1, 0 or 1.
+  int sign() const;
   /// Whether the denominator is 1.
   bool is_integer() const;
   /// The nearest double.
   explicit operator double() const;
   /// "3/4", or "1" for an integer.
   std::string str() const;
-  /// The value as Boost's fraction.
+  /// The value in Boost's integers.
   BigRational big() const;
 
  private:
@@ -93,10 +95,14 @@ class Rational {
   static Rational from_unsigned(std::uint64_t value);
   static BigRational* copy(const BigRational& value);
   static void release(BigRational* value);
+  static bool same(const BigRational& a, const BigRational& b);
   /// Stores numerator / denominator (coprime, the latter positive) in words; returns false if they do not fit.
   template <class Wide>
   bool store(Wide numerator, Wide denominator);
   bool in_words(const Rational& other) const { return !big_ && !other.big_; }
+  /// Moves a value of big_ into words if it fits.
+  void into_words();
+  /// operation(value of this in big_, numerator, denominator of other), and the result into words if it fits.
   template <class Operation>
   Rational& beyond(const Rational& other, const Operation& operation);
 

@@ -108,14 +108,14 @@ Certificate<Weight> solve(std::span<const Weight> target, const std::map<TokenSe
 Certificate<Rational> optimal_transport(std::span<const Rational> target,
                                         const std::map<TokenSet, Rational>& drafts) {
   BigInteger common = 1;
-  const auto include = [&](const Rational& weight) { common = mp::lcm(common, weight.big().denominator()); };
+  const auto include = [&](const Rational& weight) { common = mp::lcm(common, weight.big().denominator); };
   for (const Rational& weight : target) include(weight);
   for (const auto& [set, weight] : drafts) include(weight);
   // Spare bits for sums: every flow is at most the denominator itself.
   if (mp::msb(common) > 1020) throw std::range_error("optimal transport: the common denominator is too long");
   const auto to_integer = [&](const Rational& weight) {
     const BigRational big = weight.big();
-    return Bounded(big.numerator() * (common / big.denominator()));
+    return Bounded(big.numerator * (common / big.denominator));
   };
   const auto to_weight = [&](const Bounded& value) { return quotient(BigInteger(value), common); };
   return solve<Bounded>(target, drafts, to_integer, to_weight);

@@ -8,8 +8,8 @@ namespace draftproof {
 
 Rational rounded_down(const Rational& value) {
   const BigRational big = value.big();
-  BigInteger scaled = big.numerator() << 60, whole, remainder;
-  boost::multiprecision::divide_qr(scaled, big.denominator(), whole, remainder);
+  BigInteger scaled = big.numerator << 60, whole, remainder;
+  boost::multiprecision::divide_qr(scaled, big.denominator, whole, remainder);
   if (remainder < 0) --whole;
   return quotient(whole, BigInteger(1) << 60);
 }

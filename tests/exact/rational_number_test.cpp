@@ -10,7 +10,8 @@
 namespace draftproof {
 namespace {
 
-using Reference = decltype(BigRational::value);
+using Reference =
+    boost::multiprecision::number<boost::multiprecision::cpp_rational_backend, boost::multiprecision::et_off>;
 constexpr std::int64_t longest_word = std::numeric_limits<std::int64_t>::max();
 
 /// Numbers of any length up to 64 bits; the longest and their neighbours are frequent.
@@ -41,12 +42,16 @@ rc::Gen<Both> any_fraction() {
 
 void expect_same(const Rational& ours, const Reference& wanted) {
   RC_ASSERT(ours.str() == wanted.str());
-  RC_ASSERT(ours.big().value == wanted);
+  const BigInteger numerator = boost::multiprecision::numerator(wanted),
+                   denominator = boost::multiprecision::denominator(wanted);
+  RC_ASSERT(ours.big().numerator == numerator);
+  RC_ASSERT(ours.big().denominator == denominator);
+  RC_ASSERT(ours.sign() == wanted.sign());
   // The representation of a value is unique, so equal values are equal however they were formed.
-  const Rational again(BigRational{wanted});
+  const Rational again(BigRational{numerator, denominator});
   RC_ASSERT(ours == again);
   RC_ASSERT((ours <=> again) == std::strong_ordering::equal);
-  RC_ASSERT(ours.is_integer() == (boost::multiprecision::denominator(wanted) == 1));
+  RC_ASSERT(ours.is_integer() == (denominator == 1));
 }
 
 RC_GTEST_PROP(RationalNumber, ComputesAsBoostDoes, ()) {
@@ -90,13 +95,35 @@ RC_GTEST_PROP(RationalNumber, IsTheValueOfADouble, (double value)) {
   RC_ASSERT(static_cast<double>(Rational(value)) == value);
 }
 
-RC_GTEST_PROP(RationalNumber, RoundsToTheNearestDouble, ()) {
-  const std::int64_t most = std::int64_t{1} << 53;
-  const auto a = *rc::gen::inRange<std::int64_t>(-most, most), b = *rc::gen::inRange<std::int64_t>(1, most);
-  const Rational value(a, b);
+/// No double beside the one that the value becomes is nearer to it.
+void expect_nearest(const Rational& value) {
   const double nearest = static_cast<double>(value);
+  RC_ASSERT(std::isfinite(nearest));
   for (const double other : {std::nextafter(nearest, -1e300), std::nextafter(nearest, 1e300)})
     RC_ASSERT(abs(value - Rational(nearest)) <= abs(value - Rational(other)));
+}
+
+RC_GTEST_PROP(RationalNumber, RoundsToTheNearestDouble, ()) {
+  const std::int64_t most = std::int64_t{1} << 53;
+  expect_nearest(Rational(*rc::gen::inRange<std::int64_t>(-most, most), *rc::gen::inRange<std::int64_t>(1, most)));
+}
+
+RC_GTEST_PROP(RationalNumber, RoundsToTheNearestDoubleAtAnySize, ()) {
+  const auto factor = [] {
+    return Rational(std::ldexp(*rc::gen::inRange(-4096, 4097), *rc::gen::inRange(-540, 440)));
+  };
+  expect_nearest((*any_fraction()).ours * factor() * factor());
+}
+
+TEST(RationalNumber, RoundsHalvesOfTheLeastDouble) {
+  const Rational least(std::numeric_limits<double>::denorm_min());
+  for (int eighths = 0; eighths <= 64; ++eighths)
+    for (const int beside : {-1, 0, 1}) {
+      const Rational value = least * Rational(eighths, 8) + least * Rational(beside, 1'000'000'000);
+      const int whole = eighths / 8, rest = eighths % 8 * 2 + beside;
+      const int nearest = whole + (rest > 8 || (rest == 8 && whole % 2 == 1));
+      EXPECT_EQ(static_cast<double>(value), nearest * std::numeric_limits<double>::denorm_min()) << eighths << beside;
+    }
 }
 
 TEST(RationalNumber, TakesEveryInteger) {
