@@ -52,12 +52,12 @@ std::string mutated(std::string bytes, PhiloxEngine& random) {
   return bytes;
 }
 
-/// 3000 rounds take about a second, several with sanitizers.
+/// Some thousand inputs in a second with sanitizers; tests/fuzz tries more.
 void fuzz(const std::string& name, const std::string& good, std::uint64_t seed) {
   const TemporaryDirectory directory;
   ASSERT_NO_THROW(read_everything(directory.write(name, good)));
   int refused = 0;
-  for (std::uint64_t round = 0; round < 3000; ++round) {
+  for (std::uint64_t round = 0; round < 1000; ++round) {
     PhiloxEngine random(seed, round, 0);
     const auto file = directory.write(name, mutated(good, random));
     try {
@@ -70,7 +70,7 @@ void fuzz(const std::string& name, const std::string& good, std::uint64_t seed) 
       ADD_FAILURE() << "round " << round << ": " << error.what();
     }
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, 333);
 }
 
 std::string small_npz(Compression compression) {

@@ -18,7 +18,7 @@
 namespace draftproof::doors {
 namespace {
 
-constexpr int instances_a_scheme = 100;
+constexpr int instances_a_scheme = 50;
 
 using TokenLaw = std::map<std::vector<Token>, double>;
 
