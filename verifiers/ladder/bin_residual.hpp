@@ -6,7 +6,8 @@
 //   c         at most 1     factor of the target in block verification
 //   excess    excess(c)     c p(q = 0) + sum over g of c p(first(g)..b_g) - slope_g q(first(g)..b_g)
 //
-// Cost: O(n) comparisons for n bins, and O(log V) for each bin in which c p / q crosses the slope.
+// Cost: O(n) comparisons for n bins, and O(log V) for each bin in which c p / q crosses the slope. The mass at the last
+// factor is kept: a correction draws at the factor of the test before it, and many tests of a node are at factor 1.
 // Correctness: prefix sums are sums of integers, and terms are added as integers (fixed_point.hpp). The weights are q
 // (c p / q - slope), positive on exactly the tokens counted.
 #pragma once
@@ -21,12 +22,19 @@
 
 namespace draftproof {
 
-/// The residual of one node. Refers to all its arguments.
+/// The residual mass of a node at one factor, as a fixed-point number.
+struct MassAtFactor {
+  double c = -1;
+  std::int64_t mass = 0;
+};
+
+/// The residual of one node. Refers to all its arguments; `last` is the mass known for these laws, bins and slopes.
 template <RankedBySums L>
 class SelectedBins {
  public:
-  SelectedBins(const L& laws, const RankedBins<L>& bins, const std::vector<double>& slope, int reach)
-      : laws_{&laws}, bins_{&bins}, slope_{&slope}, reach_{reach} {}
+  SelectedBins(const L& laws, const RankedBins<L>& bins, const std::vector<double>& slope, int reach,
+               MassAtFactor& last)
+      : laws_{&laws}, bins_{&bins}, slope_{&slope}, reach_{reach}, last_{&last} {}
 
   /// Number of leading bins that can have a residual for c <= 1; all later bins have none.
   static int prefix_length(const RankedBins<L>& bins, const std::vector<double>& slope) {
@@ -93,11 +101,13 @@ class SelectedBins {
     return left > 0 ? to_fixed(left) : 0;
   }
   Fixed total(double c) const {
+    if (last_->c == c) return last_->mass;
     Fixed sum = undraftable(c);
     for_each_run(c, [&sum](int, int, Fixed mass) {
       sum += mass;
       return true;
     });
+    *last_ = {c, sum};
     return sum;
   }
 
@@ -127,6 +137,7 @@ class SelectedBins {
   const RankedBins<L>* bins_;
   const std::vector<double>* slope_;
   int reach_;
+  MassAtFactor* last_;
 };
 
 }  // namespace draftproof

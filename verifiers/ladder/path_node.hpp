@@ -136,7 +136,8 @@ class LadderNode {
   template <class Use>
   auto with_left_over(const L& laws, Use use) const {
     if constexpr (RankedBySums<L>)
-      if (laws.vocabulary() > few_tokens && !equal_) return use(SelectedBins<L>(laws, *bins_, plan_.slope, reach_));
+      if (laws.vocabulary() > few_tokens && !equal_)
+        return use(SelectedBins<L>(laws, *bins_, plan_.slope, reach_, mass_));
     const auto law = [this, &laws](Token y) { return chosen(laws, y); };
     if (!left_over_) left_over_.emplace(laws, law);
     return use(left_over_->of(laws, law));
@@ -245,7 +246,10 @@ class LadderNode {
     plan_ = plan_ladder(laws, *bins_, coverage);
     levels_ = {workspace, plan_, many_trials};
     workspace.release_scratch();
-    if constexpr (RankedBySums<L>) reach_ = SelectedBins<L>::prefix_length(*bins_, plan_.slope);
+    if constexpr (RankedBySums<L>) {
+      reach_ = SelectedBins<L>::prefix_length(*bins_, plan_.slope);
+      mass_ = {};
+    }
     equal_ = false;
     // The residual of p has mass at least 1 - acceptance, so it can be empty only near 1. Then q_chosen equals p up
     // to rounding and is set to p, because a refusal could not emit anything. V roundings of 2^-53 stay below 2^-20.
@@ -282,6 +286,7 @@ class LadderNode {
   LadderLevels<Scalar, Workspace> levels_;
   bool equal_ = false;
   int reach_ = 0;
+  mutable MassAtFactor mass_;  ///< of the residual along the ranking
   mutable std::conditional_t<by_team, Nothing, std::optional<ChosenTable<Scalar>>> left_over_;
 };
 
