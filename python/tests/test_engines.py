@@ -147,6 +147,13 @@ def test_a_repeated_gate_that_fails_is_named(checkout: Path, capfd: pytest.Captu
     assert "2 of 2 gates held" not in said and "seed 7: " in said and "exact_law" in said
 
 
+def test_repeated_gates_of_a_door_that_cannot_be_opened_are_skipped(
+    checkout: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["small:gone", "--repeat", "2"]) == command.SKIPPED
+    assert "skipped, no such kernel" in capfd.readouterr().out
+
+
 def test_repeated_gates_that_are_stopped_count_as_far_as_they_came(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -150,6 +150,8 @@ def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: 
 
     Seeds that follow those of a kept count, with as many models, are added to it.
     """
+    skipped = {name: one["skipped"] for name, one in counted.items() if "skipped" in one}
+    counted = {name: one for name, one in counted.items() if name not in skipped}
     known = [one for one in results.results(kept) if (one["engine"], one["version"]) == (engine.name, version)]
     for result in known:
         for door in result["doors"]:
@@ -165,6 +167,10 @@ def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: 
         print(f"  {name:30} {one['held']} of {one['gates']} gates held, {one['models'] or '1 small'} models each")
         if "first" in one:
             print(f"    seed {one['first']['seed']}: {one['first']['says']}")
+    for name, reason in skipped.items():
+        print(f"  {name:30} skipped, {reason}")
+    if not counted:
+        return SKIPPED if skipped else UNDECIDED
     return HELD if all(one["held"] == one["gates"] for one in counted.values()) else VIOLATED
 
 

@@ -71,7 +71,7 @@ def repeat(
 ) -> dict[str, Any]:
     """`count` proof gates on each door that can be scripted, with other models and predictions each time, and how many
     of them held; fewer after Ctrl-C. With `models` 0 each asks one small chain. `keep` gets the counts so far after
-    each gate. Raises: Missing."""
+    each gate. A door that cannot be opened has `skipped`, the reason, and no gates. Raises: Missing."""
     engine.enter()
     counted: dict[str, Any] = {}
     for door in engine.doors:
@@ -79,7 +79,8 @@ def repeat(
             continue
         try:
             subject = door.make()
-        except (Missing, ImportError):
+        except (Missing, ImportError) as error:
+            counted[door.name] = {"gates": 0, "skipped": str(error)}
             continue
         for done, gate in enumerate(_gates(door.name, subject, range(seed, seed + count), models)):
             one = counted.setdefault(door.name, {"gates": 0, "held": 0, "models": models, "seed": seed})
@@ -91,7 +92,7 @@ def repeat(
                     wrong[check_name] = wrong.get(check_name, 0) + 1
                 one.setdefault("first", {"seed": seed + done, "says": str(gate)})
             keep(counted)
-        if counted.get(door.name, {}).get("gates", 0) < count:
+        if counted.get(door.name, {"gates": 0})["gates"] < count:
             break
     return counted
 
