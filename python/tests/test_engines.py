@@ -193,6 +193,16 @@ def test_gates_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pyt
     path = checkout / "engines" / "small.py"
     path.write_text(path.read_text() + DIES_LATER)
     command.main(["small:chain", "--repeat", "5", "--models", "1"])
-    assert "gates before that are counted" in capfd.readouterr().err
+    assert "what came before is kept" in capfd.readouterr().err
     (kept,) = (checkout / "engines" / "results").glob("small-*.json")
     assert json.loads(kept.read_text())["doors"][0]["repeated"]["gates"] == 2
+
+
+def test_doors_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = checkout / "engines" / "small.py"
+    two = path.read_text().replace('EngineDoor("gone", absent)', 'EngineDoor("later", right, models=3, predictions=32)')
+    path.write_text(two + DIES_LATER.replace("[1, 1]", "[1]"))
+    assert command.main(["small"]) == command.DIED
+    assert "what came before is kept" in capfd.readouterr().err
+    (kept,) = (checkout / "engines" / "results").glob("small-*.json")
+    assert [door["name"] for door in json.loads(kept.read_text())["doors"]] == ["chain"]

@@ -19,9 +19,7 @@ REFUTED = ["--json", "prove", "kseq_rho_one", "--instance", "p=(1 1)/2 q=(0 1)/1
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": str(Path(__main__.__file__).parents[1])}
-    return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, check=False, env=environment
-    )
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, env=environment)
 
 
 def call(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.repeat:
             keep(results.repeat(engine, doors, options.repeat, seed=options.seed, models=options.models, keep=keep))
         else:
-            keep(results.run(engine, doors, seed=options.seed, timings=options.timings))
+            keep(results.run(engine, doors, seed=options.seed, timings=options.timings, keep=keep))
         return HELD
     codes = [_one(known[name], doors, base, options) for name, doors in chosen.items()]
     return next(code for code in (*_WORST, BAD_INPUT) if code in codes)
@@ -119,7 +119,7 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
         env = {**os.environ, **engine.environment, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
         code = _ended(subprocess.Popen(command, cwd=base, env=env))
         if code != 0 and into.is_file():
-            print(f"{engine.name}: its process ended with code {code}; gates before that are counted", file=sys.stderr)
+            print(f"{engine.name}: its process ended with code {code}; what came before is kept", file=sys.stderr)
         elif code != 0 or not into.is_file():
             print(f"{engine.name}: its process ended with code {code} and gave no result", file=sys.stderr)
             return DIED
@@ -132,7 +132,7 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
     _tell(result)
     results.write(result, kept)
     _tell_changes((same or last)[-1:], result)
-    statuses = {_CODES[door["status"]] for door in result["doors"]}
+    statuses = {_CODES[door["status"]] for door in result["doors"]} | ({DIED} if code != 0 else set())
     return next((code for code in _WORST if code in statuses), SKIPPED)
 
 

@@ -21,8 +21,16 @@ SCHEMA = "draftproof.engine/1"
 KEPT = ("check", "status", "work", "evidence", "counterexample", "distance", "limit", "probability")
 
 
-def run(engine: Engine, names: Sequence[str] = (), *, seed: int = 1, timings: bool = False) -> dict[str, Any]:
-    """The gate on the doors of an engine, in this process, and its result. Raises: Missing."""
+def run(
+    engine: Engine,
+    names: Sequence[str] = (),
+    *,
+    seed: int = 1,
+    timings: bool = False,
+    keep: Callable[[dict[str, Any]], None] = lambda result: None,
+) -> dict[str, Any]:
+    """The gate on the doors of an engine, in this process, and its result. `keep` gets the result so far after each
+    door. Raises: Missing."""
     engine.enter()
     result: dict[str, Any] = {
         "schema": SCHEMA,
@@ -57,6 +65,7 @@ def run(engine: Engine, names: Sequence[str] = (), *, seed: int = 1, timings: bo
         if timings:
             entry["seconds"] = round(time.perf_counter() - start, 1)
         result["doors"].append({"name": door.name} | entry)
+        keep(result)
     return result
 
 

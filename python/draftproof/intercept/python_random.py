@@ -61,9 +61,7 @@ class StandIn(random.Random):
             refuse(tape, "random._randbelow", f"found an integer below {n}, wanted less than 2^31")
         return tape.one.integer(n, "randbelow")
 
-    def choices(
-        self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1
-    ) -> list[Any]:
+    def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> list[Any]:
         if running() is None:
             return super().choices(population, weights, cum_weights=cum_weights, k=k)
         if weights is None and cum_weights is None:
