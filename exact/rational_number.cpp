@@ -75,6 +75,7 @@ void multiply(BigRational& a, const Part& numerator, const Part& denominator) {
 }
 
 }  // namespace
+
 Rational::Rational(double value) {
   int exponent = 0;
   auto significand = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
