@@ -18,15 +18,13 @@ bool has_violation(const std::vector<GateFinding>& findings) {
                      [](const GateFinding& finding) { return finding.status == Status::violated; });
 }
 
-/// Computed once for all tests.
-const std::map<std::string, std::vector<GateFinding>>& component_findings() {
-  static const auto findings = [] {
-    std::map<std::string, std::vector<GateFinding>> found;
-    for (const auto& component : component_registry().components())
-      found[std::string(component->info().name)] = component->examine({});
-    return found;
-  }();
-  return findings;
+using Findings = std::map<std::string, std::vector<GateFinding>>;
+
+Findings component_findings() {
+  Findings found;
+  for (const auto& component : component_registry().components())
+    found[std::string(component->info().name)] = component->examine({});
+  return found;
 }
 
 bool mapping_refused(const std::vector<GateFinding>& findings) {
@@ -49,14 +47,66 @@ TEST(Components, EveryGroupHasCorrectAndWrongOnes) {
   EXPECT_GE(count["sampler"][Kind::mutant], 7);
 }
 
-TEST(Components, EveryWrongOneIsCaught) {
+void expect_wrong_ones_caught(const Findings& found) {
   for (const auto& component : component_registry().components()) {
     if (component->kind() != Kind::mutant) continue;
     const std::string name(component->info().name);
-    const auto& findings = component_findings().at(name);
+    const auto& findings = found.at(name);
     if (name.starts_with("row_offset_") && mapping_refused(findings)) continue;
     EXPECT_TRUE(has_violation(findings)) << name;
   }
+}
+
+void expect_a_violator_of_every_check(const Findings& found) {
+  std::set<std::string> asked, violated;
+  for (const auto& [name, findings] : found)
+    for (const GateFinding& finding : findings) {
+      asked.insert(finding.check);
+      if (finding.status == Status::violated || mapping_refused(findings)) violated.insert(finding.check);
+    }
+  EXPECT_GE(asked.size(), 24u);
+  for (const std::string& check : asked) EXPECT_TRUE(violated.contains(check)) << check;
+}
+
+void expect_replays(const Findings& found) {
+  for (const auto& [name, findings] : found)
+    for (const GateFinding& finding : findings) {
+      if (finding.status != Status::violated) continue;
+      const auto again = examine_one(name, finding.check, finding.instance);
+      ASSERT_TRUE(again) << name << ", " << finding.check;
+      EXPECT_EQ(again->status, Status::violated) << finding.instance;
+      EXPECT_EQ(again->evidence, finding.evidence);
+      EXPECT_EQ(again->instance, finding.instance);
+      EXPECT_EQ(finding.replay, "draftproof replay " + component_registry().component(name)->qualified_name() +
+                                    " --property " + finding.check + " --instance '" + finding.instance + "'");
+    }
+}
+
+void expect_small_counterexamples(const Findings& found) {
+  for (const auto& component : component_registry().components())
+    for (const GateFinding& finding : found.at(std::string(component->info().name))) {
+      if (finding.status != Status::violated) continue;
+      SCOPED_TRACE(std::string(component->info().name) + ": " + finding.instance);
+      if (component->group() == "batch") {
+        const BatchCase one = BatchCase::parse(finding.instance);
+        EXPECT_LE(one.vocabulary(), 4);
+        EXPECT_LE(one.longest(), 3);
+        EXPECT_LE(std::ssize(one.requests), component->info().chunk > 0 ? component->info().chunk + 1 : 3);
+      } else if (component->group() == "target") {
+        const TargetCase one = TargetCase::parse(finding.instance);
+        EXPECT_LE(one.request.vocabulary(), 3);
+        EXPECT_LE(one.request.drafts(), 3);
+      }
+    }
+}
+
+/// One test, as each takes the search for all counterexamples.
+TEST(Components, WrongOnesAreCaughtBySmallCounterexamplesThatReplay) {
+  const Findings found = component_findings();
+  expect_wrong_ones_caught(found);
+  expect_a_violator_of_every_check(found);
+  expect_small_counterexamples(found);
+  expect_replays(found);
 }
 
 TEST(Components, NoCorrectOneIsAccused) {
@@ -76,49 +126,6 @@ TEST(Components, NoCorrectOneIsAccused) {
       EXPECT_GE(held, component->group() == "counter" ? 2 : 3) << component->info().name;
     }
   }
-}
-
-TEST(Components, EveryCheckHasAViolator) {
-  std::set<std::string> asked, violated;
-  for (const auto& [name, findings] : component_findings())
-    for (const GateFinding& finding : findings) {
-      asked.insert(finding.check);
-      if (finding.status == Status::violated || mapping_refused(findings)) violated.insert(finding.check);
-    }
-  EXPECT_GE(asked.size(), 24u);
-  for (const std::string& check : asked) EXPECT_TRUE(violated.contains(check)) << check;
-}
-
-TEST(Components, CounterexamplesReplay) {
-  for (const auto& [name, findings] : component_findings())
-    for (const GateFinding& finding : findings) {
-      if (finding.status != Status::violated) continue;
-      const auto again = examine_one(name, finding.check, finding.instance);
-      ASSERT_TRUE(again) << name << ", " << finding.check;
-      EXPECT_EQ(again->status, Status::violated) << finding.instance;
-      EXPECT_EQ(again->evidence, finding.evidence);
-      EXPECT_EQ(again->instance, finding.instance);
-      EXPECT_EQ(finding.replay, "draftproof replay " + component_registry().component(name)->qualified_name() +
-                                    " --property " + finding.check + " --instance '" + finding.instance + "'");
-    }
-}
-
-TEST(Components, CounterexamplesAreSmall) {
-  for (const auto& component : component_registry().components())
-    for (const GateFinding& finding : component_findings().at(std::string(component->info().name))) {
-      if (finding.status != Status::violated) continue;
-      SCOPED_TRACE(std::string(component->info().name) + ": " + finding.instance);
-      if (component->group() == "batch") {
-        const BatchCase one = BatchCase::parse(finding.instance);
-        EXPECT_LE(one.vocabulary(), 4);
-        EXPECT_LE(one.longest(), 3);
-        EXPECT_LE(std::ssize(one.requests), component->info().chunk > 0 ? component->info().chunk + 1 : 3);
-      } else if (component->group() == "target") {
-        const TargetCase one = TargetCase::parse(finding.instance);
-        EXPECT_LE(one.request.vocabulary(), 3);
-        EXPECT_LE(one.request.drafts(), 3);
-      }
-    }
 }
 
 TEST(Components, UnknownNamesAreNoFindings) {
