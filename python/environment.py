@@ -47,8 +47,8 @@ def make(folder: Path, requirements: Path) -> None:
             raise Skipped("the package index cannot be reached")
         raise SystemExit(f"{requirements}: not installed")
     # The link brings the metadata: version, entry points, plug-in of pytest.
-    link = ["--no-index", "--no-deps", "--no-build-isolation", "--config-settings", "wheel.cmake=false", "-e", str(ROOT)]
-    _call([*pip, "install", *link])
+    link = ["--no-index", "--no-deps", "--no-build-isolation", "--config-settings", "wheel.cmake=false"]
+    _call([*pip, "install", *link, "-e", str(ROOT)])
     ready.write_text(wanted)
 
 
