@@ -46,7 +46,7 @@ struct Examined {
 Examined examined(const std::string& name) {
   const auto served = serve_registered(name);
   ServedProgram program(*served);
-  LawCheckOptions options{.instances = 120, .door = "own:" + name};
+  LawCheckOptions options{.instances = 60, .door = "own:" + name};
   options.explore.predictions = 64;  // a law that departs is confirmed by more
   // Races of uniforms use up the calls of every input.
   if (name.starts_with("zero_exponential_wins")) options.explore.most_calls = 2000;
