@@ -70,7 +70,7 @@ void expect_small(std::size_t size, int drafts) {
   std::cout << "largest total variation at V = " << size << ", K = " << drafts << ": " << largest << '\n';
 }
 
-TEST(Precision, SixtyFourTokensThreeDrafts) { expect_small(64, 3); }
+TEST(Precision, FortyEightTokensThreeDrafts) { expect_small(48, 3); }
 TEST(Precision, SixteenTokensFourDrafts) { expect_small(16, 4); }
 
 constexpr std::size_t vocabulary = 262144;
