@@ -24,7 +24,7 @@ int trailing_zeros(Word2 value) {
   return low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<std::uint64_t>(value >> 64));
 }
 
-/// By halves and differences: products of two words are the usual long fractions, and Boost takes several times as long.
+/// The binary algorithm. Parts of two words are frequent: products of fractions in words have them.
 Word2 divisor_of_two_words(Word2 a, Word2 b) {
   if (a == 0 || b == 0) return a | b;
   const int common = trailing_zeros(a | b);

@@ -25,6 +25,11 @@ if "--into" in sys.argv:
     kept.check = lambda *given, **named: ask(*given, **named) if left and left.pop() else os._exit(9)
 """
 
+INTERRUPT = """
+def interrupt():
+    raise KeyboardInterrupt
+"""
+
 
 def test_every_file_of_the_folder_is_an_engine_with_doors() -> None:
     known = discover(ROOT / "engines")
@@ -174,6 +179,12 @@ def test_repeated_gates_that_are_stopped_count_as_far_as_they_came(
     assert engine_results.repeat(engine, ["chain"], 5, models=1) == {}
 
 
+def test_repeated_gates_that_were_stopped_are_undecided(checkout: Path) -> None:
+    path = checkout / "engines" / "small.py"
+    path.write_text(path.read_text() + DIES_LATER.replace("os._exit(9)", "interrupt()") + INTERRUPT)
+    assert command.main(["small:chain", "--repeat", "5", "--models", "1"]) == command.UNDECIDED
+
+
 def test_repeated_gates_of_small_models_are_asked_and_each_is_kept_as_it_comes(checkout: Path) -> None:
     told = [engine_results.small_chain(seed) for seed in range(200)]
     assert len(set(told)) > 190 and any(" p=(0 " in one for one in told)
@@ -192,7 +203,7 @@ def test_gates_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pyt
     assert command.main(["small:chain"]) == command.HELD
     path = checkout / "engines" / "small.py"
     path.write_text(path.read_text() + DIES_LATER)
-    command.main(["small:chain", "--repeat", "5", "--models", "1"])
+    assert command.main(["small:chain", "--repeat", "5", "--models", "1"]) == command.DIED
     assert "what came before is kept" in capfd.readouterr().err
     (kept,) = (checkout / "engines" / "results").glob("small-*.json")
     assert json.loads(kept.read_text())["doors"][0]["repeated"]["gates"] == 2

@@ -115,11 +115,12 @@ RC_GTEST_PROP(RationalNumber, RoundsToTheNearestDoubleAtAnySize, ()) {
   expect_nearest((*any_fraction()).ours * factor() * factor());
 }
 
+/// Beside a half by less than 53 bits can tell: a value that is rounded to a double's digits first is rounded wrongly.
 TEST(RationalNumber, RoundsHalvesOfTheLeastDouble) {
   const Rational least(std::numeric_limits<double>::denorm_min());
   for (int eighths = 0; eighths <= 64; ++eighths)
     for (const int beside : {-1, 0, 1}) {
-      const Rational value = least * Rational(eighths, 8) + least * Rational(beside, 1'000'000'000);
+      const Rational value = least * Rational(eighths, 8) + least * Rational(beside, std::int64_t{1} << 60);
       const int whole = eighths / 8, rest = eighths % 8 * 2 + beside;
       const int nearest = whole + (rest > 8 || (rest == 8 && whole % 2 == 1));
       EXPECT_EQ(static_cast<double>(value), nearest * std::numeric_limits<double>::denorm_min()) << eighths << beside;

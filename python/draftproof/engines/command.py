@@ -126,7 +126,8 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
         result = json.loads(into.read_text())
     kept = base / "engines" / "results"
     if options.repeat:
-        return _tell_repeated(engine, version, result, kept)
+        told = _tell_repeated(engine, version, result, kept, options.repeat)
+        return DIED if code != 0 else told
     last = [one for one in results.results(kept) if one["engine"] == engine.name]
     same = [one for one in last if one["version"] == result["version"]]
     _tell(result)
@@ -145,8 +146,8 @@ def _ended(process: subprocess.Popen[bytes]) -> int:
             continue
 
 
-def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: Path) -> int:
-    """Prints how many repeated gates held and keeps it with the result of their doors, if there is one.
+def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: Path, asked: int) -> int:
+    """Prints how many of the gates that were asked held and keeps it with the result of their doors, if there is one.
 
     Seeds that follow those of a kept count, with as many models, are added to it.
     """
@@ -171,7 +172,9 @@ def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: 
         print(f"  {name:30} skipped, {reason}")
     if not counted:
         return SKIPPED if skipped else UNDECIDED
-    return HELD if all(one["held"] == one["gates"] for one in counted.values()) else VIOLATED
+    if any(one["held"] < one["gates"] for one in counted.values()):
+        return VIOLATED
+    return HELD if all(one["gates"] == asked for one in counted.values()) else UNDECIDED
 
 
 def _follows(before: dict[str, Any], one: dict[str, Any]) -> bool:
