@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
+from draftproof.engines import module_of
 
 
-def second_runner(block: bool, among: bool = False) -> Any:
+def second_runner(block: bool, among: bool = False, processed: bool = False) -> Any:
     """A request alone at temperature 1, or `among` others at 0.7: between a greedy one, whose rows have the tokens in
-    reverse order, and one without drafts. The greedy one must follow the argmax."""
+    reverse order, and one without drafts. The greedy one must follow the argmax. `processed`: the logits go through the
+    engine's bias, masks, penalties, bad words, temperature and min-p first."""
     import numpy as np
     import torch
 
@@ -20,20 +23,34 @@ def second_runner(block: bool, among: bool = False) -> Any:
     _interpretable(utils)
     temperature = torch.tensor([0.7, 1.0, 0.0]) if among else torch.ones(1)
     states = torch.tensor([2, 0, 1] if among else [0], dtype=torch.int32)  # where each request keeps what it has
+    beside = Path(__file__).parent
+    first = module_of(beside / "_vllm_processors.py", "draftproof_vllm_processors")
+    second = module_of(beside / "_vllm_second_processors.py", "draftproof_vllm_second_processors")
+    process = second.processor(torch, first, temperature) if processed else None
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
         n, zero = len(drafts), torch.zeros(1, dtype=torch.int64)
         other, reverse = torch.log(p.flip(-1)), p.shape[-1] - 1 - drafts
         counts = torch.tensor([n + 1, n + 1, 1] if among else [n + 1])
         steps = torch.cat([torch.arange(int(count)) for count in counts])
+        owners, inputs = states.repeat_interleave(counts), [zero, reverse, zero, drafts, zero]
+        rows = [other, torch.log(p), torch.log(p[-1:])] if among else [torch.log(p)]
+        proposal = torch.stack([torch.log(q) * 0.7, torch.log(q.flip(-1)), torch.log(q)] if among else [torch.log(q)])
+        if process is not None:
+            inputs[::2] = [zero + first.WRITTEN[-1]] * 3
+            rows[1] = second.raw_logits(torch, first, rows[1], drafts, 0.7)
+            rows[0] = first.unpenalised(torch, other, reverse.tolist(), first.PENALTIES[0])
+            rows[::2] = [torch.nn.functional.pad(one, (0, second.MORE), value=-torch.inf) for one in rows[::2]]
+            proposal = torch.nn.functional.pad(proposal, (0, second.MORE), value=-torch.inf)
+            rows = [process(torch.cat(rows), torch.cat(inputs), owners, steps.to(torch.int32))]
         sampled, count = utils.rejection_sample(
-            torch.cat([other, torch.log(p), torch.log(p[-1:])]) if among else torch.log(p),
-            torch.stack([torch.log(q) * 0.7, torch.log(q.flip(-1)), torch.log(q)]) if among else torch.log(q)[None],
-            torch.cat([zero, reverse, zero, drafts, zero] if among else [zero, drafts]),
+            torch.cat(rows),
+            proposal,
+            torch.cat(inputs if among else [zero, drafts]),
             torch.cat([zero, counts.cumsum(0)]).to(torch.int32),
             steps + 5,
             states,
-            states.repeat_interleave(counts),
+            owners,
             steps.to(torch.int32),
             temperature,
             torch.full((len(states),), 7),
@@ -50,6 +67,7 @@ def second_runner(block: bool, among: bool = False) -> Any:
         return tokens[1]
 
     name = "vllm_second_runner_" + ("block" if block else "token") + ("_among_others" if among else "")
+    name += "_processed" if processed else ""
     return door(verify, arrays="torch", races=False, name=name)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,72 +10,10 @@ from typing import Any
 import numpy as np
 
 from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor
+from draftproof.engines import Engine, EngineDoor, module_of
 
-CHUNK = 1024  # tokens of one call of generate; the next call goes on from its last token
-
-
-def table_model(torch: Any, rows: Any) -> Any:
-    """A causal model of the engine whose logits after token t are log(rows[t]): embedding and head, no layers between.
-
-    Its cache has the right length and no content.
-    """
-    from transformers import GenerationConfig, GenerationMixin, PretrainedConfig, PreTrainedModel
-    from transformers.modeling_outputs import CausalLMOutputWithPast
-
-    size, width = np.asarray(rows).shape
-
-    class TableModel(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
-        config_class = PretrainedConfig
-
-        def __init__(self, config: Any) -> None:
-            super().__init__(config)
-            self.embedding = torch.nn.Embedding(size, size)
-            self.head = torch.nn.Linear(size, width, bias=False)
-            self.post_init()
-
-        def get_input_embeddings(self) -> Any:
-            return self.embedding
-
-        def set_input_embeddings(self, value: Any) -> None:
-            self.embedding = value
-
-        def get_output_embeddings(self) -> Any:
-            return self.head
-
-        def set_output_embeddings(self, value: Any) -> None:
-            self.head = value
-
-        def forward(self, input_ids: Any, past_key_values: Any = None, logits_to_keep: int = 0, **_: Any) -> Any:
-            if past_key_values is not None:
-                empty = torch.zeros(1, 1, input_ids.shape[1], 1)
-                past_key_values.update(empty, empty, 0)
-            logits = self.head(self.embedding(input_ids))
-            return CausalLMOutputWithPast(logits=logits[:, -logits_to_keep:], past_key_values=past_key_values)
-
-    config = PretrainedConfig(vocab_size=width, hidden_size=size, num_hidden_layers=1, num_attention_heads=1)
-    model = TableModel(config).eval().requires_grad_(False)
-    model.embedding.weight.copy_(torch.eye(size))
-    model.head.weight.copy_(torch.log(torch.tensor(np.asarray(rows), dtype=torch.float64)).T.float())
-    model.generation_config = GenerationConfig(pad_token_id=None, bos_token_id=None, eos_token_id=None)
-    return model
-
-
-def written(torch: Any, target: Any, assistant: Any, length: int, drafts: int, **given: Any) -> list[int]:
-    """A text of `length` tokens after token 0."""
-    torch.manual_seed(random.randrange(2**31))  # the host seeds it
-    assistant.generation_config.num_assistant_tokens = drafts
-    assistant.generation_config.num_assistant_tokens_schedule = "constant"
-    assistant.generation_config.assistant_confidence_threshold = 0.0
-    text = [0]
-    while len(text) <= length:
-        wanted = min(CHUNK, length + 1 - len(text))
-        prompt = torch.tensor([text[-1:]])
-        options = {"do_sample": True, "top_k": 0, "max_new_tokens": wanted, "use_cache": True} | given
-        with torch.no_grad():
-            out = target.generate(prompt, attention_mask=torch.ones_like(prompt), assistant_model=assistant, **options)
-        text += out[0, 1:].tolist()
-    return text[1:]
+TABLES = module_of(Path(__file__).with_name("_transformers_tables.py"), "draftproof_transformers_tables")
+table_model, written = TABLES.table_model, TABLES.written
 
 
 def whole(name: str, generate: Callable[..., Any]) -> Any:
@@ -98,6 +35,28 @@ def same_tokens(temperature: float) -> Any:
         return written(torch, *models, length, drafts, temperature=temperature)
 
     return whole(f"transformers_generate_at_{temperature:g}", generate)
+
+
+def processed() -> Any:
+    """A bias on token 0 after token 1, a bad word of two tokens and min-p. There are two more tokens that must not come
+    out: V is likely after token 0, with which it is the bad word, V + 1 is just below what min-p keeps."""
+    import torch
+
+    torch.set_num_threads(1)
+    bias, min_p = 1.0, 2.0**-10
+
+    def generate(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
+        size = len(target)
+        tables = [np.full((size + 2, size + 2), 1e-30) for _ in range(2)]
+        for table, rows in zip(tables, (target, proposal), strict=True):
+            table[:size, :size] = rows
+            table[1, 0] *= np.exp(-bias)
+            table[0, size] = 1
+            table[:size, size + 1] = min_p / 2 * np.asarray(rows).max(-1)
+        given = {"bad_words_ids": [[0, size]], "sequence_bias": [[[1, 0], bias]], "min_p": min_p}
+        return written(torch, *(table_model(torch, table) for table in tables), length, drafts, **given)
+
+    return whole("transformers_generate_processed", generate)
 
 
 def other_tokens() -> Any:
@@ -133,6 +92,12 @@ ENGINE = Engine(
     replaces="the two models, by tables of next-token laws",
     doors=(
         EngineDoor("assistant", lambda: same_tokens(0.7), tiers=("sampled",), note="temperature 0.7, texts in pieces"),
+        EngineDoor(
+            "assistant_processed",
+            processed,
+            tiers=("sampled",),
+            note="with a bias and a bad word that depend on the token before, and min-p",
+        ),
         EngineDoor(
             "other_tokenizer",
             other_tokens,

@@ -33,8 +33,22 @@ def first_runner_batch(**cut: float) -> Any:
     return shared.among_others(shared.engine_modules(), "vllm_among_others_" + "_".join(cut), 0.7, **cut)
 
 
-def second_runner(block: bool, among: bool = False) -> Any:
-    return beside("_vllm_second_runner.py").second_runner(block, among)
+def first_runner_processors(make: str) -> Any:
+    shared = beside("_vllm_batches.py")
+    from vllm.utils import torch_utils
+    from vllm.v1.sample.ops import penalties
+
+    torch_utils.PIN_MEMORY = penalties.PIN_MEMORY = False
+    return getattr(beside("_vllm_processors.py"), make)(shared.engine_modules(), shared)
+
+
+def second_runner(block: bool, among: bool = False, processed: bool = False) -> Any:
+    return beside("_vllm_second_runner.py").second_runner(block, among, processed)
+
+
+def of_batch(name: str, make: Any, instance: str, note: str = "") -> EngineDoor:
+    """A door whose law is asked on one instance."""
+    return EngineDoor(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)
 
 
 ENGINE = Engine(
@@ -43,7 +57,7 @@ ENGINE = Engine(
     environment={"VLLM_LOGGING_LEVEL": "ERROR", "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"},
     replaces="the Triton kernel of top-k and top-p, which the interpreter does not take, by the engine's torch "
     "function; in the second runner libdevice.log1p, which the interpreter lacks, by numpy's, and the race of the last "
-    "token, whose noise is hashed from seeds, by a draw from its weights",
+    "token, whose noise is hashed from seeds, by a draw from its weights; pinned memory, by none",
     doors=(
         EngineDoor(
             "rejection_sampler",
@@ -65,40 +79,48 @@ ENGINE = Engine(
             shrinks=False,
         ),
         EngineDoor("second_runner_block", lambda: second_runner(True), models=1, predictions=16, tiers=("proof",)),
-        EngineDoor(
+        of_batch(
             "among_others_top_k",
             lambda: first_runner_batch(top_k=1),
-            models=0,
-            predictions=16,
-            tiers=("proof",),
-            instances=(OF_THREE,),
-            note="a ragged batch with a greedy request and temperatures 0.5 and 0.7; its top-k is just enough",
+            OF_THREE,
+            "a ragged batch with a greedy request and temperatures 0.5 and 0.7; its top-k is just enough",
         ),
-        EngineDoor(
+        of_batch(
             "among_others_top_p",
             lambda: first_runner_batch(top_p=1 - 2**-16),
-            models=0,
-            predictions=16,
-            tiers=("proof",),
-            instances=(OF_TWO,),
-            note="the same with a top-p that is just enough",
+            OF_TWO,
+            "the same with a top-p that is just enough",
         ),
-        EngineDoor(
+        of_batch(
+            "among_others_penalties",
+            lambda: first_runner_processors("penalties"),
+            OF_TWO,
+            "frequency, presence and repetition penalties, other ones for each request",
+        ),
+        of_batch(
+            "among_others_masks",
+            lambda: first_runner_processors("masks"),
+            OF_TWO,
+            "allowed tokens and bad words of one token and of two",
+        ),
+        of_batch(
+            "least_length",
+            lambda: first_runner_processors("least_length"),
+            OF_TWO,
+            "min_tokens holds the stop token back for one more token, not for those after it",
+        ),
+        of_batch(
             "second_runner_token_among_others",
             lambda: second_runner(False, True),
-            models=0,
-            predictions=16,
-            tiers=("proof",),
-            instances=(OF_TWO,),
-            note="a ragged batch with a greedy request and temperatures 0.7 and 1",
+            OF_TWO,
+            "a ragged batch with a greedy request and temperatures 0.7 and 1",
         ),
-        EngineDoor(
-            "second_runner_block_among_others",
-            lambda: second_runner(True, True),
-            models=0,
-            predictions=16,
-            tiers=("proof",),
-            instances=(OF_TWO,),
+        of_batch("second_runner_block_among_others", lambda: second_runner(True, True), OF_TWO),
+        of_batch(
+            "second_runner_processed",
+            lambda: second_runner(False, True, True),
+            OF_TWO,
+            "the same behind allowed tokens, a bias, a least length, penalties, bad words and min-p",
         ),
     ),
 )

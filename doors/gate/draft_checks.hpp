@@ -3,11 +3,11 @@
 //
 //   check        counts                                      against
 //   draft_law    whole tuples, on small models               the law's tuples, in fractions
-//   draft_noise  the first draft, at a large vocabulary      q, where the law's first draft has it
+//   draft_noise  the first draft, at large vocabularies      q, where the law's first draft has it
 //
 // A chain drafts one token from each row. A tree drafts the draws at one node, whose law is that of the tree law's siblings.
 // Both are e-values (statistics/e_table.hpp) on a fixed number of planned draws. Noise in half precision has few values:
-// tokens of little probability then never win, which a large vocabulary shows.
+// tokens of little probability then never win, which large vocabularies show.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@
 namespace draftproof::doors {
 
 struct DraftCheckOptions {
-  int log2_small = 16, log2_large = 14;  ///< planned draws on each model
-  int vocabulary = 32'000;               ///< of draft_noise, or the most that the program takes
+  int log2_small = 16, log2_large = 14;  ///< planned draws on each small model, and of draft_noise at the first vocabulary
+  std::vector<int> vocabularies{32'000, 128'256};  ///< of draft_noise, or the most that the program takes. After the
+                                                   ///< first: a sixteenth of the draws
   double alpha = 1e-9;                   ///< probability of a false alarm of all findings together
   std::uint64_t seed = 1;
   std::string door{};  ///< as --door names it, for replay lines

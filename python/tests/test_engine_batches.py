@@ -1,4 +1,5 @@
-"""Ragged and mixed batches of vLLM's doors, on a stand-in engine that is right or has one slip."""
+"""Ragged and mixed batches of vLLM's doors and what is done to their logits, on a stand-in engine that is right or has
+one slip."""
 
 from __future__ import annotations
 
@@ -18,11 +19,14 @@ if importlib.util.find_spec("torch") is None:
 
 import torch
 
-BATCHES = module_of(Path(__file__).resolve().parents[2] / "engines" / "_vllm_batches.py", "batches_under_test")
+ENGINES = Path(__file__).resolve().parents[2] / "engines"
+BATCHES = module_of(ENGINES / "_vllm_batches.py", "batches_under_test")
+PROCESSORS = module_of(ENGINES / "_vllm_processors.py", "processors_under_test")
 OF_DRAFTS = ("draft_token_ids", "num_draft_tokens", "cu_num_draft_tokens", "cu_num_sampled_tokens")
 OF_LOGITS = ("target_logits_indices", "bonus_logits_indices", "logits_indices")
 OF_SAMPLING = ("temperature", "all_greedy", "all_random", "generators", "no_penalties", "bad_words_token_ids",
-               "logitsprocs", "output_token_ids", "top_k", "top_p")  # fmt: skip
+               "logitsprocs", "output_token_ids", "top_k", "top_p", "spec_token_ids", "prompt_token_ids",
+               "allowed_token_ids_mask")  # fmt: skip
 OF_PENALTIES = ("frequency_penalties", "presence_penalties", "repetition_penalties")
 
 
@@ -65,13 +69,16 @@ class Engine:
         owner = [request for request, count in enumerate(counts) for _ in range(count + 1)]
         rows = logits.clone()
         for place, request in enumerate(owner):
+            first = owner.index(request)
+            self.process(rows[place], request, place - first, sampling)
             at = float(sampling.temperature[0 if self.slip == "one_temperature" else request])
             rows[place] /= at if at > 0 else 1.0
             order = rows[place].argsort(descending=True)
             sums = rows[place].softmax(-1)[order].cumsum(0)
-            kept = int((sums < float(sampling.top_p[0 if self.slip == "one_top_p" else request])).sum()) + 1
-            kept = min(kept, int(sampling.top_k[0 if self.slip == "one_top_k" else request]))
-            rows[place, order[kept:]] = -torch.inf
+            if sampling.top_p is not None:
+                kept = int((sums < float(sampling.top_p[0 if self.slip == "one_top_p" else request])).sum()) + 1
+                kept = min(kept, int(sampling.top_k[0 if self.slip == "one_top_k" else request]))
+                rows[place, order[kept:]] = -torch.inf
         ends = rows[speculative.bonus_logits_indices]
         drawn = torch.multinomial(ends.softmax(-1), 1)
         bonus = torch.where((sampling.temperature == 0)[:, None], ends.argmax(-1, keepdim=True), drawn)
@@ -79,6 +86,30 @@ class Engine:
         sums = speculative.cu_num_draft_tokens
         out = self.rejection_sample(ids, counts, max(counts), sums, proposal, target, bonus.to(torch.int32), sampling)
         return SimpleNamespace(sampled_token_ids=out)
+
+    def process(self, row: Any, request: int, step: int, sampling: Any) -> None:
+        """Penalties, masks and what may not stop, on one row in place."""
+        if not sampling.output_token_ids[request]:
+            return
+        spec = sampling.spec_token_ids[request]
+        before = [*sampling.output_token_ids[request], *spec[: 0 if self.slip == "without_drafts" else step]]
+        if not sampling.no_penalties:
+            own = 0 if self.slip == "one_penalty" else request
+            frequency, presence, repetition = (float(getattr(sampling, name)[own]) for name in OF_PENALTIES)
+            prompt = sampling.prompt_token_ids[request].tolist()
+            for x in set(before if self.slip == "without_prompt" else [*before, *prompt]):
+                row[x] = row[x] / repetition if row[x] > 0 else row[x] * repetition
+                row[x] -= frequency * before.count(x) + presence * (x in before)
+        mask = sampling.allowed_token_ids_mask
+        if mask is not None and not (self.slip == "bonus_unmasked" and step == len(spec)):
+            row[mask[request]] = -torch.inf
+        for *words, last in sampling.bad_words_token_ids.get(request, []):
+            if before[len(before) - len(words) :] == words:
+                row[last] = -torch.inf
+        for processor in sampling.logitsprocs:
+            held = processor.least > len(before) or (self.slip == "bonus_held" and step == len(spec))
+            if held and self.slip != "never_held":
+                row[list(processor.stops)] = -torch.inf
 
     def modules(self) -> Any:
         runner = SimpleNamespace(rejection_sample=self.rejection_sample, RejectionSampler=lambda _: self.sampler)
@@ -95,8 +126,11 @@ INSTANCE = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4
 
 
 def verdict(slip: str, *given: Any, **cut: float) -> str:
+    return verdict_of(BATCHES.among_others(Engine(slip).modules(), "stand_in", *given, **cut))
+
+
+def verdict_of(subject: Any) -> str:
     """Of the proof tier on one instance, which is not shrunk."""
-    subject = BATCHES.among_others(Engine(slip).modules(), "stand_in", *given, **cut)
     said = tell(subject, ["replay", "--predictions", "16", "--instance", INSTANCE])
     return "violated" if " violated " in said else "held" if "exact_law     held" in said else said
 
@@ -118,3 +152,22 @@ def test_kernels_with_generators_of_requests(slip: str) -> None:
                                            ("top_p", "one_temperature")])  # fmt: skip
 def test_a_sampler_with_cuts_and_temperatures_of_their_own(cut: str, slip: str) -> None:
     assert verdict(slip, 0.7, **CUTS[cut]) == ("violated" if slip else "held")
+
+
+@pytest.mark.parametrize(
+    ("make", "slip"),
+    [("penalties", ""), ("penalties", "without_drafts"), ("penalties", "one_penalty"), ("penalties", "without_prompt"),
+     ("masks", ""), ("masks", "without_drafts"), ("masks", "bonus_unmasked")],
+)  # fmt: skip
+def test_what_is_done_to_the_logits_of_each_request(make: str, slip: str) -> None:
+    subject = getattr(PROCESSORS, make)(Engine(slip).modules(), BATCHES)
+    assert verdict_of(subject) == ("violated" if slip else "held")
+
+
+@pytest.mark.parametrize("slip", ["", "never_held", "bonus_held"])
+def test_a_least_length_ends_within_the_drafts(slip: str) -> None:
+    def processor(least: int, stops: list[int], written: list[int]) -> Any:
+        return SimpleNamespace(least=least, stops=stops)
+
+    subject = PROCESSORS.least_length(Engine(slip).modules(), BATCHES, processor)
+    assert verdict_of(subject) == ("violated" if slip else "held")

@@ -93,13 +93,13 @@ const GateFinding& finding_named(const std::vector<GateFinding>& findings, const
 
 TEST(DraftChecks, ARightDrafterPasses) {
   DraftingProgram program("iid", iid_drafts);
-  for (const GateFinding& finding : check_drafts(program, {.vocabulary = 4096}))
+  for (const GateFinding& finding : check_drafts(program, {.vocabularies = {4096}}))
     EXPECT_EQ(finding.status, Status::held) << finding.check << ": " << finding.evidence;
 }
 
 TEST(DraftChecks, DrawsWithReplacementThatDeclareNone) {
   DraftingProgram program("without_replacement", iid_drafts);
-  const auto findings = check_drafts(program, {.vocabulary = 64});
+  const auto findings = check_drafts(program, {.vocabularies = {64}});
   const GateFinding& law = finding_named(findings, "draft_law");
   EXPECT_EQ(law.status, Status::violated);
   EXPECT_NE(law.evidence.find("which without_replacement never does"), std::string::npos) << law.evidence;
@@ -109,7 +109,7 @@ TEST(DraftChecks, ASecondDraftThatRepeatsTheFirst) {
   DraftingProgram program("iid", [](std::span<const float> q, int drafts, Philox& random) {
     return std::vector<Token>(static_cast<std::size_t>(drafts), by_inversion(q, uniform(random)));
   });
-  EXPECT_EQ(finding_named(check_drafts(program, {.vocabulary = 64}), "draft_law").status, Status::violated);
+  EXPECT_EQ(finding_named(check_drafts(program, {.vocabularies = {64}}), "draft_law").status, Status::violated);
 }
 
 TEST(DraftChecks, NoiseInHalfPrecisionShowsAtALargeVocabulary) {
@@ -125,6 +125,20 @@ TEST(DraftChecks, NoiseInHalfPrecisionShowsAtALargeVocabulary) {
   EXPECT_EQ(finding_named(check_drafts(full, options), "draft_noise").status, Status::held);
   const GateFinding noise = finding_named(check_drafts(half, options), "draft_noise");
   EXPECT_EQ(noise.status, Status::violated) << noise.evidence;
+}
+
+TEST(DraftChecks, IdsOfSixteenBitsShowAtTheLargestVocabulary) {
+  DraftingProgram program("iid", [](std::span<const float> q, int drafts, Philox& random) {
+    auto tokens = iid_drafts(q, drafts, random);
+    for (Token& token : tokens) token &= 0xFFFF;
+    return tokens;
+  });
+  const DraftCheckOptions options{.log2_small = 12, .log2_large = 12};
+  const auto findings = check_drafts(program, options);
+  EXPECT_EQ(finding_named(findings, "draft_law").status, Status::held);
+  const GateFinding& noise = finding_named(findings, "draft_noise");
+  EXPECT_EQ(noise.status, Status::violated) << noise.evidence;
+  EXPECT_NE(noise.evidence.find("at V = 32000, e = 10^"), std::string::npos) << noise.evidence;
 }
 
 TEST(DraftChecks, SaysWhereALawIsUnknown) {

@@ -109,9 +109,17 @@ TEST(Targets, TypicalPKeepsWhatIsAsSurprisingAsTheMean) {
             (std::vector<Rational>{Rational(2, 3), Rational(1, 3), 0, 0}));
 }
 
+TEST(WrongTargets, ABonusRowWithoutTheDrafts) {
+  // Half the weight for each occurrence: behind draft 0 token 0 has (1 2)/3, and not (1 1)/2.
+  for (const char* check : {"rows_by_prefix", "completed_law"})
+    EXPECT_NE(target_complaint("bonus_forgets_drafts", check, "w=(1 1)/2,(1 1)/2 q=(1 1)/2 penalty=2").find("TV 1/6"),
+              std::string::npos)
+        << target_complaint("bonus_forgets_drafts", check, "w=(1 1)/2,(1 1)/2 q=(1 1)/2 penalty=2");
+}
+
 TEST(Targets, HideWhatTheyHide) {
   const char* plain = "w=(1 2)/3,(2 1)/3 q=(1 1)/2";
-  for (const char* name : {"target_at_default_temperature", "filter_reaches_bonus_only",
+  for (const char* name : {"target_at_default_temperature", "filter_reaches_bonus_only", "bonus_forgets_drafts",
                            "penalty_counts_last_token_twice", "target_argmax_fallback"})
     EXPECT_EQ(examine_one(name, "rows_by_prefix", plain)->status, Status::held) << name;
 }

@@ -1,0 +1,148 @@
+"""What vLLM's first model runner does to the logits of a request: penalties, masks, least lengths."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from draftproof.declare import door
+
+PROMPT, WRITTEN = (0,), (1, 1, 1)  # of each request; token 0 is in the prompt alone
+# frequency, presence and repetition of the greedy request, of the one without drafts and of the one that is judged
+PENALTIES = ((1.0, 0.5, 1.0), (0.5, 1.0, 4.0), (0.25, 0.5, 2.0))
+
+
+def unpenalised(torch: Any, rows: Any, drafts: Sequence[int], penalties: Sequence[float]) -> Any:
+    """Logits that have `rows` once the penalties are taken off: of tokens written and of drafts before a row."""
+    frequency, presence, repetition = penalties
+    out = rows.clone()
+    for i, row in enumerate(out):
+        seen = Counter([*WRITTEN, *drafts[:i]])
+        for x in range(len(row)):
+            value = row[x] + frequency * seen[x] + presence * (seen[x] > 0)
+            again = seen[x] > 0 or x in PROMPT
+            row[x] = value if not again else value * repetition if value > 0 else value / repetition
+    return out
+
+
+def after_first(torch: Any, drafts: Sequence[int]) -> Any:
+    """0 for a row behind token 0, else minus infinity [n + 1]."""
+    return torch.tensor([0.0 if x == 0 else -torch.inf for x in (WRITTEN[-1], *drafts)])
+
+
+def batch(vllm: Any, shared: Any, drafts: Sequence[Sequence[int]], **given: Any) -> tuple[Any, Any]:
+    """The engine's descriptions of a greedy request and of others at temperature 1, with tokens written before."""
+    import torch
+
+    written = [list(WRITTEN) for _ in drafts]
+    at = [0.0] + [1.0] * (len(drafts) - 1)
+    given = {"output_token_ids": written, "spec_token_ids": [list(one) for one in drafts]} | given
+    return shared.metadata_of(torch, vllm, drafts, at, **given)  # type: ignore[no-any-return]
+
+
+def beside_greedy(shared: Any, vllm: Any, name: str, prepare: Any) -> Any:
+    """A request in a ragged batch, behind a greedy one, whose rows have the tokens in reverse order, and one without
+    drafts, by the whole sampler. The greedy request must follow the argmax. Tokens from V on must not come out.
+
+    prepare(rows, other, drafts, reverse)   logits of the judged request and of the greedy one [n + 1, W], W of at least
+                                            V, of the third [1, W], and fields of the sampling metadata
+    """
+    import torch
+
+    sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())
+
+    def verify(p: Any, q: Any, drafts: Any) -> Any:
+        reverse = p.shape[-1] - 1 - drafts
+        likeliest = p.flip(-1).argmax(-1)
+        rows, other, third, given = prepare(torch.log(p), torch.log(p.flip(-1)), drafts.tolist(), reverse.tolist())
+        speculative, sampling = batch(vllm, shared, [reverse.tolist(), [], drafts.tolist()], **given)
+        wide = torch.nn.functional.pad(torch.cat([q.flip(-1), q]), (0, rows.shape[-1] - p.shape[-1]))
+        out = sampler(speculative, wide, torch.cat([other, third, rows]), sampling).sampled_token_ids.long()
+        matched = int((likeliest[:-1] == reverse).int().cumprod(0).sum())
+        found, wanted = out[0][out[0] >= 0].tolist(), likeliest[: matched + 1].tolist()
+        if found != wanted:
+            raise RuntimeError(f"greedy request: found {found}, wanted {wanted}")
+        return out[2]
+
+    return door(verify, arrays="torch", races=False, name=name)
+
+
+def penalties(vllm: Any, shared: Any) -> Any:
+    """Frequency, presence and repetition penalties, other ones for each request."""
+    import torch
+
+    def prepare(rows: Any, other: Any, drafts: Any, reverse: Any) -> Any:
+        columns = torch.tensor(PENALTIES).T
+        names = ("frequency_penalties", "presence_penalties", "repetition_penalties")
+        given = dict(zip(names, columns, strict=True)) | {"no_penalties": False}
+        given["prompt_token_ids"] = torch.tensor([PROMPT] * 3)
+        return (
+            unpenalised(torch, rows, drafts, PENALTIES[2]),
+            unpenalised(torch, other, reverse, PENALTIES[0]),
+            rows[-1:],
+            given,
+        )
+
+    return beside_greedy(shared, vllm, "vllm_penalties", prepare)
+
+
+def masks(vllm: Any, shared: Any) -> Any:
+    """Three more tokens, as likely as all others together: V is not allowed, V + 1 is a bad word, V + 2 ends a bad word
+    and is possible only after its first token, 0. The greedy request has V + 1 as the likeliest and as its bad word."""
+    import torch
+
+    def prepare(rows: Any, other: Any, drafts: Any, reverse: Any) -> Any:
+        size = rows.shape[-1]
+        words = [[size + 1], [0, size + 2]]
+        allowed = torch.zeros(3, size + 3, dtype=torch.bool)
+        allowed[2, size] = True
+        widened = torch.nn.functional.pad(rows, (0, 3))
+        widened[:, size + 2] = after_first(torch, drafts)
+        greedy = torch.nn.functional.pad(other, (0, 3), value=-torch.inf)
+        greedy[:, size + 1] = 1.0
+        given = {"allowed_token_ids_mask": allowed, "bad_words_token_ids": {0: words[:1], 2: words}}
+        return widened, greedy, widened[-1:], given
+
+    return beside_greedy(shared, vllm, "vllm_masks", prepare)
+
+
+def engine_processor(least: int, stops: list[int], written: list[int]) -> Any:
+    """The engine's processor of min_tokens for one request."""
+    import torch
+    from vllm import SamplingParams
+    from vllm.v1.sample.logits_processor import BatchUpdate, MinTokensLogitsProcessor
+
+    settings = SamplingParams(min_tokens=least, stop_token_ids=stops)
+    processor = MinTokensLogitsProcessor(None, torch.device("cpu"), False)
+    processor.update_state(BatchUpdate(1, [], [(0, settings, None, written)], []))
+    return processor
+
+
+def least_length(vllm: Any, shared: Any, processor_of: Any = engine_processor) -> Any:
+    """A request alone at temperature 1 that must not stop with its next token, and may stop with each one after it.
+
+    Token 0 of the engine stops. It takes the place of token 0 of the rows, but in the first row, whose tokens are one
+    higher there: what stops has as much mass as all of them together and must not come out."""
+    import torch
+
+    sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())
+    processor = processor_of(len(WRITTEN) + 1, [0], list(WRITTEN))
+
+    def placed(rows: Any, empty: float) -> Any:
+        wide = torch.nn.functional.pad(rows, (1, 0), value=empty)
+        wide[1:, 0], wide[1:, 1] = rows[1:, 0], empty
+        return wide
+
+    def verify(p: Any, q: Any, drafts: Any) -> Any:
+        first = torch.arange(len(p)) == 0
+        logits = placed(torch.log(p), -torch.inf)
+        logits[0, 0] = 0.0
+        theirs = torch.where(first[:-1] | (drafts > 0), drafts + 1, drafts)
+        procs = vllm.LogitsProcessors([processor])
+        written = {"output_token_ids": [list(WRITTEN)], "spec_token_ids": [theirs.tolist()], "logitsprocs": procs}
+        speculative, sampling = shared.metadata_of(torch, vllm, [theirs.tolist()], **written)
+        out = sampler(speculative, placed(q, 0.0), logits, sampling).sampled_token_ids[0].long()
+        return torch.where(out > 0, out - 1, torch.where(first & (out == 0), p.shape[-1], out))
+
+    return door(verify, arrays="torch", races=False, name="vllm_least_length")
