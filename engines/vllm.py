@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+from draftproof.declare import door
 from draftproof.engines import Engine, EngineDoor, module_of
 
 # p = q, token 0 is impossible. The softmax of the logarithms of p is one step of float32 below q at token 1.
@@ -46,6 +49,22 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
     return beside("_vllm_second_runner.py").second_runner(block, among, processed)
 
 
+def drafter(temperature: float) -> Any:
+    """Drafts as the first model runner draws them from a row, which has the power `temperature` when they do."""
+    import torch
+
+    torch.set_num_threads(1)
+    from vllm.v1.spec_decode.llm_base_proposer import compute_probs_and_sample_next_token
+
+    def draft(q: Any, k: int) -> Any:
+        sampling = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.full((k,), temperature))
+        return compute_probs_and_sample_next_token(torch.log(q).expand(k, -1) * temperature, sampling)[0]
+
+    subject = door(lambda p, q, drafts: drafts, name="vllm_drafter", arrays="torch", races=False, draft=draft)
+    declared = replace(subject.declaration, functions=("draft",), randomness=("seeded",))
+    return replace(subject, declaration=declared)
+
+
 def of_batch(name: str, make: Any, instance: str, note: str = "") -> EngineDoor:
     """A door whose law is asked on one instance."""
     return EngineDoor(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)
@@ -79,6 +98,7 @@ ENGINE = Engine(
             shrinks=False,
         ),
         EngineDoor("second_runner_block", lambda: second_runner(True), models=1, predictions=16, tiers=("proof",)),
+        EngineDoor("drafter", lambda: drafter(0.7), tiers=("sampled",), note="of the first runner, at temperature 0.7"),
         of_batch(
             "among_others_top_k",
             lambda: first_runner_batch(top_k=1),
