@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
@@ -10,13 +11,26 @@ from draftproof.engines import Engine, EngineDoor, module_of
 # The running sum ends below the sum by another order of additions, before the impossible last token.
 SHORT_SUM = "L=1 K=1 [] p=(5 6 1 1 5 6 2 3 0)/29 q=(0 0 0 0 0 0 0 0 1)/1"
 
+# Token 1 is what min-p takes away.
+WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/2 q=(1 0)/1"
+OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
+
+
+def kernel_of() -> Any:
+    path = ENGINE.root() / "sglang" / "kernels" / "ops" / "speculative" / "reject_sampling.py"
+    return module_of(path, "dp_sglang_reject_sampling").chain_speculative_sampling_triton
+
+
+def eagle(setting: str = "") -> Any:
+    shared = module_of(Path(__file__).with_name("_sglang_eagle.py"), "draftproof_sglang_eagle")
+    return shared.eagle_sample(ENGINE.root(), kernel_of(), setting)
+
 
 def chain(block: bool) -> Any:
     import torch
 
     torch.set_num_threads(1)
-    path = ENGINE.root() / "sglang" / "kernels" / "ops" / "speculative" / "reject_sampling.py"
-    kernel = module_of(path, "dp_sglang_reject_sampling").chain_speculative_sampling_triton
+    kernel = kernel_of()
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
         b, slots = len(drafts), drafts.shape[1] + 1
@@ -54,6 +68,7 @@ def chain(block: bool) -> Any:
 ENGINE = Engine(
     packages=("sglang==0.5.23",),
     environment={"CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"},
+    replaces="around eagle_sample the softmax kernel, by torch's; tensor parallelism, by one rank; probes, by none",
     doors=(
         EngineDoor(
             "chain_token",
@@ -65,5 +80,31 @@ ENGINE = Engine(
             note="one kernel file; its package loads libraries of a device",
         ),
         EngineDoor("chain_block", lambda: chain(True), models=2, predictions=16),
+        EngineDoor(
+            "eagle_sample",
+            lambda: eagle("bias"),
+            models=0,
+            predictions=16,
+            tiers=("proof",),
+            instances=(OF_TWO,),
+            note="the step around the kernel: two temperatures and a bias",
+        ),
+        EngineDoor(
+            "eagle_sample_min_p",
+            lambda: eagle("min_p"),
+            models=0,
+            predictions=16,
+            tiers=("proof",),
+            instances=(WITH_ZERO,),
+        ),
+        EngineDoor(
+            "eagle_sample_frequency_penalty",
+            lambda: eagle("frequency_penalty"),
+            models=0,
+            predictions=16,
+            tiers=("proof",),
+            instances=(OF_TWO,),
+            note="relaxed, as its source says: drafts of the step are not counted",
+        ),
     ),
 )

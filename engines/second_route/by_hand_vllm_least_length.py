@@ -3,7 +3,7 @@
     python engines/second_route/by_hand_vllm_least_length.py
 
 As read: the rows of drafts go through `apply_with_spec_decode`, which counts the drafts before a row, the row of the
-bonus token through `apply`, which counts committed tokens alone.
+bonus token through `apply`, which counts committed tokens alone. The second runner's kernel compares positions.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import torch  # noqa: E402
 from vllm import SamplingParams  # noqa: E402
 from vllm.utils import torch_utils  # noqa: E402
 from vllm.v1.sample.logits_processor import BatchUpdate, MinTokensLogitsProcessor  # noqa: E402
+from vllm.v1.worker.gpu.sample.logit_bias import apply_logit_bias  # noqa: E402
 
 torch_utils.PIN_MEMORY = False
 STOP, SIZE, DRAFTS = 0, 3, 3
@@ -36,7 +37,24 @@ def held(written: int, least: int) -> list[bool]:
     return torch.isneginf(rows[:, STOP]).tolist()
 
 
+def held_by_second(written: int, least: int) -> list[bool]:
+    """The same by the kernel of the second runner, without a prompt."""
+
+    def ints(*values: int) -> torch.Tensor:
+        return torch.tensor(values, dtype=torch.int32)
+
+    rows, none = torch.zeros(DRAFTS + 1, SIZE), ints(0)
+    positions = torch.arange(DRAFTS + 1) + written - 1  # of the token before each row
+    bias, stops = torch.zeros(1, 1), ints(STOP)[None]
+    owners = none.repeat(DRAFTS + 1)
+    apply_logit_bias(
+        rows, owners, positions, none, none[None], none, none[None], bias, ints(least), ints(1), none, stops
+    )
+    return torch.isneginf(rows[:, STOP]).tolist()
+
+
 for written, least in ((0, 1), (3, 4), (3, 5), (3, 6), (3, 7), (3, 12)):
-    found, wanted = held(written, least), [written + i < least for i in range(DRAFTS + 1)]
-    told = "as wanted" if found == wanted else f"wanted {wanted}"
-    print(f"{written} tokens written, min_tokens {least}: held back in rows {found}, {told}")
+    wanted = [written + i < least for i in range(DRAFTS + 1)]
+    for runner, found in (("first", held(written, least)), ("second", held_by_second(written, least))):
+        told = "as wanted" if found == wanted else f"wanted {wanted}"
+        print(f"{runner} runner, {written} tokens written, min_tokens {least}: held back in rows {found}, {told}")

@@ -1,0 +1,120 @@
+"""SGLang's verification step of EAGLE with rejection sampling: what it makes of logits and settings, and its kernel."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from draftproof.declare import door
+from draftproof.engines import functions_of
+
+WRITTEN = (1, 0, 1)  # tokens of the request before the step
+FREQUENCY, MIN_P = 0.5, 2.0**-4
+
+
+def step_of(torch: Any, root: Path, kernel: Any) -> Any:
+    """The engine's function, and its rule for scaling penalties. What it imports when it is called has libraries of a
+    device behind it: modules with the names that it takes from there stand in."""
+    sglang = root / "sglang" / "srt"
+    one = SimpleNamespace(world_size=1)
+    (scaled,) = functions_of(
+        sglang / "sampling" / "penaltylib" / "repetition_penalty.py",
+        ["apply_scaling_penalties"],
+        {"torch": torch, "get_compiler_backend": lambda: "eager", "_is_npu": True},
+    )
+    for name, found in {
+        "layers.dp_attention": {"is_dp_attention_enabled": lambda: False},
+        "runtime_context": {"get_parallel": lambda: SimpleNamespace(tp_group=one)},
+        "sampling.penaltylib.repetition_penalty": {"apply_scaling_penalties": scaled},
+        "speculative.spec_utils": {
+            "SIMULATE_ACC_LEN": -1,
+            "SIMULATE_ACC_TOKEN_MODE": "",
+            "generate_simulated_accept_index": None,
+        },
+        "utils.async_probe": {"maybe_detect_nan": lambda *_: None, "sanitize_nan_logits": lambda *_: None},
+    }.items():
+        stand_in = ModuleType(f"sglang.srt.{name}")
+        vars(stand_in).update(found)
+        sys.modules[stand_in.__name__] = stand_in
+    options = SimpleNamespace(
+        speculative_use_rejection_sampling=True,
+        speculative_use_block_verification=False,
+        speculative_accept_threshold_single=1.0,
+        speculative_accept_threshold_acc=1.0,
+    )
+    scope = {
+        "torch": torch,
+        "partial": partial,
+        "get_spec": lambda: options,
+        "sampling_softmax": lambda logits, temperatures: torch.softmax(logits / temperatures, -1),
+        "chain_speculative_sampling_triton": kernel,
+    } | dict.fromkeys(("_is_cuda", "_is_cpu", "_is_hip", "_is_xpu"), False)
+    names = ["eagle_sample", "_verify_coins", "_verify_uses_greedy", "_can_use_sparse_uno_tree_target_sampling"]
+    return functions_of(sglang / "speculative" / "eagle_utils.py", names, scope)[0]
+
+
+def eagle_sample(root: Path, kernel: Any, setting: str = "") -> Any:
+    """A request at temperature 0.7 behind one at 1.5 with the tokens in reverse order. Its logits are such that the
+    rows come out once `setting` is applied: `bias`, `min_p` or `frequency_penalty`. What min-p is to take away has half
+    the least probability that it keeps."""
+    import torch
+
+    torch.set_num_threads(1)
+    step = step_of(torch, root, kernel)
+
+    def verify(p: Any, q: Any, drafts: Any) -> Any:
+        n, size = drafts.shape[0], p.shape[-1]
+        rows, bias, penalty = torch.log(p), torch.zeros(2, size), None
+        if setting == "min_p":
+            rows = torch.where(p > 0, rows, rows.max(-1, keepdim=True).values + torch.tensor(MIN_P / 2).log())
+        rows = rows * 0.7
+        if setting == "bias":
+            bias[1, 0] = 1.0
+            rows[:, 0] -= 1.0
+        if setting == "frequency_penalty":
+            counts = torch.nn.functional.one_hot(torch.tensor(WRITTEN) % size, size).sum(0)
+            before = torch.nn.functional.one_hot(drafts, size).cumsum(0)
+            penalty = torch.zeros(2, size)
+            penalty[1] = -FREQUENCY * counts
+            rows = rows + FREQUENCY * (counts + torch.cat([torch.zeros(1, size), before]))
+        slots = n + 1
+        index = torch.arange(2 * slots).reshape(2, slots)
+        first = torch.tensor([WRITTEN[-1] % size])
+        verified = SimpleNamespace(
+            draft_token=torch.cat([first, size - 1 - drafts, first, drafts]),
+            draft_token_num=slots,
+            max_tree_depth=slots,
+            tree_topk=1,
+            draft_probs=torch.stack([q.flip(-1), q]),
+            retrieve_index=index,
+            retrieve_next_token=None,
+            retrieve_next_sibling=None,
+        )
+        info = SimpleNamespace(
+            acc_additive_penalties=penalty,
+            acc_scaling_penalties=None,
+            logit_bias=bias,
+            has_watermark_candidates=False,
+            is_all_greedy=False,
+            sampling_seed=None,
+            temperatures=torch.tensor([[1.5], [0.7]]),
+            need_top_k_sampling=False,
+            need_top_p_sampling=False,
+            min_ps=torch.tensor([0.0, MIN_P if setting == "min_p" else 0.0]),
+            need_min_p_sampling=setting == "min_p",
+        )
+        batch = SimpleNamespace(
+            device="cpu",
+            forward_mode=SimpleNamespace(is_idle=lambda: False),
+            seq_lens=torch.full((2,), len(WRITTEN)),
+            sampling_info=info,
+            return_logprob=False,
+        )
+        logits = SimpleNamespace(next_token_logits=torch.cat([torch.log(p.flip(-1)), rows]))
+        tokens, lengths, _ = step(verified, batch, logits)
+        return tokens[slots : slots + int(lengths[1])].tolist()
+
+    return door(verify, arrays="torch", races=False, name="sglang_eagle_sample" + (f"_{setting}" if setting else ""))
