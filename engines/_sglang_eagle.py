@@ -15,9 +15,11 @@ WRITTEN = (1, 0, 1)  # tokens of the request before the step
 FREQUENCY, MIN_P = 0.5, 2.0**-4
 
 
-def step_of(torch: Any, root: Path, kernel: Any) -> Any:
+def step_of(root: Path, kernel: Any) -> Any:
     """The engine's function, and its rule for scaling penalties. What it imports when it is called has libraries of a
     device behind it: modules with the names that it takes from there stand in."""
+    import torch
+
     sglang = root / "sglang" / "srt"
     one = SimpleNamespace(world_size=1)
     (scaled,) = functions_of(
@@ -56,14 +58,13 @@ def step_of(torch: Any, root: Path, kernel: Any) -> Any:
     return functions_of(sglang / "speculative" / "eagle_utils.py", names, scope)[0]
 
 
-def eagle_sample(root: Path, kernel: Any, setting: str = "") -> Any:
+def eagle_sample(step: Any, setting: str) -> Any:
     """A request at temperature 0.7 behind one at 1.5 with the tokens in reverse order. Its logits are such that the
     rows come out once `setting` is applied: `bias`, `min_p` or `frequency_penalty`. What min-p is to take away has half
     the least probability that it keeps."""
     import torch
 
     torch.set_num_threads(1)
-    step = step_of(torch, root, kernel)
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
         n, size = drafts.shape[0], p.shape[-1]
@@ -117,4 +118,4 @@ def eagle_sample(root: Path, kernel: Any, setting: str = "") -> Any:
         tokens, lengths, _ = step(verified, batch, logits)
         return tokens[slots : slots + int(lengths[1])].tolist()
 
-    return door(verify, arrays="torch", races=False, name="sglang_eagle_sample" + (f"_{setting}" if setting else ""))
+    return door(verify, arrays="torch", races=False, name=f"sglang_eagle_sample_{setting}")

@@ -95,6 +95,15 @@ def batch_door(vllm: Any, name: str) -> Any:
     return door(verify, arrays="torch", races=False, batched=True, name=name)
 
 
+def must_follow(likeliest: Any, drafts: Any, tokens: Any) -> None:
+    """Raises: RuntimeError if a greedy request has other tokens than the likeliest ones of its rows [n + 1], up to the
+    first that is not its draft [n]. Tokens may end with entries of -1."""
+    wanted = likeliest[: int((likeliest[:-1] == drafts).int().cumprod(0).sum()) + 1].tolist()
+    found = tokens[tokens >= 0].tolist()
+    if found != wanted:
+        raise RuntimeError(f"greedy request: found {found}, wanted {wanted}")
+
+
 def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = False, **cut: float) -> Any:
     """A request in a ragged batch, behind a greedy one, whose rows have the tokens in reverse order, and one without
     drafts. The greedy one must follow the argmax. By the kernels alone where nothing is `cut`; `seeded`: the request
@@ -132,10 +141,7 @@ def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = 
             wide = torch.nn.functional.pad(proposal, (0, 2))
             out = sampler(speculative, wide, torch.cat([other, rows[-1:], rows]), sampling)
             out = out.sampled_token_ids.long()
-        matched = int((likeliest[:-1] == reverse).int().cumprod(0).sum())
-        found, wanted = out[0][out[0] >= 0].tolist(), likeliest[: matched + 1].tolist()
-        if found != wanted:
-            raise RuntimeError(f"greedy request: found {found}, wanted {wanted}")
+        must_follow(likeliest, reverse, out[0])
         return out[2]
 
     return door(verify, arrays="torch", races=False, name=name)

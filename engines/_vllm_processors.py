@@ -59,10 +59,7 @@ def beside_greedy(shared: Any, vllm: Any, name: str, prepare: Any) -> Any:
         speculative, sampling = batch(vllm, shared, [reverse.tolist(), [], drafts.tolist()], **given)
         wide = torch.nn.functional.pad(torch.cat([q.flip(-1), q]), (0, rows.shape[-1] - p.shape[-1]))
         out = sampler(speculative, wide, torch.cat([other, third, rows]), sampling).sampled_token_ids.long()
-        matched = int((likeliest[:-1] == reverse).int().cumprod(0).sum())
-        found, wanted = out[0][out[0] >= 0].tolist(), likeliest[: matched + 1].tolist()
-        if found != wanted:
-            raise RuntimeError(f"greedy request: found {found}, wanted {wanted}")
+        shared.must_follow(likeliest, reverse, out[0])
         return out[2]
 
     return door(verify, arrays="torch", races=False, name=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
     temperature = torch.tensor([0.7, 1.0, 0.0]) if among else torch.ones(1)
     states = torch.tensor([2, 0, 1] if among else [0], dtype=torch.int32)  # where each request keeps what it has
     beside = Path(__file__).parent
+    shared = module_of(beside / "_vllm_batches.py", "draftproof_vllm_batches")
     first = module_of(beside / "_vllm_processors.py", "draftproof_vllm_processors")
     second = module_of(beside / "_vllm_second_processors.py", "draftproof_vllm_second_processors")
     process = second.processor(torch, first, temperature) if processed else None
@@ -57,18 +59,40 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
             n,
             use_block_verification=block,
         )
-        tokens = [row[: int(kept)].tolist() for row, kept in zip(sampled, count, strict=True)]
-        if not among:
-            return tokens[0]
-        likeliest = other.argmax(-1)
-        wanted = likeliest[: int((likeliest[:-1] == reverse).int().cumprod(0).sum()) + 1].tolist()
-        if tokens[0] != wanted:
-            raise RuntimeError(f"greedy request: found {tokens[0]}, wanted {wanted}")
-        return tokens[1]
+        tokens = [row[: int(kept)] for row, kept in zip(sampled, count, strict=True)]
+        if among:
+            shared.must_follow(other.argmax(-1), reverse, tokens[0])
+        return tokens[1 if among else 0].tolist()
 
     name = "vllm_second_runner_" + ("block" if block else "token") + ("_among_others" if among else "")
     name += "_processed" if processed else ""
     return door(verify, arrays="torch", races=False, name=name)
+
+
+def second_drafter(temperature: float) -> Any:
+    """Drafts of one request at positions in a row, by the race of the second runner: its noise is hashed from the seed
+    of the request, the position and the token. Seeds and first positions are drawn."""
+    import torch
+
+    torch.set_num_threads(1)
+    from vllm.v1.worker.gpu.sample.gumbel import gumbel_sample
+
+    def draft(q: Any, k: int) -> Any:
+        seed, first = torch.randint(2**62, (1,)), torch.randint(2**16, (1,))
+        rows = (torch.log(q) * temperature).expand(k, -1).contiguous()
+        owners, at = torch.zeros(k, dtype=torch.int32), torch.tensor([temperature])
+        return gumbel_sample(rows, owners, at, seed, first + torch.arange(k), True, is_drafting=True)
+
+    subject = door(
+        lambda p, q, drafts: drafts[:1],
+        level="position",
+        name="vllm_second_drafter",
+        arrays="torch",
+        races=False,
+        draft=draft,
+    )
+    declared = replace(subject.declaration, functions=("draft",), randomness=("seeded",))
+    return replace(subject, declaration=declared)
 
 
 def _interpretable(utils: Any) -> None:

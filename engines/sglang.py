@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, module_of
+from draftproof.engines import Engine, EngineDoor, module_of, on_one
 
 # The running sum ends below the sum by another order of additions, before the impossible last token.
 SHORT_SUM = "L=1 K=1 [] p=(5 6 1 1 5 6 2 3 0)/29 q=(0 0 0 0 0 0 0 0 1)/1"
@@ -21,9 +21,9 @@ def kernel_of() -> Any:
     return module_of(path, "dp_sglang_reject_sampling").chain_speculative_sampling_triton
 
 
-def eagle(setting: str = "") -> Any:
+def eagle(setting: str) -> Any:
     shared = module_of(Path(__file__).with_name("_sglang_eagle.py"), "draftproof_sglang_eagle")
-    return shared.eagle_sample(ENGINE.root(), kernel_of(), setting)
+    return shared.eagle_sample(shared.step_of(ENGINE.root(), kernel_of()), setting)
 
 
 def chain(block: bool) -> Any:
@@ -80,31 +80,18 @@ ENGINE = Engine(
             note="one kernel file; its package loads libraries of a device",
         ),
         EngineDoor("chain_block", lambda: chain(True), models=2, predictions=16),
-        EngineDoor(
+        on_one(
             "eagle_sample",
             lambda: eagle("bias"),
-            models=0,
-            predictions=16,
-            tiers=("proof",),
-            instances=(OF_TWO,),
-            note="the step around the kernel: two temperatures and a bias",
+            OF_TWO,
+            "the step around the kernel: two temperatures and a bias",
         ),
-        EngineDoor(
-            "eagle_sample_min_p",
-            lambda: eagle("min_p"),
-            models=0,
-            predictions=16,
-            tiers=("proof",),
-            instances=(WITH_ZERO,),
-        ),
-        EngineDoor(
+        on_one("eagle_sample_min_p", lambda: eagle("min_p"), WITH_ZERO),
+        on_one(
             "eagle_sample_frequency_penalty",
             lambda: eagle("frequency_penalty"),
-            models=0,
-            predictions=16,
-            tiers=("proof",),
-            instances=(OF_TWO,),
-            note="relaxed, as its source says: drafts of the step are not counted",
+            OF_TWO,
+            "relaxed, as its source says: drafts of the step are not counted",
         ),
     ),
 )

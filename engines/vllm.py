@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, module_of
+from draftproof.engines import Engine, EngineDoor, module_of, on_one
 
 # p = q, token 0 is impossible. The softmax of the logarithms of p is one step of float32 below q at token 1.
 ZERO_RESIDUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
@@ -65,11 +65,6 @@ def drafter(temperature: float) -> Any:
     return replace(subject, declaration=declared)
 
 
-def of_batch(name: str, make: Any, instance: str, note: str = "") -> EngineDoor:
-    """A door whose law is asked on one instance."""
-    return EngineDoor(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)
-
-
 ENGINE = Engine(
     packages=("vllm==0.33.0",),
     needs=tuple((Path(__file__).parent / "vllm_needs.txt").read_text().split()),
@@ -99,44 +94,50 @@ ENGINE = Engine(
         ),
         EngineDoor("second_runner_block", lambda: second_runner(True), models=1, predictions=16, tiers=("proof",)),
         EngineDoor("drafter", lambda: drafter(0.7), tiers=("sampled",), note="of the first runner, at temperature 0.7"),
-        of_batch(
+        EngineDoor(
+            "second_runner_drafter",
+            lambda: beside("_vllm_second_runner.py").second_drafter(0.7),
+            tiers=("sampled",),
+            note="three drafts at positions in a row, with the hashed noise of a request",
+        ),
+        on_one(
             "among_others_top_k",
             lambda: first_runner_batch(top_k=1),
             OF_THREE,
             "a ragged batch with a greedy request and temperatures 0.5 and 0.7; its top-k is just enough",
         ),
-        of_batch(
+        on_one(
             "among_others_top_p",
             lambda: first_runner_batch(top_p=1 - 2**-16),
             OF_TWO,
             "the same with a top-p that is just enough",
         ),
-        of_batch(
+        on_one(
             "among_others_penalties",
             lambda: first_runner_processors("penalties"),
             OF_TWO,
             "frequency, presence and repetition penalties, other ones for each request",
         ),
-        of_batch(
+        on_one(
             "among_others_masks",
             lambda: first_runner_processors("masks"),
             OF_TWO,
             "allowed tokens and bad words of one token and of two",
         ),
-        of_batch(
+        on_one(
             "least_length",
             lambda: first_runner_processors("least_length"),
             OF_TWO,
             "min_tokens holds the stop token back for one more token, not for those after it",
         ),
-        of_batch(
+        on_one(
             "second_runner_token_among_others",
             lambda: second_runner(False, True),
             OF_TWO,
             "a ragged batch with a greedy request and temperatures 0.7 and 1",
         ),
-        of_batch("second_runner_block_among_others", lambda: second_runner(True, True), OF_TWO),
-        of_batch(
+        on_one("second_runner_block_among_others", lambda: second_runner(True, True), OF_TWO),
+        on_one(
             "second_runner_processed",
             lambda: second_runner(False, True, True),
             OF_TWO,

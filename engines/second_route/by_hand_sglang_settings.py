@@ -21,7 +21,7 @@ ENGINE = discover()["sglang"]
 HERE = Path(__file__).resolve().parents[1]
 kernels = ENGINE.root() / "sglang" / "kernels" / "ops" / "speculative" / "reject_sampling.py"
 kernel = module_of(kernels, "sglang_reject_sampling").chain_speculative_sampling_triton
-step = module_of(HERE / "_sglang_eagle.py", "sglang_eagle").step_of(torch, ENGINE.root(), kernel)
+step = module_of(HERE / "_sglang_eagle.py", "sglang_eagle").step_of(ENGINE.root(), kernel)
 
 
 def behind(first: list[float], second: list[float], draft: int, steps: int = 2000, **settings: object) -> float:

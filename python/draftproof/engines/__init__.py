@@ -21,6 +21,7 @@ from draftproof.engines.engine import (
     functions_of,
     load,
     module_of,
+    on_one,
     repository,
 )
 from draftproof.engines.install import install
@@ -35,5 +36,6 @@ __all__ = [
     "load",
     "main",
     "module_of",
+    "on_one",
     "repository",
 ]

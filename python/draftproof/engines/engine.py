@@ -47,6 +47,11 @@ class EngineDoor:
     note: str = ""
 
 
+def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = "") -> EngineDoor:
+    """A door whose law is asked on one model, which is shrunk if it fails: for batches and other slow calls."""
+    return EngineDoor(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)
+
+
 @dataclass(frozen=True)
 class Engine:
     """A released engine.
