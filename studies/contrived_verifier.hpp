@@ -20,15 +20,6 @@ class ContrivedVerifier : public AnyVerifier {
  public:
   ContrivedVerifier() : AnyVerifier(contrived, Kind::mutant) {}
 
-  DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int) const override { return {}; }
-  DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int) const override { return {}; }
-  DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int) const override { return {}; }
-  DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const override {
-    return {};
-  }
-  DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const override { return {}; }
-  DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const override { return {}; }
-
  private:
   static constexpr Info contrived{.name = "contrived", .summary = "made for a study", .source = "derived here"};
 };

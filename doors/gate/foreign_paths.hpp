@@ -22,29 +22,6 @@ class ForeignPathVerifier final : private ForeignInfo, public AnyPathVerifier {
   On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>& conditionals,
                                      const TreeShape& shape) const override;
 
-  // As ForeignVerifier: a program that is only called has no other forms.
-  On<Rows<Rational>, Explorer<Rational>> prove_on(const ConditionalModel<Rows<Rational>>&,
-                                                  const TreeShape&) const override {
-    return {};
-  }
-  On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>&,
-                                                const TreeShape&) const override {
-    return {};
-  }
-  On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const override {
-    return {};
-  }
-  bool stateful() const override { return false; }
-  std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const ConditionalModel<Rows<Rational>>&) const override {
-    return {};
-  }
-  std::unique_ptr<PathProcess<Rows<double>>> process_on(const ConditionalModel<Rows<double>>&) const override {
-    return {};
-  }
-  std::unique_ptr<PathProcess<RatioTable>> process_on(const ConditionalModel<RatioTable>&) const override {
-    return {};
-  }
-
  private:
   std::shared_ptr<Served> program_;
   std::shared_ptr<std::mutex> one_at_a_time_ = std::make_shared<std::mutex>();

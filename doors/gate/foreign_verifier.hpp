@@ -35,17 +35,8 @@ class ForeignVerifier final : private ForeignInfo, public AnyVerifier {
   using AnyVerifier::info;
   using AnyVerifier::simulate_on;
 
+  /// The only form. Laws of the compiled program come from doors/gate/law_checks.hpp: calls have no branches to walk.
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override;
-
-  // Laws of the compiled program come from doors/gate/law_checks.hpp instead: calls have no branches to walk.
-  DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int) const override { return {}; }
-  DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int) const override { return {}; }
-  DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int) const override { return {}; }
-  DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const override {
-    return {};
-  }
-  DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const override { return {}; }
-  DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const override { return {}; }
 
  private:
   std::shared_ptr<Served> program_;

@@ -37,45 +37,43 @@ class PathProcess {
 template <class L, class R>
 using PathDeciderPtr = std::unique_ptr<PathDecider<L, R>>;
 
-/// A registered verifier of paths. A call that returns a decider returns null if Info::unsupported rules it out.
-class AnyPathVerifier {
+/// A registered verifier of paths. A call that returns a decider returns null for a form that the verifier does not
+/// have: if Info::unsupported rules it out, or unless it is overridden.
+class AnyPathVerifier : public RegisteredVerifier {
  public:
-  AnyPathVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}
-  virtual ~AnyPathVerifier() = default;
-
-  const Info& info() const { return info_; }
-  Kind kind() const { return kind_; }
-  /// Whether it comes with draftproof, as opposed to the linking program.
-  bool builtin() const { return builtin_; }
-  /// Whether the scheme is defined for this many drafts.
-  bool takes(int drafts) const {
-    return drafts >= info_.fewest_drafts && (info_.most_drafts == 0 || drafts <= info_.most_drafts);
-  }
+  using RegisteredVerifier::RegisteredVerifier;
 
   template <class L, class R>
   using On = PathDeciderPtr<L, R>;
   /// For exact walks in fractions.
   virtual On<Rows<Rational>, Explorer<Rational>> prove_on(const ConditionalModel<Rows<Rational>>&,
-                                                          const TreeShape&) const = 0;
+                                                          const TreeShape&) const {
+    return {};
+  }
   /// For walks in double.
   virtual On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>&,
-                                                        const TreeShape&) const = 0;
+                                                        const TreeShape&) const {
+    return {};
+  }
   /// For trials on prepared tables.
   virtual On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>&, const TreeShape&) const = 0;
   /// For scripted words; every draw is logged.
-  virtual On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const = 0;
+  virtual On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const {
+    return {};
+  }
 
   /// Whether the scheme carries state from one iteration to the next.
-  virtual bool stateful() const = 0;
+  virtual bool stateful() const { return false; }
   /// The state's update; null unless stateful.
-  virtual std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const ConditionalModel<Rows<Rational>>&) const = 0;
-  virtual std::unique_ptr<PathProcess<Rows<double>>> process_on(const ConditionalModel<Rows<double>>&) const = 0;
-  virtual std::unique_ptr<PathProcess<RatioTable>> process_on(const ConditionalModel<RatioTable>&) const = 0;
-
- private:
-  const Info& info_;
-  Kind kind_;
-  bool builtin_ = detail::registering_builtin();
+  virtual std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const ConditionalModel<Rows<Rational>>&) const {
+    return {};
+  }
+  virtual std::unique_ptr<PathProcess<Rows<double>>> process_on(const ConditionalModel<Rows<double>>&) const {
+    return {};
+  }
+  virtual std::unique_ptr<PathProcess<RatioTable>> process_on(const ConditionalModel<RatioTable>&) const {
+    return {};
+  }
 };
 
 /// A registered drafter of trees.

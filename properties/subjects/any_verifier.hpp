@@ -93,12 +93,11 @@ inline bool& registering_builtin() {
 }
 }  // namespace detail
 
-/// A registered verifier. A call that returns a decider returns null if Info::unsupported rules it out. Forms on rows
-/// of floats are in timed_forms.hpp.
-class AnyVerifier {
+/// What registered verifiers of one position and of paths have in common.
+class RegisteredVerifier {
  public:
-  AnyVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}
-  virtual ~AnyVerifier() = default;
+  RegisteredVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}
+  virtual ~RegisteredVerifier() = default;
 
   const Info& info() const { return info_; }
   Kind kind() const { return kind_; }
@@ -109,24 +108,33 @@ class AnyVerifier {
     return drafts >= info_.fewest_drafts && (info_.most_drafts == 0 || drafts <= info_.most_drafts);
   }
 
+ private:
+  const Info& info_;
+  Kind kind_;
+  bool builtin_ = detail::registering_builtin();
+};
+
+/// A registered verifier. A call that returns a decider returns null for a form that the verifier does not have: if
+/// Info::unsupported rules it out, or unless it is overridden. Forms on rows of floats are in timed_forms.hpp.
+class AnyVerifier : public RegisteredVerifier {
+ public:
+  using RegisteredVerifier::RegisteredVerifier;
+
   /// For exact walks in fractions.
-  virtual DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int drafts) const = 0;
+  virtual DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int) const { return {}; }
   /// For walks in double on plain rows, prepared tables or fresh rows.
-  virtual DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int drafts) const = 0;
-  virtual DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int drafts) const = 0;
-  virtual DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const = 0;
+  virtual DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int) const { return {}; }
+  virtual DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int) const { return {}; }
+  virtual DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const {
+    return {};
+  }
   /// For trials on prepared tables.
   virtual DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable&, int drafts) const = 0;
   /// For trials on plain rows: the scripted form on the words of each trial. Exists for every verifier.
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int drafts) const;
   /// For scripted words; every draw is logged.
-  virtual DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int drafts) const = 0;
-  virtual DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int drafts) const = 0;
-
- private:
-  const Info& info_;
-  Kind kind_;
-  bool builtin_ = detail::registering_builtin();
+  virtual DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const { return {}; }
+  virtual DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const { return {}; }
 };
 
 /// A registered drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length. If the drafter
