@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <draftproof/captures/source.hpp>
@@ -27,6 +30,13 @@ inline std::vector<Source> open_sources(const StudyOptions& options, const std::
 /// Number of positions of a source that a study of at most `most` takes; 0: all.
 inline std::size_t positions_taken(const Source& source, std::uint64_t most) {
   return most == 0 ? source.positions() : std::min<std::size_t>(source.positions(), most);
+}
+
+/// Number of positions that such a study takes of all sources together.
+inline std::uint64_t positions_taken(const std::vector<Source>& sources, std::uint64_t most) {
+  std::uint64_t total = 0;
+  for (const Source& source : sources) total += positions_taken(source, most);
+  return total;
 }
 
 /// Calls work(i) for every i < count on the threads of the options. Returns 1 for each i that finished before a stop.
@@ -68,5 +78,18 @@ class Meter {
   const StudyOptions& options_;
   std::uint64_t total_, done_ = 0;
 };
+
+/// measure(i) for every i < count that finished before a stop, in order. Each adds one to the meter.
+template <class Measure>
+auto finished_positions(const StudyOptions& options, std::size_t count, Meter& meter, Measure&& measure) {
+  std::vector<std::invoke_result_t<Measure&, std::size_t>> at(count), finished;
+  const auto done = for_each_position(options, count, [&](std::size_t i) {
+    at[i] = measure(i);
+    meter.add(1);
+  });
+  for (std::size_t i = 0; i < count; ++i)
+    if (done[i]) finished.push_back(std::move(at[i]));
+  return finished;
+}
 
 }  // namespace draftproof

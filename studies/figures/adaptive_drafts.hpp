@@ -45,17 +45,13 @@ struct AdaptiveDrafts {
         options, {"gaussian_logits:positions=64", "gaussian_logits:vocabulary=512,sigma=4,positions=64"});
     StudyResult result;
     result.document.data = {{"schema", "draftproof.study.adaptive_drafts/1"}, {"seed", options.seed}};
-    std::uint64_t total = 0;
-    for (const Source& from : sources) total += positions_taken(from, options.effort);
-    Meter meter(options, total);
+    Meter meter(options, positions_taken(sources, options.effort));
     Checks checks;
     for (const Source& from : sources) {
-      std::vector<Position> at(positions_taken(from, options.effort));
-      const auto done = for_each_position(options, at.size(), [&](std::size_t i) {
-        at[i] = measured(from.pair(i * from.positions() / at.size()));
-        meter.add(1);
-      });
-      result.complete = result.complete && std::find(done.begin(), done.end(), 0) == done.end();
+      const std::size_t count = positions_taken(from, options.effort);
+      const auto at = finished_positions(
+          options, count, meter, [&](std::size_t i) { return measured(from.pair(i * from.positions() / count)); });
+      result.complete = at.size() == count;
       if (!result.complete) return result;
       check(from, at, checks);
       write(from, at, result.document);

@@ -44,20 +44,13 @@ struct DraftTemperatures {
         open_sources(options, {"zipf:positions=8", "gaussian_logits:positions=8", "zipf:vocabulary=32,positions=8"});
     StudyResult result;
     result.document.data = {{"schema", "draftproof.study.draft_temperatures/1"}, {"seed", options.seed}};
-    std::uint64_t total = 0;
-    for (const Source& from : sources) total += positions_taken(from, options.effort);
-    Meter meter(options, total);
+    Meter meter(options, positions_taken(sources, options.effort));
     Checks checks;
     for (const Source& from : sources) {
-      std::vector<std::vector<Setting>> at(positions_taken(from, options.effort));
-      const auto done = for_each_position(options, at.size(), [&](std::size_t i) {
-        at[i] = settings(from.pair(i), of_one, of_several);
-        meter.add(1);
-      });
-      std::vector<std::vector<Setting>> finished;
-      for (std::size_t i = 0; i < at.size(); ++i)
-        if (done[i]) finished.push_back(std::move(at[i]));
-      result.complete = result.complete && finished.size() == at.size();
+      const std::size_t count = positions_taken(from, options.effort);
+      const auto finished = finished_positions(
+          options, count, meter, [&](std::size_t i) { return settings(from.pair(i), of_one, of_several); });
+      result.complete = result.complete && finished.size() == count;
       if (finished.empty()) continue;
       for (std::size_t i = 0; i < finished.size(); ++i)
         for (const Setting& setting : finished[i]) check(setting, finished[i], from, i, checks);

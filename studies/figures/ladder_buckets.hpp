@@ -37,20 +37,13 @@ struct LadderBuckets {
                                "zipf:vocabulary=32000,positions=8"});
     StudyResult result;
     result.document.data = {{"schema", "draftproof.study.ladder_buckets/1"}, {"seed", options.seed}};
-    std::uint64_t total = 0;
-    for (const Source& from : sources) total += positions_taken(from, options.effort);
-    Meter meter(options, total);
+    Meter meter(options, positions_taken(sources, options.effort));
     Checks checks;
     for (const Source& from : sources) {
-      std::vector<std::vector<Loss>> at(positions_taken(from, options.effort));
-      const auto done = for_each_position(options, at.size(), [&](std::size_t i) {
-        at[i] = losses(from.pair(i));
-        meter.add(1);
-      });
-      std::vector<std::vector<Loss>> finished;
-      for (std::size_t i = 0; i < at.size(); ++i)
-        if (done[i]) finished.push_back(std::move(at[i]));
-      result.complete = result.complete && finished.size() == at.size();
+      const std::size_t count = positions_taken(from, options.effort);
+      const auto finished =
+          finished_positions(options, count, meter, [&](std::size_t i) { return losses(from.pair(i)); });
+      result.complete = result.complete && finished.size() == count;
       if (finished.empty()) continue;
       for (std::size_t i = 0; i < finished.size(); ++i)
         for (const Loss& loss : finished[i]) check(loss, from, i, checks);

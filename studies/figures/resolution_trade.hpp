@@ -36,20 +36,13 @@ struct ResolutionTrade {
     const std::uint64_t most = options.effort > 0 ? options.effort : positions;
     StudyResult result;
     result.document.data = {{"schema", "draftproof.study.resolution_trade/1"}, {"seed", options.seed}};
-    std::uint64_t total = 0;
-    for (const Source& from : sources) total += positions_taken(from, most);
-    Meter meter(options, total);
+    Meter meter(options, positions_taken(sources, most));
     Checks checks;
     for (const Source& from : sources) {
-      std::vector<std::vector<TradePoint>> at(positions_taken(from, most));
-      const auto done = for_each_position(options, at.size(), [&](std::size_t i) {
-        at[i] = trade_points(from.pair(i), schemes, options.timings);
-        meter.add(1);
-      });
-      std::vector<std::vector<TradePoint>> finished;
-      for (std::size_t i = 0; i < at.size(); ++i)
-        if (done[i]) finished.push_back(std::move(at[i]));
-      result.complete = result.complete && finished.size() == at.size();
+      const std::size_t count = positions_taken(from, most);
+      const auto finished = finished_positions(
+          options, count, meter, [&](std::size_t i) { return trade_points(from.pair(i), schemes, options.timings); });
+      result.complete = result.complete && finished.size() == count;
       if (finished.empty()) continue;
       for (std::size_t i = 0; i < finished.size(); ++i)
         for (const TradePoint& point : finished[i]) check(point, from, i, schemes, checks);
