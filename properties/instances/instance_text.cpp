@@ -14,6 +14,12 @@ std::string weights_text(const std::vector<int>& weights) {
   return fmt::format("({})/{}", fmt::join(weights, " "), std::accumulate(weights.begin(), weights.end(), 0));
 }
 
+std::string rows_text(const std::vector<std::vector<int>>& rows) {
+  std::string text;
+  for (const auto& row : rows) text += (text.empty() ? "" : ",") + weights_text(row);
+  return text;
+}
+
 bool valid_weights(const std::vector<int>& weights, std::size_t size) {
   return weights.size() == size && std::all_of(weights.begin(), weights.end(), [](int w) { return w >= 0; }) &&
          std::any_of(weights.begin(), weights.end(), [](int w) { return w > 0; });
@@ -69,6 +75,12 @@ std::vector<int> InstanceReader::weights() {
       throw std::invalid_argument(
           fmt::format("instance: weights sum to {}, but are written over {}", total, denominator));
   return weights;
+}
+
+std::vector<std::vector<int>> InstanceReader::rows() {
+  std::vector<std::vector<int>> all{weights()};
+  while (accept(",")) all.push_back(weights());
+  return all;
 }
 
 void InstanceReader::end() {

@@ -11,6 +11,9 @@ namespace draftproof {
 /// The weights over their sum, as "(1 2 1)/4".
 std::string weights_text(const std::vector<int>& weights);
 
+/// The same of each row, with commas between them.
+std::string rows_text(const std::vector<std::vector<int>>& rows);
+
 /// Whether `weights` has `size` non-negative entries, at least one of them positive.
 bool valid_weights(const std::vector<int>& weights, std::size_t size);
 
@@ -36,6 +39,8 @@ class InstanceReader {
   std::vector<int> numbers(std::string_view open, std::string_view close, int most = most_weight);
   /// The weights of "(1 2 1)/4" or "(1 2 1)".
   std::vector<int> weights();
+  /// The rows of "(1 2 1)/4,(1 0 1)/2", at least one.
+  std::vector<std::vector<int>> rows();
   /// Requires that no text is left.
   void end();
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <draftproof/properties/instances/as_doubles.hpp>
 #include <draftproof/properties/paths/declared_instance.hpp>
@@ -48,9 +49,7 @@ std::string accepted_text(const Verdict& verdict) {
 }
 
 std::string tokens_text(std::span<const Token> drafts) {
-  std::string text;
-  for (const Token x : drafts) text += fmt::format("{}{}", text.empty() ? "" : " ", x);
-  return text.empty() ? "none" : text;
+  return drafts.empty() ? "none" : fmt::format("{}", fmt::join(drafts, " "));
 }
 
 /// The draws below `u`, with repeats; the draws below a repeated node are shown once.

@@ -15,12 +15,6 @@ namespace draftproof {
 
 namespace {
 
-std::string rows_text(const std::vector<std::vector<int>>& rows) {
-  std::string text;
-  for (const auto& row : rows) text += (text.empty() ? "" : ",") + weights_text(row);
-  return text;
-}
-
 bool right_rows(const std::vector<std::vector<int>>& rows, std::size_t count, std::size_t vocabulary) {
   return rows.size() == count && std::all_of(rows.begin(), rows.end(), [vocabulary](const auto& row) {
            return valid_weights(row, vocabulary);
@@ -38,19 +32,13 @@ bool right_masks(const BatchCaseRequest& request, std::size_t vocabulary) {
   return true;
 }
 
-std::vector<std::vector<int>> read_rows(InstanceReader& reader) {
-  std::vector<std::vector<int>> rows{reader.weights()};
-  while (reader.accept(",")) rows.push_back(reader.weights());
-  return rows;
-}
-
 BatchCaseRequest read_request(InstanceReader& reader) {
   BatchCaseRequest request;
   reader.expect("[");
   reader.expect("p=");
-  request.target = read_rows(reader);
-  if (reader.accept("q=")) request.proposal = read_rows(reader);
-  if (reader.accept("mask=")) request.masks = read_rows(reader);
+  request.target = reader.rows();
+  if (reader.accept("q=")) request.proposal = reader.rows();
+  if (reader.accept("mask=")) request.masks = reader.rows();
   if (reader.starts_with("seed=")) request.seed = reader.named_number("seed", 0, InstanceReader::most_weight);
   if (reader.starts_with("stop=")) request.stop = reader.named_number("stop", 0, InstanceReader::most_weight);
   if (reader.starts_with("limit=")) request.limit = reader.named_number("limit", 1, InstanceReader::most_weight);

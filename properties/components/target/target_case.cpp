@@ -14,18 +14,6 @@ namespace draftproof {
 
 namespace {
 
-std::string rows_text_of(const std::vector<std::vector<int>>& rows) {
-  std::string text;
-  for (const auto& row : rows) text += (text.empty() ? "" : ",") + weights_text(row);
-  return text;
-}
-
-std::vector<std::vector<int>> read_rows_of(InstanceReader& reader) {
-  std::vector<std::vector<int>> rows{reader.weights()};
-  while (reader.accept(",")) rows.push_back(reader.weights());
-  return rows;
-}
-
 /// Limits; larger values test nothing more in rows of fractions.
 constexpr int coldest = 12, finest = 4, most_penalty = 1000;
 
@@ -46,7 +34,7 @@ bool TargetCase::valid() const {
 }
 
 std::string TargetCase::text() const {
-  std::string text = "w=" + rows_text_of(request.weights) + " q=" + weights_text(proposal);
+  std::string text = "w=" + rows_text(request.weights) + " q=" + weights_text(proposal);
   if (!request.committed.empty()) text += fmt::format(" text=({})", fmt::join(request.committed, " "));
   if (request.coldness != 1) text += fmt::format(" cold={}", request.coldness);
   if (request.grain != 1) text += fmt::format(" grain={}", request.grain);
@@ -58,7 +46,7 @@ std::string TargetCase::text() const {
   if (request.cold_last) text += " cold_last";
   if (!request.bias.empty()) text += " bias=" + weights_text(request.bias);
   if (request.penalty != 1) text += fmt::format(" penalty={}", request.penalty);
-  if (!request.masks.empty()) text += " mask=" + rows_text_of(request.masks);
+  if (!request.masks.empty()) text += " mask=" + rows_text(request.masks);
   if (request.backend == TargetBackend::generic) text += " generic";
   return text;
 }
@@ -68,7 +56,7 @@ TargetCase TargetCase::parse(std::string_view text) {
   TargetCase one;
   TargetRequest& request = one.request;
   reader.expect("w=");
-  request.weights = read_rows_of(reader);
+  request.weights = reader.rows();
   reader.expect("q=");
   one.proposal = reader.weights();
   if (reader.accept("text=")) request.committed = reader.numbers("(", ")");
@@ -82,7 +70,7 @@ TargetCase TargetCase::parse(std::string_view text) {
   request.cold_last = reader.accept("cold_last");
   if (reader.accept("bias=")) request.bias = reader.weights();
   if (reader.starts_with("penalty=")) request.penalty = reader.named_number("penalty", 1, most_penalty);
-  if (reader.accept("mask=")) request.masks = read_rows_of(reader);
+  if (reader.accept("mask=")) request.masks = reader.rows();
   if (reader.accept("generic")) request.backend = TargetBackend::generic;
   reader.end();
   if (!one.valid())

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/properties/simulation/joint_laws/single_draft.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
 
 namespace draftproof::joint_laws {
@@ -32,12 +33,7 @@ struct RecursiveRejectionWor {
   static constexpr DraftLaws drafts{"without_replacement", "without_replacement_uniform"};
 
   static JointRows rows(const RatioTable& table, int count) {
-    JointRows rows(2);
-    for (Token x = 0; x < table.vocabulary(); ++x) {
-      const double p = table.target(x), q = table.proposal(x);
-      rows[0].push_back(std::min(p, q));
-      rows[1].push_back(std::max(p - q, 0.0));
-    }
+    JointRows rows = SingleDraft::rows(table, 1);
     if (count > 1 && table.proposal(table.kth_most_probable(0)) < 1) split(table, rows);
     return rows;
   }
