@@ -35,9 +35,7 @@ DoorError refuse_field(std::string_view field, const std::string& found, std::st
   return DoorError(fmt::format("hello: {}: found {}, wanted {}", field, found, wanted));
 }
 
-std::string shown_value(const nlohmann::json& value) {
-  return in_quotes(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
-}
+std::string shown_value(const nlohmann::json& value) { return in_quotes(json_text(value)); }
 
 class HelloReader {
  public:
@@ -146,6 +144,10 @@ bool Declaration::can(Randomness wanted) const {
 
 bool Declaration::has(std::string_view function) const {
   return std::find(functions.begin(), functions.end(), function) != functions.end();
+}
+
+std::string json_text(const nlohmann::json& value) {
+  return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 Declaration read_declaration(const nlohmann::json& hello) {

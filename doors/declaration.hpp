@@ -57,6 +57,9 @@ class DoorError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A value for messages of errors: JSON in ASCII on one line, with a sign in the place of bytes that are no UTF-8.
+std::string json_text(const nlohmann::json& value);
+
 /// The declaration in a hello message. Throws: DoorError, which names the field, what was found and what was wanted.
 Declaration read_declaration(const nlohmann::json& hello);
 nlohmann::json to_json(const Declaration& declaration);

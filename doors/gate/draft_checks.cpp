@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
@@ -76,7 +77,8 @@ class DraftChecks {
       follows_proposal_ = follows_proposal_.value_or(true) && first_draft_is_proposal(tuples, proposal);
       std::vector<double> row;
       for (const Rational& share : normalised(proposal)) row.push_back(static_cast<double>(share));
-      const std::string where = fmt::format("q = ({})/{}", fmt::join(proposal, " "), total_of(proposal));
+      const std::string where =
+          fmt::format("q = ({})/{}", fmt::join(proposal, " "), std::accumulate(proposal.begin(), proposal.end(), 0));
       std::vector<std::uint64_t> counts(law.size());
       std::string fault;
       draw(row, drafts_, std::uint64_t{1} << options_.log2_small, model, finding, [&](std::span<const Token> tuple) {
@@ -140,12 +142,6 @@ class DraftChecks {
             .status = Status::held,
             .replay = fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), options_.door,
                                   options_.seed)};
-  }
-
-  static int total_of(const std::vector<int>& weights) {
-    int total = 0;
-    for (const int weight : weights) total += weight;
-    return total;
   }
 
   /// A Poisson number of tuples with mean `planned`; each model has trials of its own.

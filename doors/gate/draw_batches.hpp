@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/doors/wire/result_reader.hpp>
 #include <draftproof/doors/wire/served.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 
@@ -49,10 +50,7 @@ class DrawBatches {
                         .q = std::as_bytes(std::span(q_).first(size * static_cast<std::size_t>(vocabulary_)))};
       if (batch.randomness == Randomness::seeded) batch.seeds = seeds;
       ServedResult result;
-      result.tokens_a_row = drafts_;
-      result.tokens.assign(size * static_cast<std::size_t>(drafts_), -1);
-      result.counts.assign(size, 0);
-      result.status.assign(size, 0);
+      size_result(batch, WireFunction::draft, result);
       program_.draft(batch, result);
       for (int i = 0; i < rows; ++i) {
         const auto at = static_cast<std::size_t>(i);

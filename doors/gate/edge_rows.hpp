@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -29,8 +30,7 @@ int number_without_edges(int n);
 /// numbers over their sum.
 template <class T>
 bool ends_short(const std::vector<int>& weights, bool normalised) {
-  int total = 0;
-  for (const int weight : weights) total += weight;
+  const int total = std::accumulate(weights.begin(), weights.end(), 0);
   T sum = 0, again = 0;
   const auto value = [&](int weight) { return static_cast<T>(static_cast<double>(weight) / total); };
   for (const int weight : weights) sum += value(weight);

@@ -23,8 +23,7 @@ using Json = nlohmann::json;
 std::string shown(const Json& value) {
   if (value.is_array()) return fmt::format("a list of {}", value.size());
   if (value.is_object()) return "an object";
-  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  return value.is_string() ? in_quotes(value.get_ref<const std::string&>()) : text;
+  return value.is_string() ? in_quotes(value.get_ref<const std::string&>()) : json_text(value);
 }
 
 /// Reads one request; each fault names the file, and the input that is being read.

@@ -111,9 +111,7 @@ Message Connection::ask(Message& request, ReplyLimit most, std::chrono::millisec
   const auto found = reply.fields.find("id");
   if (found == reply.fields.end() || *found != id)
     lose(fmt::format("no answer to request {}, but the id {}", id,
-                     found == reply.fields.end()
-                         ? "missing"
-                         : in_quotes(found->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace))));
+                     found == reply.fields.end() ? "missing" : in_quotes(json_text(*found))));
   if (!shares || !is_unmapped(reply)) return reply;
   region_ = nullptr;
   return ask(request, most, limit);

@@ -109,9 +109,8 @@ class ListReader {
 
  private:
   DoorError refuse(const nlohmann::json& found, std::string_view wanted) const {
-    return DoorError(fmt::format("{}: {}: found {}, wanted {}", place_, known_.name,
-                                 in_quotes(found.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)),
-                                 wanted));
+    return DoorError(
+        fmt::format("{}: {}: found {}, wanted {}", place_, known_.name, in_quotes(json_text(found)), wanted));
   }
   bool padded(std::size_t dimension) const { return known_.dtype == DType::I32 && dimension == 1; }
 
@@ -161,7 +160,7 @@ class ListReader {
 }  // namespace
 
 std::string encode_line(const Message& message) {
-  std::string line = message.fields.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  std::string line = json_text(message.fields);
   line.pop_back();
   for (const Tensor& tensor : message.tensors) {
     line += (line.size() > 1 ? ",\"" : "\"") + tensor.name + "\":";

@@ -22,13 +22,7 @@ struct RawLog {
   std::vector<double> own_weights;
 };
 
-std::string shown_json(const nlohmann::json& value) {
-  return in_quotes(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
-}
-
-DoorError log_fault(int row, std::string_view field, std::string_view found, std::string_view wanted) {
-  return DoorError(fmt::format("result: row {}: {}: found {}, wanted {}", row, field, found, wanted));
-}
+std::string shown_json(const nlohmann::json& value) { return in_quotes(json_text(value)); }
 
 template <class T>
 std::span<const T> flat(const Message& reply, const char* name, DType dtype, std::size_t columns) {
@@ -36,10 +30,8 @@ std::span<const T> flat(const Message& reply, const char* name, DType dtype, std
   const bool good = found && found->dtype == dtype && found->shape.size() == (columns == 1 ? 1 : 2) &&
                     (columns == 1 || found->shape[1] == columns);
   if (!good)
-    throw DoorError(
-        fmt::format("result: {}: found {}, wanted {} of shape {}", name,
-                    found ? std::string(to_string(found->dtype)) + " " + shape_text(found->shape) : "nothing",
-                    to_string(dtype), columns == 1 ? "[n]" : fmt::format("[n, {}]", columns)));
+    throw DoorError(fmt::format("result: {}: found {}, wanted {} of shape {}", name, array_text(found),
+                                to_string(dtype), columns == 1 ? "[n]" : fmt::format("[n, {}]", columns)));
   return found->as<T>();
 }
 
@@ -48,7 +40,7 @@ int whole_number(const nlohmann::json& entry, int row, std::string_view field) {
   const auto small = static_cast<std::int32_t>(number);
   // An unsigned number beyond 63 bits would be read as a negative one.
   if (!entry.is_number_integer() || small != number || (entry.is_number_unsigned() && small < 0))
-    throw log_fault(row, field, shown_json(entry), "a whole number of 32 bits");
+    throw row_fault(row, field, shown_json(entry), "a whole number of 32 bits");
   return small;
 }
 
@@ -56,12 +48,12 @@ void read_listed_draw(const nlohmann::json& draw, int row, RawLog& log) {
   constexpr std::array<std::string_view, 4> kinds{"coin", "pick", "clock", "integer"};
   constexpr std::string_view wanted = "[kind, size, bits, stream] and, for a pick, its weights";
   if (!draw.is_array() || draw.size() < 3 || draw.size() > 5 || !draw[0].is_string())
-    throw log_fault(row, "draws", shown_json(draw), wanted);
+    throw row_fault(row, "draws", shown_json(draw), wanted);
   const auto kind = std::find(kinds.begin(), kinds.end(), draw[0].get_ref<const std::string&>());
-  if (kind == kinds.end()) throw log_fault(row, "draws: kind", shown_json(draw[0]), "coin, pick, clock or integer");
+  if (kind == kinds.end()) throw row_fault(row, "draws: kind", shown_json(draw[0]), "coin, pick, clock or integer");
   int stream = -1;
   if (draw.size() > 3 && !draw[3].is_null()) {
-    if (!draw[3].is_string()) throw log_fault(row, "draws: stream", shown_json(draw[3]), "a text");
+    if (!draw[3].is_string()) throw row_fault(row, "draws: stream", shown_json(draw[3]), "a text");
     const auto& name = draw[3].get_ref<const std::string&>();
     const auto at = std::find(log.streams.begin(), log.streams.end(), name);
     stream = static_cast<int>(at - log.streams.begin());
@@ -73,11 +65,11 @@ void read_listed_draw(const nlohmann::json& draw, int row, RawLog& log) {
     log.own_draws.push_back(part);
   if (*kind != "pick") return;
   if (draw.size() != 5 || !draw[4].is_array() || draw[4].size() != static_cast<std::size_t>(std::max(size, 0)))
-    throw log_fault(row, "draws: weights", draw.size() == 5 ? shown_json(draw[4]) : "nothing",
+    throw row_fault(row, "draws: weights", draw.size() == 5 ? shown_json(draw[4]) : "nothing",
                     fmt::format("a list of {}", size));
   for (const nlohmann::json& weight : draw[4]) {
     if (!weight.is_number() && !weight.is_null())
-      throw log_fault(row, "draws: weights", shown_json(weight), "numbers");
+      throw row_fault(row, "draws: weights", shown_json(weight), "numbers");
     log.own_weights.push_back(weight.is_null() ? std::nan("") : weight.get<double>());
   }
 }
@@ -89,7 +81,7 @@ RawLog listed_log(const nlohmann::json& rows, const ServedBatch& batch, int firs
         fmt::format("result: draws: found {}, wanted a list for each of {} rows", shown_json(rows), batch.rows));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const int row = first + static_cast<int>(i);
-    if (!rows[i].is_array()) throw log_fault(row, "draws", shown_json(rows[i]), "a list of draws");
+    if (!rows[i].is_array()) throw row_fault(row, "draws", shown_json(rows[i]), "a list of draws");
     for (const nlohmann::json& draw : rows[i]) read_listed_draw(draw, row, log);
     log.own_counts.push_back(static_cast<std::int32_t>(rows[i].size()));
   }
@@ -119,7 +111,7 @@ RawLog tensor_log(const Message& reply) {
 std::size_t check_draw(std::span<std::int32_t> draw, int row, int coin_bits, std::size_t streams) {
   const auto in_range = [&](std::size_t at, int least, int most, std::string_view field) {
     if (draw[at] < least || draw[at] > most)
-      throw log_fault(row, field, fmt::format("{}", draw[at]), fmt::format("{} .. {}", least, most));
+      throw row_fault(row, field, fmt::format("{}", draw[at]), fmt::format("{} .. {}", least, most));
   };
   constexpr int most = std::numeric_limits<std::int32_t>::max(), most_bits = 53;
   in_range(0, 1, 4, "draws: kind");
@@ -144,6 +136,10 @@ std::size_t check_draw(std::span<std::int32_t> draw, int row, int coin_bits, std
 
 }  // namespace
 
+DoorError row_fault(int row, std::string_view field, std::string_view found, std::string_view wanted) {
+  return DoorError(fmt::format("result: row {}: {}: found {}, wanted {}", row, field, found, wanted));
+}
+
 void read_log(const Message& reply, const ServedBatch& batch, int coin_bits, int first,
               std::span<const std::int32_t> status, ServedLog& log) {
   const auto listed = reply.fields.find("draws");
@@ -155,20 +151,20 @@ void read_log(const Message& reply, const ServedBatch& batch, int coin_bits, int
   for (int i = 0; i < batch.rows; ++i) {
     const auto count = raw.counts[static_cast<std::size_t>(i)];
     if (count < 0 || count > batch.places)
-      throw log_fault(first + i, "draw_counts", fmt::format("{}", count),
+      throw row_fault(first + i, "draw_counts", fmt::format("{}", count),
                       fmt::format("0 .. {}, the places of the tape", batch.places));
     const bool any_weights = status[static_cast<std::size_t>(i)] == static_cast<std::int32_t>(RowStatus::no_mass);
     for (const std::size_t end = draw + 4 * static_cast<std::size_t>(count); draw < end; draw += 4) {
       if (draw == draws.size())
-        throw log_fault(first + i, "draws", fmt::format("{} draws in all", draw / 4), "those that draw_counts has");
+        throw row_fault(first + i, "draws", fmt::format("{} draws in all", draw / 4), "those that draw_counts has");
       const std::size_t cells =
           check_draw(std::span(draws).subspan(draw, 4), first + i, coin_bits, raw.streams.size());
       if (cells > raw.weights.size() - weight)
-        throw log_fault(first + i, "weights", fmt::format("{} weights in all", raw.weights.size()),
+        throw row_fault(first + i, "weights", fmt::format("{} weights in all", raw.weights.size()),
                         fmt::format("at least {}, for a pick of {} cells", weight + cells, cells));
       for (std::size_t cell = 0; cell < cells; ++cell, ++weight)
         if (!any_weights && !(raw.weights[weight] >= 0 && std::isfinite(raw.weights[weight])))
-          throw log_fault(
+          throw row_fault(
               first + i,
               fmt::format("weights of draw {}: cell {}",
                           static_cast<std::size_t>(raw.counts[static_cast<std::size_t>(i)]) - (end - draw) / 4, cell),

@@ -58,6 +58,10 @@ const Tensor* Message::find(std::string_view name) const {
   return found == tensors.end() ? nullptr : &*found;
 }
 
+std::string array_text(const Tensor* tensor) {
+  return tensor ? std::string(to_string(tensor->dtype)) + " " + shape_text(tensor->shape) : "nothing";
+}
+
 template <class T>
 Tensor tensor_of(std::string name, std::vector<std::uint64_t> shape, std::span<const T> values) {
   constexpr bool floating = std::is_floating_point_v<T>;

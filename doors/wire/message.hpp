@@ -43,6 +43,9 @@ struct Message {
   const Tensor* find(std::string_view name) const;
 };
 
+/// "f32 [2, 3]", or "nothing" for null.
+std::string array_text(const Tensor* tensor);
+
 /// A tensor on values of float, double, std::int32_t or std::int64_t, which must outlive it.
 template <class T>
 Tensor tensor_of(std::string name, std::vector<std::uint64_t> shape, std::span<const T> values);

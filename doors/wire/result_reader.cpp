@@ -12,17 +12,13 @@
 namespace draftproof::doors {
 namespace {
 
-DoorError row_fault(int row, std::string_view field, std::string_view found, std::string_view wanted) {
-  return DoorError(fmt::format("result: row {}: {}: found {}, wanted {}", row, field, found, wanted));
-}
-
 /// The tensor `name` of int32, of `rows` by `columns`, or of `rows` if columns is negative.
 std::span<const std::int32_t> table(const Tensor& tensor, int rows, int columns) {
   std::vector<std::uint64_t> wanted{static_cast<std::uint64_t>(rows)};
   if (columns >= 0) wanted.push_back(static_cast<std::uint64_t>(columns));
   if (tensor.dtype != DType::I32 || tensor.shape != wanted)
-    throw DoorError(fmt::format("result: {}: found {} {}, wanted i32 {}", tensor.name, to_string(tensor.dtype),
-                                shape_text(tensor.shape), shape_text(wanted)));
+    throw DoorError(
+        fmt::format("result: {}: found {}, wanted i32 {}", tensor.name, array_text(&tensor), shape_text(wanted)));
   return tensor.as<std::int32_t>();
 }
 
@@ -58,10 +54,7 @@ void read_state(const Message& reply, int rows, int first, ServedResult& result)
   const std::vector<std::uint64_t> wanted{static_cast<std::uint64_t>(rows),
                                           static_cast<std::uint64_t>(result.state_size)};
   if (!state || state->dtype != DType::F64 || state->shape != wanted)
-    throw DoorError(
-        fmt::format("result: state: found {}, wanted f64 {}",
-                    state ? std::string(to_string(state->dtype)) + " " + shape_text(state->shape) : "nothing",
-                    shape_text(wanted)));
+    throw DoorError(fmt::format("result: state: found {}, wanted f64 {}", array_text(state), shape_text(wanted)));
   const auto numbers = state->as<double>();
   const auto size = static_cast<std::size_t>(result.state_size);
   for (int row = 0; row < rows; ++row) {

@@ -45,8 +45,7 @@ bool bring(std::vector<Tensor>& rows, SharedRegion& region) {
 }
 
 DoorError malformed(const std::string& field, const json& found, std::string_view wanted) {
-  return DoorError(fmt::format("request: shared: {}: found {}, wanted {}", field,
-                               found.dump(-1, ' ', true, json::error_handler_t::replace), wanted));
+  return DoorError(fmt::format("request: shared: {}: found {}, wanted {}", field, json_text(found), wanted));
 }
 
 std::uint64_t number_in(const json& object, const char* name, const std::string& place) {
@@ -125,8 +124,7 @@ bool takes_shared_rows(const json& hello) {
   const auto found = hello.find("shared_memory");
   if (found == hello.end()) return false;
   if (!found->is_boolean())
-    throw DoorError(fmt::format("hello: shared_memory: found {}, wanted true or false",
-                                found->dump(-1, ' ', true, json::error_handler_t::replace)));
+    throw DoorError(fmt::format("hello: shared_memory: found {}, wanted true or false", json_text(*found)));
   return found->get<bool>();
 }
 

@@ -191,9 +191,7 @@ std::vector<Token> WireProgram::generate(const ServedModels& models) {
   const Message reply = dialogue_.ask(request, {words + number * length, words + characters * length});
   const Tensor* tokens = reply.find("tokens");
   if (!tokens || tokens->dtype != DType::I32 || tokens->shape != std::vector<std::uint64_t>{1, length})
-    throw DoorError(fmt::format(
-        "result: tokens: found {}, wanted i32 [1, {}]",
-        tokens ? std::string(to_string(tokens->dtype)) + " " + shape_text(tokens->shape) : "nothing", length));
+    throw DoorError(fmt::format("result: tokens: found {}, wanted i32 [1, {}]", array_text(tokens), length));
   const auto text = tokens->as<Token>();
   for (std::size_t i = 0; i < text.size(); ++i)
     if (text[i] < 0 || text[i] >= models.vocabulary)
