@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <draftproof/report/text.hpp>
 
@@ -16,12 +17,6 @@ double decades(double log_e) { return log_e / std::log(10.0); }
 std::string power_of_ten(double log_e) { return fmt::format("10^{:.1f}", decades(log_e)); }
 
 double percent_more(const GroupExcess& excess) { return 100 * (excess.observed / excess.expected - 1); }
-
-std::string records_text(const std::vector<std::uint64_t>& records) {
-  std::string text;
-  for (const std::uint64_t record : records) text += (text.empty() ? "" : ", ") + std::to_string(record);
-  return text;
-}
 
 nlohmann::ordered_json excess_data(const GroupExcess& excess) {
   nlohmann::ordered_json data{{"where", excess.where},
@@ -92,7 +87,7 @@ Section families_section(const AuditResult& result) {
     std::vector<Cell> row{
         {family.name}, {grouped(family.draws)}, {fmt::format("{:.2f}", family.weight)}, {power_of_ten(family.log_e)}};
     for (Cell& cell : excess_cells(family.worst)) row.push_back(std::move(cell));
-    row.push_back({records_text(family.worst.first)});
+    row.push_back({fmt::format("{}", fmt::join(family.worst.first, ", "))});
     section.table.rows.push_back(std::move(row));
   }
   return section;

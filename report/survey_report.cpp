@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <draftproof/report/proof_report.hpp>
 #include <draftproof/report/survey_rows.hpp>
@@ -134,14 +135,11 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
     std::stable_partition(laws.begin(), laws.end(),
                           [](const auto& law) { return law.drafter->info().shared_proposal_iid; });
     data["sources"].push_back(std::move(entry));
-    const auto& names = item.source->proposal_names();
-    std::string proposals;
-    for (const auto& name : names) proposals += (proposals.empty() ? "" : ", ") + name;
     document.sections.push_back(
         {.title = item.source->name(),
          .before = {fmt::format("  {}{}, V = {}, proposal {}", counted(item.result.positions, "position"),
                                 item.result.complete ? "" : " (stopped early)", grouped(item.source->vocabulary()),
-                                proposals)}});
+                                fmt::join(item.source->proposal_names(), ", "))}});
     for (const auto& law : laws) document.sections.push_back(section_of(item, law, proofs, options, confidence));
   }
   data["tuples"] = tuples;
