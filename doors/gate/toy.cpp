@@ -90,13 +90,13 @@ bool takes_vocabulary(const Declaration& declaration, int vocabulary) {
   return declaration.most_vocabulary == 0 || vocabulary <= declaration.most_vocabulary;
 }
 
-/// Instances that are tried for the n-th one; a prime step keeps sequences of different n apart.
 /// Inputs of successive calls, of which each begins after one of the strings so far, and most of them that are explored.
 constexpr double most_stateful_calls = 100;
 double calls_of(const PathInstance& instance) {
   return std::pow(instance.vocabulary(), instance.shape.length * (instance.shape.drafts + 1));
 }
 
+/// Instances that are tried for the n-th one; a prime step keeps sequences of different n apart.
 constexpr int next_instance = 1009, attempts = 4096 * next_instance;
 
 DoorError no_models(const Declaration& declaration) {
