@@ -1,13 +1,13 @@
 #include <draftproof/doors/library/load_library.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <draftproof/doors/gate/law_text.hpp>
 #include <draftproof/doors/library/guarded_buffer.hpp>
 #include <draftproof/doors/library/library_rows.hpp>
 #include <draftproof/doors/library/library_table.hpp>
@@ -23,8 +23,10 @@ std::string words_of(GuardedBuffer<char>& words) {
 }
 
 std::string status_text(std::int32_t status) {
-  const bool known = status >= DP_OK && status <= DP_TAPE_SHORT;
-  return known ? fmt::format("{} ({})", status, to_text(static_cast<RowStatus>(status))) : fmt::format("{}", status);
+  constexpr std::array<std::string_view, 6> names{"ok",     "bad_input", "unsupported",
+                                                  "failed", "no_mass",   "tape_short"};
+  const auto known = static_cast<std::size_t>(status) < names.size();
+  return known ? fmt::format("{} ({})", status, names[static_cast<std::size_t>(status)]) : fmt::format("{}", status);
 }
 
 /// What a library writes in one call.
