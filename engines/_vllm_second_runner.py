@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,32 +66,6 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
     name = "vllm_second_runner_" + ("block" if block else "token") + ("_among_others" if among else "")
     name += "_processed" if processed else ""
     return door(verify, arrays="torch", races=False, name=name)
-
-
-def second_drafter(temperature: float) -> Any:
-    """Drafts of one request at positions in a row, by the race of the second runner: its noise is hashed from the seed
-    of the request, the position and the token. Seeds and first positions are drawn."""
-    import torch
-
-    torch.set_num_threads(1)
-    from vllm.v1.worker.gpu.sample.gumbel import gumbel_sample
-
-    def draft(q: Any, k: int) -> Any:
-        seed, first = torch.randint(2**62, (1,)), torch.randint(2**16, (1,))
-        rows = (torch.log(q) * temperature).expand(k, -1).contiguous()
-        owners, at = torch.zeros(k, dtype=torch.int32), torch.tensor([temperature])
-        return gumbel_sample(rows, owners, at, seed, first + torch.arange(k), True, is_drafting=True)
-
-    subject = door(
-        lambda p, q, drafts: drafts[:1],
-        level="position",
-        name="vllm_second_drafter",
-        arrays="torch",
-        races=False,
-        draft=draft,
-    )
-    declared = replace(subject.declaration, functions=("draft",), randomness=("seeded",))
-    return replace(subject, declaration=declared)
 
 
 def _interpretable(utils: Any) -> None:

@@ -94,12 +94,6 @@ ENGINE = Engine(
         ),
         EngineDoor("second_runner_block", lambda: second_runner(True), models=1, predictions=16, tiers=("proof",)),
         EngineDoor("drafter", lambda: drafter(0.7), tiers=("sampled",), note="of the first runner, at temperature 0.7"),
-        EngineDoor(
-            "second_runner_drafter",
-            lambda: beside("_vllm_second_runner.py").second_drafter(0.7),
-            tiers=("sampled",),
-            note="three drafts at positions in a row, with the hashed noise of a request",
-        ),
         on_one(
             "among_others_top_k",
             lambda: first_runner_batch(top_k=1),
