@@ -1,4 +1,4 @@
-"""SGLang's verification step of EAGLE with rejection sampling: what it makes of logits and settings, and its kernel."""
+"""SGLang's verification step of EAGLE with rejection sampling: settings of requests, applied before its kernel."""
 
 from __future__ import annotations
 
@@ -16,21 +16,16 @@ FREQUENCY, MIN_P = 0.5, 2.0**-4
 
 
 def step_of(root: Path, kernel: Any) -> Any:
-    """The engine's function, and its rule for scaling penalties. What it imports when it is called has libraries of a
-    device behind it: modules with the names that it takes from there stand in."""
+    """The engine's function. It imports names when it is called, from modules that load libraries of a device: modules
+    with these names alone stand in."""
     import torch
 
     sglang = root / "sglang" / "srt"
     one = SimpleNamespace(world_size=1)
-    (scaled,) = functions_of(
-        sglang / "sampling" / "penaltylib" / "repetition_penalty.py",
-        ["apply_scaling_penalties"],
-        {"torch": torch, "get_compiler_backend": lambda: "eager", "_is_npu": True},
-    )
     for name, found in {
         "layers.dp_attention": {"is_dp_attention_enabled": lambda: False},
         "runtime_context": {"get_parallel": lambda: SimpleNamespace(tp_group=one)},
-        "sampling.penaltylib.repetition_penalty": {"apply_scaling_penalties": scaled},
+        "sampling.penaltylib.repetition_penalty": {"apply_scaling_penalties": None},
         "speculative.spec_utils": {
             "SIMULATE_ACC_LEN": -1,
             "SIMULATE_ACC_TOKEN_MODE": "",
@@ -60,8 +55,8 @@ def step_of(root: Path, kernel: Any) -> Any:
 
 def eagle_sample(step: Any, setting: str) -> Any:
     """A request at temperature 0.7 behind one at 1.5 with the tokens in reverse order. Its logits are such that the
-    rows come out once `setting` is applied: `bias`, `min_p` or `frequency_penalty`. What min-p is to take away has half
-    the least probability that it keeps."""
+    rows come out once `setting` is applied: `bias`, `min_p` or `frequency_penalty`. Tokens that min-p must remove have
+    half the least probability that it keeps."""
     import torch
 
     torch.set_num_threads(1)

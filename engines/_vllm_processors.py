@@ -1,4 +1,4 @@
-"""What vLLM's first model runner does to the logits of a request: penalties, masks, least lengths."""
+"""Processors of logits in vLLM's first model runner: penalties, masks, least lengths."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def engine_processor(least: int, stops: list[int], written: list[int]) -> Any:
 def least_length(vllm: Any, shared: Any, processor_of: Any = engine_processor) -> Any:
     """A request alone at temperature 1 that must not stop with its next token, and may stop with each one after it.
 
-    Token 0 of the engine stops. It takes the place of token 0 of the rows, but in the first row, whose tokens are one
-    higher there: what stops has as much mass as all of them together and must not come out."""
+    Token 0 of the engine stops. It takes the place of token 0 of the rows, but in the first row: there it has as much
+    mass as all tokens of the row together, whose numbers are one higher, and must not come out."""
     import torch
 
     sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())

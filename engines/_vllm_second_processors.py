@@ -1,4 +1,4 @@
-"""What vLLM's second model runner does to the logits of a request before it verifies, by its own Triton kernels."""
+"""Processors of logits in vLLM's second model runner, its own Triton kernels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BIAS, MIN_P = 1.5, 2.0**-4
 
 def raw_logits(torch: Any, first: Any, rows: Any, drafts: Any, at: float) -> Any:
     """Logits of the judged request [n + 1, V + MORE] that become `rows` at temperature `at`, once its processors are
-    through. What must not come out is as likely as all others together, or just below what min-p keeps."""
+    through. Tokens that must not come out are as likely as all others together, or just below the cut of min-p."""
     wide = torch.nn.functional.pad(rows, (0, MORE)) * at
     wide[:, rows.shape[-1] + BAD_END] = first.after_first(torch, drafts.tolist())
     wide[:, rows.shape[-1] + BELOW_MIN_P] = (rows.max(-1).values + torch.tensor(MIN_P / 2).log()) * at

@@ -121,7 +121,7 @@ class DraftChecks {
       const Source source = Source::open(standard_source(sizes[i], 1), {.seed = options_.seed});
       const std::vector<double> row = source.pair(0).proposals.front();
       std::vector<std::uint64_t> counts(row.size());
-      const int log2_draws = options_.log2_large - (i > 0 ? 4 : 0);
+      const int log2_draws = std::max(0, options_.log2_large - (i > 0 ? 4 : 0));
       const std::uint64_t before = finding.work;
       draw(row, fewest, std::uint64_t{1} << log2_draws, small_proposals.size() + i, finding,
            [&](std::span<const Token> tuple) { ++counts[static_cast<std::size_t>(tuple.front())]; });

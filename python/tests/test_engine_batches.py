@@ -1,5 +1,4 @@
-"""Ragged and mixed batches of vLLM's doors and what is done to their logits, on a stand-in engine that is right or has
-one slip."""
+"""Batches of vLLM's doors and processors of their logits, on a stand-in engine that is right or has one slip."""
 
 from __future__ import annotations
 
@@ -159,7 +158,7 @@ def test_a_sampler_with_cuts_and_temperatures_of_their_own(cut: str, slip: str) 
     [("penalties", ""), ("penalties", "without_drafts"), ("penalties", "one_penalty"), ("penalties", "without_prompt"),
      ("masks", ""), ("masks", "without_drafts"), ("masks", "bonus_unmasked")],
 )  # fmt: skip
-def test_what_is_done_to_the_logits_of_each_request(make: str, slip: str) -> None:
+def test_processors_of_logits_of_each_request(make: str, slip: str) -> None:
     subject = getattr(PROCESSORS, make)(Engine(slip).modules(), BATCHES)
     assert verdict_of(subject) == ("violated" if slip else "held")
 

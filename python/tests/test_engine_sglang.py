@@ -23,7 +23,7 @@ WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/
 
 
 def step(slip: str) -> Any:
-    """Rejection sampling on chains of one draft tree each, with what the engine is told of the requests."""
+    """Rejection sampling on a batch of chains, under the settings of each request."""
 
     def row(logits: Any, info: Any, request: int, drafts: Any) -> Any:
         out = logits.clone()
