@@ -99,7 +99,8 @@ Sequence InputSearch::at_the_edges(std::uint64_t seed) const {
       for (std::size_t x = 0; x < entry; ++x) before += node.draw.weights[x];
       const double total = drawable_total(node.draw);
       const double middle = total > 0 ? (before + node.draw.weights[entry] / 2) / total : 0;
-      sequence.values.push_back(std::floor(middle * 0x1p24) * 0x1p-24);
+      // Behind all other weights a small one has its middle rounded up to 1.
+      sequence.values.push_back(std::min(std::floor(middle * 0x1p24) * 0x1p-24, 1 - 0x1p-24));
       continue;
     }
     for (std::size_t x = 0; x < node.branch_of.size(); ++x) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -109,33 +110,67 @@ class DraftChecks {
   std::optional<GateFinding> noise() {
     if (!follows_proposal_.value_or(false)) return std::nullopt;
     GateFinding finding = started("draft_noise");
-    std::vector<int> sizes;
-    for (const int size : options_.vocabularies) {
-      const int most = program_.declaration().most_vocabulary;
-      const int taken = most > 0 ? std::min(most, size) : size;
-      if (std::find(sizes.begin(), sizes.end(), taken) == sizes.end()) sizes.push_back(taken);
-    }
+    const std::vector<NoiseRow> asked = noise_rows();
     const int fewest =
         std::min(drafts_, std::max(drafter_.info().fewest_drafts, program_.declaration().fewest_drafts));
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const Source source = Source::open(standard_source(sizes[i], 1), {.seed = options_.seed});
-      const std::vector<double> row = source.pair(0).proposals.front();
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const std::vector<double> row = row_of(asked[i]);
       std::vector<std::uint64_t> counts(row.size());
-      const int log2_draws = std::max(0, options_.log2_large - (i > 0 ? 4 : 0));
       const std::uint64_t before = finding.work;
-      draw(row, fewest, std::uint64_t{1} << log2_draws, small_proposals.size() + i, finding,
+      draw(row, fewest, std::uint64_t{1} << asked[i].log2_draws, small_proposals.size() + i, finding,
            [&](std::span<const Token> tuple) { ++counts[static_cast<std::size_t>(tuple.front())]; });
-      // Vocabularies share the level: the largest of their e-values is below the sum.
-      const double log_e =
-          ETable(row).log_e(counts, std::ldexp(1.0, log2_draws)) - std::log(static_cast<double>(sizes.size()));
-      finding.evidence += fmt::format("{}e = 10^{:.1f} after {} draws at V = {}", i > 0 ? ", " : "",
-                                      log_e / std::log(10.0), finding.work - before, sizes[i]);
+      // Rows share the level: the largest of their e-values is below the sum.
+      const double log_e = ETable(row).log_e(counts, std::ldexp(1.0, asked[i].log2_draws)) -
+                           std::log(static_cast<double>(asked.size()));
+      finding.evidence += fmt::format("{}{} after {} draws at V = {}{}", i > 0 ? ", " : "", told(row, counts, log_e),
+                                      finding.work - before, asked[i].vocabulary,
+                                      asked[i].kept > 0 ? fmt::format(", {} of them possible", asked[i].kept) : "");
       if (log_e >= log_threshold_) finding.status = Status::violated;
     }
     return finding;
   }
 
  private:
+  /// A row of draft_noise. With `kept` above 0 only its likeliest tokens are possible, as behind a top-k.
+  struct NoiseRow {
+    int vocabulary, kept, log2_draws;
+  };
+
+  std::vector<NoiseRow> noise_rows() const {
+    std::vector<NoiseRow> rows;
+    const int most = program_.declaration().most_vocabulary;
+    for (const int size : options_.vocabularies) {
+      const int taken = most > 0 ? std::min(most, size) : size;
+      const bool first = rows.empty();
+      if (first || rows.back().vocabulary != taken)
+        rows.push_back({taken, 0, std::max(0, options_.log2_large - (first ? 0 : 4))});
+    }
+    // Noise of float16 that becomes 0, once in 2^25, is met ten times.
+    constexpr int kept = 64;
+    if (rows.back().vocabulary > kept)
+      rows.push_back({rows.back().vocabulary, kept, std::max(0, options_.log2_large - 3)});
+    return rows;
+  }
+
+  std::vector<double> row_of(const NoiseRow& asked) const {
+    const Source source = Source::open(standard_source(asked.vocabulary, 1), {.seed = options_.seed});
+    std::vector<double> row = source.pair(0).proposals.front();
+    if (asked.kept == 0) return row;
+    std::vector<double> sorted = row;
+    std::nth_element(sorted.begin(), sorted.begin() + asked.kept, sorted.end(), std::greater<>());
+    const double cut = sorted[static_cast<std::size_t>(asked.kept)];
+    double mass = 0;
+    for (double& share : row) mass += share = share > cut ? share : 0;
+    for (double& share : row) share /= mass;
+    return row;
+  }
+
+  static std::string told(const std::vector<double>& row, const std::vector<std::uint64_t>& counts, double log_e) {
+    for (std::size_t x = 0; x < row.size(); ++x)
+      if (counts[x] > 0 && !(row[x] > 0)) return fmt::format("draws token {}, which has q = 0,", x);
+    return fmt::format("e = 10^{:.1f}", log_e / std::log(10.0));
+  }
+
   GateFinding started(const char* check) const {
     return {.check = check,
             .tier = Tier::sampled,

@@ -7,7 +7,8 @@
 //
 // A chain drafts one token from each row. A tree drafts the draws at one node, whose law is that of the tree law's siblings.
 // Both are e-values (statistics/e_table.hpp) on a fixed number of planned draws. Noise in half precision has few values:
-// tokens of little probability then never win, which large vocabularies show.
+// tokens of little probability then never win, which large vocabularies show. Noise that can be 0 lets impossible tokens win:
+// the largest vocabulary is asked again with 64 possible tokens.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,12 @@
 namespace draftproof::doors {
 
 struct DraftCheckOptions {
-  int log2_small = 16, log2_large = 14;  ///< planned draws on each small model, and of draft_noise at the first vocabulary
+  int log2_small = 16,
+      log2_large = 14;  ///< planned draws on each small model, and of draft_noise at the first vocabulary
   /// Of draft_noise, or the most that the program takes. After the first a sixteenth of the draws, on rows four times
-  /// as long: a quarter of its time.
+  /// as long: a quarter of its time. On the row of 64 possible tokens an eighth: half of its time.
   std::vector<int> vocabularies{32'000, 128'256};
-  double alpha = 1e-9;                   ///< probability of a false alarm of all findings together
+  double alpha = 1e-9;  ///< probability of a false alarm of all findings together
   std::uint64_t seed = 1;
   std::string door{};  ///< as --door names it, for replay lines
 };

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <draftproof/doors/wire/batch_packer.hpp>
 #include <draftproof/doors/wire/result_reader.hpp>
 #include <draftproof/doors/wire/served.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
@@ -16,18 +18,18 @@ namespace draftproof::doors {
 
 class DrawBatches {
  public:
-  /// `drafts` tokens a tuple from the row `proposal`, as float32 or the first type that the program declares.
+  /// `drafts` tokens a tuple from the row `proposal`, in the form of trials.
   DrawBatches(Served& program, const std::vector<double>& proposal, int drafts)
-      : program_{program}, drafts_{drafts}, vocabulary_{static_cast<int>(proposal.size())} {
+      : program_{program},
+        drafts_{drafts},
+        vocabulary_{static_cast<int>(proposal.size())},
+        form_{form_of_trials(program.declaration())} {
     constexpr std::size_t most_bytes = std::size_t{16} << 20;
-    const Declaration& declaration = program.declaration();
-    if (std::find(declaration.dtypes.begin(), declaration.dtypes.end(), Dtype::float32) == declaration.dtypes.end())
-      throw DoorError(
-          fmt::format("{}: found no float32 among its dtypes, which drafts are asked in", declaration.name));
-    const std::size_t fitting = most_bytes / (proposal.size() * sizeof(float));
-    rows_ = static_cast<int>(std::clamp<std::size_t>(fitting, 1, static_cast<std::size_t>(declaration.most_rows)));
-    for (int i = 0; i < rows_; ++i)
-      for (const double share : proposal) q_.push_back(static_cast<float>(share));
+    const std::size_t row_bytes = proposal.size() * width(form_.dtype);
+    rows_ =
+        std::clamp<std::size_t>(most_bytes / row_bytes, 1, static_cast<std::size_t>(program.declaration().most_rows));
+    q_.resize(rows_ * row_bytes);
+    for (std::size_t i = 0; i < rows_; ++i) store_row(proposal, form_, q_.data() + i * row_bytes);
   }
 
   /// Calls `visit(tuple)` for trials first .. first + count - 1 of a seed, in order.
@@ -36,8 +38,8 @@ class DrawBatches {
   void draw(std::uint64_t seed, std::uint64_t first, std::uint64_t count, Visit visit) {
     const Declaration& declaration = program_.declaration();
     for (std::uint64_t done = 0; done < count;) {
-      const int rows = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(rows_), count - done));
-      const auto size = static_cast<std::size_t>(rows);
+      const std::size_t size = std::min<std::uint64_t>(rows_, count - done);
+      const int rows = static_cast<int>(size);
       std::vector<std::int64_t> seeds(size);
       constexpr std::uint32_t purpose = 0x201;
       for (std::size_t i = 0; i < size; ++i)
@@ -46,8 +48,10 @@ class DrawBatches {
                         .vocabulary = vocabulary_,
                         .drafts_a_row = drafts_,
                         .proposal_rows = 1,
+                        .dtype = form_.dtype,
+                        .kind = form_.kind,
                         .randomness = declaration.can(Randomness::seeded) ? Randomness::seeded : Randomness::opaque,
-                        .q = std::as_bytes(std::span(q_).first(size * static_cast<std::size_t>(vocabulary_)))};
+                        .q = std::span(q_).first(size * (q_.size() / rows_))};
       if (batch.randomness == Randomness::seeded) batch.seeds = seeds;
       ServedResult result;
       size_result(batch, WireFunction::draft, result);
@@ -59,14 +63,16 @@ class DrawBatches {
                                       declaration.name, i, result.status[at], result.counts[at]));
         visit(std::span<const std::int32_t>(result.tokens_of(i)).first(static_cast<std::size_t>(result.counts[at])));
       }
-      done += static_cast<std::uint64_t>(rows);
+      done += size;
     }
   }
 
  private:
   Served& program_;
-  int drafts_, vocabulary_, rows_ = 1;
-  std::vector<float> q_;
+  int drafts_, vocabulary_;
+  RowForm form_;
+  std::size_t rows_ = 1;
+  std::vector<std::byte> q_;
 };
 
 }  // namespace draftproof::doors

@@ -56,6 +56,7 @@ class TapeDraws {
   double next(Draw draw) {
     if (run_.draws.size() >= tape_.size()) throw StopRun{RowStatus::tape_short};
     run_.draws.push_back(std::move(draw));
+    EXPECT_LT(tape_[run_.draws.size() - 1], 1.0);
     return tape_[run_.draws.size() - 1];
   }
 

@@ -56,6 +56,15 @@ TEST(ExploreDraws, PredictionsCompareWeights) {
   EXPECT_GT(law.of({1}), law.of({0}));
 }
 
+TEST(ExploreDraws, ASmallWeightBehindOthersIsAskedOnTheGrid) {
+  InProcess program([](const Input&, TapeDraws& draws) {  // tapes hold values below 1: doors_in_process.hpp
+    return std::vector<Token>{draws.pick({1, 0x1p-70}), draws.pick({1, 1})};
+  });
+  const ProgramLaw law = law_of(program, drawing_input);
+  EXPECT_EQ(law.state, LawState::settled);
+  EXPECT_EQ(law.of({1, 0}), 0x1p-71);
+}
+
 TEST(ExploreDraws, PickWithoutMassIsAnOutcome) {
   for (const double weight : {0.0, static_cast<double>(NAN)}) {
     InProcess program([weight](const Input& in, TapeDraws& draws) {

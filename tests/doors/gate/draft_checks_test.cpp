@@ -15,7 +15,7 @@ namespace {
 /// A drafter of one tuple: from the row, the number of drafts and a source of words.
 using DraftBody = std::function<std::vector<Token>(std::span<const float> q, int drafts, Philox& random)>;
 
-class DraftingProgram final : public Served {
+class DraftingProgram : public Served {
  public:
   DraftingProgram(std::string law, DraftBody body) : body_{std::move(body)} {
     declaration_ = {.name = "drafting",
@@ -36,8 +36,10 @@ class DraftingProgram final : public Served {
     }
   }
 
- private:
+ protected:
   Declaration declaration_;
+
+ private:
   DraftBody body_;
 };
 
@@ -139,6 +141,46 @@ TEST(DraftChecks, IdsOfSixteenBitsShowAtTheLargestVocabulary) {
   const GateFinding& noise = finding_named(findings, "draft_noise");
   EXPECT_EQ(noise.status, Status::violated) << noise.evidence;
   EXPECT_NE(noise.evidence.find("at V = 32000, e = 10^"), std::string::npos) << noise.evidence;
+}
+
+// argmax q / clock where each clock is 0 once in 2^25: q / 0 is infinite or, where q is 0, no number, and both win.
+TEST(DraftChecks, ClocksThatCanBeZeroShowOnARowOfFewPossibleTokens) {
+  DraftingProgram program("iid", [](std::span<const float> q, int drafts, Philox& random) {
+    std::vector<Token> tokens = iid_drafts(q, drafts, random);
+    const double none = std::exp(-static_cast<double>(q.size()) * 0x1p-25);
+    for (Token& token : tokens)
+      if (!(uniform(random) < none)) token = static_cast<Token>(uniform(random) * static_cast<double>(q.size()));
+    return tokens;
+  });
+  const auto findings = check_drafts(program, {});
+  EXPECT_EQ(finding_named(findings, "draft_law").status, Status::held);
+  const GateFinding& noise = finding_named(findings, "draft_noise");
+  EXPECT_EQ(noise.status, Status::violated);
+  EXPECT_NE(noise.evidence.find("which has q = 0"), std::string::npos) << noise.evidence;
+}
+
+TEST(DraftChecks, RowsHaveTheTypeAndTheKindThatAreDeclared) {
+  struct Declared : DraftingProgram {
+    Declared() : DraftingProgram("iid", {}) {
+      declaration_.dtypes = {Dtype::float64};
+      declaration_.rows = {RowKind::logits};
+    }
+    void draft(const ServedBatch& batch, ServedResult& result) override {
+      ASSERT_EQ(batch.dtype, Dtype::float64);
+      ASSERT_EQ(batch.kind, RowKind::logits);
+      for (int row = 0; row < batch.rows; ++row) {
+        Philox random(static_cast<std::uint64_t>(batch.seeds[static_cast<std::size_t>(row)]), 0, Philox::Role::draft);
+        std::vector<float> q;
+        for (const double logit : batch.proposal<double>(row, 0)) q.push_back(static_cast<float>(std::exp(logit)));
+        const auto tokens = iid_drafts(q, batch.drafts_a_row, random);
+        std::copy(tokens.begin(), tokens.end(), result.tokens_of(row).begin());
+        result.counts[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(tokens.size());
+      }
+    }
+  } program;
+  const DraftCheckOptions options{.log2_small = 12, .log2_large = 6, .vocabularies = {64}};
+  for (const GateFinding& finding : check_drafts(program, options))
+    EXPECT_EQ(finding.status, Status::held) << finding.check << ": " << finding.evidence;
 }
 
 TEST(DraftChecks, SaysWhereALawIsUnknown) {
