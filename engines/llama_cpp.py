@@ -6,7 +6,6 @@ import os
 import random
 import subprocess
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +62,7 @@ def generator(top_k: int, sequences: int) -> Any:
 
 
 def whole(name: str, top_k: int = 0, sequences: int = 1) -> Any:
-    subject = door(
-        lambda p, q, drafts: drafts,
-        name=name,
-        arrays="numpy",
-        races=False,
-        scripted=False,
-        generate=generator(top_k, sequences),
-    )
-    declared = replace(subject.declaration, functions=("generate",), randomness=("seeded",))
-    return replace(subject, declaration=declared)
+    return door(None, name=name, arrays="numpy", generate=generator(top_k, sequences))
 
 
 ENGINE = Engine(

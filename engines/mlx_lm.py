@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,16 +65,8 @@ def speculative(temperature: float) -> Any:
             raise RuntimeError(f"the target's cache has {cache[0].offset} tokens, wanted at most {length + 1}")
         return text
 
-    subject = door(
-        lambda p, q, drafts: drafts,
-        name=f"mlx_lm_speculative_at_{temperature:g}",
-        arrays="numpy",
-        races=False,
-        scripted=False,
-        generate=generate,
-    )
-    declared = replace(subject.declaration, functions=("generate",), randomness=("seeded",))
-    return replace(subject, declaration=declared)
+    name = f"mlx_lm_speculative_at_{temperature:g}"
+    return door(None, name=name, arrays="numpy", generate=generate)
 
 
 ENGINE = Engine(

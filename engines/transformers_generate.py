@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,7 @@ table_model, written = TABLES.table_model, TABLES.written
 
 
 def whole(name: str, generate: Callable[..., Any]) -> Any:
-    subject = door(
-        lambda p, q, drafts: drafts, name=name, arrays="torch", races=False, scripted=False, generate=generate
-    )
-    declared = replace(subject.declaration, functions=("generate",), randomness=("seeded",))
-    return replace(subject, declaration=declared)
+    return door(None, name=name, arrays="torch", generate=generate)
 
 
 def same_tokens(temperature: float) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -60,9 +59,7 @@ def drafter(temperature: float) -> Any:
         sampling = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.full((k,), temperature))
         return compute_probs_and_sample_next_token(torch.log(q).expand(k, -1) * temperature, sampling)[0]
 
-    subject = door(lambda p, q, drafts: drafts, name="vllm_drafter", arrays="torch", races=False, draft=draft)
-    declared = replace(subject.declaration, functions=("draft",), randomness=("seeded",))
-    return replace(subject, declaration=declared)
+    return door(None, name="vllm_drafter", arrays="torch", draft=draft)
 
 
 ENGINE = Engine(

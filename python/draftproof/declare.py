@@ -16,7 +16,7 @@ _LEVELS = ("position", "chain", "tree")
 
 
 def door(
-    fn: Callable[..., Any],
+    fn: Callable[..., Any] | None,
     drafts: str = "iid",
     *,
     level: str = "chain",
@@ -54,12 +54,19 @@ def door(
     draft       fn's own drafter: draft(q [V], K) -> at most K tokens; with `batched`, q [B, V] -> tokens [B, K]
     generate    a whole engine: generate(target [V, V], proposal [V, V], length, drafts) -> text of `length` tokens;
                 row t is the law after token t, and the text starts after token 0
+                with fn None the drafter or the engine is declared alone, and only sampled
     tolerance   total variation from the target that an approximate rule admits
     races       arrays of V uniforms are drawn as races of exponentials; None finds out whether fn draws such arrays
 
     Parameters `rng` and `generator` of fn get a numpy Generator and a torch.Generator.
-    Raises: ValueError if fn holds a random generator that cannot be replaced.
+    Raises: ValueError if fn holds a random generator that cannot be replaced, or no function is given.
     """
+    functions = {"verify": fn, "draft": draft, "generate": generate}
+    functions = {told: one for told, one in functions.items() if one is not None}
+    if not functions:
+        raise ValueError("fn: found None, wanted a function, or draft, or generate")
+    if fn is None:
+        fn, scripted = next(iter(functions.values())), False
     if level not in _LEVELS:
         raise ValueError(f"level: found {level!r}, wanted one of {', '.join(_LEVELS)}")
     if hidden := intercept.unreachable(fn) if scripted else []:
@@ -76,7 +83,7 @@ def door(
         randomness=(("scripted",) if scripted else ()) + (("opaque",) if batched else ("seeded",)),
         dtype=dtype,
         rows="logits" if logits else "probabilities",
-        functions=("verify",) + (("draft",) if draft else ()) + (("generate",) if generate else ()),
+        functions=tuple(functions),
         fewest_drafts=fewest_drafts,
         most_drafts=most_drafts,
         most_vocabulary=most_vocabulary,
@@ -88,7 +95,7 @@ def door(
         declared,
         arrays=arrays or kind_of(fn),
         batched=batched,
-        compiled=any(may_compile(one) for one in (fn, draft, generate) if one),
+        compiled=any(map(may_compile, functions.values())),
         draft=draft,
         generate=generate,
         device=device,

@@ -18,7 +18,7 @@ DEFAULTS: dict[str, Any] = {"profile": "quick", "seed": 1, "share": None, "gates
 
 
 def check(
-    fn: Callable[..., Any] | Subject,
+    fn: Callable[..., Any] | Subject | None,
     drafts: str = "iid",
     *,
     tier: str | Sequence[str] | None = None,

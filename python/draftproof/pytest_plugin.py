@@ -21,7 +21,7 @@ _MARKER = "draftproof"
 
 
 def gates(
-    fn: Callable[..., Any], drafts: str = "iid", *, tiers: Sequence[str] = TIERS, **options: Any
+    fn: Callable[..., Any] | None, drafts: str = "iid", *, tiers: Sequence[str] = TIERS, **options: Any
 ) -> Callable[..., None]:
     """A test function with one case for each tier. `options` are those of `draftproof.check` and `draftproof.door`.
 
@@ -44,7 +44,8 @@ def gates(
         if verdict.status != "held":
             raise Refuted(verdict)
 
-    gate.__doc__ = f"{getattr(fn, '__name__', fn)} at each tier of the gate."
+    judged = fn or options.get("draft") or options.get("generate")
+    gate.__doc__ = f"{getattr(judged, '__name__', judged)} at each tier of the gate."
     return gate
 
 

@@ -155,11 +155,10 @@ def likeliest(q: Any, k: int) -> Any:
 
 
 def test_a_drafter_is_held_to_its_law(in_a_folder: Path) -> None:
-    # Trials have at most 64 drafts: a function of more is not asked for them, its drafter is.
-    asked: dict[str, Any] = {"tier": "sampled", "batched": True, "fewest_drafts": 65, "most_vocabulary": 256}
+    asked: dict[str, Any] = {"batched": True, "most_vocabulary": 256}
     np.random.seed(1)
-    assert draftproof.check(right, draft=drawn, **asked).status == "held"
-    verdict = draftproof.check(right, draft=likeliest, raises=False, **asked)
+    assert draftproof.check(None, draft=drawn, **asked).status == "held"
+    verdict = draftproof.check(None, draft=likeliest, raises=False, **asked)
     assert "draft_law" in {finding.check for finding in verdict.violations}
 
 
@@ -180,9 +179,10 @@ def engine(residual: bool) -> Any:
 
 
 def test_a_text_of_a_whole_engine_is_held_to_the_target(in_a_folder: Path) -> None:
-    asked: dict[str, Any] = {"tier": "sampled", "fewest_drafts": 65}  # as above: its text alone
-    assert draftproof.check(right, generate=engine(residual=True), **asked).status == "held"
-    verdict = draftproof.check(right, generate=engine(residual=False), raises=False, **asked)
+    assert draftproof.check(None, generate=engine(residual=True)).status == "held"
+    with pytest.raises(ValueError, match="found None"):
+        draftproof.check(None)
+    verdict = draftproof.check(None, generate=engine(residual=False), raises=False)
     assert [finding.check for finding in verdict.violations] == ["generated_text"]
 
 

@@ -184,18 +184,18 @@ def load(path: Path) -> Engine | None:
 def functions_of(path: Path, names: Sequence[str], scope: dict[str, Any]) -> list[Any]:
     """The engine's own functions out of a file whose imports need a device, compiled as they stand, in `scope`.
 
-    A name `Class.method` is a method, taken without the bases of its class.
-    Raises: Missing for a name that the file does not have.
+    A name is that of a function, of a class, of a constant, or `Class.method`: a method, taken without the bases of its
+    class. Raises: Missing for a name that the file does not have.
     """
     tree = ast.parse(path.read_bytes(), filename=str(path))
     wanted = {name.partition(".")[0]: name.partition(".")[2] for name in names}
     body: list[ast.stmt] = []
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name in wanted:
+        if isinstance(node, ast.ClassDef) and (method := wanted.get(node.name)):
+            node.bases = []
+            node.body = [part for part in node.body if isinstance(part, _FUNCTIONS) and part.name == method]
             body.append(node)
-        elif isinstance(node, ast.ClassDef) and wanted.get(node.name):
-            node.bases, method = [], wanted[node.name]
-            node.body = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == method]
+        elif _bound(node) & wanted.keys():
             body.append(node)
     tree.body = body
     exec(compile(tree, str(path), "exec"), scope)
@@ -208,6 +208,17 @@ def functions_of(path: Path, names: Sequence[str], scope: dict[str, Any]) -> lis
             raise Missing(f"{path.name} has no {name}")
         found.append(thing)
     return found
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    """Names that a statement binds by a definition or an assignment."""
+    if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def module_of(path: Path, name: str) -> Any:
