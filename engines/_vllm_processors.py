@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
+from draftproof.engines import module_of
 
 PROMPT, WRITTEN = (0,), (1, 1, 1)  # of each request; token 0 is in the prompt alone
 # frequency, presence and repetition of the greedy request, of the one without drafts and of the one that is judged
@@ -117,29 +119,17 @@ def engine_processor(least: int, stops: list[int], written: list[int]) -> Any:
 
 
 def least_length(vllm: Any, shared: Any, processor_of: Any = engine_processor) -> Any:
-    """A request alone at temperature 1 that must not stop with its next token, and may stop with each one after it.
-
-    Token 0 of the engine stops. It takes the place of token 0 of the rows, but in the first row: there it has as much
-    mass as all tokens of the row together, whose numbers are one higher, and must not come out."""
+    """A request alone at temperature 1, held back as _least_length.py has it."""
     import torch
 
     sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())
     processor = processor_of(len(WRITTEN) + 1, [0], list(WRITTEN))
 
-    def placed(rows: Any, empty: float) -> Any:
-        wide = torch.nn.functional.pad(rows, (1, 0), value=empty)
-        wide[1:, 0], wide[1:, 1] = rows[1:, 0], empty
-        return wide
-
-    def verify(p: Any, q: Any, drafts: Any) -> Any:
-        first = torch.arange(len(p)) == 0
-        logits = placed(torch.log(p), -torch.inf)
-        logits[0, 0] = 0.0
-        theirs = torch.where(first[:-1] | (drafts > 0), drafts + 1, drafts)
+    def sample(logits: Any, proposal: Any, drafts: Any) -> Any:
         procs = vllm.LogitsProcessors([processor])
-        written = {"output_token_ids": [list(WRITTEN)], "spec_token_ids": [theirs.tolist()], "logitsprocs": procs}
-        speculative, sampling = shared.metadata_of(torch, vllm, [theirs.tolist()], **written)
-        out = sampler(speculative, placed(q, 0.0), logits, sampling).sampled_token_ids[0].long()
-        return torch.where(out > 0, out - 1, torch.where(first & (out == 0), p.shape[-1], out))
+        written = {"output_token_ids": [list(WRITTEN)], "spec_token_ids": [drafts.tolist()], "logitsprocs": procs}
+        speculative, sampling = shared.metadata_of(torch, vllm, [drafts.tolist()], **written)
+        return sampler(speculative, proposal, logits, sampling).sampled_token_ids[0].long()
 
-    return door(verify, arrays="torch", races=False, name="vllm_least_length")
+    held_back = module_of(Path(__file__).with_name("_least_length.py"), "draftproof_least_length")
+    return held_back.least_length("vllm", sample)

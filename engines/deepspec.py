@@ -41,10 +41,31 @@ def verify_draft_tokens() -> Any:
     return door(deepspec_verify_draft_tokens, arrays="torch", races=False)
 
 
+def drafter(dtype: str) -> Any:
+    """Drafts as its models draw them from logits of their dtype; its evaluation has q from them in float32."""
+    import torch
+
+    torch.set_num_threads(1)
+    sampling = module_of(ENGINE.root() / "deepspec" / "utils" / "sampling.py", "dp_deepspec_sampling")
+
+    torch.manual_seed(1)  # batches are not seeded by the host
+
+    def draft(q: Any, k: int) -> Any:
+        logits = torch.log(q).to(getattr(torch, dtype))[:, None].expand(-1, k, -1)
+        return sampling.sample_tokens(logits, temperature=1.0)
+
+    return door(None, arrays="torch", batched=True, draft=draft, name=f"deepspec_drafter_{dtype}")
+
+
 ENGINE = Engine(
     sources="deepseek-ai/DeepSpec",
     commit="afdfa7c9382a3341a3e6f17756dd816da79f132c",
     parts=("deepspec",),
     replaces="the target model, by the rows",
-    doors=(EngineDoor("verify_draft_tokens", verify_draft_tokens, models=12, predictions=64),),
+    doors=(
+        EngineDoor("verify_draft_tokens", verify_draft_tokens, models=12, predictions=64),
+        EngineDoor("drafter_float32", lambda: drafter("float32"), tiers=("sampled",)),
+        EngineDoor("drafter_bfloat16", lambda: drafter("bfloat16"), tiers=("sampled",), note="on a CPU"),
+        EngineDoor("drafter_float16", lambda: drafter("float16"), tiers=("sampled",), note="on a CPU"),
+    ),
 )

