@@ -84,8 +84,12 @@ def test_the_page_has_the_measured_acceptance(checkout: Path) -> None:
     row = {"capture": "rows", "verifier": "small 1", "law": "iid", "drafts": 2, "rate": 0.5, "low": 0.25, "high": 0.75}
     row |= {"optimum": 0.625, "tuples": 8, "microseconds": 12.34}
     (checkout / "engines" / "measured" / "acceptance.json").write_text(json.dumps([row]))
+    cut = {"engine": "small", "version": "1", "function": "cut", "dtype": "float16", "vocabulary": 32000, "kept": 7218}
+    cut |= {"wanted": 7219, "distance": 0.00012}
+    (checkout / "engines" / "measured" / "half_precision.json").write_text(json.dumps([cut]))
     text = engine_pages.write_page(checkout).read_text()
     assert "| rows | 2 | small 1 | `iid` | 0.5000 (0.2500 to 0.7500) | 0.6250 | 12.3 |" in text
+    assert "| small 1 | `cut` | float16 | 32,000 | 7,218 | 7,219 | 0.0001 |" in text
 
 
 def test_a_door_that_was_not_asked_keeps_its_entry(tmp_path: Path) -> None:

@@ -72,3 +72,24 @@ def texts(base: Path) -> list[str]:
             for one in recordings
         ]
     return lines
+
+
+def half_precision(base: Path) -> list[str]:
+    path = base / "engines" / "measured" / "half_precision.json"
+    if not path.is_file():
+        return []
+    lines = [
+        "## Top-p in half precision",
+        "",
+        "`engines/measured/half_precision.py`: top-p of 0.9 on logits of (rank + 2.7)^-1.1, on a CPU, against sums of",
+        "the same logits in float64. *Departure* is the total variation between the two laws that are left. torch adds",
+        "in float32 there and rounds each sum; a device may add in half precision, which was not run.",
+        "",
+        "| engine | function | logits | V | tokens kept | wanted | departure |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    return lines + [
+        f"| {one['engine']} {one['version']} | `{one['function']}` | {one['dtype']} | {one['vocabulary']:,} | "
+        f"{one['kept']:,} | {one['wanted']:,} | {one['distance']:.1g} |"
+        for one in json.loads(path.read_text())
+    ]

@@ -52,6 +52,7 @@ def write_page(base: Path) -> Path:
         _repeated(newest),
         measured.acceptance(base),
         measured.texts(base),
+        measured.half_precision(base),
         _violations(newest),
         _versions(base),
     )
