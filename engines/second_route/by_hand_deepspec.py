@@ -30,4 +30,5 @@ count, batches = 2**20, 32
 for dtype in (torch.float16, torch.bfloat16, torch.float32):
     first = sum(int((draw(torch.zeros(1, count, 2, dtype=dtype), 1.0) == 0).sum()) for _ in range(batches))
     share, error = first / (count * batches), 0.5 / math.sqrt(count * batches)
-    print(f"{dtype}, q = (1 1)/2: token 0 in {share:.5f} of {count * batches} draws, {(share - 0.5) / error:.1f} errors off")
+    off = (share - 0.5) / error
+    print(f"{dtype}, q = (1 1)/2: token 0 in {share:.5f} of {count * batches} draws, {off:.1f} errors off")
