@@ -58,11 +58,11 @@ TEST(ExploreDraws, PredictionsCompareWeights) {
 
 TEST(ExploreDraws, ASmallWeightBehindOthersIsAskedOnTheGrid) {
   InProcess program([](const Input&, TapeDraws& draws) {  // tapes hold values below 1: doors_in_process.hpp
-    return std::vector<Token>{draws.pick({1, 0x1p-70}), draws.pick({1, 1})};
+    return std::vector<Token>{draws.pick({1, 0x1p-55}), draws.pick({1, 1})};
   });
   const ProgramLaw law = law_of(program, drawing_input);
   EXPECT_EQ(law.state, LawState::settled);
-  EXPECT_EQ(law.of({1, 0}), 0x1p-71);
+  EXPECT_EQ(law.of({1, 0}), 0x1p-56);
 }
 
 TEST(ExploreDraws, PickWithoutMassIsAnOutcome) {
