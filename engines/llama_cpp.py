@@ -1,4 +1,4 @@
-"""llama.cpp: examples/speculative as llama-cpp-python ships it, compiled unchanged, on two Markov tables."""
+"""llama.cpp: its examples of speculative decoding as llama-cpp-python ships them, compiled unchanged, on two tables."""
 
 from __future__ import annotations
 
@@ -16,23 +16,40 @@ from draftproof.engines import Engine, EngineDoor, Missing
 
 FLAGS = ("-std=c++17", "-O2", "-w")
 INCLUDE = ("include", "common", "ggml/include", "src", "vendor")
+SHARED = ("-fPIC", "-fsemantic-interposition", "-shared")
+# What of the libraries is never called has no definition.
+LINKED = ("-rdynamic", "-Wl,-z,lazy", "-Wl,--unresolved-symbols=ignore-in-shared-libs")
 HERE = Path(__file__).parent
 
 
-def program() -> Path:
-    """The example linked with the tables. Raises: Missing if there is no compiler or it does not compile."""
+def program(example: str, libraries: tuple[str, ...]) -> Path:
+    """An example linked with the tables, and with files of common/ as libraries whose functions give way to those of
+    the tables. Raises: Missing if there is no compiler or it does not compile."""
     root = ENGINE.root() / "vendor" / "llama.cpp"
-    source, tables = root / "examples" / "speculative" / "speculative.cpp", HERE / "llama_cpp_tables.cpp"
+    source, tables = root / "examples" / example / f"{example}.cpp", HERE / "llama_cpp_tables.cpp"
     if not source.is_file():
-        raise Missing("the package has no examples/speculative/speculative.cpp")
-    built = ENGINE.folder / "speculative_on_tables"
+        raise Missing(f"the package has no examples/{example}/{example}.cpp")
+    built = ENGINE.folder / f"{example}_on_tables"
     if built.is_file() and built.stat().st_mtime > tables.stat().st_mtime:
         return built
     compiler = [os.environ.get("CXX", "c++"), *FLAGS, *(f"-I{root / folder}" for folder in INCLUDE)]
-    part = ENGINE.folder / "speculative.o"
+    part, shared = ENGINE.folder / f"{example}.o", [ENGINE.folder / f"lib{name}.so" for name in libraries]
     for command in (
+        *(
+            [*compiler, *SHARED, str(root / "common" / f"{name}.cpp"), "-o", str(library)]
+            for name, library in zip(libraries, shared, strict=True)
+        ),
         [*compiler, "-Dmain=llama_speculative_main", "-c", str(source), "-o", str(part)],
-        [*compiler, str(tables), str(part), "-o", str(built)],
+        [
+            *compiler,
+            *LINKED,
+            f"-Wl,-rpath,{ENGINE.folder}",
+            str(tables),
+            str(part),
+            *map(str, shared),
+            "-o",
+            str(built),
+        ],
     ):
         try:
             said = subprocess.run(command, capture_output=True, text=True)
@@ -43,8 +60,8 @@ def program() -> Path:
     return built
 
 
-def generator(top_k: int, sequences: int) -> Any:
-    built = program()
+def generator(top_k: int, sequences: int, mode: int) -> Any:
+    built = program("speculative-simple", ("sampling", "speculative")) if mode else program("speculative", ())
 
     def generate(target: Any, proposal: Any, length: int, drafts: int) -> Any:
         seed = random.randrange(2**30)  # the host seeds it
@@ -52,7 +69,7 @@ def generator(top_k: int, sequences: int) -> Any:
             place = Path(folder) / "tables"
             rows = [" ".join(f"{x:.9g}" for x in row) for table in (target, proposal) for row in np.asarray(table)]
             place.write_text("\n".join([str(len(target)), *rows]) + "\n")
-            options = [str(x) for x in (length, drafts, sequences, top_k, seed)]
+            options = [str(x) for x in (length, drafts, sequences, top_k, seed, mode)]
             said = subprocess.run([str(built), str(place), *options], capture_output=True, timeout=300)
         if said.returncode != 0:
             raise RuntimeError(f"exit code {said.returncode}: {said.stderr.decode(errors='replace')[:200]}")
@@ -61,8 +78,8 @@ def generator(top_k: int, sequences: int) -> Any:
     return generate
 
 
-def whole(name: str, top_k: int = 0, sequences: int = 1) -> Any:
-    return door(None, name=name, arrays="numpy", generate=generator(top_k, sequences))
+def whole(name: str, top_k: int = 0, sequences: int = 1, mode: int = 0) -> Any:
+    return door(None, name=name, arrays="numpy", generate=generator(top_k, sequences, mode))
 
 
 ENGINE = Engine(
@@ -77,6 +94,18 @@ ENGINE = Engine(
         ),
         EngineDoor(
             "speculative_three_sequences", lambda: whole("llama_cpp_speculative_three", sequences=3), tiers=("sampled",)
+        ),
+        EngineDoor(
+            "speculative_simple",
+            lambda: whole("llama_cpp_speculative_simple", mode=1),
+            tiers=("sampled",),
+            note="with common/speculative (a draft model) and the acceptance of common/sampling, unchanged",
+        ),
+        EngineDoor(
+            "speculative_simple_checkpoints",
+            lambda: whole("llama_cpp_speculative_checkpoints", mode=2),
+            tiers=("sampled",),
+            note="the same where the models go back to checkpoints alone, as recurrent ones do",
         ),
     ),
 )

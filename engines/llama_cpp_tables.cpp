@@ -1,12 +1,15 @@
-// Two Markov tables in place of libllama and libcommon, for llama.cpp's examples/speculative/speculative.cpp.
+// Two Markov tables in place of libllama and libcommon, for llama.cpp's examples/speculative/speculative.cpp and
+// examples/speculative-simple/speculative-simple.cpp.
 //
-// That file is compiled unchanged against its own headers, with its `main` renamed by -Dmain=llama_speculative_main,
-// and linked with this one. A "model" is a table of V rows: row t is the law of the token after token t. Sampling
-// applies top-k, sorts by probability as the library does, and draws. Everything else that the example calls does
-// nothing.
+// Such a file is compiled unchanged against its own headers, with its `main` renamed by -Dmain=llama_speculative_main,
+// and linked with this one; the simple one with common/speculative.cpp and common/sampling.cpp besides, as libraries
+// whose functions give way to those of the same name here. A "model" is a table of V rows: row t is the law of the token
+// after token t. Sampling applies top-k, sorts by probability as the library does, and draws. Everything else that an
+// example calls does nothing.
 //
-// usage: PROGRAM TABLES LENGTH DRAFTS SEQUENCES TOP_K SEED;  TABLES has V, then the rows of target and proposal.
-// Tokens that the target's sampler accepted go to standard output, as int32.
+// usage: PROGRAM TABLES LENGTH DRAFTS SEQUENCES TOP_K SEED MODE;  TABLES has V, then the rows of target and proposal.
+// MODE is 0 for the first example, 1 for the simple one, 2 for it on models that go back to checkpoints alone. Tokens that
+// the target's sampler accepted, or that the simple example writes, go to standard output, as int32.
 #include <algorithm>
 #include <cmath>
 #include <cstdarg>
@@ -27,7 +30,7 @@ namespace {
 
 using Table = std::vector<std::vector<float>>;
 Table tables[2];  // of the target, of the draft
-int vocabulary = 0, length = 0, drafts = 1, sequences = 1, top_k = 0, seed = 0;
+int vocabulary = 0, length = 0, drafts = 1, sequences = 1, top_k = 0, seed = 0, mode = 0;
 int models_made = 0, samplers_made = 0;
 std::vector<int> emitted;
 common_sampler* target_sampler = nullptr;
@@ -74,11 +77,15 @@ common_sampler* common_sampler_init(const llama_model* model, common_params_samp
 void common_sampler_free(common_sampler* sampler) { delete sampler; }
 common_sampler* common_sampler_clone(common_sampler* sampler) {
   auto* made = new common_sampler;
-  made->random.seed(sampler->random());
+  if (mode > 0)
+    made->random = sampler->random;  // as the library does; a checkpoint is replayed with it
+  else
+    made->random.seed(sampler->random());
   return made;
 }
+void common_sampler_reset(common_sampler*) {}
 void common_sampler_accept(common_sampler* sampler, llama_token token, bool) {
-  if (sampler == target_sampler) emitted.push_back(token);
+  if (mode == 0 && sampler == target_sampler) emitted.push_back(token);
 }
 llama_token common_sampler_sample(common_sampler* sampler, llama_context* context, int index, bool) {
   const auto& row = tables[context->which][context->tokens.at(index)];
@@ -136,13 +143,30 @@ bool common_params_parse(int, char**, common_params& params, llama_example, void
   params.n_parallel = sequences;
   params.speculative.draft.n_max = drafts;
   params.speculative.draft.mparams.path = "table";
+  params.speculative.types = {COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE};
   params.sampling.seed = seed;
   params.sampling.temp = 1.0f;
   return true;
 }
 common_speculative_output_limits common_speculative_get_output_limits(int, int, int) { return {1024, 1024}; }
 std::vector<llama_token> common_tokenize(const llama_context*, const std::string&, bool, bool) { return {0, 0}; }
-std::string common_token_to_piece(const llama_context*, llama_token, bool) { return ""; }
+std::string common_token_to_piece(const llama_context* context, llama_token token, bool) {
+  if (mode > 0 && context->which == 0) emitted.push_back(token);
+  return "";
+}
+llama_model_params common_model_params_to_llama(common_params&) { return {}; }
+llama_context_params common_context_params_to_llama(const common_params&) { return {}; }
+common_context_seq_rm_type common_context_can_seq_rm(llama_context*) {
+  return mode == 2 ? COMMON_CONTEXT_SEQ_RM_TYPE_FULL : COMMON_CONTEXT_SEQ_RM_TYPE_PART;
+}
+bool common_prompt_checkpoint::empty() const { return false; }
+void common_prompt_checkpoint::update_pos(int64_t tokens, llama_pos, llama_pos) { n_tokens = tokens; }
+void common_prompt_checkpoint::update_tgt(llama_context*, llama_seq_id, llama_state_seq_flags) {}
+void common_prompt_checkpoint::update_dft(llama_context*, llama_seq_id, llama_state_seq_flags) {}
+void common_prompt_checkpoint::load_tgt(llama_context*, llama_seq_id, llama_state_seq_flags) const {}
+void common_prompt_checkpoint::load_dft(llama_context*, llama_seq_id, llama_state_seq_flags) const {}
+common_time_meas::common_time_meas(int64_t& total, bool) : t_start_us(0), t_acc(total) {}
+common_time_meas::~common_time_meas() {}
 std::string common_token_to_piece(const llama_vocab*, llama_token, bool) { return ""; }
 std::string string_from(const llama_context*, const std::vector<llama_token>&) { return ""; }
 void common_perf_print(const llama_context*, const common_sampler*) {}
@@ -159,12 +183,22 @@ int64_t ggml_time_us() { return 1; }
 void llama_backend_free() {}
 void llama_backend_init() {}
 llama_memory_t llama_get_memory(const llama_context*) { return nullptr; }
+void llama_free(llama_context*) {}
+const llama_model* llama_get_model(const llama_context* context) { return &models[context->which]; }
+llama_context* llama_init_from_model(llama_model* model, llama_context_params) { return &contexts[model->which]; }
 size_t llama_max_devices() { return 1; }
 void llama_memory_seq_cp(llama_memory_t, llama_seq_id, llama_seq_id, llama_pos, llama_pos) {}
 void llama_memory_seq_keep(llama_memory_t, llama_seq_id) {}
+llama_pos llama_memory_seq_pos_max(llama_memory_t, llama_seq_id) { return 0; }
+llama_pos llama_memory_seq_pos_min(llama_memory_t, llama_seq_id) { return 0; }
 bool llama_memory_seq_rm(llama_memory_t, llama_seq_id, llama_pos, llama_pos) { return true; }
 const llama_vocab* llama_model_get_vocab(const llama_model*) { return &vocab; }
+void llama_model_free(llama_model*) {}
+llama_model* llama_model_load_from_file(const char*, llama_model_params) { return &models[1]; }
+int32_t llama_model_n_embd_inp(const llama_model*) { return 1; }
+uint32_t llama_n_batch(const llama_context*) { return 1u << 10; }
 uint32_t llama_n_ctx(const llama_context*) { return 1u << 30; }
+uint32_t llama_n_seq_max(const llama_context*) { return 1; }
 void llama_numa_init(ggml_numa_strategy) {}
 void llama_perf_context_print(const llama_context*) {}
 llama_token llama_vocab_bos(const llama_vocab*) { return 0; }
@@ -178,7 +212,7 @@ enum llama_vocab_type llama_vocab_type(const llama_vocab*) { return LLAMA_VOCAB_
 }
 
 int main(int argc, char** argv) {
-  if (argc != 7) return 2;
+  if (argc != 8) return 2;
   std::FILE* file = std::fopen(argv[1], "r");
   if (file == nullptr || std::fscanf(file, "%d", &vocabulary) != 1) return 2;
   for (auto& table : tables) {
@@ -190,8 +224,8 @@ int main(int argc, char** argv) {
     }
   }
   std::fclose(file);
-  int* const options[] = {&length, &drafts, &sequences, &top_k, &seed};
-  for (int i = 0; i < 5; ++i) *options[i] = std::atoi(argv[2 + i]);
+  int* const options[] = {&length, &drafts, &sequences, &top_k, &seed, &mode};
+  for (int i = 0; i < 6; ++i) *options[i] = std::atoi(argv[2 + i]);
   if (llama_speculative_main(1, argv) != 0) return 1;
   std::fwrite(emitted.data(), sizeof(int), emitted.size(), stdout);
 }

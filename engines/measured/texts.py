@@ -178,6 +178,11 @@ def subject_of(name: str, door: str) -> Any:
 PLANS: dict[str, tuple[str, str, Callable[[], dict[str, Any]]]] = {
     "llama-cpp": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7)),
     "llama-cpp-certain": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7, True)),
+    "llama-cpp-simple": (
+        "llama-cpp",
+        "speculative_simple_checkpoints",
+        lambda: texts("llama-cpp", "speculative_simple_checkpoints", 1, 10**7),
+    ),
     "mlx-lm": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 100, 3000)),
     "mlx-lm-long": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 1, 2 * 10**6)),
     "transformers": (
