@@ -183,6 +183,11 @@ PLANS: dict[str, tuple[str, str, Callable[[], dict[str, Any]]]] = {
         "speculative_simple_checkpoints",
         lambda: texts("llama-cpp", "speculative_simple_checkpoints", 1, 10**7),
     ),
+    "llama-cpp-simple-100": (
+        "llama-cpp",
+        "speculative_simple",
+        lambda: texts("llama-cpp", "speculative_simple", 100, 10**5),
+    ),
     "mlx-lm": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 100, 3000)),
     "mlx-lm-long": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 1, 2 * 10**6)),
     "transformers": (
