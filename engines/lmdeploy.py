@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, module_of, on_one
+from draftproof.engines import OF_TWO, WITH_ZERO, Engine, EngineDoor, module_of, on_one
 
 # p = q, token 0 is impossible. The softmax of the logarithms of p is one step of float32 below q at token 1.
 ZERO_RESIDUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
@@ -75,9 +75,6 @@ def setting(name: str) -> Any:
         return settings.least_length(step, module_of(beside / "_least_length.py", "draftproof_least_length"))
     return settings.settings(step, name)
 
-
-OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
-WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/2 q=(1 0)/1"
 
 ENGINE = Engine(
     packages=("lmdeploy==0.18.0",),

@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, module_of, on_one
+from draftproof.engines import OF_TWO, WITH_ZERO, Engine, EngineDoor, module_of, on_one
 
 # The running sum ends below the sum by another order of additions, before the impossible last token.
 SHORT_SUM = "L=1 K=1 [] p=(5 6 1 1 5 6 2 3 0)/29 q=(0 0 0 0 0 0 0 0 1)/1"
 
 # Token 1 is what min-p takes away.
-WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/2 q=(1 0)/1"
-OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
 
 
 def kernel_of() -> Any:

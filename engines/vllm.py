@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, module_of, on_one
+from draftproof.engines import OF_TWO, Engine, EngineDoor, module_of, on_one
 
 # p = q, token 0 is impossible. The softmax of the logarithms of p is one step of float32 below q at token 1.
 ZERO_RESIDUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
@@ -15,7 +15,6 @@ ZERO_RESIDUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
 LOG_RATIO = "L=1 K=1 [] p=(0 9999 1 0)/10000 q=(0 9999 1 0)/10000"
 # For batches, whose laws take a thousand calls and more.
 OF_THREE = "L=1 K=1 [] p=(2 5 1)/8 q=(3 1 4)/8 [0] p=(1 2 1)/4 q=(1 0 0)/1 [1] p=(3 1 4)/8 q=(1 0 0)/1"
-OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
 
 
 def beside(file: str) -> Any:

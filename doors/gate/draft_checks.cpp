@@ -145,7 +145,7 @@ class DraftChecks {
       if (first || rows.back().vocabulary != taken)
         rows.push_back({taken, 0, std::max(0, options_.log2_large - (first ? 0 : 4))});
     }
-    // Noise of float16 that becomes 0, once in 2^25, is met ten times.
+    // Noise of float16 becomes 0 once in 2^25: 2^11 draws at V = 128,256 meet it eight times in the mean.
     constexpr int kept = 64;
     if (rows.back().vocabulary > kept)
       rows.push_back({rows.back().vocabulary, kept, std::max(0, options_.log2_large - 3)});

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from draftproof.engines import module_of
+from draftproof.engines import OF_TWO, WITH_ZERO, module_of
 from draftproof.serve import tell
 
 if importlib.util.find_spec("torch") is None:
@@ -19,8 +19,6 @@ import torch
 ENGINES = Path(__file__).resolve().parents[2] / "engines"
 SETTINGS = module_of(ENGINES / "_lmdeploy_settings.py", "lmdeploy_settings_under_test")
 LEAST_LENGTH = module_of(ENGINES / "_least_length.py", "least_length_under_test")
-OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
-WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/2 q=(1 0)/1"
 
 
 def step(slip: str) -> Any:

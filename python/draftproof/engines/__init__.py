@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from draftproof.engines.command import main
 from draftproof.engines.engine import (
+    OF_TWO,
+    WITH_ZERO,
     Engine,
     EngineDoor,
     Missing,
@@ -27,6 +29,8 @@ from draftproof.engines.engine import (
 from draftproof.engines.install import install
 
 __all__ = [
+    "OF_TWO",
+    "WITH_ZERO",
     "Engine",
     "EngineDoor",
     "Missing",

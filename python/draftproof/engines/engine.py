@@ -47,6 +47,11 @@ class EngineDoor:
     note: str = ""
 
 
+# Chains of one draft for `on_one`: all tokens possible, and a first row with an impossible one.
+OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
+WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/2 q=(1 0)/1"
+
+
 def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = "") -> EngineDoor:
     """A door whose law is asked on one model, which is shrunk if it fails: for batches and other slow calls."""
     return EngineDoor(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+
+
+def _kept(base: Path, name: str) -> list[dict[str, Any]]:
+    """What a program of engines/measured has measured; nothing before it ran."""
+    path = base / "engines" / "measured" / f"{name}.json"
+    return json.loads(path.read_text()) if path.is_file() else []
 
 
 def acceptance(base: Path) -> list[str]:
-    path = base / "engines" / "measured" / "acceptance.json"
-    if not path.is_file():
+    measured = _kept(base, "acceptance")
+    if not measured:
         return []
     lines = [
         "## Acceptance and time of K drafts of a position",
@@ -25,13 +32,12 @@ def acceptance(base: Path) -> list[str]:
         f"| {one['capture']} | {one['drafts']} | {one['verifier']} | `{one['law']}` | "
         f"{one['rate']:.4f} ({one['low']:.4f} to {one['high']:.4f}) | {one['optimum']:.4f} | "
         f"{one['microseconds']:,.{0 if one['microseconds'] >= 100 else 1 if one['microseconds'] >= 10 else 2}f} |"
-        for one in json.loads(path.read_text())
+        for one in measured
     ]
 
 
 def texts(base: Path) -> list[str]:
-    path = base / "engines" / "measured" / "texts.json"
-    measured = json.loads(path.read_text()) if path.is_file() else []
+    measured = _kept(base, "texts")
     texts, recordings = ([one for one in measured if one["kind"] == kind] for kind in ("texts", "recording"))
     lines = []
     if texts:
@@ -75,8 +81,8 @@ def texts(base: Path) -> list[str]:
 
 
 def half_precision(base: Path) -> list[str]:
-    path = base / "engines" / "measured" / "half_precision.json"
-    if not path.is_file():
+    measured = _kept(base, "half_precision")
+    if not measured:
         return []
     lines = [
         "## Top-p in half precision",
@@ -91,5 +97,5 @@ def half_precision(base: Path) -> list[str]:
     return lines + [
         f"| {one['engine']} {one['version']} | `{one['function']}` | {one['dtype']} | {one['vocabulary']:,} | "
         f"{one['kept']:,} | {one['wanted']:,} | {one['distance']:.1g} |"
-        for one in json.loads(path.read_text())
+        for one in measured
     ]
