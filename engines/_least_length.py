@@ -26,7 +26,7 @@ def least_length(engine: str, sample: Callable[..., Any]) -> Any:
         first = torch.arange(len(p)) == 0
         logits = placed(torch.log(p), -torch.inf)
         logits[0, 0] = 0.0
-        logits[1:, 1] = -20.0  # e^-20 is 2e-9 of a row: what rounding of float32 explains is a hundred times as much and more
+        logits[1:, 1] = -20.0  # 2e-9 of a row: rounding of float32 explains a hundred times as much
         theirs = torch.where(first[:-1] | (drafts > 0), drafts + 1, drafts)
         out = torch.as_tensor(sample(logits, placed(q, 0.0), theirs))
         first = torch.arange(len(out)) == 0

@@ -33,9 +33,17 @@ const std::array<std::vector<int>, 3> small_proposals{std::vector{12, 7, 4, 2, 1
 
 using Tuples = std::map<std::vector<Token>, Rational>;
 
-Tuples tuples_of(const AnyDrafter& drafter, const std::vector<int>& proposal, int drafts) {
-  const Instance instance{.target = proposal, .proposals = {proposal}, .drafts = drafts};
-  const Rows<Rational> rows = instance.rows();
+/// The shares of a row of doubles, exactly.
+std::vector<Rational> shares_of(const std::vector<double>& row) {
+  std::vector<Rational> shares(row.begin(), row.end());
+  Rational mass;
+  for (const Rational& share : shares) mass += share;
+  for (Rational& share : shares) share /= mass;
+  return shares;
+}
+
+Tuples tuples_of(const AnyDrafter& drafter, const std::vector<Rational>& proposal, int drafts) {
+  const Rows<Rational> rows{proposal, {proposal}};
   Tuples tuples;
   Explorer<Rational> explorer;
   each_drafted_tuple(
@@ -46,11 +54,11 @@ Tuples tuples_of(const AnyDrafter& drafter, const std::vector<int>& proposal, in
   return tuples;
 }
 
-bool first_draft_is_proposal(const Tuples& tuples, const std::vector<int>& proposal) {
+bool first_draft_is_proposal(const Tuples& tuples, const std::vector<Rational>& proposal) {
   std::vector<Rational> first(proposal.size());
   for (const auto& [tuple, probability] : tuples)
     if (!tuple.empty()) first[static_cast<std::size_t>(tuple.front())] += probability;
-  return first == normalised(proposal);
+  return first == proposal;
 }
 
 class DraftChecks {
@@ -60,6 +68,7 @@ class DraftChecks {
         drafter_{drafter},
         drafts_{drafts},
         options_{options},
+        form_{form_of_trials(program.declaration())},
         log_threshold_{ErrorBudget::numerics - std::log(options.alpha / 2)} {}
 
   GateFinding law() {
@@ -68,16 +77,17 @@ class DraftChecks {
     for (std::size_t model = 0; model < small_proposals.size(); ++model) {
       const std::vector<int>& proposal = small_proposals[model];
       if (!drafter_.defined(static_cast<int>(proposal.size()), drafts_, 1)) continue;
-      const Tuples tuples = tuples_of(drafter_, proposal, drafts_);
+      std::vector<double> row;
+      for (const Rational& share : normalised(proposal)) row.push_back(static_cast<double>(share));
+      const std::vector<Rational> read = shares_of(stored_law(row, form_));
+      const Tuples tuples = tuples_of(drafter_, read, drafts_);
       std::map<std::vector<Token>, std::size_t> cell_of;
       std::vector<double> law;
       for (const auto& [tuple, probability] : tuples) {
         cell_of.emplace(tuple, law.size());
         law.push_back(static_cast<double>(probability));
       }
-      follows_proposal_ = follows_proposal_.value_or(true) && first_draft_is_proposal(tuples, proposal);
-      std::vector<double> row;
-      for (const Rational& share : normalised(proposal)) row.push_back(static_cast<double>(share));
+      follows_proposal_ = follows_proposal_.value_or(true) && first_draft_is_proposal(tuples, read);
       const std::string where =
           fmt::format("q = ({})/{}", fmt::join(proposal, " "), std::accumulate(proposal.begin(), proposal.end(), 0));
       std::vector<std::uint64_t> counts(law.size());
@@ -120,9 +130,10 @@ class DraftChecks {
       draw(row, fewest, std::uint64_t{1} << asked[i].log2_draws, small_proposals.size() + i, finding,
            [&](std::span<const Token> tuple) { ++counts[static_cast<std::size_t>(tuple.front())]; });
       // Rows share the level: the largest of their e-values is below the sum.
-      const double log_e = ETable(row).log_e(counts, std::ldexp(1.0, asked[i].log2_draws)) -
+      const std::vector<double> read = stored_law(row, form_);
+      const double log_e = ETable(read).log_e(counts, std::ldexp(1.0, asked[i].log2_draws)) -
                            std::log(static_cast<double>(asked.size()));
-      finding.evidence += fmt::format("{}{} after {} draws at V = {}{}", i > 0 ? ", " : "", told(row, counts, log_e),
+      finding.evidence += fmt::format("{}{} after {} draws at V = {}{}", i > 0 ? ", " : "", told(read, counts, log_e),
                                       finding.work - before, asked[i].vocabulary,
                                       asked[i].kept > 0 ? fmt::format(", {} of them possible", asked[i].kept) : "");
       if (log_e >= log_threshold_) finding.status = Status::violated;
@@ -193,6 +204,7 @@ class DraftChecks {
   const AnyDrafter& drafter_;
   int drafts_;
   const DraftCheckOptions& options_;
+  RowForm form_;
   double log_threshold_;
   std::optional<bool> follows_proposal_{};
 };

@@ -5,6 +5,8 @@
 //   draft_law    whole tuples, on small models               the law's tuples, in fractions
 //   draft_noise  the first draft, at large vocabularies      q, where the law's first draft has it
 //
+// Both laws are those of the row as the program reads it, rounded to its type.
+//
 // A chain drafts one token from each row. A tree drafts the draws at one node, whose law is that of the tree law's siblings.
 // Both are e-values (statistics/e_table.hpp) on a fixed number of planned draws. Noise in half precision has few values:
 // tokens of little probability then never win, which large vocabularies show. Noise that can be 0 lets impossible tokens win:

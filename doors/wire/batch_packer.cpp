@@ -14,11 +14,29 @@ namespace draftproof::doors {
 namespace {
 
 template <class T>
+T stored(double value, RowKind kind) {
+  return static_cast<T>(kind == RowKind::logits ? std::log(value) : value);
+}
+
+template <class T>
 void store_row(std::span<const double> row, RowKind kind, std::byte* to) {
   for (const double value : row) {
-    const T stored = static_cast<T>(kind == RowKind::logits ? std::log(value) : value);
-    std::memcpy(to, &stored, sizeof stored);
-    to += sizeof stored;
+    const T entry = stored<T>(value, kind);
+    std::memcpy(to, &entry, sizeof entry);
+    to += sizeof entry;
+  }
+}
+
+double read_back(double value, const RowForm& form) {
+  switch (form.dtype) {
+    case Dtype::float64:
+      return stored<double>(value, form.kind);
+    case Dtype::float16:
+      return static_cast<float>(stored<Half>(value, form.kind));
+    case Dtype::bfloat16:
+      return static_cast<float>(stored<Bfloat16>(value, form.kind));
+    default:
+      return stored<float>(value, form.kind);
   }
 }
 
@@ -64,6 +82,17 @@ void store_row(std::span<const double> row, const RowForm& form, std::byte* to) 
     case Dtype::bfloat16:
       return store_row<Bfloat16>(row, form.kind, to);
   }
+}
+
+std::vector<double> stored_law(std::span<const double> row, const RowForm& form) {
+  std::vector<double> law;
+  double mass = 0;
+  for (const double value : row) {
+    const double read = read_back(value, form);
+    mass += law.emplace_back(form.kind == RowKind::logits ? std::exp(read) : read);
+  }
+  for (double& share : law) share /= mass;
+  return law;
 }
 
 RowForm form_of_trials(const Declaration& declaration) {

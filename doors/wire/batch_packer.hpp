@@ -25,6 +25,9 @@ RowForm form_of_trials(const Declaration& declaration);
 /// Writes `row` in the form, V elements from `to` on. Rounds to the dtype, ties to even.
 void store_row(std::span<const double> row, const RowForm& form, std::byte* to);
 
+/// The law that a program reads from a row that was stored in the form: rounded, a probability again, and normalised.
+std::vector<double> stored_law(std::span<const double> row, const RowForm& form);
+
 /// A batch with its arrays. Rows are rounded to dtype, ties to even.
 struct PackedBatch {
   ServedBatch batch{};
