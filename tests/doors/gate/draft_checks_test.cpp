@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/doors/gate/draft_checks.hpp>
+#include <draftproof/doors/wire/batch_packer.hpp>
 #include <draftproof/sim/numeric/short_float.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
@@ -180,10 +181,18 @@ TEST(DraftChecks, RowsHaveTheTypeAndTheKindThatAreDeclared) {
       }
     }
   } program;
-  // So many draws tell the row of doubles from the one that is read.
-  const DraftCheckOptions options{.log2_small = 12, .log2_large = 22, .vocabularies = {64}};
+  const DraftCheckOptions options{.log2_small = 12, .log2_large = 6, .vocabularies = {64}};
   for (const GateFinding& finding : check_drafts(program, options))
     EXPECT_EQ(finding.status, Status::held) << finding.check << ": " << finding.evidence;
+}
+
+TEST(DraftChecks, ALawIsThatOfTheRowAsRead) {
+  // log(1/26) is -3.2581; bfloat16 has steps of 2^-6 there, and 2^-12 at log(25/26) = -.039221.
+  const std::vector<double> row{1 / 26.0, 25 / 26.0};
+  const double rare = std::exp(-209.0 / 64), likely = std::exp(-161.0 / 4096);
+  const auto law = stored_law(row, {.dtype = Dtype::bfloat16, .kind = RowKind::logits});
+  EXPECT_DOUBLE_EQ(law[0], rare / (rare + likely));
+  EXPECT_EQ(stored_law(std::vector{.25, .75}, {.dtype = Dtype::float16}), (std::vector{.25, .75}));
 }
 
 TEST(DraftChecks, SaysWhereALawIsUnknown) {
