@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from draftproof.gate import check, replay
     from draftproof.program import ProgramError, ProgramNotFound
     from draftproof.pytest_plugin import gates
-    from draftproof.results import Finding, Law, Outcome, Refuted, TierResult, Verdict
+    from draftproof.rehearsal import FunctionFailed
+    from draftproof.results import Finding, Interrupted, Law, Outcome, Refuted, TierResult, Verdict
     from draftproof.survey import Acceptance, acceptance
     from draftproof.tape import NoMass, TapeShort, UnknownRandomness
 
@@ -25,7 +26,8 @@ _PLACES = {
     "explore": ("law",),
     "gate": ("check", "replay"),
     "pytest_plugin": ("gates",),
-    "results": ("Finding", "Law", "Outcome", "Refuted", "TierResult", "Verdict"),
+    "rehearsal": ("FunctionFailed",),
+    "results": ("Finding", "Interrupted", "Law", "Outcome", "Refuted", "TierResult", "Verdict"),
     "survey": ("Acceptance", "acceptance"),
     "program": ("ProgramError", "ProgramNotFound"),
     "tape": ("NoMass", "TapeShort", "UnknownRandomness"),
@@ -35,6 +37,8 @@ _MODULE_OF = {name: module for module, names in _PLACES.items() for name in name
 __all__ = [
     "Acceptance",
     "Finding",
+    "FunctionFailed",
+    "Interrupted",
     "Law",
     "NoMass",
     "Outcome",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
@@ -26,51 +27,112 @@ class Rows:
     parents: NDArray[np.int32] | None
 
     def parts(self) -> Iterator[Ints]:
-        """The rows as consecutive batches. No batch has as many rows as another dimension has entries: the leading
-        dimension of a random array then says whether it counts rows."""
+        """The rows as consecutive batches, so that the first dimension of a random array says which rows it is for:
+        the numbers of rows, of drafts, and of drafts and rows together differ from each other and from products of
+        other dimensions."""
         n, vocabulary = self.drafts.shape[1], self.p.shape[2]
         taken = {k * v for k in (1, n, n + 1) for v in (1, n, n + 1, vocabulary)} - {1}
         at, count = 0, len(self.p)
         while at < count:
             size = count - at
-            while size in taken:
+            while size > 1:
+                lengths = self.lengths[at : at + size]
+                drafts = int(lengths.sum())
+                even = bool((lengths == n).all())
+                if size not in taken and (even or not {drafts, drafts + size} & ({size, 0} | taken)):
+                    break
                 size -= 1
             yield np.arange(at, at + size)
             at += size
 
 
-class Converter:
-    """Makes what a function takes out of numpy arrays. A function gets a copy of its own, which it may change."""
+class Argument:
+    """An array as a function takes it, and whether the function changed it."""
+
+    __slots__ = ("_before", "_memory", "key", "name", "value")
+
+    def __init__(self, name: str, array: NDArray[Any], value: Any, memory: Any, before: Any) -> None:
+        """memory    a numpy array on the same elements, or an object to compare with `before`"""
+        self.name, self.value, self._memory, self._before = name, value, memory, before
+        self.key = array.tobytes()
+
+    def changed(self) -> bool:
+        if isinstance(self._before, bytes):
+            return bool(self._memory.tobytes() != self._before)
+        if isinstance(self._before, list):
+            return bool(self._memory != self._before)
+        return not bool((self._memory == self._before).all())
+
+    def restore(self) -> None:
+        """Undoes the changes, for calls that share the object."""
+        if isinstance(self._before, bytes):
+            self._memory[...] = np.frombuffer(self._before, self._memory.dtype).reshape(self._memory.shape)
+        elif isinstance(self._before, list):
+            self._memory[:] = copy.deepcopy(self._before)
+        else:
+            self._memory.copy_(self._before)
+
+    def changed_rows(self) -> NDArray[np.bool_]:
+        """Which entries of the first dimension the function changed."""
+        count = len(self._memory)
+        if isinstance(self._before, bytes):
+            before = np.frombuffer(self._before, self._memory.dtype).reshape(self._memory.shape)
+            return np.array([a.tobytes() != b.tobytes() for a, b in zip(self._memory, before, strict=True)], np.bool_)
+        return np.array([bool(np.any(np.asarray(a != b))) for a, b in zip(self._memory, self._before, strict=True)],
+                        np.bool_).reshape(count)  # fmt: skip
+
+
+class Arguments:
+    """Makes what a function takes out of numpy arrays. Equal arrays are one object for all calls, for as long as no
+    call changes it."""
+
+    MOST_BYTES = 1 << 26  # of arrays that are kept
 
     def __init__(self, kind: str, dtype: str, device: str) -> None:
-        self.kind = kind
-        self._whole: Callable[[NDArray[Any]], Any]
-        self._copy: Callable[[Any], Any]
+        self._kept: dict[tuple[str, tuple[int, ...], bytes], Argument] = {}
+        self._bytes = 0
+        self._make: Callable[[str, NDArray[Any]], Argument]
         if kind == "torch":
             import torch
 
             wide = getattr(torch, dtype)
-            self._whole = lambda a: torch.tensor(a, dtype=torch.int64 if a.dtype.kind in "iu" else wide, device=device)
-            self._copy = lambda a: a.clone()
+
+            def make(name: str, array: NDArray[Any]) -> Argument:
+                integers = array.dtype.kind in "iu"
+                if device == "cpu" and (integers or dtype != "bfloat16"):
+                    memory = np.array(array, np.int64 if integers else dtype)
+                    return Argument(name, array, torch.from_numpy(memory), memory, memory.tobytes())
+                value = torch.tensor(array, dtype=torch.int64 if integers else wide, device=device)
+                return Argument(name, array, value, value, value.clone())
         elif kind == "numpy":
-            self._whole = lambda a: a.astype(np.int64) if a.dtype.kind in "iu" else np.array(a)
-            self._copy = lambda a: a.copy()
+
+            def make(name: str, array: NDArray[Any]) -> Argument:
+                value = np.array(array, np.int64 if array.dtype.kind in "iu" else None)
+                return Argument(name, array, value, value, value.tobytes())
         elif kind == "list":
-            self._whole = lambda a: a
-            self._copy = lambda a: a.tolist()
+
+            def make(name: str, array: NDArray[Any]) -> Argument:
+                value = array.tolist()
+                return Argument(name, array, value, value, array.tolist())
         else:
             raise ValueError(f"arrays: found {kind!r}, wanted 'torch', 'numpy' or 'list'")
+        self._make = make
 
-    def whole(self, array: NDArray[Any]) -> Any:
-        """All rows at once, for `copy` to take parts of. Integers become 64 bits wide."""
-        return self._whole(array)
+    def new(self, name: str, array: NDArray[Any]) -> Argument:
+        """The argument of that name, in memory of its own."""
+        return self._make(name, array)
 
-    def copy(self, part: Any) -> Any:
-        """A part of what `whole` gave, as a function takes it."""
-        return self._copy(part)
-
-    def __call__(self, array: NDArray[Any]) -> Any:
-        return self._copy(self._whole(array))
+    def kept(self, name: str, array: NDArray[Any]) -> Argument:
+        """The same, for calls whose arrays come again."""
+        key = name, array.shape, array.tobytes()
+        argument = self._kept.get(key)
+        if argument is None:
+            if self._bytes > self.MOST_BYTES:
+                self._kept.clear()
+                self._bytes = 0
+            self._bytes += 2 * array.nbytes
+            argument = self._kept[key] = self._make(name, array)
+        return argument
 
 
 def kind_of(fn: Callable[..., Any]) -> str:
@@ -92,25 +154,38 @@ def _host(value: Any) -> Any:
     return value
 
 
+LARGEST_TOKEN = 2**31 - 1
+
+
 def tokens_of(output: Any) -> list[int]:
     """The tokens that a call for one row gave: a number, a sequence, an array; -1 after their end is dropped.
 
     Raises: TypeError for anything else.
     """
-    values = _host(output)
-    if isinstance(values, (list, tuple)):
-        values = [_host(value) for value in values]
-    try:
-        array = np.asarray(values)
-        if array.size and array.dtype.kind not in "iu":
-            raise TypeError(f"dtype {array.dtype}")
-        tokens: list[int] = array.reshape(-1).tolist()
-    except (ValueError, TypeError) as error:
-        raise TypeError(
-            f"found {type(output).__name__} ({error}), wanted tokens: integers in a list or array"
-        ) from None
-    while tokens and tokens[-1] == -1:
-        tokens.pop()
+    values = output
+    if not (type(values) is list and all([type(value) is int for value in values])):
+        values = _host(output)
+        if isinstance(values, list | tuple):
+            values = [_host(value) for value in values]
+        try:
+            array = np.asarray(values)
+            if array.size and array.dtype.kind not in "iu":
+                numbers = array.dtype == object and all(isinstance(value, int) for value in array.ravel())
+                raise TypeError("a number beyond 64 bits" if numbers else f"dtype {array.dtype}")
+            if array.ndim > 1 and array.size != array.shape[-1]:
+                raise TypeError(f"shape {list(array.shape)}")
+            values = array.reshape(-1).tolist()
+        except (ValueError, TypeError) as error:
+            raise TypeError(
+                f"returned {type(output).__name__} ({error}), wanted tokens: integers in a list or array"
+            ) from None
+    end = len(values)
+    while end and values[end - 1] == -1:
+        end -= 1
+    tokens: list[int] = values[:end]
+    for token in tokens:
+        if not -LARGEST_TOKEN <= token <= LARGEST_TOKEN:
+            raise TypeError(f"returned the token {token}, wanted 0 .. V - 1")
     return tokens
 
 
@@ -120,13 +195,15 @@ def tokens_of_batch(output: Any, rows: int, level: str) -> list[list[int]]:
     Raises: TypeError if there are not as many rows.
     """
     counts: list[int] | None = None
-    if isinstance(output, tuple) and len(output) >= 2 and np.ndim(_host(output[0])) >= 1:
+    if isinstance(output, tuple) and len(output) >= 2 and hasattr(_host(output[0]), "__len__"):
         output, second = output[0], _host(output[1])
         if level != "position" and np.shape(second) == (rows,):
             counts = [int(count) for count in second]
     values = _host(output)
-    if (np.ndim(values) == 0 and rows != 1) or not hasattr(values, "__len__") or len(values) != rows:
-        raise TypeError(f"found {type(output).__name__} of shape {np.shape(values)}, wanted {rows} rows of tokens")
+    count = len(values) if isinstance(values, list | tuple) or np.ndim(values) else -1
+    if count != rows:
+        found = type(output).__name__ + (f" of length {count}" if count >= 0 else "")
+        raise TypeError(f"returned {found}, wanted {rows} rows of tokens")
     result = [tokens_of(values[i]) for i in range(rows)]
     if counts is not None:
         result = [tokens[:count] for tokens, count in zip(result, counts, strict=True)]

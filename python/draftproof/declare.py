@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from draftproof import intercept
 from draftproof.arrays import kind_of
-from draftproof.intercept.torch_operators import may_compile
+from draftproof.intercept.torch_operators import may_compile, needs_every_operator
 from draftproof.subject import Declaration, Subject, parameters_of
 
 _LEVELS = ("position", "chain", "tree")
@@ -35,6 +33,7 @@ def door(
     most_vocabulary: int = 0,
     tolerance: float = 0.0,
     races: bool | None = None,
+    batch_invariant: bool = False,
 ) -> Subject:
     """Declares what `fn` is; `check`, `law`, `replay`, `gates` and `acceptance` take the same arguments.
 
@@ -56,6 +55,7 @@ def door(
                 row t is the law after token t, and the text starts after token 0
                 with fn None the drafter or the engine is declared alone, and only sampled
     tolerance   total variation from the target that an approximate rule admits
+    batch_invariant  fn promises that a row has the same bits in every batch
     races       arrays of V uniforms are drawn as races of exponentials; None finds out whether fn draws such arrays
 
     Parameters `rng` and `generator` of fn get a numpy Generator and a torch.Generator.
@@ -89,18 +89,22 @@ def door(
         most_vocabulary=most_vocabulary,
         ragged=not batched or "lengths" in names,
         tolerance=tolerance,
+        batch_invariant=batch_invariant,
     )
+    compiled = any(map(may_compile, functions.values()))
     subject = Subject(
         fn,
         declared,
         arrays=arrays or kind_of(fn),
         batched=batched,
-        compiled=any(map(may_compile, functions.values())),
+        compiled=compiled,
+        every_operator=compiled or "generator" in names or any(map(needs_every_operator, functions.values())),
         draft=draft,
         generate=generate,
         device=device,
     )
-    subject.races = _draws_races(subject) if races is None and scripted else bool(races)
+    subject.races = bool(races)
+    subject.finds_races = races is None and scripted
     return subject
 
 
@@ -108,28 +112,3 @@ def name_of(fn: Callable[..., Any]) -> str:
     while hasattr(fn, "func"):  # functools.partial
         fn = fn.func
     return str(getattr(fn, "__name__", type(fn).__name__)).replace("<lambda>", "function")
-
-
-def _draws_races(subject: Subject) -> bool:
-    """Whether a call on V tokens draws a uniform array of V, for a V that no other dimension has."""
-    vocabulary, tape_places = 7, 512
-    row = np.full(vocabulary, 1 / vocabulary, np.float32)
-    row = np.log(row) if subject.declaration.rows == "logits" else row
-    drafts = max(1, subject.declaration.fewest_drafts)
-    p, q = (np.tile(row, (1, n, 1)) for n in (drafts + 1, drafts))
-    if subject.declaration.level == "position":
-        p, q = p[:, :1], q[:, :1]
-    arrays = {
-        "p": p,
-        "q": q,
-        "drafts": np.zeros((1, drafts), np.int32),
-        "lengths": np.array([drafts], np.int32),
-        "tape": np.full((1, tape_places), 0.5),
-    }
-    if subject.declaration.level == "tree":
-        arrays["parents"] = np.full((1, drafts), -1, np.int32)
-    subject.answer({"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}, arrays)
-    found = any(e.kind == "coin" and e.shape and e.shape[-1] == vocabulary for e in subject.ledger)
-    subject.ledger.clear()
-    subject.calls = 0
-    return found

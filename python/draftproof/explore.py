@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from draftproof.deadline import Deadline
 from draftproof.declare import door
+from draftproof.rehearsal import failed
 from draftproof.results import Law, Outcome
 from draftproof.serve import ask
 from draftproof.subject import Subject
@@ -25,6 +27,7 @@ def law(
     parents: Sequence[int] | None = None,
     seed: int = 1,
     predictions: int | None = None,
+    time_limit: float | None = None,
     **declared: Any,
 ) -> Law:
     """The exact law of the tokens that `fn` emits on the rows p and q, in the shapes of `door`.
@@ -32,11 +35,15 @@ def law(
     drafts    the drafted tokens; or `iid`, and the result is averaged over drafts from q: a chain whose rows do not
               depend on the drafts, or one position with one draft
     Cost: some hundred calls for each tuple of drafts.
-    Raises: ProgramError for rows that are no probabilities.
+    Raises: ValueError for entries that are not finite, ProgramError for other rows that are no probabilities;
+    FunctionFailed if fn raises on every input.
     """
     by_law = isinstance(drafts, str)
     subject = fn if isinstance(fn, Subject) else door(fn, drafts if by_law else "iid", **declared)  # type: ignore[arg-type]
     rows_p, rows_q = (np.atleast_2d(np.asarray(a, np.float64)) for a in (p, q))
+    for name, rows in (("p", rows_p), ("q", rows_q)):
+        for i, x in np.argwhere(~np.isfinite(rows))[:1].tolist():
+            raise ValueError(f"{name}: row {i}, token {x}: found {rows[i, x]}, wanted a probability")
     if by_law:
         length = len(rows_q)
         tuples = list(itertools.product(range(rows_q.shape[1]), repeat=length))
@@ -50,7 +57,10 @@ def law(
     question: dict[str, Any] = {"inputs": inputs, "seed": seed}
     if predictions is not None:
         question["predictions"] = predictions
-    document = ask(subject, ["law", "-"], input=json.dumps(question))
+    deadline = Deadline(time_limit, lambda: subject.calls)
+    document = ask(subject, ["law", "-"], input=json.dumps(question), deadline=deadline)
+    if not subject.answered and subject.error is not None:
+        raise failed(subject, subject.fn) from subject.error
     return _mixed(subject.declaration.name, document["inputs"], [w for _, w in drawn])
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from draftproof import store
+from draftproof.deadline import Deadline, Ended
 from draftproof.declare import door, name_of
 from draftproof.intercept.torch_operators import compiled_by
 from draftproof.program import ProgramError
-from draftproof.results import Refuted, Verdict, verdict_of
+from draftproof.rehearsal import failed, rehearse
+from draftproof.results import Interrupted, Refuted, Verdict, verdict_of
 from draftproof.serve import ask, tell
 from draftproof.subject import Declaration, Subject
+
+_NEVER = 1_000_000  # seconds for one answer: `Deadline` ends calls
 
 # What `check` takes where an argument is None; the plug-in of pytest sets them for a test run.
 DEFAULTS: dict[str, Any] = {"profile": "quick", "seed": 1, "share": None, "gates": None}
@@ -32,7 +37,7 @@ def check(
     gates: int | None = None,
     keep: bool = True,
     raises: bool = True,
-    progress: bool = False,
+    progress: bool | None = None,
     **declared: Any,
 ) -> Verdict:
     """Holds `fn` to the gate and returns the verdict.
@@ -41,13 +46,16 @@ def check(
     profile      quick, pr or nightly: how many models and trials; quick if None
     models       of the proof tier; predictions: random sequences that must hold, for each input
     instance     models to ask first, as a counterexample prints them
-    time_limit   seconds for one batch of fn, 60 if None
+    time_limit   seconds of the whole check. What is not judged by then is undecided. None: no limit, but a call that
+                 does not return within 60 s ends the check
     share        of the false-alarm probability of 1e-9 of a whole build, among `gates` sampled gates
     keep         failing instances are kept in .draftproof/failures.json and asked first the next time
+    progress     a line on standard error, from the first second on; None: if that is a terminal
     declared     arguments of `door`
 
     Raises: Refuted, an AssertionError, unless all tiers held or were skipped; nothing with raises=False.
-    ProgramError if the program gives no verdict; UnknownRandomness if fn draws by an operator that has no replacement.
+    FunctionFailed if fn raises, or returns no tokens, on every input; UnknownRandomness if fn draws by an operator that
+    has no replacement; Interrupted with what is known after Ctrl-C; ProgramError if the program gives no verdict.
     """
     subject = fn if isinstance(fn, Subject) else door(fn, drafts, **declared)
     declaration = subject.declaration
@@ -61,29 +69,49 @@ def check(
         "--tier": ",".join(tiers) or None,
         "--models": models,
         "--predictions": predictions,
-        "--door-limit": time_limit,
+        "--door-limit": _NEVER,
         "--share": DEFAULTS["share"] if share is None else share,
         "--gates": DEFAULTS["gates"] if gates is None else gates,
     }
     arguments = ["check", *(text for key, value in options.items() if value is not None for text in (key, str(value)))]
+    deadline = Deadline(time_limit, lambda: subject.calls)
+    notes: list[str] = []
+
+    def verdict_in(instances: Sequence[str]) -> dict[str, Any]:
+        return ask(subject, arguments + _instances(instances), deadline=deadline, progress=progress)
+
     try:
-        document = ask(subject, arguments + _instances([*asked, *known]), progress=progress)
+        with deadline.watching(lambda: None):
+            rehearse(subject, deadline)
+        try:
+            document = verdict_in([*asked, *known])
+        except ProgramError as error:
+            if error.exit_code != 2 or not known:
+                raise
+            store.forget(declaration.name)  # they are of an earlier function of the same name
+            document = verdict_in(asked)
+    except Ended as ended:  # before the first question
+        chosen = tiers or ["proof", "edge", "sampled"]
+        document = {"gates": [{"tier": one, "status": "undecided", "note": ended.reason} for one in chosen]}
     except ProgramError as error:
-        if error.exit_code != 2 or not known:
-            raise
-        store.forget(declaration.name)  # they are of an earlier function of the same name
-        document = ask(subject, arguments + _instances(asked), progress=progress)
+        if error.exit_code == 2 and subject.rows and not subject.answered and subject.error is not None:
+            raise failed(subject, subject.fn) from subject.error
+        raise
+    notes += _notes(subject)
     verdict = verdict_of(
         document,
         sorted(subject.ledger.items(), key=lambda item: -item[1]),
-        notes=_notes(subject),
+        name=declaration.name,
         calls=subject.calls,
         seed=seed,
         again=f"draftproof.replay({name_of(subject.fn)}, {{}}{_told(declaration)})",
     )
     if keep:
         failing = [f.counterexample for f in verdict.violations if f.counterexample and f.tier == "proof"]
-        store.keep(declaration.name, failing, asked=not tiers or "proof" in tiers)
+        notes.append(store.keep(declaration.name, failing, asked=not tiers or "proof" in tiers) or "")
+    verdict = dataclasses.replace(verdict, notes=tuple(filter(None, notes)))
+    if deadline.interrupted and raises:
+        raise Interrupted(verdict)
     if raises and verdict.status not in ("held", "skipped"):
         raise Refuted(verdict)
     return verdict
@@ -94,11 +122,23 @@ def _instances(texts: Sequence[str]) -> list[str]:
 
 
 def replay(
-    fn: Callable[..., Any] | Subject, instance: str, drafts: str = "iid", *, seed: int = 1, **declared: Any
+    fn: Callable[..., Any] | Subject,
+    instance: str,
+    drafts: str = "iid",
+    *,
+    seed: int = 1,
+    time_limit: float | None = None,
+    **declared: Any,
 ) -> str:
-    """The checks of the proof tier on one instance and the law on each of its drafts, as text."""
+    """The checks of the proof tier on one instance and the law on each of its drafts, as text.
+
+    Raises: FunctionFailed, UnknownRandomness; Ended after `time_limit` seconds; ProgramError.
+    """
     subject = fn if isinstance(fn, Subject) else door(fn, drafts, **declared)
-    return tell(subject, ["replay", "--seed", str(seed), "--instance", instance])
+    deadline = Deadline(time_limit, lambda: subject.calls)
+    with deadline.watching(lambda: None):
+        rehearse(subject, deadline)
+    return tell(subject, ["replay", "--seed", str(seed), "--instance", instance], deadline=deadline)
 
 
 def _told(declaration: Declaration) -> str:
@@ -111,7 +151,7 @@ def _told(declaration: Declaration) -> str:
     ) + (", logits=True" if declaration.rows == "logits" else "")
 
 
-def _notes(subject: Subject) -> tuple[str, ...]:
+def _notes(subject: Subject) -> list[str]:
     notes = []
     if subject.alone:
         notes.append(f"rows of a batch were run one at a time where numbers are scripted: {subject.alone}")
@@ -119,4 +159,6 @@ def _notes(subject: Subject) -> tuple[str, ...]:
         notes.append(f"{compiled} is made by torch.compile: its original was run, not the compiled code")
     if subject.races:
         notes.append("arrays of V uniforms were drawn as races: the ends of their grid were not asked")
-    return tuple(notes)
+    if fixed := subject.book.fixed():
+        notes.append(f"seeds that are the same in every call, so that their numbers are: {', '.join(fixed[:4])}")
+    return notes

@@ -147,6 +147,14 @@ class Refuted(AssertionError):
         self.verdict = verdict
 
 
+class Interrupted(KeyboardInterrupt):
+    """The user interrupted a check. `verdict` has what was known."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(str(verdict))
+        self.verdict = verdict
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Emitted tokens, or the status of a row without any, with its probability."""
@@ -212,7 +220,9 @@ class Law(Table):
         return "\n".join([head, *rows, *(f"  note: {remark}" for remark in self.remarks)])
 
 
-def verdict_of(document: dict[str, Any], ledger: Iterable[tuple[LedgerEntry, int]], **rest: Any) -> Verdict:
+def verdict_of(
+    document: dict[str, Any], ledger: Iterable[tuple[LedgerEntry, int]], *, name: str = "", **rest: Any
+) -> Verdict:
     """The verdict in a document of `draftproof check`."""
     gates = document["gates"]
     tiers = []
@@ -222,5 +232,5 @@ def verdict_of(document: dict[str, Any], ledger: Iterable[tuple[LedgerEntry, int
             for one in gate.get("findings", ())
         )
         tiers.append(TierResult(gate["tier"], gate["status"], gate.get("work", 0), gate.get("note", ""), findings))
-    name = gates[0]["verifier"] if gates else "nothing"
+    name = name or (gates[0]["verifier"] if gates else "nothing")
     return Verdict(name, tuple(tiers), tuple(ledger), document=document, **rest)

@@ -3,38 +3,47 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from draftproof import program
+from draftproof.deadline import Deadline, Ended
 from draftproof.subject import Subject
 from draftproof.wire import Arrays, Fields, SharedMemory, Unmapped, WireError, frame, read_frame, shares_memory
 
 
-def ask(subject: Subject, arguments: Sequence[str], *, input: str = "", progress: bool = False) -> dict[str, Any]:
+def ask(
+    subject: Subject, arguments: Sequence[str], *, input: str = "", deadline: Deadline | None = None, progress: bool | None = None
+) -> dict[str, Any]:
     """Runs the program with `arguments` and `--door`, answers its requests by `subject`, and returns its document.
 
     Requests are answered by the calling thread, one after another.
 
-    Raises: ProgramError, ProgramNotFound; UnknownRandomness of the function.
+    Raises: ProgramError, ProgramNotFound; UnknownRandomness and FunctionFailed of the function.
     """
-    return program.document_of(*_served(subject, ["--json", *arguments], input, progress))
+    return program.document_of(*_served(subject, ["--json", *arguments], input, deadline, progress))
 
 
-def tell(subject: Subject, arguments: Sequence[str]) -> str:
+def tell(subject: Subject, arguments: Sequence[str], *, deadline: Deadline | None = None) -> str:
     """The same, and returns what the program prints for people."""
-    exit_code, text, errors = _served(subject, arguments, "", False)
+    exit_code, text, errors = _served(subject, arguments, "", deadline, None)
     if not text:
         program.document_of(exit_code, text, errors)
     return text
 
 
-def _served(subject: Subject, arguments: Sequence[str], input: str, progress: bool) -> tuple[int, str, str]:
+def _served(
+    subject: Subject, arguments: Sequence[str], input: str, deadline: Deadline | None, progress: bool | None
+) -> tuple[int, str, str]:
     """Exit code, output and errors of the program."""
+    deadline = deadline or Deadline(None, lambda: subject.calls)
     with tempfile.TemporaryDirectory(prefix="draftproof-") as folder, contextlib.ExitStack() as open_things:
         place = Path(folder) / "door"
         listener = open_things.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
@@ -49,7 +58,8 @@ def _served(subject: Subject, arguments: Sequence[str], input: str, progress: bo
         command = [str(program.find()), "-q", "--door", f"socket:{place}", *arguments]
         run = subprocess.Popen(command, stdin=asked, stdout=output, stderr=errors)
         open_things.callback(_end, run, listener)
-        bar = open_things.enter_context(_bar(progress))
+        open_things.enter_context(deadline.watching(lambda: _stop(run)))
+        shown = open_things.enter_context(_Progress(subject, progress))
         while True:
             try:
                 connection, _ = listener.accept()
@@ -61,13 +71,13 @@ def _served(subject: Subject, arguments: Sequence[str], input: str, progress: bo
             gone = contextlib.suppress(BrokenPipeError, ConnectionResetError)
             with gone, connection, connection.makefile("rwb") as stream:
                 connection.settimeout(None)
-                _converse(subject, cast(BinaryIO, stream), bar)
+                _converse(subject, cast(BinaryIO, stream), deadline, shown)
         for file in (output, errors):
             file.seek(0)
         return run.returncode, output.read().decode(), errors.read().decode(errors="replace")
 
 
-def _converse(subject: Subject, stream: BinaryIO, bar: Any) -> None:
+def _converse(subject: Subject, stream: BinaryIO, deadline: Deadline, shown: _Progress) -> None:
     """Answers until the host says bye or hangs up."""
     try:
         shared = SharedMemory()
@@ -75,7 +85,6 @@ def _converse(subject: Subject, stream: BinaryIO, bar: Any) -> None:
         while True:
             stream.write(frame(*message))
             stream.flush()
-            before = subject.calls
             try:
                 request = read_frame(stream, shared)
             except Unmapped as error:
@@ -83,10 +92,19 @@ def _converse(subject: Subject, stream: BinaryIO, bar: Any) -> None:
                 continue
             if request is None or request[0]["type"] == "bye":
                 return
-            message = subject.answer(*request)
-            bar.update(subject.calls - before)
+            try:
+                message = deadline.call(subject.answer, *request)
+            except Ended as ended:
+                message = {"type": "error", "id": request[0]["id"], "message": ended.reason, "stopped": True}, {}
+            shown.update()
     except (BrokenPipeError, ConnectionResetError, WireError):
         return  # the host hung up; what it found is in its document
+
+
+def _stop(run: subprocess.Popen[bytes]) -> None:
+    """Asks the program to end with what it found."""
+    with contextlib.suppress(OSError):
+        run.send_signal(signal.SIGINT)
 
 
 def _end(run: subprocess.Popen[bytes], listener: socket.socket) -> None:
@@ -100,20 +118,31 @@ def _end(run: subprocess.Popen[bytes], listener: socket.socket) -> None:
     run.wait()
 
 
-class _NoBar:
-    def update(self, count: int) -> None:
-        """Shows nothing."""
+class _Progress:
+    """A line on standard error: calls and seconds so far. By itself on a terminal, after a second."""
 
+    def __init__(self, subject: Subject, wanted: bool | None) -> None:
+        self._subject, self._wanted = subject, sys.stderr.isatty() if wanted is None else wanted
+        self._start = self._next = time.monotonic()
+        self._next += 1.0
+        self._shown = ""
 
-@contextlib.contextmanager
-def _bar(wanted: bool) -> Iterator[Any]:
-    if wanted:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            pass
-        else:
-            with tqdm(unit=" calls", desc="draftproof", leave=False) as bar:
-                yield bar
+    def __enter__(self) -> _Progress:
+        return self
+
+    def update(self) -> None:
+        now = time.monotonic()
+        if not self._wanted or now < self._next:
             return
-    yield _NoBar()
+        self._next = now + 0.25
+        name, calls = self._subject.declaration.name, self._subject.calls
+        self._show(f"draftproof: {name}: {calls:,} calls, {now - self._start:.0f} s")
+
+    def _show(self, text: str) -> None:
+        sys.stderr.write("\r" + text.ljust(len(self._shown)) + ("" if text else "\r"))
+        sys.stderr.flush()
+        self._shown = text
+
+    def __exit__(self, *error: object) -> None:
+        if self._shown:
+            self._show("")

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import inspect
+import traceback
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from draftproof import intercept
-from draftproof.arrays import Converter, Rows, tokens_of, tokens_of_batch
+from draftproof.arrays import Argument, Arguments, Rows, tokens_of, tokens_of_batch
+from draftproof.intercept import numpy_generators, torch_operators
+from draftproof.intercept._scalars import here
+from draftproof.seeds import MOST_REHEARSALS, SeedBook
 from draftproof.tape import LedgerEntry, NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
 from draftproof.wire import Arrays, Fields
 
 OK, FAILED, NO_MASS, TAPE_SHORT = 0, 3, 4, 5
-_Give = Callable[[NDArray[np.int64]], tuple[list[Any], dict[str, Any]]]
+_Give = Callable[[NDArray[np.int64]], tuple[list[Argument], dict[str, Argument]]]
+_rehearsal_numbers = np.random.default_rng(2)
 
 
 @dataclass(frozen=True)
@@ -39,16 +45,17 @@ class Declaration:
     most_vocabulary: int = 0
     ragged: bool = True
     deterministic: bool = True
+    batch_invariant: bool = False
     tolerance: float = 0.0
     coin_bits: int = 24
 
     def hello(self) -> Fields:
         own = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
         own["dtypes"], own["rows"] = [own.pop("dtype")], [own["rows"]]
-        return {"type": "hello", "protocol": "draftproof-door", "version": [1, 0], **own}
+        return {"type": "hello", "protocol": "draftproof-door", "version": [1, 3], **own}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Answer:
     """Tokens of one row, or the reason why there are none."""
 
@@ -57,50 +64,101 @@ class Answer:
     message: str = ""
 
 
-def _failure(error: Exception) -> Answer:
-    if isinstance(error, TapeShort):
-        return Answer(status=TAPE_SHORT)
-    if isinstance(error, NoMass):
-        return Answer(status=NO_MASS, message=str(error))
-    return Answer(status=FAILED, message=f"{type(error).__name__}: {error}")
+def place_of(error: BaseException) -> str:
+    """Where an exception was raised, in the last frame outside of libraries: `mine.py, line 12, in verify`."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = str(Path(__file__).parent)
+    outside = [frame for frame in frames if not frame.filename.startswith(own)]
+    users = [frame for frame in outside if "site-packages" not in frame.filename and "dist-packages" not in frame.filename]
+    for frame in reversed(users or outside):
+        return f"{frame.filename}, line {frame.lineno}, in {frame.name}"
+    return ""
+
+
+def words_of(error: BaseException) -> str:
+    """Type, text and place of an exception."""
+    text, place = str(error), place_of(error)
+    return type(error).__name__ + (f": {text}" if text else "") + (f" ({place})" if place else "")
 
 
 class _Numbers:
     """The random numbers of one request: a tape or a seed for each row, or none."""
 
-    def __init__(self, fields: Fields, arrays: Arrays, races: bool, compiled: bool) -> None:
-        self._tape, self._seeds, self._races, self._compiled = arrays.get("tape"), arrays.get("seeds"), races, compiled
+    def __init__(self, subject: Subject, fields: Fields, arrays: Arrays) -> None:
+        self._subject = subject
+        self._tape, self._seeds = arrays.get("tape"), arrays.get("seeds")
         self.scripted = self._tape is not None
-        self._lengths = arrays.get("lengths", np.ones(len(arrays.get("q", ())), np.int32))
-        self._vocabulary = int(fields["vocabulary"])
+        self._values = [] if self._tape is None else self._tape.tolist()
+        # A request of one number everywhere asks for tokens alone, whichever row a number is for.
+        same = self._tape is not None and self._tape.shape[1] >= 8 and self._tape.min() == self._tape.max() >= 0
+        self._constant = self._values[0][0] if same else None
+        self.lengths = arrays.get("lengths", np.ones(len(arrays.get("q", ())), np.int32)).astype(np.int64)
+        self.vocabulary = int(fields["vocabulary"])
+        self._streams: dict[str, int] = {"": -1}
+        self.ledger: list[LedgerEntry] = []
         self.tapes: list[Tape] = []
+        self._sources = [source for source in intercept.sources() if source.present()]
 
-    def of(self, rows: NDArray[np.int64] | slice) -> AbstractContextManager[Any]:
-        """Random numbers of `rows` until the context ends. A batch of seeds is seeded by that of its first row."""
-        self._at = rows
-        if self._tape is not None:
-            self.tapes.append(Tape(self._tape[rows], self._vocabulary, self._races))
-            self.tapes[-1].compiled = self._compiled
-            lengths = self._lengths[rows]
-            self.tapes[-1].drafts = int(lengths[0]) if len(lengths) and (lengths == lengths[0]).all() else 1
-            return intercept.scripted(self.tapes[-1])
-        if self._seeds is not None:
-            return intercept.seeded(int(self._seeds[rows][0]))
-        return nullcontext()
+    def run(self, rows: int | NDArray[np.int64], fn: Callable[..., Any], given: list[Any], named: dict[str, Any]) -> Any:
+        """What `fn` returns, with the random numbers of one row or of a batch."""
+        names = self._subject.names_of(fn)
+        first = rows if isinstance(rows, int) else int(rows[0])
+        if self._tape is None:
+            if self._seeds is None:
+                return fn(*given, **named, **self._generators(names, None))
+            seed = int(self._seeds[first])
+            with intercept.seeded_call(seed, self._subject.every_operator):
+                return fn(*given, **named, **self._generators(names, seed))
+        tape = self._next_tape(rows)
+        before, here.tape = here.tape, tape
+        try:
+            contexts = [context for source in self._sources if (context := source.scripted(tape)) is not None]
+            if not contexts:
+                return fn(*given, **named, **self._generators(names, None))
+            with ExitStack() as stack:
+                for context in contexts:
+                    stack.enter_context(context)
+                return fn(*given, **named, **self._generators(names, None))
+        finally:
+            here.tape = before
 
-    def generators(self, names: set[str]) -> dict[str, Any]:
-        """Generators for the parameters `rng` and `generator` of a function, within the context of its rows."""
+    def _next_tape(self, rows: int | NDArray[np.int64]) -> Tape:
+        subject = self._subject
+        if isinstance(rows, int):
+            tape = Tape.of_row(
+                self._values[rows], self.vocabulary, subject.races, self._streams, self.ledger, subject.book
+            )
+        else:
+            assert self._tape is not None
+            tape = Tape(self._tape[rows], self.vocabulary, subject.races, self.lengths[rows], subject.book)
+            tape.share(self._streams, self.ledger)
+            if tape.one is None:
+                tape.constant = self._constant
+        tape.every_operator, tape.compiled = subject.every_operator, subject.compiled
+        self.tapes.append(tape)
+        return tape
+
+    def _generators(self, names: frozenset[str], seed: int | None) -> dict[str, Any]:
+        """Generators for the parameters `rng` and `generator` of a function."""
         made: dict[str, Any] = {}
-        seed = None if self._seeds is None else int(self._seeds[self._at][0])
         if "rng" in names:
-            made["rng"] = np.random.default_rng(seed)  # of the tape, if there is one
+            made["rng"] = numpy_generators.default_rng(seed)  # of the tape, if there is one
         if "generator" in names:
             import torch
 
+            from draftproof.intercept import _torch_seeds
+
             made["generator"] = torch.Generator()
-            if not self.scripted:  # a new generator has the same seed each time: without one of the host, torch's own
+            if self.scripted:
+                _torch_seeds.mark(made["generator"])
+            else:  # a new generator has the same seed each time: without one of the host, torch's own
                 made["generator"].manual_seed(int(torch.randint(2**62, ())) if seed is None else seed)
         return made
+
+    @property
+    def tape(self) -> Tape | None:
+        """The tape of the last call."""
+        return self.tapes[-1] if self.tapes else None
 
     def ended(self) -> list[Answer]:
         """Of the last rows, those that ran out of tape or drew from weights without mass, as answers; by row."""
@@ -113,11 +171,6 @@ class _Numbers:
             for i, (short, empty) in enumerate(zip(tape.short.tolist(), tape.massless.tolist(), strict=True))
         ]
 
-    def refuse(self) -> None:
-        """Raises: UnknownRandomness that a function caught."""
-        if self._tape is not None and self.tapes[-1].refused is not None:
-            raise self.tapes[-1].refused
-
     def forget(self) -> None:
         """The last rows are to be run again."""
         if self._tape is not None:
@@ -125,37 +178,39 @@ class _Numbers:
 
     def log(self) -> tuple[list[str], Arrays]:
         """Names of streams, and the arrays of the log, of all tapes in order."""
-        streams: dict[str, int] = {}
-        counts, draws, weights = [], [], []
-        for tape in self.tapes:
-            some_counts, some_draws, some_weights, names = tape.log()
-            numbers = np.array([streams.setdefault(name, len(streams)) for name in names] + [-1], np.int32)
-            some_draws[:, 3] = numbers[some_draws[:, 3]]
-            counts.append(some_counts)
-            draws.append(some_draws)
-            weights.append(some_weights)
-        return list(streams), {
-            "draw_counts": np.concatenate(counts).astype(np.int32),
-            "draws": np.concatenate(draws).astype(np.int32),
-            "weights": np.concatenate(weights).astype(np.float64),
+        if any(tape.one is None for tape in self.tapes):
+            logs = [tape.log() for tape in self.tapes]
+            return list(self._streams)[1:], {
+                name: np.concatenate([log[i] for log in logs]).astype(dtype)
+                for i, (name, dtype) in enumerate(
+                    [("draw_counts", np.int32), ("draws", np.int32), ("weights", np.float64)]
+                )
+            }
+        ones = [tape.one for tape in self.tapes if tape.one is not None]
+        return list(self._streams)[1:], {
+            "draw_counts": np.array([len(one.draws) for one in ones], np.int32),
+            "draws": np.array([draw for one in ones for draw in one.draws], np.int32).reshape(-1, 4),
+            "weights": np.array([weight for one in ones for weight in one.weights], np.float64),
         }
 
 
-def parameters_of(fn: Callable[..., Any]) -> set[str]:
+def parameters_of(fn: Callable[..., Any]) -> frozenset[str]:
     """Names of the parameters of `fn`; none where Python cannot tell."""
     try:
-        return set(inspect.signature(fn).parameters)
+        return frozenset(inspect.signature(fn).parameters)
     except (TypeError, ValueError):
-        return set()
+        return frozenset()
 
 
 @dataclass
 class Subject:
-    """`fn` behind a door.
+    """`fn` as a program under test.
 
-    arrays     what fn takes: `torch`, `numpy` or `list`
-    batched    fn takes and gives a leading batch dimension
-    races      uniform arrays of V entries are drawn as races (tape.py)
+    arrays          what fn takes: `torch`, `numpy` or `list`
+    batched         fn takes and gives a leading batch dimension
+    races           uniform arrays of V entries are drawn as races (tape.py)
+    every_operator  torch runs under the dispatch mode that sees every operator (intercept/torch_operators.py)
+    answered        rows that had tokens, of `rows` rows; `error` is the last exception of a row without
     """
 
     fn: Callable[..., Any]
@@ -163,6 +218,7 @@ class Subject:
     arrays: str = "numpy"
     batched: bool = False
     races: bool = False
+    finds_races: bool = False  # `races` is to be found by a call
     compiled: bool = True  # fn may call code of torch.compile
     draft: Callable[..., Any] | None = None
     generate: Callable[..., Any] | None = None
@@ -170,34 +226,65 @@ class Subject:
     ledger: Counter[LedgerEntry] = field(default_factory=Counter)
     calls: int = 0
     alone: str = ""  # why rows of a batch were run one at a time; empty: they were not
+    every_operator: bool = True
+    book: SeedBook = field(default_factory=SeedBook)
+    rows: int = 0
+    answered: int = 0
+    error: BaseException | None = None
 
     def __post_init__(self) -> None:
         self._names = {id(fn): parameters_of(fn) for fn in (self.fn, self.draft) if fn is not None}
-        self._to = Converter(self.arrays, self.declaration.dtype, self.device)
+        self._arguments = Arguments(self.arrays, self.declaration.dtype, self.device)
+        self._rehearsed: set[tuple[bytes, ...]] = set()
+        self._overwrote: dict[int, str] = {}
+
+    def names_of(self, fn: Callable[..., Any]) -> frozenset[str]:
+        return self._names.get(id(fn), frozenset())
 
     def answer(self, fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays]:
         """The reply to a request. Raises: UnknownRandomness, which is no row's fault."""
+        given = bool(arrays.keys() & {"tape", "seeds"}) or fields["type"] == "generate"
+        with intercept.replaced() if given else nullcontext():
+            calls, before = self.calls, None if self.every_operator or not given else torch_operators.state()
+            reply = self._answer(fields, arrays)
+            if before is not None and torch_operators.drew(before):
+                self.every_operator, self.calls = True, calls
+                reply = self._answer(fields, arrays)
+            fields, result, ledger, answers = reply
+        self.ledger.update(ledger)
+        self.rows += len(answers)
+        self.answered += sum(1 for answer in answers if answer.status in (OK, TAPE_SHORT))
+        return fields, result
+
+    def _answer(
+        self, fields: Fields, arrays: Arrays
+    ) -> tuple[Fields, Arrays, list[LedgerEntry], list[Answer]]:
+        self._overwrote = {}
         if fields["type"] == "verify":
             rows = Rows(*(arrays.get(name) for name in ("p", "q", "drafts", "lengths", "parents")))  # type: ignore[arg-type]
-            numbers = _Numbers(fields, arrays, self.races, self.compiled)
-            with intercept.scripted(None) if numbers.scripted else nullcontext():
-                answers = self._batches(rows, numbers) if self.batched else self._rows(rows, numbers)
+            numbers = _Numbers(self, fields, arrays)
+            answers = self._batches(rows, numbers) if self.batched else self._rows(rows, numbers)
             return self._reply(fields, answers, numbers, arrays["drafts"].shape[1] + 1)
         if fields["type"] == "draft" and self.draft is not None:
-            wanted, numbers = int(fields["drafts"]), _Numbers(fields, arrays, self.races, self.compiled)
+            wanted, numbers = int(fields["drafts"]), _Numbers(self, fields, arrays)
             return self._reply(fields, self._drafts(self.draft, arrays["q"][:, 0], wanted, numbers), numbers, wanted)
         if fields["type"] == "generate" and self.generate is not None:
             with intercept.seeded(int(fields["seed"])):
                 text = self.generate(arrays["target"], arrays["proposal"], int(fields["length"]), int(fields["drafts"]))
-            return {"type": "result", "id": fields["id"]}, {"tokens": np.array([tokens_of(text)], np.int32)}
+            self.calls += 1
+            tokens = np.array([tokens_of(text)], np.int32)
+            return {"type": "result", "id": fields["id"]}, {"tokens": tokens}, [], []
         message = f"found a request {fields['type']!r}, wanted one of {', '.join(self.declaration.functions)}"
-        return {"type": "error", "id": fields["id"], "message": message}, {}
+        return {"type": "error", "id": fields["id"], "message": message}, {}, [], []
 
-    def _reply(self, fields: Fields, answers: list[Answer], numbers: _Numbers, width: int) -> tuple[Fields, Arrays]:
+    def _reply(
+        self, fields: Fields, answers: list[Answer], numbers: _Numbers, width: int
+    ) -> tuple[Fields, Arrays, list[LedgerEntry], list[Answer]]:
         tokens = np.full((len(answers), width), -1, np.int32)
         for i, answer in enumerate(answers):
             if answer.status == OK and not 0 < len(answer.tokens) <= width:
-                answers[i] = Answer([], FAILED, f"found {len(answer.tokens)} tokens, wanted 1 to {width}")
+                answers[i] = Answer([], FAILED, f"returned {len(answer.tokens)} tokens, wanted 1 to {width}")
+                self.error = ValueError(answers[i].message)
             tokens[i, : len(answers[i].tokens)] = answers[i].tokens
         result: Fields = {"type": "result", "id": fields["id"]}
         reply: Arrays = {
@@ -208,90 +295,191 @@ class Subject:
         messages = {str(i): answer.message for i, answer in enumerate(answers) if answer.message}
         if messages:
             result["messages"] = messages
+        if self._overwrote:
+            result["overwrote"] = {str(i): names for i, names in self._overwrote.items()}
         if fields["randomness"] == "scripted":
             result["streams"], log = numbers.log()
             reply |= log
-            for tape in numbers.tapes:
-                self.ledger.update(tape.ledger)
-        return result, reply
+        return result, reply, numbers.ledger, answers
+
+    # One row a call.
 
     def _rows(self, rows: Rows, numbers: _Numbers) -> list[Answer]:
-        answers, copy, level = [], self._to.copy, self.declaration.level
-        p, q, drafts = (self._to.whole(array) for array in (rows.p, rows.q, rows.drafts))
-        parents = None if rows.parents is None else self._to.whole(rows.parents)
-        one_proposal = level == "position" and rows.q.shape[1] == 1
+        answers, kept, level = [], self._arguments.kept, self.declaration.level
+        position, tree = level == "position", level == "tree" and rows.parents is not None
+        one_proposal = position and rows.q.shape[1] == 1
         for i, n in enumerate(rows.lengths.tolist()):
             given = [
-                copy(p[i, 0] if level == "position" else p[i, : n + 1]),
-                copy(q[i, 0] if one_proposal else q[i, :n]),
-                copy(drafts[i, :n]),
+                kept("p", rows.p[i, 0] if position else rows.p[i, : n + 1]),
+                kept("q", rows.q[i, 0] if one_proposal else rows.q[i, :n]),
+                kept("drafts", rows.drafts[i, :n]),
             ]
-            if level == "tree" and parents is not None:
-                given.append(copy(parents[i, :n]))
-            answers.append(self._guarded(self.fn, given, numbers, i))
+            if tree and rows.parents is not None:
+                given.append(kept("parents", rows.parents[i, :n]))
+            answers.append(self._one(self.fn, given, [], numbers, i))
         return answers
 
-    def _guarded(self, fn: Callable[..., Any], given: Any, numbers: _Numbers, i: int) -> Answer:
+    def _one(
+        self, fn: Callable[..., Any], given: list[Argument], more: list[Any], numbers: _Numbers, i: int
+    ) -> Answer:
+        """The answer on one row, whose arguments are `given` and then `more`."""
+        answer = self._call(fn, given, more, numbers, i)
+        if self.book.met:
+            again = self._rehearse(
+                tuple(argument.key for argument in given),
+                lambda: self._call(fn, given, more, self._random_numbers(1, numbers.vocabulary), 0),
+            )
+            if again:
+                numbers.forget()
+                answer = self._call(fn, given, more, numbers, i)
+            self.book.met.clear()
+        return answer
+
+    def _call(
+        self, fn: Callable[..., Any], given: list[Argument], more: list[Any], numbers: _Numbers, i: int
+    ) -> Answer:
         self.calls += 1
         try:
-            with numbers.of(slice(i, i + 1)):
-                output = fn(*given, **numbers.generators(self._names[id(fn)]))
+            output = numbers.run(i, fn, [*[argument.value for argument in given], *more], {})
+            tape = numbers.tape if numbers.scripted else None
+            if tape is not None:
+                if tape.refused is not None:
+                    raise tape.refused
+                if tape.one is not None and tape.one.short:  # the function caught it
+                    return Answer(status=TAPE_SHORT)
             return Answer(tokens_of(output))
         except UnknownRandomness:
             raise
-        except Exception as error:
-            return _failure(error)
+        except (Exception, SystemExit) as error:
+            return self._failure(error, numbers)
         finally:
-            numbers.refuse()
+            changed = [argument.name for argument in given if argument.changed()]
+            if changed:
+                self._overwrote[i] = ", ".join(changed)
+                for argument in given:
+                    argument.restore()
+
+    def _failure(self, error: BaseException, numbers: _Numbers) -> Answer:
+        """The answer of a row whose call raised. Raises: UnknownRandomness that the function caught or wrapped."""
+        reason = intercept.reason_of(error, numbers.tape if numbers.scripted else None)
+        if isinstance(reason, UnknownRandomness):
+            raise reason
+        if isinstance(reason, TapeShort):
+            return Answer(status=TAPE_SHORT)
+        self.error = error
+        if isinstance(reason, NoMass):
+            place = place_of(reason)
+            return Answer(status=NO_MASS, message=str(reason) + (f" ({place})" if place else ""))
+        return Answer(status=FAILED, message=words_of(error))
+
+    def _random_numbers(self, rows: int, vocabulary: int, lengths: NDArray[Any] | None = None) -> _Numbers:
+        """Numbers of a rehearsal: independent of all requests."""
+        arrays: Arrays = {"tape": _rehearsal_numbers.random((rows, 256))}
+        if lengths is not None:
+            arrays["lengths"] = lengths
+        else:
+            arrays["lengths"] = np.ones(rows, np.int64)
+        return _Numbers(self, {"vocabulary": vocabulary}, arrays)
+
+    def _rehearse(self, key: tuple[bytes, ...], call: Callable[[], Any]) -> bool:
+        """Calls the function on other numbers, to learn which of the seeds that the last call used are the same in every
+        call. Whether one was found."""
+        book, met = self.book, set(self.book.met)
+        if key in self._rehearsed or not book.undecided():
+            return False
+        self._rehearsed.add(key)
+        before, overwrote, seen = self.calls, dict(self._overwrote), 0
+        for turn in range(MOST_REHEARSALS):
+            with book.rehearsal():
+                call()
+                seen += bool(book.met & met)
+            if all(book.is_known(seed) for seed in met) or (turn == 3 and seen == 0):
+                break
+        self.calls, self._overwrote = before, overwrote
+        return any(book.is_known(seed) for seed in met)
 
     def _drafts(self, fn: Callable[..., Any], q: NDArray[Any], wanted: int, numbers: _Numbers) -> list[Answer]:
         if not self.batched:
-            return [self._guarded(fn, (self._to(q[i]), wanted), numbers, i) for i in range(len(q))]
+            kept = self._arguments.kept
+            return [self._one(fn, [kept("q", q[i])], [wanted], numbers, i) for i in range(len(q))]
         # With numbers of the host a batch is one row: an array of V numbers could be taken for one of each row.
         parts = np.split(np.arange(len(q)), len(q) if numbers.scripted else 1)
 
-        def give(part: NDArray[np.int64]) -> tuple[list[Any], dict[str, Any]]:
-            return [self._to(q[part]), wanted], {}
+        def give(part: NDArray[np.int64]) -> tuple[list[Argument], dict[str, Argument]]:
+            return [self._arguments.new("q", q[part])], {}
 
-        return [answer for part in parts for answer in self._together(fn, give, part, numbers)]
+        return [answer for part in parts for answer in self._together(fn, give, [wanted], part, numbers)]
+
+    # Many rows a call.
 
     def _batches(self, rows: Rows, numbers: _Numbers) -> list[Answer]:
-        to, level = self._to, self.declaration.level
+        new, level = self._arguments.new, self.declaration.level
 
-        def give(part: NDArray[np.int64]) -> tuple[list[Any], dict[str, Any]]:
+        def give(part: NDArray[np.int64]) -> tuple[list[Argument], dict[str, Argument]]:
             p, q = rows.p[part], rows.q[part]
             if level == "position":
                 p, q = p[:, 0], q[:, 0] if q.shape[1] == 1 else q
-            given = [to(p), to(q), to(rows.drafts[part])]
+            longest = int(rows.lengths[part].max(initial=0))
+            if level != "position":
+                p, q = p[:, : longest + 1], q[:, :longest]
+            given = [new("p", p), new("q", q), new("drafts", rows.drafts[part, :longest])]
             if level == "tree" and rows.parents is not None:
-                given.append(to(rows.parents[part]))
-            return given, {"lengths": to(rows.lengths[part])} if "lengths" in self._names[id(self.fn)] else {}
+                given.append(new("parents", rows.parents[part, :longest]))
+            named = {"lengths": new("lengths", rows.lengths[part])} if "lengths" in self.names_of(self.fn) else {}
+            return given, named
 
-        return [answer for part in rows.parts() for answer in self._together(self.fn, give, part, numbers)]
+        return [answer for part in rows.parts() for answer in self._together(self.fn, give, [], part, numbers)]
 
     def _together(
-        self, fn: Callable[..., Any], give: _Give, part: NDArray[np.int64], numbers: _Numbers
+        self, fn: Callable[..., Any], give: _Give, more: list[Any], part: NDArray[np.int64], numbers: _Numbers
     ) -> list[Answer]:
         """A batch in one call, or row by row where that fails or its random numbers cannot be told apart.
 
         give   the arguments of fn for some rows, without generators
         """
+        answers = self._call_batch(fn, give, more, part, numbers)
+        if answers is None:
+            numbers.forget()
+            return [answer for i in part for answer in self._together(fn, give, more, np.array([i]), numbers)]
+        if self.book.met:
+            lengths = numbers.lengths[part]
+            key = (part.tobytes(), *(argument.key for argument in give(part)[0]))
+            again = self._rehearse(key, lambda: self._call_batch(
+                fn, lambda _: give(part), more, np.arange(len(part)), self._random_numbers(len(part), numbers.vocabulary,
+                                                                                          lengths)))  # fmt: skip
+            if again:
+                numbers.forget()
+                answers = self._call_batch(fn, give, more, part, numbers) or answers
+            self.book.met.clear()
+        return answers
+
+    def _call_batch(
+        self, fn: Callable[..., Any], give: _Give, more: list[Any], part: NDArray[np.int64], numbers: _Numbers
+    ) -> list[Answer] | None:
+        """The answers of a batch; None: its rows are to be run alone."""
         given, named = give(part)
+        values = [*[argument.value for argument in given], *more]
         try:
-            with numbers.of(part):
-                output = fn(*given, **named, **numbers.generators(self._names[id(fn)]))
+            output = numbers.run(part, fn, values, {name: argument.value for name, argument in named.items()})
             self.calls += len(part)
+            if numbers.tape is not None and numbers.scripted and numbers.tape.refused is not None:
+                raise numbers.tape.refused
             answers = [Answer(tokens) for tokens in tokens_of_batch(output, len(part), self.declaration.level)]
             for i, answer in enumerate(numbers.ended()):
                 if answer.status != OK:
                     answers[i] = answer
+            for argument in [*given, *named.values()]:
+                for i in np.flatnonzero(argument.changed_rows()) if argument.changed() else ():
+                    row = int(part[i])
+                    self._overwrote[row] = ", ".join(filter(None, (self._overwrote.get(row), argument.name)))
             return answers
         except UnknownRandomness:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if len(part) == 1:
-                return [_failure(error)]
+                return [self._failure(error, numbers)]
+            if isinstance(intercept.reason_of(error, None), UnknownRandomness):
+                raise intercept.reason_of(error, None) from None  # type: ignore[misc]
             if isinstance(error, RowsUnclear):
                 self.alone = str(error)
-            numbers.forget()
-            return [answer for i in part for answer in self._together(fn, give, np.array([i]), numbers)]
+            return None

@@ -68,7 +68,7 @@ def acceptance(
     tuples: int = 20_000,
     beside: Sequence[str] = ("ladder",),
     seed: int = 1,
-    progress: bool = False,
+    progress: bool | None = None,
     **declared: Any,
 ) -> Acceptance:
     """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on as many.

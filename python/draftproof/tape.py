@@ -7,11 +7,13 @@ n-th draw of a row takes the n-th place. The kind of a draw says what v becomes;
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from draftproof.seeds import SeedBook, SeededSource
 from draftproof.tape_errors import LedgerEntry, NoMass, RowsUnclear, TapeShort, UnknownRandomness
 from draftproof.tape_row import CLOCK, COIN, INTEGER, PICK, RowTape, clock_of, mass_fault
 
@@ -35,9 +37,19 @@ class Tape:
     A row that wants more than m numbers is `short`: it gets zeros (clocks of 1, the first cell with weight), and no
     more is logged. A row that draws from weights without mass is `massless`, has a text in `faults`, and gets cell 0.
     A call ends by TapeShort or NoMass as soon as all of its rows are short or massless.
+
+    lengths    drafts of each row of a batch, [b]: they say which elements of an array belong to which row
+    constant   the number that every draw of a batch gets whose rows are unknown; None: such a draw is an error
     """
 
-    def __init__(self, values: npt.ArrayLike, vocabulary: int, races: bool = False) -> None:
+    def __init__(
+        self,
+        values: npt.ArrayLike,
+        vocabulary: int,
+        races: bool = False,
+        lengths: Ints | None = None,
+        book: SeedBook | None = None,
+    ) -> None:
         """values float64 [b, m], below 1; `races`: uniforms whose last dimension is `vocabulary` are exp(-clock).
 
         Raises: ValueError for another shape, or for a value of 1 or more or not a number.
@@ -45,25 +57,80 @@ class Tape:
         array = np.asarray(values, np.float64)
         if array.ndim != 2:
             raise ValueError(f"values of a tape: found shape {list(array.shape)}, wanted [rows, places]")
-        if array.size and not array.max() < 1:  # a maximum with a number that is none is none
+        if array.size and not array.max() < 1:  # `not <` also catches NaN
             raise ValueError(f"values of a tape: found {array.max()}, wanted values below 1")
         self.values = array
+        self._start(vocabulary, races, {"": -1}, [], book)
         self.rows, self.places = array.shape
-        self.vocabulary = vocabulary
-        self.races = races
-        self.drafts = 1  # of each row of a batch, where all have as many
-        self.compiled = True  # whether the function may call code of torch.compile
-        self.ledger: list[LedgerEntry] = []
-        self.refused: UnknownRandomness | None = None  # by an interceptor, also where the function caught it
-        self._streams: dict[str, int] = {"": -1}
-        self.one = RowTape(array[0].tolist(), self._number_of) if self.rows == 1 else None
-        if self.one is None:
+        self.lengths = np.ones(self.rows, np.int64) if lengths is None else lengths
+        if self.rows == 1:
+            self.one = RowTape(array[0].tolist(), self._number_of)
+        else:
+            self._source: SeededSource | None = None
+            self._known: dict[tuple[Hashable, int, int], Floats] = {}
             self._used = np.zeros(self.rows, np.int64)
             self._short = np.zeros(self.rows, np.bool_)
             self._massless = np.zeros(self.rows, np.bool_)
             self._faults: dict[int, str] = {}
             self._entries: list[tuple[Ints, Ints, tuple[int, int, int, int], Floats | None]] = []
             self._beyond = 0
+
+    @classmethod
+    def of_row(
+        cls,
+        values: list[float],
+        vocabulary: int,
+        races: bool,
+        streams: dict[str, int],
+        ledger: list[LedgerEntry],
+        book: SeedBook,
+    ) -> Tape:
+        """The tape of one row whose numbers are checked. Streams and ledger are those of many tapes together."""
+        tape = cls.__new__(cls)
+        tape._start(vocabulary, races, streams, ledger, book)
+        tape.rows, tape.places = 1, len(values)
+        tape.one = RowTape(values, tape._number_of)
+        return tape
+
+    def share(self, streams: dict[str, int], ledger: list[LedgerEntry]) -> None:
+        """Streams and ledger are those of many tapes together, from now on."""
+        self._streams, self.ledger = streams, ledger
+
+    def _start(
+        self, vocabulary: int, races: bool, streams: dict[str, int], ledger: list[LedgerEntry], book: SeedBook | None
+    ) -> None:
+        self.vocabulary, self.races, self.book = vocabulary, races, book
+        self.compiled = True  # whether the function may call code of torch.compile
+        self.every_operator = True  # whether torch runs under the dispatch mode
+        self.ledger = ledger
+        self.refused: UnknownRandomness | None = None  # by an interceptor, also where the function caught it
+        self.one: RowTape | None = None
+        self.constant: float | None = None
+        self.seeded: dict[Hashable, Any] = {}  # generators with a seed: a SeededSource, or one to draw from instead
+        self._streams = streams
+
+    @property
+    def source(self) -> SeededSource | None:
+        """The seeded generator that the next numbers are of; None: numbers are new."""
+        return self._source if self.one is None else self.one.source
+
+    @source.setter
+    def source(self, source: SeededSource | None) -> None:
+        if self.one is None:
+            self._source = source
+        else:
+            self.one.source = source
+
+    def single(self, operator: str, shape: Sequence[int] = ()) -> RowTape:
+        """Returns the tape for draws that name no row: that of the one row, or one of the constant number.
+
+        Raises: RowsUnclear for a batch of other numbers.
+        """
+        if self.one is not None:
+            return self.one
+        if self.constant is None:
+            raise RowsUnclear(operator, shape, self.rows)
+        return RowTape([self.constant] * 512, self._number_of)
 
     # State of the rows.
 
@@ -155,7 +222,7 @@ class Tape:
     # The log.
 
     def log(self) -> Log:
-        """`draw_counts` int32 [b], `draws` int32 [sum, 4], `weights` float64, names of streams, as `result` has them.
+        """Returns `draw_counts` int32 [b], `draws` int32 [sum, 4], `weights` float64, names of streams, as `result` has them.
 
         Weights of a draw without mass are zeros, since the protocol admits others in rows of status 4 alone.
         """
@@ -187,6 +254,18 @@ class Tape:
     ) -> tuple[Floats, Ints]:
         """The next n numbers of each row, and the rows as an index. Beyond the tape zeros, for clocks a forced 1."""
         at = np.atleast_1d(np.asarray(rows, np.int64))
+        if self._source is not None:
+            source, self._source = self._source, None
+            keys = [(source.root, source.at, row) for row in at.tolist()]
+            source.at += n
+            if any(key in self._known and len(self._known[key]) >= n for key in keys):
+                zeros = np.zeros(n)
+                values = np.array([np.maximum(self._known.get(key, zeros)[:n], 0.0) for key in keys])
+            else:
+                values = self._take(rows, n, draw, weights)[0]
+                self._known.update(zip(keys, values, strict=True))
+            self._source = source
+            return values, at
         start = self._used[at]
         if (start + n <= self.places).all():
             place = start[:, None] + np.arange(n)

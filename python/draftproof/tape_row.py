@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import accumulate
 
-from draftproof.tape_errors import NoMass, TapeShort
+from draftproof.seeds import SeededSource
+from draftproof.tape_errors import NoMass, TapeShort, UnknownRandomness
 
 COIN, PICK, CLOCK, INTEGER = 1, 2, 3, 4
 SCALE = tuple(2.0**bits for bits in range(54))
@@ -29,10 +30,11 @@ def mass_fault(weights: Sequence[float]) -> str:
 class RowTape:
     """Random numbers of one row, in order of use, and the log of what was drawn.
 
-    A place is one number v of the tape: in [0, 1), or negative to force an outcome.
+    A place is one number v of the tape: in [0, 1), or negative to force an outcome. While `source` is set, numbers are
+    those of a seeded generator: a number that was drawn there before takes no new place.
     """
 
-    __slots__ = ("at", "draws", "fault", "number_of", "places", "short", "values", "weights")
+    __slots__ = ("at", "draws", "fault", "known", "number_of", "places", "short", "source", "values", "weights")
 
     def __init__(self, values: Sequence[float], number_of: Callable[[str], int]) -> None:
         self.values = values
@@ -43,15 +45,37 @@ class RowTape:
         self.fault = ""
         self.draws: list[Draw] = []
         self.weights: list[float] = []
+        self.source: SeededSource | None = None
+        self.known: dict[tuple[Hashable, int], float] = {}  # uniforms that were drawn from seeded generators
 
     def take(self, draw: Draw) -> float:
         """The next number, logged as `draw`. Raises: TapeShort."""
+        if self.source is not None:
+            return self._of_source(draw)
         at = self.at
         if at == self.places:
             raise self.end()
         self.at = at + 1
         self.draws.append(draw)
         return self.values[at]
+
+    def _of_source(self, draw: Draw) -> float:
+        """The next number of the seeded generator: a new place, or one that was drawn before."""
+        source, self.source = self.source, None
+        assert source is not None
+        key = source.root, source.at
+        source.at += 1
+        try:
+            if key in self.known:
+                return self.known[key]
+            v = self.known[key] = self.take(draw)
+            if draw[0] == INTEGER:  # the host takes all numbers of an integer for one
+                self.known[key] = ((-v - 1 if v < 0 else math.floor(v * draw[1])) + 0.5) / draw[1]
+            elif v < 0:
+                self.known[key] = -math.expm1(v) if draw[0] == CLOCK else 0.0
+            return v
+        finally:
+            self.source = source
 
     def end(self) -> TapeShort:
         self.short = True
@@ -61,13 +85,19 @@ class RowTape:
         """n uniforms, multiples of 2^-bits in [0, 1). A forced number counts as 0."""
         scale, first, last = SCALE[bits], self.at, self.at + n
         draw = (COIN, 0, bits, self.number_of(stream))
+        floor = math.floor
+        if self.source is not None:
+            return [floor(v * scale) / scale if v > 0 else 0.0 for v in [self.take(draw) for _ in range(n)]]
         if last > self.places:
             self.draws += [draw] * (self.places - first)
             self.at = self.places
             raise self.end()
         self.at = last
+        if n == 1:
+            self.draws.append(draw)
+            v = self.values[first]
+            return [floor(v * scale) / scale if v > 0 else 0.0]
         self.draws += [draw] * n
-        floor = math.floor
         return [floor(v * scale) / scale if v > 0 else 0.0 for v in self.values[first:last]]
 
     def pick(self, weights: Sequence[float], stream: str = "") -> int:
@@ -75,23 +105,36 @@ class RowTape:
 
         Raises: NoMass, TapeShort.
         """
+        before = self.at
         v = self.take((PICK, len(weights), 0, self.number_of(stream)))
+        new = self.at > before
         sums = list(accumulate(weights))
         total = sums[-1] if sums else 0.0
-        if not (0 < total < math.inf and min(weights) >= 0):  # a sum with a number that is none is none
-            self.weights += [0.0] * len(weights)  # the protocol wants finite weights of a row that was answered
+        if not (0 < total < math.inf and min(weights) >= 0):  # `not <` also catches NaN
+            if new:
+                self.weights += [0.0] * len(weights)  # the protocol wants finite weights of a row that was answered
             self.fault = mass_fault(weights)
             raise NoMass(self.fault)
-        self.weights += weights
+        if new:
+            self.weights += weights
         if v < 0:
-            return self.forced(v, len(weights), "cell")
-        cell = bisect_right(sums, v * total)
-        return cell if cell < len(sums) else bisect_left(sums, total)  # v * total was rounded up to the sum
+            cell = self.forced(v, len(weights), "cell")
+        else:
+            cell = bisect_right(sums, v * total)
+            cell = cell if cell < len(sums) else bisect_left(sums, total)  # v * total was rounded up to the sum
+        if self.source is not None and new:  # the host takes all numbers of a cell for one
+            self.known[self.source.root, self.source.at - 1] = (sums[cell] - weights[cell] / 2) / total
+        return cell
 
     def clocks(self, n: int, bits: int, stream: str = "") -> list[float]:
         """n exponentials of rate 1, one race. A negative number is minus the clock itself."""
         first, last = self.at, self.at + n
         draw = (CLOCK, n, bits, self.number_of(stream))
+        if self.source is not None:
+            known = [(self.source.root, self.source.at + i) in self.known for i in range(n)]
+            if any(known) and not all(known):  # the log has the entries of a race together
+                raise UnknownRandomness("a race of a seeded generator", "some of its numbers were drawn before")
+            return [clock_of(v) for v in [self.take(draw) for _ in range(n)]]
         if last > self.places:
             self.draws += [draw] * (self.places - first)
             self.at = self.places

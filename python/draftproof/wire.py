@@ -38,7 +38,7 @@ class Unmapped(Exception):
 
 def shares_memory() -> Fields:
     """What a hello adds to say that large arrays may lie in shared memory; nothing where there is no such memory."""
-    return {"version": [1, 1], "shared_memory": True} if sys.platform == "linux" else {}
+    return {"shared_memory": True} if sys.platform == "linux" else {}
 
 
 class SharedMemory:

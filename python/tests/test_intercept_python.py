@@ -186,5 +186,5 @@ def test_every_file_of_the_folder_is_a_source() -> None:
     names = [source.NAME for source in intercept.sources()]
     assert sorted(names) == ["numpy", "random", "torch", "triton"]
     for source in intercept.sources():
-        for part in ("present", "intercept", "seed", "unreachable"):
+        for part in ("present", "replaced", "scripted", "unreachable"):
             assert callable(getattr(source, part))

@@ -135,7 +135,7 @@ print('{"schema": "draftproof.check/1", "verdict": "undecided"}')
 
 
 def test_a_host_that_hangs_up_over_an_answer_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def over_an_answer(_: object, stream: BinaryIO, bar: object) -> None:
+    def over_an_answer(_: object, stream: BinaryIO, *rest: object) -> None:
         assert stream.read(1) == b""  # the host is gone
         stream.write(b"rest of an answer")
 

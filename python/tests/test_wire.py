@@ -15,7 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 from draftproof.declare import door as declare
-from draftproof.serve import _converse, _NoBar
+from draftproof.deadline import Deadline
+from draftproof.serve import _converse, _Progress
 from draftproof.wire import Arrays, Fields, SharedMemory, Unmapped, WireError, frame, read_frame
 
 
@@ -141,7 +142,10 @@ def test_a_function_behind_a_door_reads_shared_rows() -> None:
     request: Fields = {"type": "verify", "vocabulary": 3, "kind": "probabilities", "randomness": "seeded"}
     here, there = socket.socketpair()
     with here, there, here.makefile("rwb") as host, there.makefile("rwb") as door:
-        answers = threading.Thread(target=_converse, args=(declare(last_token, races=False), door, _NoBar()))
+        subject = declare(last_token, races=False)
+        answers = threading.Thread(
+            target=_converse, args=(subject, door, Deadline(None), _Progress(subject, False))
+        )
         answers.start()
 
         def ask(fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays]:
@@ -153,7 +157,7 @@ def test_a_function_behind_a_door_reads_shared_rows() -> None:
 
         hello = read_frame(cast(BinaryIO, host))
         assert hello is not None
-        assert (hello[0]["version"], hello[0]["shared_memory"]) == ([1, 1], True)
+        assert (hello[0]["version"], hello[0]["shared_memory"]) == ([1, 3], True)
         asked: list[Fields] = [{"shared": shared}, {"shared": shared | {"inode": 1}}, {}]
         for number, more in enumerate(asked):
             fields, reply = ask(request | {"id": number} | more, inline if more else inline | rows)

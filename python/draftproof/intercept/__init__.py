@@ -4,9 +4,9 @@ Each file of this folder whose name does not begin with an underscore is one sou
 
     NAME                     of its library
     present() -> bool        its library is imported already; it is never imported here
-    intercept(tape)          a context in which every draw of the library comes from the tape; with None it prepares
-                             contexts within it
-    seed(value)              seeds the library's own generators
+    replaced()               a context in which functions of the library are replaced for the process; they draw as
+                             ever but in calls that have a tape
+    scripted(tape)           what one call needs beside it, a context; None: nothing
     unreachable(object)      what the object is, if it draws where no context can see it; else empty
 
 A new library needs a file here and nothing else.
@@ -22,9 +22,12 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Protocol, cast
 
 from draftproof.intercept._reach import objects_of
+from draftproof.intercept import torch_operators
+from draftproof.intercept._scalars import drawing_from, here
 from draftproof.tape import NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
 
-__all__ = ["Source", "intercepting", "objects_of", "scripted", "seeded", "sources", "unreachable"]
+__all__ = ["Source", "calling", "intercepting", "objects_of", "reason_of", "replaced", "scripted", "seeded", "seeded_call", "sources",
+           "unreachable"]  # fmt: skip
 
 REASONS = TapeShort, NoMass, RowsUnclear, UnknownRandomness
 
@@ -35,8 +38,8 @@ class Source(Protocol):
     NAME: str
 
     def present(self) -> bool: ...
-    def intercept(self, tape: Tape | None) -> AbstractContextManager[None]: ...
-    def seed(self, value: int) -> None: ...
+    def replaced(self) -> AbstractContextManager[None]: ...
+    def scripted(self, tape: Tape) -> AbstractContextManager[None] | None: ...
     def unreachable(self, thing: object) -> str: ...
 
 
@@ -47,8 +50,10 @@ def sources() -> tuple[Source, ...]:
     return tuple(cast(Source, importlib.import_module(f"{__name__}.{name}")) for name in names)
 
 
-def _reason(error: BaseException | None) -> BaseException | None:
+def reason_of(error: BaseException | None, tape: Tape | None) -> BaseException | None:
     """The tape's own exception that `error` was raised from or after, as interpreters of kernels do."""
+    if tape is not None and tape.refused is not None:
+        return tape.refused
     for _ in range(64):
         if error is None or isinstance(error, REASONS):
             return error
@@ -57,24 +62,41 @@ def _reason(error: BaseException | None) -> BaseException | None:
 
 
 @contextmanager
-def intercepting(tape: Tape | None) -> Iterator[None]:
-    """Every draw comes from `tape` until the context ends, in all libraries that are imported.
-
-    A context of None changes no draw. Around many contexts it saves their time of entering.
-    Raises: the tape's exception that ended the call, also where the function wrapped it in one of its own.
-    """
+def replaced() -> Iterator[None]:
+    """Functions that draw are replaced, in all libraries that are imported, by stand-ins that draw as they did."""
     with ExitStack() as stack:
         for source in sources():
             if source.present():
-                stack.enter_context(source.intercept(tape))
+                stack.enter_context(source.replaced())
+        yield
+
+
+@contextmanager
+def calling(tape: Tape) -> Iterator[None]:
+    """Draws of this thread come from `tape`. To be used within `replaced`."""
+    with ExitStack() as stack:
+        stack.enter_context(drawing_from(tape))
+        for source in sources():
+            if source.present() and (context := source.scripted(tape)) is not None:
+                stack.enter_context(context)
+        yield
+
+
+@contextmanager
+def intercepting(tape: Tape) -> Iterator[None]:
+    """Every draw comes from `tape` until the context ends, in all libraries that are imported.
+
+    Raises: the tape's exception that ended the call, also where the function wrapped it in one of its own.
+    """
+    with replaced(), calling(tape):
         try:
             yield
         except Exception as error:
-            reason = (tape.refused if tape is not None else None) or _reason(error)
+            reason = reason_of(error, tape)
             if reason is None or reason is error:
                 raise
             raise reason from None
-    if tape is not None and tape.refused is not None:
+    if tape.refused is not None:
         raise tape.refused
 
 
@@ -82,12 +104,24 @@ scripted = intercepting
 
 
 @contextmanager
+def seeded_call(value: int, every_operator: bool) -> Iterator[None]:
+    """Draws of this thread come from generators with this seed, 0 to 2^63 - 1. To be used within `replaced`.
+
+    With `every_operator` torch's own generator, which all threads share, is seeded too, for operators that nothing
+    replaces.
+    """
+    with drawing_from(None, value):
+        if every_operator and torch_operators.present():
+            torch_operators.seed(value)
+            cast("dict[str, Any]", here.made)["torch"] = None
+        yield
+
+
+@contextmanager
 def seeded(value: int) -> Iterator[None]:
-    """The libraries' own generators, seeded with `value`, 0 to 2^63 - 1."""
-    for source in sources():
-        if source.present():
-            source.seed(value)
-    yield
+    """The same by itself."""
+    with replaced(), seeded_call(value, True):
+        yield
 
 
 def unreachable(fn: Callable[..., Any]) -> list[str]:

@@ -1,22 +1,32 @@
 """Draws of arrays: which element of an operator's result belongs to which row of the tape, and in which order.
 
-A tape of one row owns all elements, in flat order. Of a batch of b rows the result has b as first dimension, and row i
-gets the elements [i], in flat order. Where all rows have L drafts, a first dimension of b L counts the drafts of all
-rows, row after row, and row i gets the L elements [i L .. i L + L - 1].
+A tape of one row owns all elements, in flat order. In a batch of b rows with n_0, n_1, .. drafts, and L the most of
+them, an element belongs to the row that its first dimensions name, and each row gets its own in flat order:
+
+    shape                       row i owns
+    [b, ..]                     [i, ..]
+    [b, L, ..], [b, L + 1, ..]  [i, j, ..] with j < n_i, or j < n_i + 1, where rows have different numbers of drafts
+    [b L, ..], [b (L + 1), ..]  the same lines, flat
+    [sum n_i, ..]               n_i lines, row after row
+    [sum (n_i + 1), ..]         n_i + 1 lines, row after row
+
+Other elements are padding: they take no place of a tape and get numbers that no row knows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from draftproof.tape import Floats, Ints, LedgerEntry, RowsUnclear, Tape, UnknownRandomness
+from draftproof.tape_row import RowTape, clock_of
 
 Shape = tuple[int, ...]
+_padding = np.random.default_rng(1)  # never the same again: a function that reads padding has no fixed answer
 
 
 def refuse(tape: Tape, operator: str, remedy: str) -> NoReturn:
@@ -29,29 +39,79 @@ def note(tape: Tape, operator: str, dtype: str, shape: Shape, given: bool, kind:
     tape.ledger.append(LedgerEntry(operator, dtype, shape, "given" if given else "global", kind))
 
 
-def each_row(tape: Tape, operator: str, shape: Sequence[int]) -> int:
-    """Elements of each row. Raises: RowsUnclear."""
-    n = math.prod(shape)
-    if tape.rows == 1 or n == 0:
-        return n
-    if not shape or shape[0] not in (tape.rows, tape.rows * tape.drafts):
-        raise RowsUnclear(operator, shape, tape.rows)
-    return n // int(tape.rows)
+def owners(tape: Tape, operator: str, shape: Sequence[int]) -> Ints:
+    """Returns the row of each element, -1 for padding, flat. Raises: RowsUnclear."""
+    b, n = tape.rows, tape.lengths
+    rows, longest = np.arange(b), int(n.max(initial=0))
+    first, second = (*shape, -1, -1)[:2]
+    flat = first // b if first != b and first in (b * longest, b * (longest + 1)) else 0
+    drafts = flat or (second if first == b and second in (longest, longest + 1) and (n != longest).any() else 0)
+    if drafts:
+        inside = np.arange(drafts) < (n + (drafts - longest))[:, None]
+        lines = np.where(inside, rows[:, None], -1).ravel()
+    elif first == b:
+        lines = rows
+    elif first == n.sum():
+        lines = np.repeat(rows, n)
+    elif first == (n + 1).sum():
+        lines = np.repeat(rows, n + 1)
+    else:
+        raise RowsUnclear(operator, shape, b)
+    return np.repeat(lines, math.prod(shape) // len(lines))
+
+
+def _spread(
+    tape: Tape, operator: str, shape: Sequence[int], size: int, draw: Callable[[Ints, int], Any], fill: Any
+) -> Any:
+    """Results of a draw for each element of `shape`, each an array of `size` numbers: [elements, size].
+
+    draw    (rows, c) -> c results for each of these rows, [len(rows), c, size]
+    fill    (count) -> numbers for elements that are padding, [count, size]
+    """
+    try:
+        owner = owners(tape, operator, shape)
+    except RowsUnclear:
+        if tape.constant is None:
+            raise
+        return fill(math.prod(shape))
+    order = np.argsort(owner, kind="stable")
+    counts = np.bincount(owner + 1, minlength=tape.rows + 1)
+    begin = np.cumsum(counts) - counts
+    out = np.empty((len(owner), size))
+    out[order[: counts[0]]] = fill(int(counts[0]))
+    for count in np.unique(counts[1:]):
+        rows = np.flatnonzero(counts[1:] == count)
+        if count:
+            out[order[begin[1:][rows][:, None] + np.arange(count)]] = draw(rows, int(count))
+    return out
+
+
+def _uniforms(tape: Tape, shape: tuple[int, ...]) -> Floats:
+    """Numbers for padding, or those of a tape that has one number alone."""
+    return _padding.random(shape) if tape.constant is None else np.full(shape, tape.constant)
 
 
 def coins(tape: Tape, operator: str, shape: Shape, bits: int, stream: str) -> list[float] | Floats:
     """Uniforms, flat: a list for one row, else an array. Multiples of 2^-bits."""
-    n = each_row(tape, operator, shape)
+    n = math.prod(shape)
     if tape.one is not None:
         return tape.one.coins(n, bits, stream)
     if n == 0:
         return []
-    return tape.coins(np.arange(tape.rows), n, bits, stream).ravel()
+    scale = 2.0**bits
+
+    def draw(rows: Ints, count: int) -> Any:
+        return tape.coins(rows, count, bits, stream)[:, :, None]
+
+    def fill(count: int) -> Any:
+        return np.floor(_uniforms(tape, (count, 1)) * scale) / scale
+
+    return np.asarray(_spread(tape, operator, shape, 1, draw, fill)).ravel()
 
 
 def clocks(tape: Tape, operator: str, shape: Shape, bits: int, stream: str) -> list[float] | Floats:
     """Exponentials of rate 1, flat. Elements along the last dimension are one race."""
-    n = each_row(tape, operator, shape)
+    n = math.prod(shape)
     if n == 0:
         return []
     if tape.one is not None:
@@ -60,8 +120,14 @@ def clocks(tape: Tape, operator: str, shape: Shape, bits: int, stream: str) -> l
             return tape.one.clocks(n, bits, stream)
         return [clock for _ in range(n // size) for clock in tape.one.clocks(size, bits, stream)]
     size = shape[-1] if len(shape) > 1 else 1
-    rows = np.arange(tape.rows)
-    return np.stack([tape.clocks(rows, size, stream, bits) for _ in range(n // size)], axis=1).ravel()
+
+    def draw(rows: Ints, count: int) -> Any:
+        return np.stack([tape.clocks(rows, size, stream, bits) for _ in range(count)], axis=1)
+
+    def fill(count: int) -> Any:
+        return np.array([clock_of(v) for v in _uniforms(tape, (count * size,)).tolist()]).reshape(count, size)
+
+    return np.asarray(_spread(tape, operator, shape[:-1] if len(shape) > 1 else shape, size, draw, fill)).ravel()
 
 
 def is_race(tape: Tape, shape: Shape) -> bool:
@@ -86,7 +152,7 @@ def raced_uniforms(
 
 def integers(tape: Tape, operator: str, shape: Shape, n: int, stream: str) -> list[int] | Ints:
     """Integers 0 .. n - 1, flat. Beyond 2^31 - 1 a power of two up to 2^53 is drawn as a coin of so many bits."""
-    count = each_row(tape, operator, shape)
+    count = math.prod(shape)
     if count == 0:
         return []
     if n >= 2**31:
@@ -99,8 +165,14 @@ def integers(tape: Tape, operator: str, shape: Shape, n: int, stream: str) -> li
         raise ValueError(f"{operator}: found an integer below {n}, wanted at least 1")
     if tape.one is not None:
         return [tape.one.integer(n, stream) for _ in range(count)]
-    rows = np.arange(tape.rows)
-    return np.stack([tape.integers(rows, n, stream) for _ in range(count)], axis=1).ravel()
+
+    def draw(rows: Ints, samples: int) -> Any:
+        return np.stack([tape.integers(rows, n, stream) for _ in range(samples)], axis=1)[:, :, None]
+
+    def fill(samples: int) -> Any:
+        return np.floor(_uniforms(tape, (samples, 1)) * n)
+
+    return np.asarray(_spread(tape, operator, shape, 1, draw, fill)).ravel().astype(np.int64)
 
 
 def picks(
@@ -112,26 +184,42 @@ def picks(
     or one for each of their drafts.
     """
     if tape.one is not None:
-        drawn = []
-        for line in weights if isinstance(weights, list) else np.asarray(weights, np.float64).tolist():
-            left = list(line)
-            for _ in range(samples):
-                drawn.append(tape.one.pick(left, stream))
-                if not replacement:
-                    left[drawn[-1]] = 0.0
-        return drawn
+        lines = weights if isinstance(weights, list) else np.asarray(weights, np.float64).tolist()
+        return [cell for line in lines for cell in picked(tape.one, list(line), samples, replacement, stream)]
     table = np.array(weights, np.float64)
     if table.size == 0 or samples == 0:
         return []
-    if len(table) not in (tape.rows, tape.rows * tape.drafts):
-        raise RowsUnclear(operator, table.shape, tape.rows)
-    rows, cells = np.arange(tape.rows), []
-    for line in np.swapaxes(table.reshape(tape.rows, -1, table.shape[1]), 0, 1):
-        for _ in range(samples):
-            cells.append(tape.picks(rows, line, stream))
+    try:
+        owner = owners(tape, operator, table.shape[:1])
+    except RowsUnclear:
+        if tape.constant is None:
+            raise
+        owner = np.full(len(table), -1)
+    cells = np.zeros((len(table), samples), np.int64)
+    if tape.constant is not None:
+        for line in np.flatnonzero((owner < 0) & (table.sum(axis=1) > 0)):
+            one = RowTape([tape.constant] * samples, lambda stream: -1)
+            cells[line] = picked(one, table[line].tolist(), samples, replacement, stream)
+    order = np.argsort(owner, kind="stable")
+    turn = np.empty(len(owner), np.int64)  # lines of the same row before a line
+    turn[order] = np.arange(len(owner)) - np.searchsorted(owner[order], owner[order])
+    for k in range(int(turn.max()) + 1):
+        lines = np.flatnonzero((owner >= 0) & (turn == k))
+        for j in range(samples if len(lines) else 0):
+            cells[lines, j] = tape.picks(owner[lines], table[lines], stream)
             if not replacement:
-                line[rows, cells[-1]] = 0.0
-    return np.stack(cells, axis=1).ravel()
+                table[lines, cells[lines, j]] = 0.0
+    return cells.ravel()
+
+
+def picked(one: RowTape, line: list[float], samples: int, replacement: bool, stream: str) -> list[int]:
+    """Cells of one row by the weights `line`, which loses those that are not replaced."""
+    cells = []
+    for _ in range(samples):
+        cells.append(one.pick(line, stream))
+        if not replacement:
+            line[cells[-1]] = 0.0
+    return cells
 
 
 def permutation(tape: Tape, operator: str, n: int, samples: int, stream: str) -> list[int]:

@@ -1,31 +1,76 @@
-"""Draws of libraries whose functions take sizes: numpy and random. The tape of the running call is found here."""
+"""What the threads of a check draw from, and the functions of numpy and random that are replaced meanwhile.
+
+Functions are replaced for the whole process, numbers belong to a thread: the stand-ins draw as the functions that they
+replace wherever no check calls a function in the thread that asks.
+"""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from draftproof.tape import CLOCK, RowsUnclear, Tape
+from draftproof.seeds import SeededSource
+from draftproof.tape import CLOCK, Tape
 from draftproof.tape_row import clock_of
 
-_tape: Tape | None = None  # one for all threads: a thread that the function starts draws from the same tape
-
-
-# Modules that are being imported, by importlib's locks. Libraries import others at the first call of a function, and
+# Modules that are being imported, with their locks. Libraries import others at the first call of a function, and
 # some draw numbers then: they are no draws of the function, and would be missing from its second call.
 _importing: dict[str, Any] = getattr(importlib._bootstrap, "_module_locks", {})
-_imports_before = 0
+
+
+class _Here(threading.local):
+    """What this thread draws from: a tape, or generators of its own with the seed of the call."""
+
+    tape: Tape | None = None
+    seed: int | None = None
+    made: dict[str, Any] | None = None  # the generators of the seed, by library
+    imports = 0  # of this thread before the call
+
+
+here = _Here()
+
+
+def _imports() -> int:
+    """Modules that this thread is importing."""
+    thread = threading.get_ident()
+    locks = [lock() if callable(lock) else lock for lock in list(_importing.values())]
+    return sum(1 for lock in locks if getattr(lock, "owner", None) == thread)
 
 
 def running() -> Tape | None:
-    """The tape of the call that runs now; None outside of one, and in a module that the call imports."""
-    return _tape if len(_importing) <= _imports_before else None
+    """The tape of the call that this thread runs; None outside of one, and in a module that the call imports."""
+    tape = here.tape
+    return tape if tape is None or not _importing or _imports() <= here.imports else None
+
+
+def own(library: str, make: Callable[[int], Any]) -> Any:
+    """The generator of this thread's seeded call for a library; None outside of one."""
+    if here.seed is None:
+        return None
+    assert here.made is not None
+    if library not in here.made:
+        here.made[library] = make(here.seed)
+    return here.made[library]
+
+
+@contextmanager
+def drawing_from(tape: Tape | None, seed: int | None = None) -> Iterator[None]:
+    """Draws of this thread come from `tape`, or from generators with `seed`."""
+    before = here.tape, here.seed, here.made, here.imports
+    here.tape, here.seed, here.made, here.imports = tape, seed, {}, _imports() if _importing else 0
+    try:
+        yield
+    finally:
+        here.tape, here.seed, here.made, here.imports = before
 
 
 class Patches:
-    """Attributes of modules that stand-ins take the place of while a call runs."""
+    """Attributes of modules that stand-ins take the place of while a check of any thread calls functions."""
+
+    _lock = threading.Lock()
 
     def __init__(self, changes: list[tuple[Any, str, Any]]) -> None:
         """`changes`: a module or class, the name of an attribute, its stand-in."""
@@ -33,24 +78,35 @@ class Patches:
         self._depth = 0
 
     @contextmanager
-    def on(self, tape: Tape | None) -> Iterator[None]:
-        """Puts the stand-ins in place, which draw from `tape`; as plain generators without one. Contexts within a
-        context leave them there, so that a context around many calls saves their time."""
-        global _tape, _imports_before
-        outer = _tape, _imports_before
-        _tape, _imports_before = tape, len(_importing)
-        if self._depth == 0:
-            for owner, name, _, new in self._changes:
-                setattr(owner, name, new)
-        self._depth += 1
+    def on(self) -> Iterator[None]:
+        with self._lock:
+            self._depth += 1
+            if self._depth == 1:
+                for owner, name, _, new in self._changes:
+                    setattr(owner, name, new)
         try:
             yield
         finally:
-            self._depth -= 1
-            if self._depth == 0:
-                for owner, name, old, _ in self._changes:
-                    setattr(owner, name, old)
-            _tape, _imports_before = outer
+            with self._lock:
+                self._depth -= 1
+                if self._depth == 0:
+                    for owner, name, old, _ in self._changes:
+                        setattr(owner, name, old)
+
+
+def source_of(tape: Tape, seed: Hashable, generator: Any) -> Any:
+    """What a generator with this seed draws from in the running call: `generator` itself, if the seed is the same in
+    every call, else a source whose equal numbers are equal places of the tape."""
+    if tape.book is not None and tape.book.is_fixed(seed):
+        return generator
+    return SeededSource(seed)
+
+
+def hashable(seed: Any) -> Hashable:
+    """A seed as a key: numbers and texts are their own, arrays and other objects their bytes or text."""
+    if isinstance(seed, int | str | bytes | float | type(None)):
+        return seed
+    return seed.tobytes() if hasattr(seed, "tobytes") else repr(seed)
 
 
 def shape_of(size: Any) -> tuple[int, ...]:
@@ -67,6 +123,12 @@ def race_size(tape: Tape) -> int:
 
 def lone_clock(tape: Tape, operator: str, stream: str) -> float:
     """One exponential: a clock of its own, or the next of a race of V."""
-    if tape.one is None:
-        raise RowsUnclear(operator, (), tape.rows)
-    return clock_of(tape.one.take((CLOCK, race_size(tape), 53, tape.one.number_of(stream))))
+    one = tape.single(operator)
+    return clock_of(one.take((CLOCK, race_size(tape), 53, one.number_of(stream))))
+
+
+class LikeBase(type):
+    """The class of stand-ins: objects of the class that one replaces count as its instances."""
+
+    def __instancecheck__(cls, thing: object) -> bool:
+        return isinstance(thing, cls.__mro__[1]) if cls.__dict__.get("replaces") else super().__instancecheck__(thing)

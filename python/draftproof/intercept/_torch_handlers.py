@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from draftproof.intercept import _elements as elements
-from draftproof.intercept._elements import Shape, each_row, note, refuse
+from draftproof.intercept._elements import Shape, note, refuse
 from draftproof.intercept._torch_numbers import affine, dtype_name, placed, significand, uniform_bits
 from draftproof.tape import RowsUnclear, Tape
 
@@ -139,8 +139,7 @@ def multinomial(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[s
          "pick")  # fmt: skip
     shape = (*weights.shape[:-1], samples)
     if tape.rows > 1 and weights.dim() == 1:
-        each_row(tape, "aten::multinomial", shape)  # raises RowsUnclear, unless there are b samples
-        table: Any = weights.double().cpu().numpy()[None].repeat(tape.rows, 0)
+        table: Any = weights.double().cpu().numpy()[None].repeat(samples, 0)
         if not given["replacement"]:
             raise RowsUnclear("aten::multinomial", shape, tape.rows)
         drawn = elements.picks(tape, "aten::multinomial", table, 1, True, "multinomial")

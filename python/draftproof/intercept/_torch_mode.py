@@ -13,6 +13,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from draftproof.intercept._elements import refuse
 from draftproof.intercept._torch_handlers import HANDLERS, Handler
+from draftproof.intercept._torch_seeds import drawn, source_at
+from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
 
 # Operators with the tag or a generator that draw nothing: the choice of an attention kernel.
@@ -70,6 +72,20 @@ def handler_of(operator: torch._ops.OpOverload) -> Handler | None:
     return _table[operator]
 
 
+def answer(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any], handler: Handler) -> Any:
+    """The result of a random operator. The own numbers of a generator whose seed is the same in every call are let be."""
+    generator = kwargs.get("generator")
+    source = source_at(tape, generator)
+    seeded = isinstance(source, SeededSource)
+    if source is not None and not seeded:
+        return operator(*args, **kwargs)
+    tape.source = source
+    result = handler(tape, operator, args, kwargs)
+    if seeded:
+        drawn(tape, generator, source)
+    return result
+
+
 class TapeMode(TorchDispatchMode):  # type: ignore[misc]
     """Answers random operators from `tape`.
 
@@ -90,7 +106,7 @@ class TapeMode(TorchDispatchMode):  # type: ignore[misc]
             handler = handler_of(func)
         if handler is None:
             return func(*args, **kwargs) if kwargs else func(*args)
-        return handler(self.tape, func, args, kwargs or {})
+        return answer(self.tape, func, args, kwargs or {}, handler)
 
 
 class PlainTapeMode(TapeMode):
@@ -109,4 +125,4 @@ class PlainTapeMode(TapeMode):
             handler = handler_of(func)
         if handler is None:
             return func(*args, **kwargs) if kwargs else func(*args)
-        return handler(self.tape, func, args, kwargs or {})
+        return answer(self.tape, func, args, kwargs or {}, handler)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from draftproof.intercept._scalars import drawing_from
+
 
 @functools.cache
 def dtype_name(dtype: torch.dtype) -> str:
@@ -41,7 +43,8 @@ def uniform_bits(dtype: torch.dtype, device: torch.device) -> int:
     count = 512
 
     def drawn(of: torch.dtype) -> torch.Tensor:
-        return torch.rand(count, dtype=of, device=device, generator=torch.Generator(device).manual_seed(0))
+        with drawing_from(None):  # not from the tape of a call that runs
+            return torch.rand(count, dtype=of, device=device, generator=torch.Generator(device).manual_seed(0))
 
     if significand(dtype) < 24:
         rounded, half = drawn(torch.float32).to(dtype), drawn(dtype)

@@ -9,7 +9,8 @@ A generator made before the call, and a function imported by name, cannot be rep
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -17,12 +18,14 @@ import numpy as np
 
 from draftproof.intercept._elements import refuse
 from draftproof.intercept._numpy_draws import METHODS, Call
-from draftproof.intercept._scalars import Patches, running
+from draftproof.intercept._scalars import LikeBase, Patches, hashable, here, own, running, source_of
+from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
 
 NAME = "numpy"
 
-_DRAW_NOTHING = frozenset({"bit_generator", "spawn", "get_state", "set_state", "seed"})
+Plain, PlainLegacy = np.random.Generator, np.random.RandomState
+_DRAW_NOTHING = frozenset({"bit_generator", "get_state", "set_state", "seed"})
 _original_default_rng = np.random.default_rng
 
 
@@ -37,23 +40,118 @@ def _method(base: Any, name: str, library: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         tape = running()
         if tape is None:
-            return original(self, *args, **kwargs)
+            return original(self.plain(), *args, **kwargs)
+        source = tape.seeded.get(self.key()) if tape.seeded else None
+        if source is not None and not isinstance(source, SeededSource):
+            return original(source, *args, **kwargs)
         if answer is None:
             refuse(tape, operator, f"a function with @draws({name!r}) in draftproof/intercept/_numpy_draws.py adds it")
+        tape.source = source
         return answer(Call(tape, operator, self.given), *args, **kwargs)
 
     method.__name__, method.__doc__ = name, getattr(original, "__doc__", None)
     return method
 
 
-def _stand_in(base: Any, library: str) -> Any:
+def _stand_in(base: Any, library: str, names: list[str], **more: Any) -> Any:
     """A subclass of numpy's generator with every method that draws."""
-    names = [name for name in _public(base) if name not in _DRAW_NOTHING]
-    return type("StandIn" + base.__name__, (base,), {"given": True} | {n: _method(base, n, library) for n in names})
+    methods: dict[str, Any] = {name: _method(base, name, library) for name in names if name not in _DRAW_NOTHING}
+    own_methods = {"replaces": True, "given": True, "key": lambda self: id(self), "plain": lambda self: self}
+    return LikeBase("StandIn" + base.__name__, (base,), own_methods | methods | more)
 
 
-StandIn = _stand_in(np.random.Generator, "numpy.random.Generator")
-Legacy = _stand_in(np.random.RandomState, "numpy.random")
+def _spawn(self: Any, n: int) -> list[Any]:
+    """Children of a generator with a seed have seeds that come from it."""
+    tape = running()
+    children = [StandIn(child.bit_generator) for child in Plain.spawn(self, n)]
+    source = tape.seeded.get(id(self)) if tape is not None else None
+    for i, child in enumerate(children if tape is not None and source is not None else ()):
+        assert tape is not None
+        is_source = isinstance(source, SeededSource)
+        tape.seeded[id(child)] = SeededSource((source.root, "spawned", source.at, i)) if is_source else child
+    return children
+
+
+def _begin(self: Any, seed: Any = None) -> None:
+    """Notes the seed of a stand-in that is made in a call."""
+    tape = running()
+    if tape is None:
+        return
+    tape.seeded.pop(id(self), None)
+    key = _seed_of(seed)
+    if key is not None:
+        tape.seeded[id(self)] = source_of(tape, key, self)
+
+
+def _seed_of(seed: Any) -> Hashable:
+    """A seed as a key; None: the numbers are of the operating system, or of a stand-in."""
+    if seed is None or seed is _any_bits():
+        return None
+    if isinstance(seed, np.random.SeedSequence):
+        return "numpy seed", hashable(seed.entropy), tuple(seed.spawn_key)
+    if hasattr(seed, "state"):  # of a bit generator, which never has the same one twice without a seed
+        return "numpy bits", repr(seed.state)
+    return "numpy seed", hashable(np.asarray(seed) if isinstance(seed, list | tuple) else seed)
+
+
+def _generator(self: Any, bit_generator: Any) -> None:
+    Plain.__init__(self, bit_generator)
+    _begin(self, bit_generator)
+
+
+def _legacy(self: Any, seed: Any = None) -> None:
+    PlainLegacy.__init__(self, seed)
+    _begin(self, seed)
+
+
+def _legacy_seed(self: Any, seed: Any = None) -> None:
+    tape = running()
+    if tape is None:
+        PlainLegacy.seed(self.plain(), seed)
+    elif seed is None:
+        tape.seeded.pop(self.key(), None)
+    else:
+        key = ("numpy.random.seed", hashable(np.asarray(seed) if isinstance(seed, list | tuple) else seed))
+        tape.seeded[self.key()] = source_of(tape, key, PlainLegacy(seed))
+
+
+def _get_state(self: Any, legacy: bool = True) -> Any:
+    """The state of a plain generator, or the position in the numbers of the running call."""
+    tape = running()
+    source = tape.seeded.get(self.key()) if tape is not None else None
+    if tape is None or not (source is None or isinstance(source, SeededSource)):
+        return PlainLegacy.get_state(source or self.plain(), legacy)
+    source = tape.seeded.setdefault(self.key(), SeededSource(("state", len(tape.seeded))))
+    return SeededSource(source.root, source.at)
+
+
+def _set_state(self: Any, state: Any) -> None:
+    tape = running()
+    if isinstance(state, SeededSource):
+        if tape is not None:
+            tape.seeded[self.key()] = SeededSource(state.root, state.at)
+    elif tape is None:
+        PlainLegacy.set_state(self.plain(), state)
+    else:
+        generator = PlainLegacy()
+        generator.set_state(state)
+        tape.seeded[self.key()] = source_of(tape, ("numpy state", repr(state)), generator)
+
+
+StandIn = _stand_in(
+    Plain, "numpy.random.Generator", [n for n in _public(Plain) if n != "spawn"], __init__=_generator, spawn=_spawn
+)
+_legacy_methods = {"__init__": _legacy, "seed": _legacy_seed, "get_state": _get_state, "set_state": _set_state}
+Legacy = _stand_in(PlainLegacy, "numpy.random", _public(PlainLegacy), **_legacy_methods)
+_module = LikeBase("Module", (Legacy,), {
+    "given": False,
+    "key": lambda self: NAME,
+    "plain": lambda self: own(NAME, _seeded_legacy) or np.random.mtrand._rand,  # type: ignore[attr-defined]
+})  # fmt: skip
+
+
+def _seeded_legacy(seed: int) -> Any:
+    return PlainLegacy([seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF])  # 32 bits a word
 
 
 @functools.cache
@@ -64,21 +162,27 @@ def _any_bits() -> Any:
 def default_rng(seed: Any = None) -> Any:
     """A stand-in for what numpy would make of `seed`. Without a seed all stand-ins of calls share their bits, which no
     call reads: numpy takes longer to seed a generator than a small decision takes."""
-    return StandIn(_any_bits() if seed is None and running() else _original_default_rng(seed).bit_generator)
-
-
-def _no_seed(*args: Any, **kwargs: Any) -> None:
-    """The numbers are the tape's already."""
+    if isinstance(seed, Plain):
+        return seed
+    if seed is None and running():
+        bits = _any_bits()
+    elif seed is None and here.seed is not None:
+        bits = _original_default_rng([here.seed, next(own("default_rng", lambda _: itertools.count()))]).bit_generator
+    else:
+        bits = _original_default_rng(seed).bit_generator
+    made = StandIn.__new__(StandIn)
+    Plain.__init__(made, bits)
+    _begin(made, seed)
+    return made
 
 
 @functools.cache
 def _patches() -> Patches:
-    module = Legacy(0)
-    module.given = False
+    module = _module(0)
     same = {"sample": "random_sample", "ranf": "random_sample"}  # names that only the module has
-    names = {n: n for n in _public(np.random.RandomState) if n not in _DRAW_NOTHING} | same
+    names = {n: n for n in _public(PlainLegacy)} | same
     changes = [(np.random, name, getattr(module, of)) for name, of in names.items() if hasattr(np.random, name)]
-    replaced = {"default_rng": default_rng, "Generator": StandIn, "RandomState": Legacy, "seed": _no_seed}
+    replaced = {"default_rng": default_rng, "Generator": StandIn, "RandomState": Legacy}
     return Patches(changes + [(np.random, name, stand_in) for name, stand_in in replaced.items()])
 
 
@@ -86,22 +190,22 @@ def present() -> bool:
     return True
 
 
-def intercept(tape: Tape | None) -> AbstractContextManager[None]:
-    return _patches().on(tape)
+def replaced() -> AbstractContextManager[None]:
+    return _patches().on()
 
 
-def seed(value: int) -> None:
-    """Seeds the functions of numpy.random, which take 32 bits a word."""
-    np.random.seed([value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF])
+def scripted(tape: Tape) -> None:
+    """Stand-ins find the tape by themselves."""
 
 
 def unreachable(thing: object) -> str:
     """Generators made before the call, their methods, and functions of numpy.random under names of their own."""
-    own, kinds = (StandIn, Legacy), (np.random.Generator, np.random.RandomState)
-    if isinstance(thing, kinds) and not isinstance(thing, own):
-        return f"a numpy {type(thing).__name__} made before the call; make it inside, or call functions of np.random"
+    kinds = (Plain, PlainLegacy)
+    if isinstance(thing, kinds) and not issubclass(type(thing), (StandIn, Legacy)):
+        return (f"a numpy {type(thing).__name__} made before the call; take it as a parameter `rng`, or call functions "
+                "of np.random")  # fmt: skip
     owner = getattr(thing, "__self__", None)
-    if isinstance(owner, kinds) and not isinstance(owner, own):
+    if isinstance(owner, kinds) and not issubclass(type(owner), (StandIn, Legacy)):
         return (
             f"the method {getattr(thing, '__name__', '?')} of a numpy {type(owner).__name__} made before the call; "
             "call functions through their module: np.random.random()"

@@ -8,62 +8,112 @@ from __future__ import annotations
 import functools
 import random
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from itertools import accumulate
 from typing import Any
 
 from draftproof.intercept._elements import note, refuse
-from draftproof.intercept._scalars import Patches, lone_clock, running
-from draftproof.tape import RowsUnclear, Tape
+from draftproof.intercept._scalars import LikeBase, Patches, hashable, lone_clock, own, running, source_of
+from draftproof.seeds import SeededSource
+from draftproof.tape import Tape
+from draftproof.tape_row import RowTape
 
 NAME = "random"
 GRID = 53  # bits of random.random()
+Plain = random.Random
 
 # Methods of random.Random that draw nothing, or draw by the methods below.
 QUIET = frozenset({"getstate", "setstate", "seed"})
 DERIVED = frozenset({"choice", "randint", "randrange", "sample", "shuffle", "uniform", "triangular"})
 
 
-class StandIn(random.Random):
+class StandIn(Plain, metaclass=LikeBase):
     """A generator whose numbers come from the tape of the running call. Outside of a call it is a plain one."""
 
+    replaces = True
     _given = True
 
-    def _row(self, operator: str, kind: str, dtype: str = "float64") -> Tape | None:
+    def _key(self) -> Hashable:
+        return id(self)
+
+    def _row(self, operator: str, kind: str, dtype: str = "float64") -> RowTape | None:
+        """The numbers to draw from; None: those of `_plain`."""
         tape = running()
+        if tape is None:
+            return None
+        source = tape.seeded.get(self._key()) if tape.seeded else None
+        if source is not None and not isinstance(source, SeededSource):
+            return None
+        note(tape, f"random.{operator}", dtype, (), self._given, kind)
+        one = tape.single(f"random.{operator}")
+        one.source = source
+        return one
+
+    def _plain(self) -> Any:
+        """The generator that draws where the tape does not."""
+        return self
+
+    def _seed(self, tape: Tape, seed: Hashable, generator: Any) -> None:
+        tape.seeded[self._key()] = source_of(tape, seed, generator)
+
+    def seed(self, a: Any = None, version: int = 2) -> None:
+        super().seed(a, version)
+        if (tape := running()) is not None:
+            tape.seeded.pop(self._key(), None)
+            if a is not None:
+                self._seed(tape, ("random.Random", hashable(a)), self)
+
+    def getstate(self) -> Any:
+        """The state of a plain generator, or the position in the numbers of the running call."""
+        tape = running()
+        if tape is None or not isinstance(tape.seeded.get(self._key(), tape), SeededSource | Tape):
+            return Plain.getstate(self._plain())
+        source = tape.seeded.setdefault(self._key(), SeededSource(("state", len(tape.seeded))))
+        return SeededSource(source.root, source.at)
+
+    def setstate(self, state: Any) -> None:
+        tape = running()
+        if isinstance(state, SeededSource):
+            if tape is not None:
+                tape.seeded[self._key()] = SeededSource(state.root, state.at)
+            return
+        Plain.setstate(self._plain(), state)
         if tape is not None:
-            if tape.one is None:
-                raise RowsUnclear(f"random.{operator}", (), tape.rows)
-            note(tape, f"random.{operator}", dtype, (), self._given, kind)
-        return tape
+            self._seed(tape, ("random state", hash(state)), self._plain())
 
     def random(self) -> float:
-        tape = self._row("random", "coin")
-        if tape is None or tape.one is None:
-            return super().random()
-        return tape.one.coins(1, GRID, "random")[0]
+        one = self._row("random", "coin")
+        return Plain.random(self._plain()) if one is None else one.coins(1, GRID, "random")[0]
 
     def getrandbits(self, k: int, /) -> int:
-        tape = self._row("getrandbits", "integer", "int")
-        if tape is None or tape.one is None:
-            return super().getrandbits(k)
+        one = self._row("getrandbits", "integer", "int")
+        if one is None:
+            return int(Plain.getrandbits(self._plain(), k))
         if not 1 <= k <= 53:
+            tape = running()
+            assert tape is not None
             refuse(tape, "random.getrandbits", f"found {k} bits, wanted 1 to 53")
-        return tape.one.integer(2**k, "getrandbits") if k < 31 else int(tape.one.coins(1, k, "getrandbits")[0] * 2**k)
+        return one.integer(2**k, "getrandbits") if k < 31 else int(one.coins(1, k, "getrandbits")[0] * 2**k)
 
     def _randbelow(self, n: int) -> int:
         """What choice, randint, randrange, sample and shuffle draw by."""
-        tape = self._row("_randbelow", "integer", "int")
-        if tape is None or tape.one is None:
-            return int(super()._randbelow(n))  # type: ignore[misc]
-        if n >= 2**31:
-            refuse(tape, "random._randbelow", f"found an integer below {n}, wanted less than 2^31")
-        return tape.one.integer(n, "randbelow")
+        one = self._row("_randbelow", "integer", "int")
+        if one is None:
+            return int(Plain._randbelow(self._plain(), n))  # type: ignore[attr-defined]
+        if n < 2**31:
+            return one.integer(n, "randbelow")
+        bits = n.bit_length() - 1
+        if n != 2**bits or bits > 53:
+            tape = running()
+            assert tape is not None
+            refuse(tape, "random._randbelow", f"found {n}, wanted less than 2^31 or a power of two up to 2^53")
+        return int(one.coins(1, bits, "randbelow")[0] * n)
 
     def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> list[Any]:
-        if running() is None:
-            return super().choices(population, weights, cum_weights=cum_weights, k=k)
+        tape = running()
+        if tape is None or not isinstance(tape.seeded.get(self._key(), tape), SeededSource | Tape):
+            return list(Plain.choices(self._plain(), population, weights, cum_weights=cum_weights, k=k))
         if weights is None and cum_weights is None:
             return [population[self._randbelow(len(population))] for _ in range(k)]
         if weights is not None and cum_weights is not None:
@@ -78,26 +128,27 @@ class StandIn(random.Random):
             raise ValueError(f"choices: found {len(sums)} weights, wanted {len(population)}")
         drawn = []
         for _ in range(k):
-            tape = self._row("choices", "pick", "float64")
-            assert tape is not None and tape.one is not None
-            drawn.append(population[tape.one.pick(line, "choices")])
+            one = self._row("choices", "pick", "float64")
+            assert one is not None
+            drawn.append(population[one.pick(line, "choices")])
         return drawn
 
     def expovariate(self, lambd: float = 1.0) -> float:
-        tape = self._row("expovariate", "clock")
-        if tape is None:
-            return super().expovariate(lambd)
+        if self._row("expovariate", "clock") is None:
+            return float(Plain.expovariate(self._plain(), lambd))
+        tape = running()
+        assert tape is not None
         return lone_clock(tape, "random.expovariate", "expovariate") / lambd
 
 
 def _refusing(name: str) -> Callable[..., Any]:
-    original = getattr(random.Random, name)
+    original = getattr(Plain, name)
 
     @functools.wraps(original)
     def method(self: StandIn, *args: Any, **kwargs: Any) -> Any:
         tape = running()
         if tape is None:
-            return original(self, *args, **kwargs)
+            return original(self._plain(), *args, **kwargs)
         refuse(tape, f"random.{name}", "a method of StandIn in draftproof/intercept/python_random.py adds it")
 
     return method
@@ -108,7 +159,7 @@ def _public(of: type) -> list[str]:
 
 
 # What this version of Python has, and no method above answers, is refused by its name.
-for _name in _public(random.Random):
+for _name in _public(Plain):
     if _name not in QUIET | DERIVED and _name not in vars(StandIn):
         setattr(StandIn, _name, _refusing(_name))
 
@@ -116,14 +167,30 @@ for _name in _public(random.Random):
 class ModuleStandIn(StandIn):
     """The generator behind the functions of the module."""
 
+    replaces = False
     _given = False
+    ready = False  # a new generator seeds itself, which is not to seed the module's
+
+    def _key(self) -> Hashable:
+        return NAME
+
+    def _plain(self) -> Any:
+        tape = running()
+        fixed = tape.seeded.get(NAME) if tape is not None else None
+        return fixed or own(NAME, Plain) or random._inst  # type: ignore[attr-defined]
 
     def seed(self, a: Any = None, version: int = 2) -> None:
-        """The numbers are the tape's already."""
+        tape = running()
+        if tape is None and self.ready:
+            Plain.seed(self._plain(), a, version)
+        elif tape is not None:
+            tape.seeded.pop(NAME, None)
+            if a is not None:
+                self._seed(tape, ("random.seed", hashable(a)), Plain(a))
 
 
 class SystemStandIn(random.SystemRandom):
-    """The operating system's numbers, which no one can script."""
+    """The operating system's numbers, which cannot be replaced."""
 
     def random(self) -> float:
         tape = running()
@@ -141,7 +208,8 @@ class SystemStandIn(random.SystemRandom):
 @functools.cache
 def _patches() -> Patches:
     one = ModuleStandIn()
-    names = [name for name in _public(random.Random) if hasattr(random, name) and name not in ("getstate", "setstate")]
+    one.ready = True
+    names = [name for name in _public(Plain) if hasattr(random, name)]
     changes: list[tuple[Any, str, Any]] = [(random, name, getattr(one, name)) for name in names]
     return Patches([*changes, (random, "Random", StandIn), (random, "SystemRandom", SystemStandIn)])
 
@@ -150,23 +218,22 @@ def present() -> bool:
     return True
 
 
-def intercept(tape: Tape | None) -> AbstractContextManager[None]:
-    return _patches().on(tape)
+def replaced() -> AbstractContextManager[None]:
+    return _patches().on()
 
 
-def seed(value: int) -> None:
-    random.seed(value)
+def scripted(tape: Tape) -> None:
+    """Stand-ins find the tape by themselves."""
 
 
 def unreachable(thing: object) -> str:
     """Generators made before the call, and functions of the module under names of their own."""
     if thing is secrets or thing is random.SystemRandom:
-        return "the operating system's random numbers cannot be scripted; use random.Random"
+        return "the operating system's random numbers cannot be replaced; use random.Random"
     owner = getattr(thing, "__self__", None)
-    module = getattr(random, "_inst", None)
-    if isinstance(owner, random.Random) and not isinstance(owner, StandIn):
-        own = "random" if owner is module else "a random.Random made before the call"
+    if isinstance(owner, Plain) and not issubclass(type(owner), StandIn):
+        own = "random" if owner is getattr(random, "_inst", None) else "a random.Random made before the call"
         return f"a method {getattr(thing, '__name__', '')!r} of {own}; call it through the module: random.random()"
-    if isinstance(thing, random.Random) and not isinstance(thing, StandIn):
-        return "a random.Random made before the call; make it inside the function, or use the functions of random"
+    if isinstance(thing, Plain) and not issubclass(type(thing), StandIn):
+        return "a random.Random made before the call; take it as a parameter `rng`, or call functions of random"
     return ""

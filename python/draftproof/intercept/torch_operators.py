@@ -1,4 +1,8 @@
-"""torch: every random operator on any device, below the Python functions, by a dispatch mode.
+"""torch: random operators on any device, below the Python functions, by a dispatch mode.
+
+A mode makes every operator slower, so calls begin without it: the random functions of torch that usual verifiers call
+are replaced instead (`_torch_functions.py`). Whether anything else drew shows in the state of torch's own generator,
+and from then on the function runs under the mode.
 
 A compiled function (torch.compile) is run as the function it was made from: torch does not enter compiled code while a
 dispatch mode is active. What is judged then are its operators, not the code that the compiler made of them.
@@ -7,8 +11,8 @@ dispatch mode is active. What is judged then are its operators, not the code tha
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,12 +28,64 @@ def present() -> bool:
     return "torch" in sys.modules
 
 
-def intercept(tape: Tape | None) -> AbstractContextManager[None]:
-    if tape is None:
-        return nullcontext()
+@contextmanager
+def replaced() -> Iterator[None]:
+    """Torch's own generator has its state back afterwards."""
+    import torch
+
+    from draftproof.intercept._torch_functions import patches
+
+    before = torch.default_generator.get_state()
+    with patches().on():
+        try:
+            yield
+        finally:
+            if drew(before):
+                torch.default_generator.set_state(before)
+
+
+def scripted(tape: Tape) -> AbstractContextManager[None] | None:
+    if not tape.every_operator:
+        return None
+    import torch
+
+    from draftproof.intercept import _torch_seeds
+
+    if torch.default_generator.initial_seed() < _torch_seeds.FIRST_MARK:
+        _torch_seeds.mark(torch.default_generator)
     from draftproof.intercept._torch_mode import PlainTapeMode, TapeMode
 
     return cast("AbstractContextManager[None]", (TapeMode if tape.compiled else PlainTapeMode)(tape))
+
+
+def state() -> Any:
+    """The state of torch's own generator; None where torch is not imported."""
+    if not present():
+        return None
+    import torch
+
+    return torch.default_generator.get_state()
+
+
+def drew(before: Any) -> bool:
+    """Whether torch's own generator drew or was seeded since `before = state()`. Torch may be imported since then."""
+    if not present():
+        return False
+    import torch
+
+    return before is not None and not torch.equal(before, torch.default_generator.get_state())
+
+
+def needs_every_operator(fn: Callable[..., Any]) -> bool:
+    """Whether `fn` may draw from generators of its own, or in compiled code, where `drew` sees nothing."""
+    if not present():
+        return False
+    import torch
+
+    return any(
+        isinstance(thing, torch.Generator) or "Generator" in getattr(getattr(thing, "__code__", None), "co_names", ())
+        for _, thing in objects_of(fn)
+    )
 
 
 def compiled_by(fn: Callable[..., Any]) -> str:
@@ -46,9 +102,13 @@ def may_compile(fn: Callable[..., Any]) -> bool:
 
 
 def seed(value: int) -> None:
+    """Seeds torch's own generators. Because torch.manual_seed looks for devices of every type, it takes 100 times as
+    long as the one of the CPU."""
     import torch
 
-    torch.manual_seed(value)
+    torch.default_generator.manual_seed(value)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(value)
 
 
 def unreachable(thing: object) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from draftproof.intercept._elements import note, refuse
-from draftproof.tape import RowsUnclear, Tape
+from draftproof.tape import Tape
 
 NAME = "triton"
 FUNCTIONS = ("rand", "rand4x", "randint", "randint4x", "randn", "randn4x", "philox", "philox_impl")
@@ -46,10 +46,10 @@ class Numbers:
         return template, np.array([self.number(name, key, bits) for key in keys]).reshape(places.shape)
 
     def number(self, name: str, key: tuple[int, int, int], bits: int) -> float:
-        if self.tape.one is None:
-            raise RowsUnclear(f"triton.language.{name}", (), self.tape.rows)
         if key not in self.known:
-            self.known[key] = bits, self.tape.one.coins(1, bits, name)[0]
+            one = self.tape.single(f"triton.language.{name}")
+            one.source = None
+            self.known[key] = bits, one.coins(1, bits, name)[0]
         drawn, number = self.known[key]
         if drawn != bits:
             found = f"found a uniform and an integer by seed {key[0]} and offset {key[1]}, wanted one of them"
@@ -120,14 +120,13 @@ def _replaced(functions: dict[str, Any], answers: dict[str, Callable[..., Any]])
                 made[key] = old
 
 
-def intercept(tape: Tape | None) -> AbstractContextManager[None]:
-    functions = _interpreted() if tape is not None else {}
-    return _replaced(functions, Numbers(tape).answers()) if tape is not None and functions else nullcontext()
+def replaced() -> AbstractContextManager[None]:
+    return nullcontext()
 
 
-def seed(value: int) -> None:
-    """Seeds are arguments of the kernels."""
-    del value
+def scripted(tape: Tape) -> AbstractContextManager[None] | None:
+    functions = _interpreted()
+    return _replaced(functions, Numbers(tape).answers()) if functions else None
 
 
 def unreachable(thing: object) -> str:

@@ -1,0 +1,166 @@
+"""Ends calls of a function when the time of a check is over, or when its user interrupts it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import queue
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+SILENCE = 60.0  # seconds of a call, where the check has no limit
+AGAIN = 0.05  # seconds between two attempts to end a call that catches every exception
+
+
+class Ended(BaseException):
+    """A call was ended: `reason` says why. No Exception, so that functions that catch those do not keep it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Deadline:
+    """The time that a check has. `over` is empty as long as it goes on, and then says why it ended.
+
+    In the main thread SIGALRM ends a call, also one that sleeps. Other threads get no signals: their calls run in a
+    thread of its own, which is left behind if a call does not end.
+    """
+
+    def __init__(self, seconds: float | None, calls: Callable[[], int] = lambda: 0, silence: float = SILENCE) -> None:
+        """seconds   of the whole check; None: no limit, and `silence` seconds for a call
+        calls     number of calls so far: calls that go on are not silent
+        """
+        if seconds is not None and not 0 < seconds < float("inf"):
+            raise ValueError(f"time_limit: found {seconds}, wanted a number of seconds above 0")
+        self.seconds = seconds
+        self._calls, self._silence = calls, silence
+        self.over = ""
+        self.interrupted = False
+        self._main = threading.current_thread() is threading.main_thread()
+        self._calling = False
+        self._done = threading.Event()
+        self._start = time.monotonic()
+        self._tasks: queue.SimpleQueue[Callable[[], None]] | None = None
+        self._worker: threading.Thread | None = None
+
+    def left(self) -> float | None:
+        """Seconds that are left; None without a limit."""
+        return None if self.seconds is None else max(0.0, self._start + self.seconds - time.monotonic())
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What the function returns. Raises: Ended if the time is over, or the user interrupts."""
+        if self.over:
+            raise Ended(self.over)
+        if not self._main:
+            return self._call_aside(function, arguments)
+        self._calling = True
+        try:
+            return function(*arguments)
+        except KeyboardInterrupt:
+            self.interrupted, self.over = True, self.over or "interrupted by its user"
+            raise Ended(self.over) from None
+        finally:
+            self._calling = False
+
+    def _call_aside(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        if self._worker is None:
+            self._tasks = queue.SimpleQueue()
+            self._worker = threading.Thread(target=self._work, args=(self._tasks,), daemon=True)
+            self._worker.start()
+        assert self._tasks is not None
+        result: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+
+        def task() -> None:
+            try:
+                result.put((function(*arguments), None))
+            except BaseException as error:
+                result.put((None, error))
+
+        self._tasks.put(task)
+        self._calling = True
+        while True:
+            with contextlib.suppress(queue.Empty):
+                value, error = result.get(timeout=AGAIN)
+                break
+            if not self.over:
+                continue
+            if self._worker.ident is not None:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(self._worker.ident), ctypes.py_object(SystemExit)
+                )
+            raise Ended(self.over)
+        self._calling = False
+        if error is not None:
+            raise error
+        return value
+
+    @staticmethod
+    def _work(tasks: queue.SimpleQueue[Callable[[], None]]) -> None:
+        while True:
+            tasks.get()()
+
+    def _words(self) -> str:
+        if not self._over_time():
+            return f"a call of the function did not return within {self._silence:g} s; time_limit gives it more"
+        doing = "a call of the function had not returned" if self._calling else "the check had more to ask"
+        return f"the time limit of {self.seconds:g} s was over, and {doing}"
+
+    @contextlib.contextmanager
+    def watching(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Until the context ends, calls end at the deadline, and the user's interrupts end them.
+
+        stop    is called once when the time is over outside of a call
+        """
+        before: dict[int, Any] = {}
+
+        def alarm(number: int, frame: Any) -> None:
+            if self.over and self._calling:
+                raise Ended(self.over)
+            if not self.over and callable(before.get(number)):
+                before[number](number, frame)
+
+        def interrupt(number: int, frame: Any) -> None:
+            if self.interrupted:
+                raise KeyboardInterrupt
+            self.interrupted, self.over = True, self.over or "interrupted by its user"
+            if self._calling:
+                raise Ended(self.over)
+            stop()
+
+        if self._main:
+            if hasattr(signal, "SIGALRM"):
+                before[signal.SIGALRM] = signal.signal(signal.SIGALRM, alarm)
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
+        watch = threading.Thread(target=self._watch, args=(stop,), daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            self._done.set()
+            watch.join()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _over_time(self) -> bool:
+        left = self.left()
+        return left is not None and left <= 0
+
+    def _watch(self, stop: Callable[[], None]) -> None:
+        calls, since = -1, time.monotonic()
+        while not self.over:
+            left = self.left()
+            if self._done.wait(1.0 if left is None else min(left, 1.0)):
+                return
+            now = time.monotonic()
+            if not self._calling or self._calls() != calls:
+                calls, since = self._calls(), now
+            if self._over_time() or (self.seconds is None and now - since > self._silence):
+                self.over = self.over or self._words()
+        stop()
+        while self._main and not self._done.wait(AGAIN):
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)

@@ -1,0 +1,103 @@
+"""Stand-ins for the random functions of torch that usual verifiers call.
+
+They draw from the tape of the running call, and take forms of arguments that they do not know to the operator under
+the dispatch mode. Without a tape they draw as the functions that they replace: in a seeded call from a generator of
+its thread.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from draftproof.intercept import _elements as elements
+from draftproof.intercept._elements import note
+from draftproof.intercept._scalars import Patches, own, running
+from draftproof.intercept._torch_mode import PlainTapeMode
+from draftproof.intercept._torch_numbers import dtype_name, placed, uniform_bits
+from draftproof.intercept._torch_seeds import drawn, source_at
+from draftproof.seeds import SeededSource
+from draftproof.tape import Tape
+
+_CPU = torch.device("cpu")
+# All functions that draw: name, the class or module that has it, the direct form or None.
+_Direct = Callable[[Tape, tuple[Any, ...], dict[str, Any]], Any]
+
+
+def _generator(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def _stand_in(original: Any, direct: _Direct | None) -> Any:
+    @functools.wraps(original)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        tape = running()
+        if tape is None:
+            if kwargs.get("generator") is None and (generator := own("torch", _generator)) is not None:
+                target = next((x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)), None)
+                if torch.device(kwargs.get("device") or (target.device if target is not None else _CPU)) == _CPU:
+                    kwargs["generator"] = generator
+            return original(*args, **kwargs)
+        if tape.every_operator:
+            return original(*args, **kwargs)
+        result = direct(tape, args, kwargs) if direct is not None else NotImplemented
+        if result is NotImplemented:
+            with PlainTapeMode(tape):
+                return original(*args, **kwargs)
+        return result
+
+    return function
+
+
+def _rand(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """torch.rand(sizes) on the CPU; others are left to the operator."""
+    dtype = kwargs.get("dtype")
+    if kwargs and (len(kwargs) > 1 or dtype is None):
+        return NotImplemented
+    shape = tuple(args[0]) if len(args) == 1 and not isinstance(args[0], int) else args
+    dtype = dtype or torch.get_default_dtype()
+    if elements.is_race(tape, shape) or dtype not in (torch.float32, torch.float64):
+        return NotImplemented
+    note(tape, "aten::rand", dtype_name(dtype), shape, False, "coin")
+    tape.source = None
+    return placed(elements.coins(tape, "aten::rand", shape, uniform_bits(dtype, _CPU), "rand"), shape, dtype, _CPU)
+
+
+def _multinomial(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """One sample by weights [n] on the CPU, as a tensor method or a function."""
+    if kwargs or len(args) != 2 or args[1] != 1 or tape.one is None:
+        return NotImplemented
+    weights = args[0]
+    if weights.dim() != 1 or not weights.is_floating_point() or weights.device != _CPU or not len(weights):
+        return NotImplemented
+    note(tape, "aten::multinomial", dtype_name(weights.dtype), tuple(weights.shape), False, "pick")
+    tape.source = None
+    return torch.tensor([tape.one.pick(weights.tolist(), "multinomial")])
+
+
+def _get_rng_state() -> torch.Tensor:
+    """Because a state that is set again repeats its numbers, it gets a mark of its own."""
+    tape = running()
+    if tape is not None:
+        source = source_at(tape, None)
+        if source is None or isinstance(source, SeededSource):
+            drawn(tape, None, source or SeededSource(("torch state", len(tape.seeded))))
+    return torch.default_generator.get_state()
+
+
+@functools.cache
+def patches() -> Patches:
+    functions = {"rand": _rand, "multinomial": _multinomial} | dict.fromkeys(
+        ("bernoulli", "rand_like", "randint", "randint_like", "randperm", "normal", "randn", "randn_like", "poisson")
+    )
+    methods = {"multinomial": _multinomial} | dict.fromkeys(
+        ("bernoulli", "bernoulli_", "exponential_", "uniform_", "random_", "normal_", "geometric_", "cauchy_",
+         "log_normal_")
+    )  # fmt: skip
+    changes: list[tuple[Any, str, Any]] = [(owner, "get_rng_state", _get_rng_state) for owner in (torch, torch.random)]
+    for owner, names in ((torch, functions), (torch.Tensor, methods)):
+        changes += [(owner, name, _stand_in(getattr(owner, name), direct)) for name, direct in names.items()]
+    return Patches(changes)

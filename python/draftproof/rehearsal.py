@@ -1,0 +1,184 @@
+"""The first calls of a function: whether it can be judged at all.
+
+A function that fails on all of its inputs says nothing about a distribution. It is called on a few rows before anything
+is judged: one whose draft is rejected, one whose draft is accepted, and two between.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from draftproof.deadline import Deadline
+from draftproof.subject import Subject, words_of
+from draftproof.wire import Arrays, Fields
+
+
+class FunctionFailed(RuntimeError):
+    """A function raised, or returned no tokens, on every input that it was given. `__cause__` is its own exception."""
+
+    exit_code = 2
+
+
+def rehearse(subject: Subject, deadline: Deadline) -> None:
+    """Calls the function, and leaves no trace in the counts of `subject`.
+
+    Raises: FunctionFailed if no call gave tokens; UnknownRandomness; Ended.
+    """
+    for fn in filter(None, (subject.fn, subject.draft, subject.generate)):
+        if inspect.iscoroutinefunction(fn) or inspect.isasyncgenfunction(fn):
+            raise FunctionFailed(f"{_named(fn)}: found an async function, wanted one that returns tokens")
+    for fields, arrays, fn, given in _requests(subject):
+        _check_signature(fn, given, subject)
+        subject.rows = subject.answered = 0
+        subject.error = None
+        deadline.call(subject.answer, fields, arrays)
+        if not subject.answered and subject.declaration.level == "position" and "drafts" in arrays:
+            # The distribution of the drafts may have a proposal for each.
+            arrays = arrays | {"q": np.repeat(arrays["q"], arrays["drafts"].shape[1], axis=1)}
+            deadline.call(subject.answer, fields, arrays)
+        hint = _hint(subject)
+        if (subject.rows and not subject.answered) or hint:
+            raise failed(subject, fn, arrays, hint) from subject.error
+    if subject.finds_races:
+        subject.races = _draws_races(subject, deadline)
+        subject.finds_races = False
+    subject.ledger.clear()
+    subject.calls = subject.rows = subject.answered = 0
+    subject.error = None
+
+
+def failed(subject: Subject, fn: Callable[..., Any], arrays: Arrays | None = None, hint: str = "") -> FunctionFailed:
+    """What is said of a function that failed on every input, with its last exception."""
+    error = subject.error
+    said = words_of(error) if error is not None else "no tokens"
+    text = f"{_named(fn)} fails on every input: {said}"
+    if arrays is not None and "drafts" in arrays:
+        declared, length = subject.declaration, int(arrays["lengths"][-1])
+        rows = ", ".join(f"{name}={arrays[name][-1].tolist()}" for name in ("p", "q"))
+        text += f"\n  on {rows}, drafts={arrays['drafts'][-1][:length].tolist()}"
+        text += f"; level={declared.level!r}, arrays={subject.arrays!r}, batched={subject.batched}"
+    return FunctionFailed(text + (f"\n  {hint}" if hint else ""))
+
+
+def _named(fn: Callable[..., Any]) -> str:
+    return str(getattr(fn, "__name__", type(fn).__name__))
+
+
+def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any], list[str]]]:
+    """Requests as the program sends them, the function that answers each, and the arguments that it gets."""
+    declared, requests = subject.declaration, []
+    vocabulary = min(3, declared.most_vocabulary or 3)
+    drafts = max(1, declared.fewest_drafts)
+    scripted = "scripted" in declared.randomness
+    one, two = [1.0, 0.0, 0.0][:vocabulary], [0.0, 1.0, 0.0][:vocabulary]
+    middle = [0.5, 0.5] if vocabulary == 2 else [0.5, 0.25, 0.25]
+    other = [0.25, 0.75] if vocabulary == 2 else [0.25, 0.5, 0.25]
+    rows = [(one, two), (middle, middle), (other, middle), (middle, other)]  # every draft of the first is token 1
+    if vocabulary == 1:
+        rows = [([1.0], [1.0])] * 4
+    dtype = declared.dtype if declared.dtype != "bfloat16" else "float32"  # as bfloat16 comes
+    with np.errstate(divide="ignore"):
+        table = np.log(np.array(rows)) if declared.rows == "logits" else np.array(rows)
+    p, q = (np.tile(table[:, None, i], (1, drafts + 1 - i, 1)).astype(dtype) for i in (0, 1))
+    numbers: Arrays = {}
+    if scripted:
+        numbers["tape"] = np.random.default_rng(3).random((len(rows), 256))
+    elif "seeded" in declared.randomness:
+        numbers["seeds"] = np.arange(len(rows), dtype=np.int64)
+    fields = {"id": 0, "vocabulary": vocabulary, "randomness": declared.randomness[0]}
+    if "verify" in declared.functions:
+        position = declared.level == "position"
+        if position:  # drafts without replacement need a proposal for each of them
+            p, q = (np.concatenate([a[2:], a[2:]]) for a in (p, q))
+        arrays: Arrays = {
+            "p": p[:, :1] if position else p,
+            "q": q[:, :1] if position else q,
+            "drafts": np.tile(np.arange(1, drafts + 1, dtype=np.int32) % vocabulary, (len(rows), 1)),
+            "lengths": np.full(len(rows), drafts, np.int32),
+        }
+        given = ["p", "q", "drafts"]
+        if declared.level == "tree":
+            arrays["parents"] = np.tile(np.arange(-1, drafts - 1, dtype=np.int32), (len(rows), 1))
+            given.append("parents")
+        requests.append((fields | {"type": "verify"}, arrays | numbers, subject.fn, given))
+    if subject.draft is not None:
+        numbers = {} if scripted else numbers
+        seeds = {"seeds": np.arange(len(rows), dtype=np.int64)} if "seeded" in declared.randomness else {}
+        asked = {"type": "draft", "drafts": drafts, "randomness": "seeded" if seeds else "opaque"}
+        requests.append((fields | asked, {"q": q[:, :1], **seeds}, subject.draft, ["q", "K"]))
+    if subject.generate is not None:
+        table = np.full((vocabulary, vocabulary), 1 / vocabulary)
+        asked = {"type": "generate", "length": 4, "drafts": 3, "seed": 1}
+        requests.append((fields | asked, {"target": table, "proposal": table}, subject.generate,
+                         ["target", "proposal", "length", "drafts"]))  # fmt: skip
+    return requests
+
+
+def _draws_races(subject: Subject, deadline: Deadline) -> bool:
+    """Whether a call on V tokens draws a uniform array of V, for a V that no other dimension has."""
+    vocabulary = 7
+    declared = subject.declaration
+    if declared.most_vocabulary and declared.most_vocabulary < vocabulary:
+        return False
+    row = np.full(vocabulary, 1 / vocabulary, np.float32)
+    row = np.log(row) if declared.rows == "logits" else row
+    drafts = max(1, declared.fewest_drafts)
+    p, q = (np.tile(row, (1, n, 1)) for n in (drafts + 1, drafts))
+    if declared.level == "position":
+        p, q = p[:, :1], q[:, :1]
+    arrays: Arrays = {
+        "p": p,
+        "q": q,
+        "drafts": np.zeros((1, drafts), np.int32),
+        "lengths": np.array([drafts], np.int32),
+        "tape": np.full((1, 512), 0.5),
+    }
+    if declared.level == "tree":
+        arrays["parents"] = np.full((1, drafts), -1, np.int32)
+    subject.ledger.clear()
+    asked = {"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}
+    deadline.call(subject.answer, asked, arrays)
+    return any(
+        entry.kind in ("coin", "hash") and entry.shape and entry.shape[-1] == vocabulary for entry in subject.ledger
+    )
+
+
+def _check_signature(fn: Callable[..., Any], given: list[str], subject: Subject) -> None:
+    """Raises: FunctionFailed if the function cannot be called with its arguments."""
+    try:
+        signature = inspect.signature(fn)
+    except (TypeError, ValueError):
+        return
+    named = dict.fromkeys(subject.names_of(fn) & {"rng", "generator"})
+    if subject.batched and "lengths" in signature.parameters:
+        named["lengths"] = None
+    try:
+        signature.bind(*given, **named)
+    except TypeError as error:
+        raise FunctionFailed(
+            f"{_named(fn)}{signature}: {error}; it is called as {_named(fn)}({', '.join([*given, *named])})"
+        ) from None
+
+
+def _hint(subject: Subject) -> str:
+    """What may be declared otherwise, from the last exception."""
+    error = subject.error
+    text = str(error)
+    if isinstance(error, AttributeError | TypeError) and "numpy.ndarray" in text and "torch" in sys.modules:
+        return 'it gets numpy arrays; declare arrays="torch" if it takes tensors'
+    if isinstance(error, AttributeError | TypeError) and "'Tensor'" in text:
+        return 'it gets tensors; declare arrays="numpy" if it takes numpy arrays'
+    if subject.answered:
+        return ""
+    if isinstance(error, ValueError | IndexError | RuntimeError) and not subject.batched:
+        return "it gets one row a call; declare batched=True if it takes a batch" if _unpacks(text) else ""
+    return ""
+
+
+def _unpacks(text: str) -> bool:
+    return any(words in text for words in ("to unpack", "too many indices", "out of range", "dimension"))

@@ -1,0 +1,67 @@
+"""Generators that a function seeds itself while its random numbers are replaced.
+
+A generator with a seed gives the same numbers each time. Two cases:
+
+    the seed comes from replaced numbers    equal seeds are equal places of the tape: a number that was drawn
+                                            before is drawn again
+    the seed is the same in every call      its numbers are the generator's own, and no tape changes them
+
+`SeedBook` tells the two apart by calls on independent tapes. A seed of n equally likely values comes three times in
+m calls with probability at most m^3 / 6 / n^2: 1e-9 for the 2^31 values of usual seeds and 2,000 such calls.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+
+ENOUGH = 3  # calls on independent tapes that use a seed, from where it is the same in every call
+MOST_REHEARSALS = 12  # calls on independent tapes for one input
+
+
+class SeededSource:
+    """Position in the numbers of a generator: `at` numbers were drawn since it was seeded by `root`."""
+
+    __slots__ = ("at", "root")
+
+    def __init__(self, root: Hashable, at: int = 0) -> None:
+        self.root, self.at = root, at
+
+
+class SeedBook:
+    """Seeds that the calls of one function use."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[Hashable] = Counter()
+        self.met: set[Hashable] = set()  # in the call that runs
+        self.rehearsing = False
+
+    def is_fixed(self, seed: Hashable) -> bool:
+        """Whether the seed is known to be the same in every call. Notes that this call uses it."""
+        self.met.add(seed)
+        return self.counts[seed] >= ENOUGH
+
+    def is_known(self, seed: Hashable) -> bool:
+        return self.counts[seed] >= ENOUGH
+
+    def undecided(self) -> bool:
+        """Whether the last call used a seed that is not known to be fixed."""
+        return any(self.counts[seed] < ENOUGH for seed in self.met)
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """A call on a tape of its own, whose seeds are counted."""
+        self.met.clear()
+        self.rehearsing = True
+        try:
+            yield
+        finally:
+            self.rehearsing = False
+            self.counts.update(self.met)
+            self.met.clear()
+
+    def fixed(self) -> list[str]:
+        """The seeds that are the same in every call, in words."""
+        return [" ".join(map(str, seed)) if isinstance(seed, tuple) else str(seed)
+                for seed, count in self.counts.items() if count >= ENOUGH]  # fmt: skip
