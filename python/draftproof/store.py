@@ -1,51 +1,89 @@
-"""Failing instances of earlier runs, in .draftproof/failures.json of the working folder. They are asked first."""
+"""Failing instances of earlier runs, in .draftproof/failures.json of the working folder. They are asked first.
+
+A folder or file that cannot be used costs the kept instances, never the verdict: functions here raise no OSError.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import stat
 import tempfile
 from pathlib import Path
+from typing import Any
 
 MOST = 8  # instances kept for a function
 _FILE = Path(".draftproof") / "failures.json"
 
 
 def failures(name: str) -> list[str]:
-    """Instances on which the function of this name failed. An unreadable file counts as empty."""
-    found = _all().get(name, [])
-    return found if isinstance(found, list) else []
+    """Instances on which the function of this name failed; none where the file cannot be read, as `keep` says."""
+    return _read()[0].get(name, [])
 
 
-def keep(name: str, failing: list[str], *, asked: bool) -> None:
-    """Notes the failing instances of a run; without any, what was kept is dropped if it was `asked`."""
-    known = failures(name)
+def keep(name: str, failing: list[str], *, asked: bool) -> str:
+    """Notes the failing instances of a run; without any, what was kept is dropped if it was `asked`.
+
+    Returns: what could not be read or kept, and why; empty if nothing.
+    """
+    content, fault = _read()
+    known = content.get(name, [])
     wanted = list(dict.fromkeys([*failing, *known]))[:MOST] if failing else [] if asked else known
-    if wanted != known:
-        _write(name, wanted)
+    if fault or wanted == known:
+        return fault
+    return _write(content | {name: wanted})
 
 
-def forget(name: str) -> None:
-    _write(name, [])
+def forget(name: str) -> str:
+    """Drops what was kept. Returns: as `keep`."""
+    return keep(name, [], asked=True)
 
 
-def _all() -> dict[str, list[str]]:
+def _read() -> tuple[dict[str, list[str]], str]:
+    """The instances by function, and what is wrong with the file. A file with a fault is never written."""
     try:
-        found = json.loads(_FILE.read_text())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        if not stat.S_ISREG(_FILE.stat().st_mode):  # reading from a pipe would wait for a writer
+            return {}, _fault("something that is no file")
+        found = json.loads(_FILE.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}, ""
+    except OSError as error:
+        return {}, _fault(error.strerror or str(error))
+    except (ValueError, RecursionError) as error:
+        return {}, _fault(f"no JSON ({error})")
+    if not isinstance(found, dict):
+        return {}, _fault(f"{type(found).__name__} {_short(found)}")
+    ours = {name: texts for name, texts in found.items() if _are_texts(texts)}
+    others = [f"{name!r}: {_short(texts)}" for name, texts in found.items() if name not in ours]
+    return ours, _fault(", ".join(others[:3])) if others else ""
 
 
-def _write(name: str, instances: list[str]) -> None:
-    content = _all()
-    content.pop(name, None)
-    if instances:
-        content[name] = instances
-    if not content and not _FILE.exists():
-        return
-    _FILE.parent.mkdir(exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=_FILE.parent)
-    with os.fdopen(handle, "w") as stream:
-        json.dump(content, stream, indent=1)
-    os.replace(part, _FILE)
+def _write(content: dict[str, list[str]]) -> str:
+    part = None
+    try:
+        _FILE.parent.mkdir(exist_ok=True)
+        file = _FILE.resolve()  # of a link the file that it leads to
+        handle, part = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "w") as stream:
+            json.dump({name: texts for name, texts in content.items() if texts}, stream, indent=1)
+        os.replace(part, file)
+    except (OSError, RuntimeError) as error:  # before Python 3.13 a circle of links is a RuntimeError
+        if part is not None:
+            Path(part).unlink(missing_ok=True)
+        why = getattr(error, "strerror", None) or str(error)
+        return f"failing instances are not kept: {_FILE}: found {why}, wanted a folder that can be written"
+    return ""
+
+
+def _are_texts(found: Any) -> bool:
+    return isinstance(found, list) and all(isinstance(text, str) for text in found)
+
+
+def _fault(found: str) -> str:
+    wanted = "a JSON object of lists of texts; it is left as it is"
+    return f"failing instances are not kept: {_FILE}: found {found}, wanted {wanted}"
+
+
+def _short(found: Any) -> str:
+    text = repr(found)
+    return text if len(text) <= 40 else text[:37] + "..."

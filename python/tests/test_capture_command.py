@@ -161,3 +161,13 @@ def test_the_package_is_the_function_too(folder: Path, monkeypatch: pytest.Monke
         lambda ids: rows, lambda ids: rows, [[1, 2, 3, 4]], "run.npz", positions=1, skip=1
     )
     assert done.acceptance["draft"] == pytest.approx(1)
+
+
+def test_the_word_for_rows_is_the_same_on_the_command_line(here: Here, folder: Path) -> None:
+    with (folder / "toys.py").open("a") as file:
+        file.write("\nfrom test_capture_toys import softmax\n\ndef law(ids):\n    return softmax(plain(ids))\n")
+    asked = ["--target", "python:toys:law", "--draft", "python:toys:law", *SHORT[4:]]
+    refused = here(*asked, "-o", "run.safetensors")
+    assert refused.returncode == 2 and "values='probability'" in refused.stderr
+    for values in ("probability", "logit"):
+        assert here(*asked, "--values", values, "-o", f"{values}.safetensors").returncode == 0

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from draftproof.capture import CaptureError, Filter
-from draftproof.capture.laws import draw, filtered, kept_tokens, log_law, padded, stored, truncated
+from draftproof.capture.laws import (
+    draw,
+    filtered,
+    kept_tokens,
+    log_law,
+    looks_like_probabilities,
+    padded,
+    stored,
+    truncated,
+)
 
 
 def test_logits_and_probabilities_become_the_same_law() -> None:
@@ -111,3 +120,68 @@ def test_draws_follow_the_law_and_skip_zeros() -> None:
     expected = 4000 * law[law > 0]
     # The 1 - 1e-6 quantile of chi-squared with two degrees of freedom is -2 ln 1e-6.
     assert ((counts[law > 0] - expected) ** 2 / expected).sum() < -2 * np.log(1e-6)
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    weights = np.exp(logits - logits.max())
+    return weights / weights.sum(dtype=logits.dtype)
+
+
+def in_type(row: np.ndarray, dtype: str) -> np.ndarray:
+    """The row rounded to a type, bfloat16 too, and widened again."""
+    if dtype == "bfloat16":
+        bits = row.astype(np.float32).view(np.uint32)
+        return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+    return row.astype(dtype).astype(np.float64)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("vocabulary", [2, 3, 8, 100, 32_000])
+def test_softmax_of_any_type_is_not_taken_for_logits(dtype: str, vocabulary: int) -> None:
+    generator = np.random.default_rng(vocabulary)
+    for spread in (0.5, 2.5, 10.0):
+        logits = generator.normal(0, spread, vocabulary)
+        computed = logits if dtype == "float64" else logits.astype(np.float32)
+        given = in_type(softmax(computed), dtype)
+        exact = computed - computed.max() - np.log(np.exp(computed - computed.max()).sum())
+        for row in (given, in_type(np.exp(in_type(exact, dtype)), dtype)):
+            with pytest.raises(CaptureError, match=r"row: found numbers >= 0 of sum .* say values='probability', or"):
+                log_law(row, None, "row")
+            log_law(row, "logit", "row")  # said to be logits
+        for row in (in_type(logits, dtype), in_type(exact, dtype), in_type(exact - exact.min(), dtype)):
+            np.testing.assert_array_equal(log_law(row, None, "row"), log_law(row, "logit", "row"))
+
+
+@pytest.mark.parametrize("row", [[0, 1, 0], [1, 0], [0.5, 0.5, 0], [0.4, 0.3, 0.2, 0.1], [1 - 2**-24, 2**-24]])
+def test_one_hot_and_short_rows_are_not_taken_for_logits(row: list[float]) -> None:
+    with pytest.raises(CaptureError, match="as probabilities have"):
+        log_law(np.array(row, np.float32), None, "row")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [1.0],  # a law of one token, whatever it says
+        [0.0],
+        [0.25] * 4,  # equal numbers are the uniform law either way
+        [0.0] * 4,
+        [-0.1, 1.1],
+        [-np.inf, 1.0],
+        [0.0, -1e-9],  # log-probabilities
+        [0.3, 0.6],  # a sum of 0.9
+        [0.5, 0.5 + 2**-20],  # of more than rounding beside 1
+        [1.0, 2.0, 3.0],
+    ],
+)
+def test_logits_are_taken_as_they_are(row: list[float]) -> None:
+    np.testing.assert_array_equal(log_law(np.array(row), None, "row"), log_law(np.array(row), "logit", "row"))
+
+
+def test_true_logits_in_many_rows_are_never_taken_for_probabilities() -> None:
+    rows = np.random.default_rng(3).normal(0, 1, (100_000, 4)).astype(np.float32)
+    assert sum(looks_like_probabilities(row.astype(float)) for row in rows[(rows >= 0).all(1)]) == 0
+
+
+def test_logits_given_as_probabilities_name_the_way_out() -> None:
+    with pytest.raises(CaptureError, match=r"wanted a probability \(or values='logit'\)"):
+        log_law(np.array([-1.5, 2.0]), "probability", "row")

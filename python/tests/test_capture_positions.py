@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from test_capture_toys import TEXTS, V, draft, laws_after, named, run_program, target
+from test_capture_toys import TEXTS, V, draft, laws_after, named, run_program, softmax, target
 
 from draftproof.capture import Captured, CaptureError, Filter, capture
 from draftproof.capture.layout import read
@@ -176,3 +176,25 @@ def test_a_function_of_the_last_row_alone_gives_the_same_file(tmp_path: Path) ->
     for name, fn in (("rows", target), ("last", last)):
         capture(named(fn), draft, TEXTS, tmp_path / f"{name}.safetensors", positions=20, context=16)
     assert (tmp_path / "rows.safetensors").read_bytes() == (tmp_path / "last.safetensors").read_bytes()
+
+
+def target_law(ids: NDArray[np.int64]) -> NDArray[np.float32]:
+    return softmax(target(ids)).astype(np.float32)
+
+
+def draft_law(ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    return softmax(draft(ids))
+
+
+def test_probabilities_are_refused_until_it_is_said_what_rows_are(tmp_path: Path) -> None:
+    def captured(name: str, p: Any, q: Any, **more: Any) -> float:
+        done = capture(p, q, TEXTS, tmp_path / f"{name}.safetensors", positions=9, context=16, skip=3, **more)
+        return done.acceptance["draft"]
+
+    for p, q, who in ((target_law, draft_law, "target_law"), (target, draft_law, "draft_law")):
+        with pytest.raises(CaptureError, match=rf"{who}, text 0, after \d+ tokens: found numbers >= 0 of sum 1, as"):
+            captured(who, p, q)
+    right, logits = captured("a", target_law, draft_law, values="probability"), captured("b", target, draft)
+    assert right == pytest.approx(logits, abs=1e-6)
+    forced = captured("c", target_law, draft_law, values="logit")
+    assert abs(forced - right) > 0.1  # numbers in [0, 1] are nearly uniform as logits

@@ -181,7 +181,12 @@ def _parser() -> Parser:
         add(f"--{who}-temperature", type=float, default=1.0, metavar="T", help="of the engine; metadata, not applied")
         add(f"--{who}-top-k", type=int, default=0, metavar="K", help="of the engine; metadata, not applied")
         add(f"--{who}-top-p", type=float, default=1.0, metavar="P", help="of the engine; metadata, not applied")
-    add("--values", choices=VALUES, default=default.values, help="what a python: function returns")
+    add(
+        "--values",
+        choices=VALUES,
+        default=default.values,
+        help="what a python: function returns; default: logits, not like probabilities",
+    )
     add("--device", default=default.device, help="of transformers models, as in cpu or cuda")
     add("--seed", type=int, default=default.seed, help="of drawn tokens")
     add("--restart", action="store_true", help="discards what a stopped run left")

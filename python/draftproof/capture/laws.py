@@ -18,20 +18,23 @@ SUM_TOLERANCE = 1e-2
 2^-8 each, so the sum of a right row is off by at most 2^-8 = 0.004. The row is normalised after the check."""
 
 
-def log_law(row: NDArray[Any], values: str, place: str) -> Law:
+def log_law(row: NDArray[Any], values: str | None, place: str) -> Law:
     """The row [V] as natural logarithms of normalised probabilities, in double precision.
 
-    values: `logit` or `probability`.
+    values: `logit` or `probability`; None for logits that may be probabilities by mistake.
 
-    Raises: CaptureError, with the token, if the row is no law.
+    Raises: CaptureError, with the token, if the row is no law; with None, if it looks like probabilities.
     """
     given = np.asarray(row, dtype=np.float64)
-    bad = ~(given < np.inf) if values == "logit" else ~((given >= 0) & (given < np.inf))
+    bad = ~((given >= 0) & (given < np.inf)) if values == "probability" else ~(given < np.inf)
     if bad.any():
         token = int(np.argmax(bad))
-        wanted = "finite or -inf" if values == "logit" else "a probability"
+        wanted = "a probability (or values='logit')" if values == "probability" else "finite or -inf"
         raise CaptureError(f"{place}, token {token}", str(given[token]), wanted)
-    if values == "logit":
+    if values is None and looks_like_probabilities(given):
+        found = f"numbers >= 0 of sum {given.sum():.6g}, as probabilities have"
+        raise CaptureError(place, found, "logits: say values='probability', or values='logit' if they are logits")
+    if values != "probability":
         largest = given.max(initial=-np.inf)
         if largest == -np.inf:
             raise CaptureError(place, "-inf for every token", "a token that can occur")
@@ -44,6 +47,29 @@ def log_law(row: NDArray[Any], values: str, place: str) -> Law:
     with np.errstate(divide="ignore"):
         logs: Law = np.log(given / total)
     return logs
+
+
+def looks_like_probabilities(row: Law) -> bool:
+    """Whether a row [V] of finite numbers or -inf is what softmax gives: not negative, of sum 1 up to rounding.
+
+    Rows of equal numbers count as no probabilities: they are the same law either way, and so is every row of V = 1.
+
+    The sum of p_i = e_i / S in a type of `bits` bits, u = 2^-bits: each quotient is off by u of itself, S by u, and by
+    V min(u, 2^-24) if it was added one by one (half types are added in float32). Where p_i = exp(l_i), l_i is off by
+    u |l_i|, which moves the sum by u times the entropy, at most u ln V. Twice the total covers products of these and
+    float16's numbers below 2^-14, off by 2^-25 each. The type is read from the numbers, since rows are often widened
+    on the way: the fewest bits that all of them have.
+
+    Chance of true logits to pass with tolerance t, where their joint density is at most f^V: all are >= 0 and of sum
+    1 +- t in a set of volume ((1 + t)^V - (1 - t)^V) / V!. Normal logits of standard deviation 1 have f = 0.4. That
+    is 2e-7 at V = 2 and 1e-12 at V = 8 in float32, 1e-2 and 1e-8 in bfloat16, below 1e-40 from V = 32 on in any type.
+    """
+    if not (row >= 0).all() or row.min() == row.max():
+        return False
+    significand, v = np.frexp(row)[0], len(row)
+    bits = next((b for b in (8, 11, 24) if (np.ldexp(significand, b) % 1 == 0).all()), 53)
+    unit = 2.0**-bits
+    return abs(float(row.sum()) - 1) <= 2 * (unit * (2 + float(np.log(v))) + v * min(unit, 2.0**-24))
 
 
 def padded(law: Law, vocabulary: int) -> Law:

@@ -24,7 +24,8 @@ class Model(ABC):
     """A target or a draft."""
 
     name: str
-    values: str = "logit"
+    values: str | None = None
+    """What rows are, `logit` or `probability`; None: logits, refused where they look like probabilities."""
     tokenizer: Tokenizer | None = None
     longest: int | None = None
     """Most tokens of a context, None if unknown."""
@@ -56,10 +57,10 @@ class CallableModel(Model):
 
     fn: returns [n, V], one row after each prefix, or [V], the row after all of them. Arrays of any library that
         converts to numpy; a leading dimension of 1 is dropped.
-    values: `logit` or `probability`.
+    values: `logit` or `probability`; None: logits, refused where they look like probabilities.
     """
 
-    def __init__(self, fn: Callable[[Ids], Any], values: str, name: str | None = None) -> None:
+    def __init__(self, fn: Callable[[Ids], Any], values: str | None, name: str | None = None) -> None:
         self._fn = fn
         self.values = values
         self.name = name or f"{getattr(fn, '__module__', '?')}.{getattr(fn, '__qualname__', type(fn).__qualname__)}"
@@ -75,7 +76,7 @@ class CallableModel(Model):
         return np.stack([self._of_one(sequence, at) for sequence in ids])
 
     def describe(self) -> dict[str, Any]:
-        return {"kind": "callable", "values": self.values}
+        return {"kind": "callable", "values": self.values or "logit"}
 
     def _of_one(self, ids: Ids, at: Sequence[int]) -> NDArray[Any]:
         used = ids[: max(at) + 1]

@@ -71,7 +71,8 @@ class Options:
     most_tokens: most tokens of a row in the truncated form.
     trees: None, or the shape of trees.
     target_filter, draft_filter: metadata, see Filter.
-    values: what a callable returns, `logit` (log-probabilities are logits) or `probability`.
+    values: what a callable returns, `logit` (log-probabilities are logits) or `probability`. None takes logits, and
+        refuses rows that look like probabilities.
     quantise_draft: None, `int8` (torch's dynamic quantisation of linear layers where torch has it, else rounding), or
         2..8, the bits to which linear weights are rounded in groups of 32.
     draft_skip_layers: layers of the draft's model that are left out.
@@ -89,7 +90,7 @@ class Options:
     trees: Trees | None = None
     target_filter: Filter = Filter()
     draft_filter: Filter = Filter()
-    values: str = "logit"
+    values: str | None = None
     quantise_draft: str | int | None = None
     draft_skip_layers: tuple[int, ...] = ()
     device: str = "cpu"
@@ -104,7 +105,7 @@ class Options:
         self._least("seed", 0)
         if self.dtype not in DTYPES:
             raise CaptureError("dtype", repr(self.dtype), "one of " + ", ".join(DTYPES))
-        if self.values not in VALUES:
+        if self.values not in (None, *VALUES):
             raise CaptureError("values", repr(self.values), "one of " + ", ".join(VALUES))
         if self.quantise_draft not in (None, "int8", *range(2, 9)):
             raise CaptureError("quantise_draft", repr(self.quantise_draft), "int8, or 2 to 8 bits")

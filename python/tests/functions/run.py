@@ -1,0 +1,100 @@
+"""Runs right functions, or the table of faults, through draftproof.check and prints what is not as wanted.
+
+python python/tests/functions/run.py right 1000 --seed 3
+python python/tests/functions/run.py wrong
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import multiprocessing
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process for each function
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
+
+import draftproof  # noqa: E402
+from functions.right import Written, right_functions  # noqa: E402
+
+
+def held(written: Written, seed: int = 1, **changes: Any) -> str:
+    """Empty if the function holds, else what was said of it."""
+    given = {"profile": "quick", "seed": seed, "keep": False, "raises": False, **written.declared, **changes}
+    try:
+        verdict = draftproof.check(written.fn, **given)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "" if verdict.status == "held" else str(verdict)
+
+
+def in_processes(work: Callable[[Any], Any], items: Iterable[Any], processes: int, limit: float) -> Iterator[Any]:
+    """(item, result) as they end, each in a process of its own: one without an end is given up after `limit` s."""
+    context = multiprocessing.get_context("fork")
+    waiting, running = iter(items), {}
+    while True:
+        for item in itertools.islice(waiting, processes - len(running)):
+            here, there = context.Pipe(duplex=False)
+            process = context.Process(target=lambda item=item, there=there: there.send(work(item)))
+            process.start()
+            there.close()
+            running[here] = item, process, time.monotonic() + limit
+        if not running:
+            return
+        next_end = min(end for _, _, end in running.values())
+        ready = wait(list(running), max(0.0, next_end - time.monotonic()))
+        for here in [*ready, *(one for one in running if one not in ready and running[one][2] <= time.monotonic())]:
+            item, process, _ = running.pop(here)
+            try:
+                result = here.recv() if here in ready else f"no end in {limit:g} s"
+            except EOFError:
+                result = "the process ended"
+            process.kill()
+            process.join()
+            yield item, result
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=("right", "wrong"))
+    parser.add_argument("count", nargs="?", type=int, default=1000, help="right functions")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for one function")
+    asked = parser.parse_args()
+    if asked.table == "wrong":
+        return wrong(asked)
+    functions = list(itertools.islice(right_functions(asked.seed), asked.count))
+    failed: Counter[str] = Counter()
+    for written, said in in_processes(_held, [(f, asked.seed) for f in functions], asked.processes, asked.limit):
+        if said:
+            failed[written[0].style] += 1
+            print(f"=== {written[0].style} {written[0].declared}\n{written[0].text}\n{said}\n", flush=True)
+    print(f"{asked.count - failed.total()} of {asked.count} held; not held: {dict(failed)}")
+    return 1 if failed else 0
+
+
+def _held(given: tuple[Written, int]) -> str:
+    return held(*given)
+
+
+def wrong(asked: argparse.Namespace) -> int:
+    from functions.wrong import TABLE, judge
+
+    amiss = 0
+    for entry, said in in_processes(judge, TABLE, asked.processes, asked.limit):
+        amiss += bool(said)
+        print(f"{'MISSED' if said else 'ok':7} {entry.name}" + (f"\n        {said}" if said else ""), flush=True)
+    print(f"{len(TABLE) - amiss} of {len(TABLE)} as wanted")
+    return 1 if amiss else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
