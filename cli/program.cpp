@@ -162,6 +162,8 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
     return {exit_bad_input, error.what()};
   } catch (const UsageError& error) {
     return {exit_bad_input, error.what()};
+  } catch (const doors::ProgramSilent& silent) {
+    return {exit_undecided, std::string("door: ") + silent.what()};
   } catch (const doors::DoorError& error) {
     return {exit_bad_input, std::string("door: ") + error.what()};
   } catch (const DeviceFailure& error) {

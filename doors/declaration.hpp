@@ -57,6 +57,13 @@ class DoorError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The program gives no answer and has done nothing wrong: it was stopped, or a time limit is over. What was asked is
+/// undecided, and what was found before stands. The command line exits with code 3.
+class ProgramSilent : public DoorError {
+ public:
+  using DoorError::DoorError;
+};
+
 /// A value for messages of errors: JSON in ASCII on one line, with a sign in the place of bytes that are no UTF-8.
 std::string json_text(const nlohmann::json& value);
 

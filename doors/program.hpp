@@ -80,6 +80,7 @@ struct Run {
   std::vector<double> state{};  ///< of a program with state, where status is ok: for the next call
   std::vector<Draw> draws{};    ///< one for each place used, in order
   std::string message{};        ///< of the program, where status is not ok
+  std::string overwrote{};      ///< names of the arrays of the row that the program changed in place
 };
 
 /// A program that takes scripted randomness.

@@ -32,12 +32,29 @@ void check(const ExploreOptions& options) {
 class Exploration {
  public:
   Exploration(Program& program, std::span<const Input> inputs, const ExploreOptions& options)
-      : program_(program), inputs_(inputs), options_(options), laws_(inputs.size()) {
+      : program_(program), inputs_(inputs), options_(options), laws_(inputs.size()), overwrote_(inputs.size()) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       searches_.push_back(std::make_unique<InputSearch>(inputs[i], options));
   }
 
   std::vector<ProgramLaw> run() {
+    try {
+      explore();
+    } catch (const ProgramSilent& silent) {
+      for (std::size_t i = 0; i < searches_.size(); ++i) {
+        if (!searches_[i]) continue;
+        laws_[i] = searches_[i]->law();
+        laws_[i].silent = silent.what();
+        laws_[i].remarks.push_back(laws_[i].silent);
+        if (laws_[i].state != LawState::not_a_function) laws_[i].state = LawState::unsettled;
+      }
+    }
+    for (std::size_t i = 0; i < laws_.size(); ++i) laws_[i].overwrote = std::move(overwrote_[i]);
+    return std::move(laws_);
+  }
+
+ private:
+  void explore() {
     std::size_t left = searches_.size();
     while (left > 0) {
       gather();
@@ -49,10 +66,8 @@ class Exploration {
         --left;
       }
     }
-    return std::move(laws_);
   }
 
- private:
   /// A call that is run a second time.
   struct Repeat {
     std::size_t input;
@@ -104,6 +119,7 @@ class Exploration {
       runs_[i].tokens.clear();
       runs_[i].draws.clear();
       runs_[i].message.clear();
+      runs_[i].overwrote.clear();
     }
     program_.run(inputs_, std::span(calls_).first(count), std::span(runs_).first(count));
     std::vector<Entry> again;
@@ -115,6 +131,7 @@ class Exploration {
   void take(const Entry& entry, const std::vector<double>& tape, const Run& run, std::vector<Entry>& again) {
     InputSearch& search = *searches_[entry.input];
     search.count_calls(1);
+    if (!run.overwrote.empty()) overwrote_[entry.input] = run.overwrote;
     const auto longest = static_cast<std::size_t>(options_.most_places);
     if (!entry.repeat && run.status == RowStatus::tape_short && tape.size() < longest) {
       again.push_back(entry);
@@ -135,6 +152,7 @@ class Exploration {
   std::span<const Input> inputs_;
   const ExploreOptions& options_;
   std::vector<ProgramLaw> laws_;
+  std::vector<std::string> overwrote_;  // by input
   std::vector<std::unique_ptr<InputSearch>> searches_;
   std::vector<bool> busy_;
   std::vector<Entry> entries_;

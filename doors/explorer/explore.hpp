@@ -25,6 +25,7 @@ namespace draftproof::doors {
 /// the next calls of all of them.
 /// Cost: for a chain of V = 3 and two drafts 150 to 250 calls an input, and the predictions; one batch for each step
 /// of a bisection.
+/// A program that answers no more leaves the laws as far as they were found: ProgramLaw::silent.
 /// Throws: DoorError if the program cannot be reached or its log breaks the protocol; std::invalid_argument if an
 /// option is out of range.
 std::vector<ProgramLaw> explore_program(Program& program, std::span<const Input> inputs,

@@ -25,6 +25,7 @@ namespace {
 
 /// Adds what one law says, whatever its outcomes.
 void add_law(const ProgramLaw& law, const Input& input, double drawn, Answers& answers) {
+  if (!law.silent.empty()) throw ProgramSilent(law.silent);
   answers.calls += law.calls;
   answers.predictions += law.predicted;
   answers.unexplored += drawn * law.unexplored;
@@ -34,6 +35,7 @@ void add_law(const ProgramLaw& law, const Input& input, double drawn, Answers& a
                                                fmt::join(law.tape, " "))};
   if (law.state == LawState::unsettled)
     answers.undecided = fmt::format("{}: predictions still fail after {} witnesses", drafts, law.witnesses);
+  if (!law.overwrote.empty()) answers.violated[5] = {.text = fmt::format("{}: overwrites {}", drafts, law.overwrote)};
 }
 
 }  // namespace

@@ -17,8 +17,8 @@
 
 namespace draftproof::doors {
 
-inline constexpr std::array<std::string_view, 5> law_checks{"exact_law", "zero_support", "answers", "function",
-                                                            "optimum"};
+inline constexpr std::array<std::string_view, 6> law_checks{"exact_law", "zero_support", "answers",
+                                                            "function",  "optimum",      "inputs_unchanged"};
 
 /// In words, and in numbers for reports in data.
 struct Evidence {
@@ -36,7 +36,7 @@ struct Answers {
 };
 
 /// Explores the program on all inputs of the model and judges the laws.
-/// Throws: DoorError if the program is lost.
+/// Throws: DoorError if the program is lost; ProgramSilent.
 Answers answers_on(Program& program, const Toy& model, const Declaration& declaration, const ExploreOptions& explore);
 
 }  // namespace draftproof::doors

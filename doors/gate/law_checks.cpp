@@ -89,11 +89,15 @@ class Checker {
     std::string undecided;
     int unfinished = 0;
     std::optional<GateFinding> lost;
+    std::string silent;
     for (I instance : instances) {
       if (stopped()) break;
       Answers answers;
       try {
         answers = settled(instance, shrinks_them);
+      } catch (const ProgramSilent& why) {
+        silent = why.what();
+        break;
       } catch (const DoorError& error) {  // there is no program to ask any more
         lost = GateFinding{
             .check = "protocol", .tier = Tier::proof, .status = Status::violated, .evidence = error.what()};
@@ -125,7 +129,7 @@ class Checker {
       if (lost && !failing[i]) continue;  // nothing is said of the instances that follow
       GateFinding finding{.check = std::string(law_checks[i]), .tier = Tier::proof, .work = result.calls};
       if (failing[i]) {
-        const bool shrinks_it = shrinks_them && !lost && i != 0;  // a wrong law was found on a small instance already
+        const bool shrinks_it = shrinks_them && !lost && silent.empty() && i != 0;  // a wrong law was found on a small instance already
         Answers small;
         small.violated[i] = evidence[i];
         const I smallest = shrinks_it ? shrink(*failing[i], i, small) : *failing[i];
@@ -135,6 +139,9 @@ class Checker {
         finding.numbers = evidence[i].numbers;
         finding.instance = smallest.text();
         finding.replay = replay_line(smallest);
+      } else if (!silent.empty()) {
+        finding.status = Status::undecided;
+        finding.evidence = silent;
       } else {
         const bool open = i == 0 && unfinished > 0;
         finding.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::held;

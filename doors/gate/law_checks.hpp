@@ -1,13 +1,16 @@
 // The proof tier of a foreign program: its exact law on small models, found by calls, held to the target. Each check has
 // one finding; the first violation is shrunk to an instance that a reader can check by hand.
 //
-//   check          violated where
-//   exact_law      the completed law departs from the target by more than the number formats explain
-//   zero_support   a token with p = 0, or none, is emitted: at the edge of a coin's grid or anywhere else
-//   answers        a row that the declaration allows fails, dies or draws from weights without mass
-//   function       equal calls have different results
-//   optimum        more drafts are accepted than any lossless verifier can accept
-//   protocol       the program is lost on an instance; nothing is said of those that follow
+//   check             violated where
+//   exact_law         the completed law departs from the target by more than the number formats explain
+//   zero_support      a token with p = 0, or none, is emitted: at the edge of a coin's grid or anywhere else
+//   answers           a row that the declaration allows fails, dies or draws from weights without mass
+//   function          equal calls have different results
+//   optimum           more drafts are accepted than any lossless verifier can accept
+//   inputs_unchanged  the program changes an array in place, which its caller goes on with
+//   protocol          the program is lost on an instance; nothing is said of those that follow
+//
+// A program that answers no more leaves undecided what was not violated until then.
 #pragma once
 
 #include <atomic>

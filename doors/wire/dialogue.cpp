@@ -64,6 +64,19 @@ std::chrono::milliseconds Dialogue::limit_for(int rows, bool halved) const {
   return std::min(batch_limit_, std::chrono::milliseconds(static_cast<long>(least_ms + patience * usual_ms)));
 }
 
+Message Dialogue::reply_to(Message& request, ReplyLimit most, std::chrono::milliseconds limit) {
+  if (!stopped_.empty()) throw ProgramSilent(stopped_);
+  start_again();
+  Message reply = connection_->ask(request, most, limit);
+  try {
+    check_reply_type(reply);
+  } catch (const ProgramSilent& silent) {
+    stopped_ = silent.what();
+    throw;
+  }
+  return reply;
+}
+
 void Dialogue::keep_request(int crash) const {
   const std::filesystem::path file = connection_->dump_file();
   if (file.empty()) return;
@@ -87,13 +100,12 @@ void Dialogue::answer(const ServedBatch& batch, WireFunction ask, ServedResult& 
 void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunction ask, ServedResult& result,
                            bool halved) {
   const ServedBatch batch = slice(all, first, rows);
-  start_again();
   std::string why;
   RowStatus status = RowStatus::crashed;
   try {
     Message request = batch_message(batch, ask);
     const auto start = Clock::now();
-    const Message reply = connection_->ask(request, reply_limit(batch, ask), limit_for(rows, halved));
+    const Message reply = reply_to(request, reply_limit(batch, ask), limit_for(rows, halved));
     const std::chrono::duration<double> time = Clock::now() - start;
     read_result(reply, connection_->form(), batch, ask, declaration_.coin_bits, first, result);
     slowest_row_ = std::max(slowest_row_, time.count() / rows);
@@ -124,11 +136,8 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
 }
 
 Message Dialogue::ask(Message& request, ReplyLimit most) {
-  start_again();
   try {
-    Message reply = connection_->ask(request, most, batch_limit_);
-    check_reply_type(reply);
-    return reply;
+    return reply_to(request, most, batch_limit_);
   } catch (const ChildLost& lost) {
     incidents_.emplace_back(lost.what());
     connection_.reset();

@@ -29,6 +29,7 @@ class Dialogue {
   void answer(const ServedBatch& batch, WireFunction ask, ServedResult& result);
 
   /// The reply to a request without rows. Throws: DoorError, also if the program dies on it.
+  /// Both throw ProgramSilent from the reply on that says that the program answers no more.
   Message ask(Message& request, ReplyLimit most);
 
   /// Where rows of the next batch are not copied any more; null if the program does not map it.
@@ -41,6 +42,7 @@ class Dialogue {
 
  private:
   void answer_part(const ServedBatch& all, int first, int rows, WireFunction ask, ServedResult& result, bool halved);
+  Message reply_to(Message& request, ReplyLimit most, std::chrono::milliseconds limit);
   std::chrono::milliseconds limit_for(int rows, bool halved) const;
   void connect();
   void start_again();
@@ -53,6 +55,7 @@ class Dialogue {
   SharedRegion region_;  // of all connections, one after the other
   std::unique_ptr<Connection> connection_;
   Declaration declaration_;
+  std::string stopped_;  // what the program said when it answered for the last time
   std::vector<std::string> incidents_;
   int crashed_rows_ = 0, unexplained_ = 0;
   std::vector<std::string> killers_;  ///< drafts of the rows on which the program died alone

@@ -33,18 +33,19 @@ std::vector<std::int32_t> widened(const Tensor& tensor, int rows, int columns) {
   return result;
 }
 
-void read_messages(const Message& reply, int rows, int first, ServedResult& result) {
-  const auto messages = reply.fields.find("messages");
-  if (messages == reply.fields.end()) return;
-  if (!messages->is_object()) throw DoorError("result: messages: found no object, wanted texts by row");
+/// Texts by row, of the field `name`.
+void read_texts(const Message& reply, std::string_view name, int rows, int first, std::map<int, std::string>& texts) {
+  const auto found = reply.fields.find(name);
+  if (found == reply.fields.end()) return;
+  if (!found->is_object()) throw DoorError(fmt::format("result: {}: found no object, wanted texts by row", name));
   constexpr std::size_t longest = 4096;
-  for (const auto& [key, text] : messages->items()) {
+  for (const auto& [key, text] : found->items()) {
     int row = -1;
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), row);
     if (error != std::errc{} || end != key.data() + key.size() || row < 0 || row >= rows || !text.is_string())
-      throw DoorError(fmt::format("result: messages: found the key {}, wanted a row 0 .. {} and a text",
+      throw DoorError(fmt::format("result: {}: found the key {}, wanted a row 0 .. {} and a text", name,
                                   in_quotes(key), rows - 1));
-    result.messages[first + row] = text.get<std::string>().substr(0, longest);
+    texts[first + row] = text.get<std::string>().substr(0, longest);
   }
 }
 
@@ -97,6 +98,7 @@ void size_result(const ServedBatch& batch, WireFunction ask, ServedResult& resul
   result.state_size = ask == WireFunction::verify ? batch.state_size : 0;
   result.state.assign(rows * static_cast<std::size_t>(result.state_size), 0.0);
   result.messages.clear();
+  result.overwrote.clear();
   result.log.clear();
 }
 
@@ -104,9 +106,11 @@ void check_reply_type(const Message& reply) {
   const auto type = reply.fields.find("type");
   const std::string found = type != reply.fields.end() && type->is_string() ? type->get<std::string>() : "";
   if (found == "error") {
-    const auto message = reply.fields.find("message");
+    const auto message = reply.fields.find("message"), stopped = reply.fields.find("stopped");
     const bool text = message != reply.fields.end() && message->is_string();
-    throw BatchRefused(text ? message->get<std::string>() : "no message");
+    const std::string why = text ? message->get<std::string>() : "no message";
+    if (stopped != reply.fields.end() && *stopped == true) throw ProgramSilent(why);
+    throw BatchRefused(why);
   }
   if (found != "result") throw DoorError("reply: type: found " + in_quotes(found) + ", wanted result or error");
 }
@@ -141,7 +145,8 @@ void read_result(const Message& reply, Form form, const ServedBatch& batch, Wire
                 result.tokens.begin() + static_cast<std::ptrdiff_t>(at(row) * w));
   }
   if (result.state_size > 0) read_state(reply, batch.rows, first, result);
-  read_messages(reply, batch.rows, first, result);
+  read_texts(reply, "messages", batch.rows, first, result.messages);
+  read_texts(reply, "overwrote", batch.rows, first, result.overwrote);
   if (batch.randomness == Randomness::scripted)
     read_log(reply, batch, coin_bits, first, std::span(result.status).subspan(at(0)), result.log);
 }

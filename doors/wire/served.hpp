@@ -132,6 +132,7 @@ struct ServedResult {
   int state_size = 0;                     ///< S for verify, 0 for draft
   std::vector<double> state{};            ///< [b, S], zeros: what the row gives to its next call
   std::map<int, std::string> messages{};  ///< by row, where status is not ok
+  std::map<int, std::string> overwrote{};  ///< by row: names of its arrays that the program changed in place
   ServedLog log{};                        ///< of scripted runs: end_row() once for each row
 
   /// The tokens of `row`, to be written.

@@ -54,6 +54,9 @@ void unpack_runs(const ServedResult& result, std::span<const Call> calls, std::s
     run.message.clear();
     if (const auto message = result.messages.find(static_cast<int>(row)); message != result.messages.end())
       run.message = message->second;
+    run.overwrote.clear();
+    if (const auto names = result.overwrote.find(static_cast<int>(row)); names != result.overwrote.end())
+      run.overwrote = names->second;
     const std::size_t places = calls[chosen[row]].tape.size(), used = static_cast<std::size_t>(counts[row]);
     run.draws.resize(std::min(used, places));
     for (std::size_t i = 0; i < used; ++i, draw += 4) {
@@ -172,6 +175,7 @@ void WireProgram::ask_in_parts(const ServedBatch& batch, WireFunction ask, Serve
     std::copy(result_.status.begin(), result_.status.end(), at(result.status, 1));
     std::copy(result_.state.begin(), result_.state.end(), at(result.state, result.state_size));
     for (const auto& [row, text] : result_.messages) result.messages[first + row] = text;
+    for (const auto& [row, names] : result_.overwrote) result.overwrote[first + row] = names;
     const ServedLog& log = result_.log;
     result.log.append(log.counts(), log.draws(), log.weights(), log.streams());
   }

@@ -21,6 +21,7 @@ namespace draftproof::doors {
 /// Thrown by the draws below; ends the run with that status.
 struct StopRun {
   RowStatus status;
+  std::string message{};
 };
 
 /// Draws from a tape by the rules of program.hpp, and logs them.
@@ -28,6 +29,8 @@ class TapeDraws {
  public:
   TapeDraws(const std::vector<double>& tape, Run& run, int bits) : tape_(tape), run_(run), bits_(bits) {}
 
+  /// Says that the program changed these arrays of its row.
+  void overwrites(const std::string& names) { run_.overwrote = names; }
   double coin() { return next({.kind = DrawKind::coin, .bits = bits_}); }
   int integer(int n) {
     const double v = next({.kind = DrawKind::integer, .size = n});
@@ -79,6 +82,7 @@ class InProcess : public Program {
         runs[i].tokens = body_(inputs[calls[i].input], draws);
       } catch (const StopRun& stop) {
         runs[i].status = stop.status;
+        runs[i].message = stop.message;
       }
     }
   }

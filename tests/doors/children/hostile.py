@@ -113,11 +113,13 @@ def spoil(request, fields, arrays):
 
 class Spoiled(wire.Frames):
     request = None
+    overwrote = {}
 
     def send(self, fields, arrays=()):
         named = {array[0]: list(array[1:]) for array in arrays}
         if self.request is not None:
             spoil(self.request, fields, named)
+            fields["overwrote"] = self.overwrote
         super().send(fields, [(name, *rest) for name, rest in named.items()])
 
 
@@ -125,6 +127,10 @@ def on_request(link, request):
     struck = any(p[0][0] == 0.75 for p in request["p"])
     if KIND == "refuses" and struck:
         return link.send({"type": "error", "id": request["id"], "message": "cannot serve 0.75"})
+    if KIND == "stops" and struck:
+        return link.send({"type": "error", "id": request["id"], "stopped": True, "message": "interrupted"})
+    if KIND == "overwrites":
+        link.overwrote = {str(i): "p, drafts" for i, p in enumerate(request["p"]) if p[0][0] == 0.75}
     if KIND == "crashes" and struck:
         print("about to die", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGSEGV)

@@ -1,5 +1,5 @@
 """A chain verifier whose law is odd. Argument: endless, which draws as long as coins are below 1/2, or counts, whose
-answer depends on the number of the call."""
+answer depends on the number of the call, or stops, which answers no more after 200 calls."""
 import sys
 
 import chain
@@ -22,8 +22,13 @@ def counts(p, q, drafts, tape):
 
 
 if __name__ == "__main__":
-    chain.verify = {"endless": endless, "counts": counts}[sys.argv[1]]
+    rows = 0
+    chain.verify = {"endless": endless, "counts": counts, "stops": chain.verify}[sys.argv[1]]
     link = wire.Frames()
     link.send(wire.hello(name=sys.argv[1], coin_bits=53))
     while (request := link.receive()) and request["type"] != "bye":
-        link.result(request, *chain.answer(request))
+        rows += len(request["p"])
+        if sys.argv[1] == "stops" and rows > 200:
+            link.send({"type": "error", "id": request["id"], "stopped": True, "message": "the time limit is over"})
+        else:
+            link.result(request, *chain.answer(request))

@@ -245,7 +245,7 @@ TEST(ForeignGate, ProofAndEdgeOfARegisteredVerifier) {
   const ForeignGate gate("own:single_draft", std::make_shared<ServedProgram>(*served), served);
   const GateResult proof = run_gate({.foreign = &gate, .tier = Tier::proof}, {});
   EXPECT_EQ(proof.status, Status::held);
-  EXPECT_EQ(proof.findings.size(), 5u);
+  EXPECT_EQ(proof.findings.size(), 6u);
   EXPECT_TRUE(proof.note.starts_with("120 models, ")) << proof.note;
   EXPECT_EQ(proof.laws, std::vector<std::string>{"iid"});
   const GateResult edge = run_gate({.foreign = &gate, .tier = Tier::edge}, {});

@@ -14,7 +14,7 @@ using namespace slips;
 TEST(LawChecks, RightChainsHold) {
   for (const int bits : {24, 53}) {
     const LawChecks checks = laws_of(Chain{}, bits);
-    ASSERT_EQ(checks.findings.size(), 4u);
+    ASSERT_EQ(checks.findings.size(), 5u);
     expect_others_held(checks, {});
     EXPECT_EQ(checks.instances, 60);
     EXPECT_GT(checks.calls, 100'000u);
@@ -79,8 +79,8 @@ std::vector<Token> recursive_rejection(const Input& input, TapeDraws& draws) {
 
 TEST(LawChecks, RightPositionsHold) {
   const LawChecks checks = laws_of(recursive_rejection, 24, Level::position);
-  ASSERT_EQ(checks.findings.size(), 5u);
-  EXPECT_EQ(checks.findings.back().check, "optimum");
+  ASSERT_EQ(checks.findings.size(), 6u);
+  EXPECT_EQ(checks.findings[4].check, "optimum");
   expect_others_held(checks, {});
   EXPECT_EQ(checks.instances, 60);
 }
@@ -185,6 +185,77 @@ TEST(LawChecks, FewerDraftsAndPredictionsTakeFewerCalls) {
   }
   // A program that wants more gets more.
   EXPECT_EQ(foreign_path_instance({.name = "chain", .fewest_drafts = 3}, 1, 0, 2).shape.length, 3);
+}
+
+/// A chain that answers no more after some runs.
+InProcess::Body silent_after(std::uint64_t& left, Chain chain = {}) {
+  return [&left, chain](const Input& input, TapeDraws& draws) {
+    if (left == 0) throw ProgramSilent("the time limit of 30 s is over");
+    --left;
+    return chain(input, draws);
+  };
+}
+
+TEST(LawChecks, WhatASilentProgramLeavesOpenIsUndecided) {
+  const std::uint64_t all = laws_of(Chain{}).calls;
+  for (std::uint64_t left : {std::uint64_t{0}, std::uint64_t{5}, all / 2}) {
+    const LawChecks checks = laws_of(silent_after(left));
+    ASSERT_EQ(checks.findings.size(), 5u);
+    for (const GateFinding& finding : checks.findings) {
+      EXPECT_EQ(finding.status, Status::undecided) << finding.check;
+      EXPECT_EQ(finding.evidence, "the time limit of 30 s is over");
+    }
+    EXPECT_LT(checks.instances, 60);
+  }
+}
+
+TEST(LawChecks, WhatWasFoundBeforeASilenceStands) {
+  Chain edge;
+  edge.accepts = [](double u, double p, double q) { return u * q <= p; };
+  const std::uint64_t all = laws_of(edge).calls;
+  std::uint64_t left = all / 2;  // the first violation comes on a small instance
+  const LawChecks checks = laws_of(silent_after(left, edge));
+  EXPECT_EQ(law_finding(checks, "zero_support").status, Status::violated);
+  EXPECT_FALSE(law_finding(checks, "zero_support").replay.empty());
+  for (const char* check : {"exact_law", "answers", "function", "inputs_unchanged"})
+    EXPECT_EQ(law_finding(checks, check).status, Status::undecided);
+}
+
+TEST(LawChecks, ALawIsKeptAsFarAsItWasFound) {
+  const Input input{.p = {{.5, .5}, {.5, .5}}, .q = {{.25, .75}}, .drafts = {1}};
+  for (std::uint64_t left : {0, 40, 300}) {
+    InProcess program(silent_after(left));
+    const ProgramLaw law = law_of(program, input);
+    EXPECT_EQ(law.state, LawState::unsettled);
+    EXPECT_EQ(law.silent, "the time limit of 30 s is over");
+    EXPECT_EQ(law.remarks.back(), law.silent);
+    double known = law.unexplored;
+    for (const OutcomeMass& each : law.outcomes) known += each.probability;
+    EXPECT_DOUBLE_EQ(known, 1);
+  }
+  std::uint64_t left = 300;  // the tree is whole, and predictions are left
+  InProcess program(silent_after(left));
+  EXPECT_NEAR(law_of(program, input).of({0}), 1. / 3, 1e-6);
+}
+
+TEST(LawChecks, ArraysChangedInPlaceAreNamed) {
+  struct Variant {
+    std::string names, instance, drafts;
+    std::function<bool(const Input&)> changes;
+  };
+  const std::vector<Variant> variants{
+      {"p", "L=1 K=1 [] p=(1)/1 q=(1)/1", "(0)", [](const Input&) { return true; }},
+      {"q, drafts", "L=2 K=1 [] p=(1)/1 q=(1)/1", "(0 0)", [](const Input& in) { return in.drafts.size() > 1; }},
+      {"p, q", "L=1 K=1 [] p=(0 1)/1 q=(0 1)/1", "(1)", [](const Input& in) { return in.drafts.front() == 1; }}};
+  for (const Variant& variant : variants) {
+    const LawChecks checks = laws_of([&](const Input& input, TapeDraws& draws) {
+      if (variant.changes(input)) draws.overwrites(variant.names);
+      return Chain{}(input, draws);
+    });
+    expect_violated(checks, "inputs_unchanged", variant.instance,
+                    "on drafts " + variant.drafts + ": overwrites " + variant.names);
+    expect_others_held(checks, {"inputs_unchanged"});  // the tokens count
+  }
 }
 
 TEST(LawChecks, StopsWhenItIsTold) {

@@ -137,6 +137,39 @@ TEST(HostileChild, ARefusedRowDoesNotEndTheProcess) {
   marked.expect_none();
 }
 
+TEST(HostileChild, AProgramThatStopsIsAskedNoMore) {
+  const MarkedProcesses marked;
+  WireProgram program(hostile_child("stops"), marked.options());
+  expect_only_struck(program, {}, RowStatus::ok, "");
+  RandomCalls set(60, 4, 2, 11);
+  Runs runs(set.calls.size());
+  strike(set, 37);
+  EXPECT_THROW(program.run(set.inputs, set.calls, runs), ProgramSilent);
+  // Rows that it would answer are not sent any more, and no other process is started.
+  const RandomCalls others(4, 4, 2, 13);
+  try {
+    program.run(others.inputs, others.calls, runs);
+    ADD_FAILURE() << "found an answer";
+  } catch (const ProgramSilent& silent) {
+    EXPECT_STREQ(silent.what(), "interrupted");
+  }
+  EXPECT_TRUE(program.incidents().empty());
+  EXPECT_EQ(marked.count(), 1);
+}
+
+TEST(HostileChild, RowsThatWereChangedInPlaceAreNamed) {
+  const MarkedProcesses marked;
+  WireProgram program(hostile_child("overwrites"), marked.options());
+  RandomCalls set(60, 4, 2, 11);
+  const Runs wanted = runs_here(set);
+  strike(set, 5);
+  strike(set, 37);
+  Runs runs(set.calls.size());
+  program.run(set.inputs, set.calls, runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) EXPECT_EQ(runs[i].overwrote, i == 5 || i == 37 ? "p, drafts" : "");
+  EXPECT_EQ(runs[4].tokens, wanted[4].tokens);
+}
+
 TEST(HostileChild, AProgramThatAlwaysDiesIsGivenUp) {
   const MarkedProcesses marked;
   const RandomCalls set(4, 4, 2, 13);
