@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from draftproof.gate import check, replay
     from draftproof.program import ProgramError, ProgramNotFound
     from draftproof.pytest_plugin import gates
-    from draftproof.rehearsal import FunctionFailed
     from draftproof.results import Finding, Interrupted, Law, Outcome, Refuted, TierResult, Verdict
+    from draftproof.subject import FunctionFailed
     from draftproof.survey import Acceptance, acceptance
     from draftproof.tape import NoMass, TapeShort, UnknownRandomness
 
@@ -26,8 +26,8 @@ _PLACES = {
     "explore": ("law",),
     "gate": ("check", "replay"),
     "pytest_plugin": ("gates",),
-    "rehearsal": ("FunctionFailed",),
     "results": ("Finding", "Interrupted", "Law", "Outcome", "Refuted", "TierResult", "Verdict"),
+    "subject": ("FunctionFailed",),
     "survey": ("Acceptance", "acceptance"),
     "program": ("ProgramError", "ProgramNotFound"),
     "tape": ("NoMass", "TapeShort", "UnknownRandomness"),

@@ -14,14 +14,8 @@ from typing import Any
 import numpy as np
 
 from draftproof.deadline import Deadline
-from draftproof.subject import Subject, words_of
+from draftproof.subject import FunctionFailed, Subject, words_of
 from draftproof.wire import Arrays, Fields
-
-
-class FunctionFailed(RuntimeError):
-    """A function raised, or returned no tokens, on every input that it was given. `__cause__` is its own exception."""
-
-    exit_code = 2
 
 
 def rehearse(subject: Subject, deadline: Deadline) -> None:

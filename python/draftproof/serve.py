@@ -20,7 +20,12 @@ from draftproof.wire import Arrays, Fields, SharedMemory, Unmapped, WireError, f
 
 
 def ask(
-    subject: Subject, arguments: Sequence[str], *, input: str = "", deadline: Deadline | None = None, progress: bool | None = None
+    subject: Subject,
+    arguments: Sequence[str],
+    *,
+    input: str = "",
+    deadline: Deadline | None = None,
+    progress: bool | None = None,
 ) -> dict[str, Any]:
     """Runs the program with `arguments` and `--door`, answers its requests by `subject`, and returns its document.
 

@@ -23,7 +23,8 @@ from draftproof.tape import LedgerEntry, NoMass, RowsUnclear, Tape, TapeShort, U
 from draftproof.wire import Arrays, Fields
 
 OK, FAILED, NO_MASS, TAPE_SHORT = 0, 3, 4, 5
-_Give = Callable[[NDArray[np.int64]], tuple[list[Argument], dict[str, Argument]]]
+Ints = NDArray[np.int64]
+_Give = Callable[[Ints], tuple[list[Argument], dict[str, Argument]]]
 _rehearsal_numbers = np.random.default_rng(2)
 
 
@@ -64,12 +65,18 @@ class Answer:
     message: str = ""
 
 
+class FunctionFailed(RuntimeError):
+    """A function raised, or returned no tokens, on every input that it was given. `__cause__` is its own exception."""
+
+    exit_code = 2
+
+
 def place_of(error: BaseException) -> str:
     """Where an exception was raised, in the last frame outside of libraries: `mine.py, line 12, in verify`."""
     frames = traceback.extract_tb(error.__traceback__)
     own = str(Path(__file__).parent)
     outside = [frame for frame in frames if not frame.filename.startswith(own)]
-    users = [frame for frame in outside if "site-packages" not in frame.filename and "dist-packages" not in frame.filename]
+    users = [frame for frame in outside if "-packages" not in frame.filename]  # site-packages, dist-packages
     for frame in reversed(users or outside):
         return f"{frame.filename}, line {frame.lineno}, in {frame.name}"
     return ""
@@ -99,7 +106,7 @@ class _Numbers:
         self.tapes: list[Tape] = []
         self._sources = [source for source in intercept.sources() if source.present()]
 
-    def run(self, rows: int | NDArray[np.int64], fn: Callable[..., Any], given: list[Any], named: dict[str, Any]) -> Any:
+    def run(self, rows: int | Ints, fn: Callable[..., Any], given: list[Any], named: dict[str, Any]) -> Any:
         """What `fn` returns, with the random numbers of one row or of a batch."""
         names = self._subject.names_of(fn)
         first = rows if isinstance(rows, int) else int(rows[0])
@@ -122,7 +129,7 @@ class _Numbers:
         finally:
             here.tape = before
 
-    def _next_tape(self, rows: int | NDArray[np.int64]) -> Tape:
+    def _next_tape(self, rows: int | Ints) -> Tape:
         subject = self._subject
         if isinstance(rows, int):
             tape = Tape.of_row(
@@ -256,9 +263,7 @@ class Subject:
         self.answered += sum(1 for answer in answers if answer.status in (OK, TAPE_SHORT))
         return fields, result
 
-    def _answer(
-        self, fields: Fields, arrays: Arrays
-    ) -> tuple[Fields, Arrays, list[LedgerEntry], list[Answer]]:
+    def _answer(self, fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays, list[LedgerEntry], list[Answer]]:
         self._overwrote = {}
         if fields["type"] == "verify":
             rows = Rows(*(arrays.get(name) for name in ("p", "q", "drafts", "lengths", "parents")))  # type: ignore[arg-type]
@@ -269,10 +274,14 @@ class Subject:
             wanted, numbers = int(fields["drafts"]), _Numbers(self, fields, arrays)
             return self._reply(fields, self._drafts(self.draft, arrays["q"][:, 0], wanted, numbers), numbers, wanted)
         if fields["type"] == "generate" and self.generate is not None:
-            with intercept.seeded(int(fields["seed"])):
-                text = self.generate(arrays["target"], arrays["proposal"], int(fields["length"]), int(fields["drafts"]))
+            given = arrays["target"], arrays["proposal"], int(fields["length"]), int(fields["drafts"])
             self.calls += 1
-            tokens = np.array([tokens_of(text)], np.int32)
+            try:
+                with intercept.seeded_call(int(fields["seed"]), True):
+                    tokens = np.array([tokens_of(self.generate(*given))], np.int32)
+            except (Exception, SystemExit) as error:
+                said = f"{self.declaration.name} fails on a text of {given[2]} tokens: {words_of(error)}"
+                raise FunctionFailed(said) from error
             return {"type": "result", "id": fields["id"]}, {"tokens": tokens}, [], []
         message = f"found a request {fields['type']!r}, wanted one of {', '.join(self.declaration.functions)}"
         return {"type": "error", "id": fields["id"], "message": message}, {}, [], []
@@ -319,15 +328,13 @@ class Subject:
             answers.append(self._one(self.fn, given, [], numbers, i))
         return answers
 
-    def _one(
-        self, fn: Callable[..., Any], given: list[Argument], more: list[Any], numbers: _Numbers, i: int
-    ) -> Answer:
+    def _one(self, fn: Callable[..., Any], given: list[Argument], more: list[Any], numbers: _Numbers, i: int) -> Answer:
         """The answer on one row, whose arguments are `given` and then `more`."""
         answer = self._call(fn, given, more, numbers, i)
         if self.book.met:
             again = self._rehearse(
                 tuple(argument.key for argument in given),
-                lambda: self._call(fn, given, more, self._random_numbers(1, numbers.vocabulary), 0),
+                lambda: self._call(fn, given, more, self._random_numbers(numbers.vocabulary, np.ones(1, np.int64)), 0),
             )
             if again:
                 numbers.forget()
@@ -372,18 +379,13 @@ class Subject:
             return Answer(status=NO_MASS, message=str(reason) + (f" ({place})" if place else ""))
         return Answer(status=FAILED, message=words_of(error))
 
-    def _random_numbers(self, rows: int, vocabulary: int, lengths: NDArray[Any] | None = None) -> _Numbers:
-        """Numbers of a rehearsal: independent of all requests."""
-        arrays: Arrays = {"tape": _rehearsal_numbers.random((rows, 256))}
-        if lengths is not None:
-            arrays["lengths"] = lengths
-        else:
-            arrays["lengths"] = np.ones(rows, np.int64)
-        return _Numbers(self, {"vocabulary": vocabulary}, arrays)
+    def _random_numbers(self, vocabulary: int, lengths: Ints) -> _Numbers:
+        """Numbers of a rehearsal, one row for each of `lengths`: independent of all requests."""
+        tape = _rehearsal_numbers.random((len(lengths), 256))
+        return _Numbers(self, {"vocabulary": vocabulary}, {"tape": tape, "lengths": lengths})
 
     def _rehearse(self, key: tuple[bytes, ...], call: Callable[[], Any]) -> bool:
-        """Calls the function on other numbers, to learn which of the seeds that the last call used are the same in every
-        call. Whether one was found."""
+        """Whether a seed of the last call is the same in every call: calls the function on other numbers."""
         book, met = self.book, set(self.book.met)
         if key in self._rehearsed or not book.undecided():
             return False
@@ -405,7 +407,7 @@ class Subject:
         # With numbers of the host a batch is one row: an array of V numbers could be taken for one of each row.
         parts = np.split(np.arange(len(q)), len(q) if numbers.scripted else 1)
 
-        def give(part: NDArray[np.int64]) -> tuple[list[Argument], dict[str, Argument]]:
+        def give(part: Ints) -> tuple[list[Argument], dict[str, Argument]]:
             return [self._arguments.new("q", q[part])], {}
 
         return [answer for part in parts for answer in self._together(fn, give, [wanted], part, numbers)]
@@ -415,7 +417,7 @@ class Subject:
     def _batches(self, rows: Rows, numbers: _Numbers) -> list[Answer]:
         new, level = self._arguments.new, self.declaration.level
 
-        def give(part: NDArray[np.int64]) -> tuple[list[Argument], dict[str, Argument]]:
+        def give(part: Ints) -> tuple[list[Argument], dict[str, Argument]]:
             p, q = rows.p[part], rows.q[part]
             if level == "position":
                 p, q = p[:, 0], q[:, 0] if q.shape[1] == 1 else q
@@ -431,7 +433,7 @@ class Subject:
         return [answer for part in rows.parts() for answer in self._together(self.fn, give, [], part, numbers)]
 
     def _together(
-        self, fn: Callable[..., Any], give: _Give, more: list[Any], part: NDArray[np.int64], numbers: _Numbers
+        self, fn: Callable[..., Any], give: _Give, more: list[Any], part: Ints, numbers: _Numbers
     ) -> list[Answer]:
         """A batch in one call, or row by row where that fails or its random numbers cannot be told apart.
 
@@ -444,17 +446,19 @@ class Subject:
         if self.book.met:
             lengths = numbers.lengths[part]
             key = (part.tobytes(), *(argument.key for argument in give(part)[0]))
-            again = self._rehearse(key, lambda: self._call_batch(
-                fn, lambda _: give(part), more, np.arange(len(part)), self._random_numbers(len(part), numbers.vocabulary,
-                                                                                          lengths)))  # fmt: skip
-            if again:
+            rows, v = np.arange(len(part)), numbers.vocabulary
+
+            def rehearsal() -> None:
+                self._call_batch(fn, lambda _: give(part), more, rows, self._random_numbers(v, lengths))
+
+            if self._rehearse(key, rehearsal):
                 numbers.forget()
                 answers = self._call_batch(fn, give, more, part, numbers) or answers
             self.book.met.clear()
         return answers
 
     def _call_batch(
-        self, fn: Callable[..., Any], give: _Give, more: list[Any], part: NDArray[np.int64], numbers: _Numbers
+        self, fn: Callable[..., Any], give: _Give, more: list[Any], part: Ints, numbers: _Numbers
     ) -> list[Answer] | None:
         """The answers of a batch; None: its rows are to be run alone."""
         given, named = give(part)
@@ -469,8 +473,8 @@ class Subject:
                 if answer.status != OK:
                     answers[i] = answer
             for argument in [*given, *named.values()]:
-                for i in np.flatnonzero(argument.changed_rows()) if argument.changed() else ():
-                    row = int(part[i])
+                for changed in np.flatnonzero(argument.changed_rows()).tolist() if argument.changed() else ():
+                    row = int(part[changed])
                     self._overwrote[row] = ", ".join(filter(None, (self._overwrote.get(row), argument.name)))
             return answers
         except UnknownRandomness:

@@ -64,7 +64,7 @@ class Tape:
         self.rows, self.places = array.shape
         self.lengths = np.ones(self.rows, np.int64) if lengths is None else lengths
         if self.rows == 1:
-            self.one = RowTape(array[0].tolist(), self._number_of)
+            self.one: RowTape | None = RowTape(array[0].tolist(), self._number_of)
         else:
             self._source: SeededSource | None = None
             self._known: dict[tuple[Hashable, int, int], Floats] = {}
@@ -104,7 +104,7 @@ class Tape:
         self.every_operator = True  # whether torch runs under the dispatch mode
         self.ledger = ledger
         self.refused: UnknownRandomness | None = None  # by an interceptor, also where the function caught it
-        self.one: RowTape | None = None
+        self.one = None
         self.constant: float | None = None
         self.seeded: dict[Hashable, Any] = {}  # generators with a seed: a SeededSource, or one to draw from instead
         self._streams = streams
@@ -222,7 +222,7 @@ class Tape:
     # The log.
 
     def log(self) -> Log:
-        """Returns `draw_counts` int32 [b], `draws` int32 [sum, 4], `weights` float64, names of streams, as `result` has them.
+        """Returns `draw_counts` int32 [b], `draws` int32 [sum, 4], `weights` float64 and names of streams, as `result`.
 
         Weights of a draw without mass are zeros, since the protocol admits others in rows of status 4 alone.
         """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import threading
 from typing import Any
 
 import numpy as np
@@ -237,3 +239,140 @@ def test_generators_of_batches_differ_from_call_to_call() -> None:
     torch.manual_seed(1)
     subject.answer(fields | {"randomness": "opaque"}, arrays)
     assert drawn[2] == drawn[0]
+
+
+def ragged(rows: list[int], tape: list[list[float]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A request of rows with so many drafts each."""
+    fields, arrays = request(len(rows), tape, drafts=max(rows))
+    arrays["lengths"] = np.array(rows, np.int32)
+    for i, n in enumerate(rows):
+        arrays["drafts"][i, n:] = -1
+    return fields, arrays
+
+
+LENGTHS = [3, 1, 2, 1, 3]
+ROW_TAPES = [[0.125 * (i + 1)] * 3 + [-1.0 - i % 2] + [0.5] * 6 for i in range(len(LENGTHS))]
+
+
+def padded(p: Any, q: Any, drafts: Any, lengths: Any) -> Any:
+    return np.random.random(drafts.shape)
+
+
+def padded_with_bonus(p: Any, q: Any, drafts: Any, lengths: Any) -> Any:
+    return np.random.random((len(p), drafts.shape[1] + 1))
+
+
+def packed(p: Any, q: Any, drafts: Any, lengths: Any) -> Any:
+    coins = np.zeros(drafts.shape)
+    coins[np.arange(drafts.shape[1]) < lengths[:, None]] = np.random.random(int(lengths.sum()))
+    return coins
+
+
+@pytest.mark.parametrize(("coins", "more"), [(padded, 0), (padded_with_bonus, 1), (packed, 0)])
+def test_rows_of_a_ragged_batch_draw_what_is_theirs(coins: Any, more: int) -> None:
+    seen: list[Any] = []
+
+    def verify(p: Any, q: Any, drafts: Any, lengths: Any) -> Any:
+        seen.append(coins(p, q, drafts, lengths))
+        return np.zeros((len(p), 1), np.int64)
+
+    subject = door(verify, batched=True)
+    _, reply = subject.answer(*ragged(LENGTHS, ROW_TAPES))
+    assert not subject.alone
+    assert reply["draw_counts"].tolist() == [n + more for n in LENGTHS]
+    for i, n in enumerate(LENGTHS):
+        assert seen[0][i, :n].tolist() == ROW_TAPES[i][:n]
+
+
+def test_padding_is_never_the_same_number_twice() -> None:
+    seen: list[Any] = []
+
+    def verify(p: Any, q: Any, drafts: Any, lengths: Any) -> Any:
+        seen.append(padded(p, q, drafts, lengths)[1, 2])
+        return np.zeros((len(p), 1), np.int64)
+
+    subject = door(verify, batched=True)
+    for _ in range(2):
+        subject.answer(*ragged(LENGTHS, ROW_TAPES))
+    assert seen[0] != seen[1]
+
+
+def test_one_number_everywhere_needs_no_rows() -> None:
+    def verify(p: Any, q: Any, drafts: Any, lengths: Any) -> Any:
+        return [[int(np.random.random() * 8), int(np.random.choice(2, p=[0.5, 0.5]))] for _ in range(len(p))]
+
+    subject = door(verify, batched=True)
+    _, reply = subject.answer(*ragged(LENGTHS, [[0.625] * 9] * len(LENGTHS)))
+    assert not subject.alone
+    assert reply["tokens"][:, :2].tolist() == [[5, 1]] * len(LENGTHS)
+
+
+def in_place(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    p[0, 0] += 1
+    return [0]
+
+
+def through_a_view(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    q.reshape(-1)[0] = 0.5
+    drafts.sort()
+    return [0]
+
+
+def of_lists(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    drafts.append(0)
+    return [0]
+
+
+@pytest.mark.parametrize(
+    ("fn", "arrays", "names"),
+    [(in_place, "numpy", "p"), (through_a_view, "numpy", "q"), (of_lists, "list", "drafts"), (chain, "numpy", "")],
+)
+def test_arrays_that_a_function_changes_are_named_and_whole_in_the_next_call(fn: Any, arrays: str, names: str) -> None:
+    subject = door(fn, arrays=arrays)
+    for _ in range(2):
+        fields, reply = subject.answer(*request(2, [[0.25, -1.0]] * 2))
+        assert fields.get("overwrote", {}) == ({"0": names, "1": names} if names else {})
+        assert reply["status"].tolist() == [OK, OK]
+
+
+def test_tensors_that_a_function_changes_are_named() -> None:
+    torch = pytest.importorskip("torch")
+
+    def verify(p: Any, q: Any, drafts: Any) -> Any:
+        p[..., 0].clamp_(min=0.75)
+        return torch.zeros(len(p), 1, dtype=torch.int64) if p.dim() == 3 else [0]
+
+    for declared in ({}, {"batched": True}, {"dtype": "bfloat16"}):
+        subject = door(verify, arrays="torch", **declared)
+        fields, _ = subject.answer(*request(2, [[0.25, -1.0]] * 2))
+        assert fields["overwrote"] == {"0": "p", "1": "p"}
+
+
+def test_numbers_belong_to_the_thread_that_calls() -> None:
+    torch = pytest.importorskip("torch")
+    drawn: list[Any] = []
+
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        def aside() -> None:
+            drawn.append((np.random.random(), random.random(), np.random.default_rng().random(), float(torch.rand(()))))
+
+        thread = threading.Thread(target=aside)
+        thread.start()
+        thread.join()
+        return [int(np.random.random() * 4) % 2]
+
+    _, reply = door(verify, arrays="numpy").answer(*request(4, [[0.25], [0.0], [0.75], [0.5]]))
+    assert reply["tokens"][:, 0].tolist() == [1, 0, 1, 0]
+    assert reply["draw_counts"].tolist() == [1] * 4
+    assert len({value for row in drawn for value in row}) == 4 * len(drawn) >= 16
+
+
+def test_a_call_that_caught_the_end_of_its_tape_is_asked_again() -> None:
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        try:
+            return [int(np.random.random() + np.random.random())]
+        except Exception:
+            return [1]
+
+    _, reply = door(verify).answer(*request(1, [[0.25]]))
+    assert reply["status"].tolist() == [TAPE_SHORT]

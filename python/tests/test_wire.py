@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from draftproof.declare import door as declare
 from draftproof.deadline import Deadline
+from draftproof.declare import door as declare
 from draftproof.serve import _converse, _Progress
 from draftproof.wire import Arrays, Fields, SharedMemory, Unmapped, WireError, frame, read_frame
 
@@ -143,9 +143,7 @@ def test_a_function_behind_a_door_reads_shared_rows() -> None:
     here, there = socket.socketpair()
     with here, there, here.makefile("rwb") as host, there.makefile("rwb") as door:
         subject = declare(last_token, races=False)
-        answers = threading.Thread(
-            target=_converse, args=(subject, door, Deadline(None), _Progress(subject, False))
-        )
+        answers = threading.Thread(target=_converse, args=(subject, door, Deadline(None), _Progress(subject, False)))
         answers.start()
 
         def ask(fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays]:

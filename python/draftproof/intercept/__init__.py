@@ -21,13 +21,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Protocol, cast
 
-from draftproof.intercept._reach import objects_of
 from draftproof.intercept import torch_operators
+from draftproof.intercept._reach import objects_of
 from draftproof.intercept._scalars import drawing_from, here
 from draftproof.tape import NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
 
-__all__ = ["Source", "calling", "intercepting", "objects_of", "reason_of", "replaced", "scripted", "seeded", "seeded_call", "sources",
-           "unreachable"]  # fmt: skip
+__all__ = ["Source", "calling", "intercepting", "objects_of", "reason_of", "replaced", "scripted", "seeded",
+           "seeded_call", "sources", "unreachable"]  # fmt: skip
 
 REASONS = TapeShort, NoMass, RowsUnclear, UnknownRandomness
 

@@ -73,7 +73,7 @@ def handler_of(operator: torch._ops.OpOverload) -> Handler | None:
 
 
 def answer(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any], handler: Handler) -> Any:
-    """The result of a random operator. The own numbers of a generator whose seed is the same in every call are let be."""
+    """The result of a random operator. A generator whose seed is the same in every call draws its own numbers."""
     generator = kwargs.get("generator")
     source = source_at(tape, generator)
     seeded = isinstance(source, SeededSource)

@@ -35,7 +35,8 @@ def source_at(tape: Tape, generator: torch.Generator | None) -> Any:
     generator = torch.default_generator if generator is None else generator
     seed = generator.initial_seed()
     if seed >= FIRST_MARK:
-        return tape.seeded.get(("torch", seed))
+        at = tape.seeded.get(("torch", seed))
+        return None if at is None else SeededSource(at.root, at.at)  # the mark may come again
     return source_of(tape, ("torch seed", seed), generator)
 
 

@@ -65,10 +65,11 @@ def _spawn(self: Any, n: int) -> list[Any]:
     tape = running()
     children = [StandIn(child.bit_generator) for child in Plain.spawn(self, n)]
     source = tape.seeded.get(id(self)) if tape is not None else None
-    for i, child in enumerate(children if tape is not None and source is not None else ()):
-        assert tape is not None
-        is_source = isinstance(source, SeededSource)
-        tape.seeded[id(child)] = SeededSource((source.root, "spawned", source.at, i)) if is_source else child
+    for i, child in enumerate(children):
+        if tape is not None and isinstance(source, SeededSource):
+            tape.seeded[id(child)] = SeededSource((source.root, "spawned", source.at, i))
+        elif tape is not None and source is not None:
+            tape.seeded[id(child)] = child
     return children
 
 
@@ -120,7 +121,7 @@ def _get_state(self: Any, legacy: bool = True) -> Any:
     tape = running()
     source = tape.seeded.get(self.key()) if tape is not None else None
     if tape is None or not (source is None or isinstance(source, SeededSource)):
-        return PlainLegacy.get_state(source or self.plain(), legacy)
+        return PlainLegacy.get_state(source or self.plain(), legacy)  # type: ignore[call-overload]
     source = tape.seeded.setdefault(self.key(), SeededSource(("state", len(tape.seeded))))
     return SeededSource(source.root, source.at)
 
@@ -146,7 +147,7 @@ Legacy = _stand_in(PlainLegacy, "numpy.random", _public(PlainLegacy), **_legacy_
 _module = LikeBase("Module", (Legacy,), {
     "given": False,
     "key": lambda self: NAME,
-    "plain": lambda self: own(NAME, _seeded_legacy) or np.random.mtrand._rand,  # type: ignore[attr-defined]
+    "plain": lambda self: own(NAME, _seeded_legacy) or np.random.mtrand._rand,
 })  # fmt: skip
 
 

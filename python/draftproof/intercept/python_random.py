@@ -177,7 +177,7 @@ class ModuleStandIn(StandIn):
     def _plain(self) -> Any:
         tape = running()
         fixed = tape.seeded.get(NAME) if tape is not None else None
-        return fixed or own(NAME, Plain) or random._inst  # type: ignore[attr-defined]
+        return fixed or own(NAME, Plain) or random._inst
 
     def seed(self, a: Any = None, version: int = 2) -> None:
         tape = running()

@@ -1,0 +1,170 @@
+"""Generators that a function seeds itself: equal seeds are equal numbers, within a call and across calls."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from test_subject import request
+
+from draftproof import intercept
+from draftproof.declare import door
+from draftproof.seeds import ENOUGH, SeedBook
+from draftproof.tape import Tape
+
+torch = pytest.importorskip("torch")
+
+
+def twice(draw: Callable[[], float], seed: Callable[[], Any]) -> Callable[[], list[float]]:
+    def fn() -> list[float]:
+        drawn = []
+        for _ in range(2):
+            seed()
+            drawn.append(draw())
+        return [*drawn, draw()]
+
+    return fn
+
+
+def restored(draw: Callable[[], float], save: Callable[[], Any], restore: Callable[[Any], Any]) -> Any:
+    def fn() -> list[float]:
+        state = save()
+        first = draw()
+        restore(state)
+        return [first, draw(), draw()]
+
+    return fn
+
+
+def of_numpy() -> list[float]:
+    return [np.random.default_rng(5).random(), np.random.default_rng(5).random(), np.random.default_rng(6).random()]
+
+
+def of_random() -> list[float]:
+    return [random.Random(5).random(), random.Random(5).random(), random.Random(6).random()]
+
+
+def of_torch() -> list[float]:
+    made = [torch.Generator().manual_seed(seed) for seed in (5, 5, 6)]
+    return [float(torch.rand((), generator=generator)) for generator in made]
+
+
+SAME_TWICE = {
+    "numpy.random.seed": twice(lambda: np.random.random(), lambda: np.random.seed(5)),
+    "random.seed": twice(lambda: random.random(), lambda: random.seed(5)),
+    "torch.manual_seed": twice(lambda: float(torch.rand(())), lambda: torch.manual_seed(5)),
+    "numpy state": restored(
+        lambda: np.random.random(), lambda: np.random.get_state(), lambda s: np.random.set_state(s)
+    ),
+    "random state": restored(lambda: random.random(), lambda: random.getstate(), lambda s: random.setstate(s)),
+    "torch state": restored(
+        lambda: float(torch.rand(())), lambda: torch.get_rng_state(), lambda s: torch.set_rng_state(s)
+    ),
+    "default_rng": of_numpy,
+    "Random": of_random,
+    "Generator": of_torch,
+}
+
+
+@pytest.mark.parametrize("fn", SAME_TWICE.values(), ids=SAME_TWICE)
+def test_equal_seeds_take_one_place(fn: Callable[[], list[float]]) -> None:
+    tape = Tape([[0.5, 0.25, 0.75]], 3)
+    with intercept.intercepting(tape):
+        drawn = fn()
+    assert drawn == [0.5, 0.5, 0.25]
+    assert tape.log()[0].tolist() == [2]
+
+
+def test_a_number_that_was_a_pick_is_a_uniform_of_its_cell() -> None:
+    tape = Tape([[-2.0, 0.9]], 3)
+
+    def fn() -> tuple[int, float]:
+        np.random.seed(3)
+        cell = np.random.choice(2, p=[0.5, 0.5])
+        np.random.seed(3)
+        return int(cell), np.random.random()
+
+    with intercept.intercepting(tape):
+        assert fn() == (1, 0.75)  # the middle of 0.5 .. 1
+
+
+@pytest.mark.parametrize("fn", SAME_TWICE.values(), ids=SAME_TWICE)
+def test_seeds_that_are_the_same_in_every_call_give_their_own_numbers(fn: Callable[[], list[float]]) -> None:
+    if "state" in fn.__qualname__ or fn.__qualname__.startswith("restored"):
+        pytest.skip("a state is of its own call")
+    book = SeedBook()
+    for _ in range(ENOUGH):
+        with book.rehearsal(), intercept.intercepting(Tape([[0.5, 0.25, 0.75]], 3, book=book)):
+            fn()
+    assert book.fixed()
+    found = []
+    for values in ([0.5, 0.25, 0.75], [0.1, 0.2, 0.3]):
+        with intercept.intercepting(Tape([values], 3, book=book)):
+            found.append(fn())
+    assert found[0] == found[1] == fn()
+
+
+def verify_with(seed: Callable[[Any], Any]) -> Callable[..., list[int]]:
+    def verify(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+        own = np.random.default_rng(seed(rng))
+        return [int(own.random() >= p[0, 0])]
+
+    return verify
+
+
+TAPES = [[v, w, *[0.5] * 8] for v in (0.125, 0.375, 0.625, 0.875) for w in (0.25, 0.75)]
+
+
+def test_a_seed_of_every_call_makes_the_tape_idle() -> None:
+    subject = door(verify_with(lambda rng: 7))
+    _, reply = subject.answer(*request(8, TAPES))
+    assert len(set(reply["tokens"][:, 0].tolist())) == 1
+    assert reply["draw_counts"].tolist() == [0] * 8
+    assert subject.book.fixed() == ["numpy seed 7"]
+
+
+def test_a_seed_from_the_tape_is_a_place_of_the_tape() -> None:
+    subject = door(verify_with(lambda rng: int(rng.integers(2**31))))
+    _, reply = subject.answer(*request(8, TAPES))
+    assert reply["tokens"][:, 0].tolist() == [0, 1] * 4
+    assert reply["draw_counts"].tolist() == [2] * 8
+    assert subject.book.fixed() == []
+
+
+def test_a_seed_of_the_input_makes_the_tape_idle() -> None:
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        return [int(np.random.default_rng([int(drafts[0]), 3]).random() * 2)]
+
+    _, reply = door(verify).answer(*request(8, TAPES))
+    assert len(set(reply["tokens"][:, 0].tolist())) == 1
+
+
+def test_a_generator_that_outlives_its_call_is_of_the_tape() -> None:
+    kept: list[Any] = []
+
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        if not kept:
+            kept.append(torch.Generator().manual_seed(0))
+        return [int(torch.rand((), generator=kept[0]) * 2)]
+
+    subject = door(verify, arrays="numpy")
+    subject.answer(*request(1, [[0.5] * 9]))  # makes it
+    _, reply = subject.answer(*request(2, [[0.25] * 9, [0.75] * 9]))
+    assert reply["tokens"][:, 0].tolist() == [0, 1]
+
+
+def test_generators_of_the_process_are_as_they_were() -> None:
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        torch.manual_seed(7)
+        np.random.seed(7)
+        random.seed(7)
+        return [int(torch.rand(()) + np.random.random() + random.random() < 1.5)]
+
+    before = torch.get_rng_state(), repr(np.random.get_state()), random.getstate()
+    for tape in (TAPES, None):
+        door(verify, arrays="numpy").answer(*request(8, tape))
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert (repr(np.random.get_state()), random.getstate()) == before[1:]
