@@ -42,7 +42,7 @@ void PlaceSearch::append_tape(const Ask& ask, std::vector<double>& tape) const {
     const auto begin = static_cast<std::ptrdiff_t>(tape.size());
     tape.insert(tape.end(), static_cast<std::size_t>(places_of(node_.draw)), -late);
     const std::uint64_t early = ask.pair ? static_cast<std::uint64_t>(pairs_[ask.scan].fixed) : ask.value;
-    tape[static_cast<std::size_t>(begin) + early] = -1;
+    if (early < values_of(node_.draw)) tape[static_cast<std::size_t>(begin) + early] = -1;  // else all are late
     if (ask.pair)
       tape[static_cast<std::size_t>(begin) + static_cast<std::size_t>(pairs_[ask.scan].moved)] =
           -std::exp2(static_cast<double>(ask.value) * 0x1p-26 - 60);

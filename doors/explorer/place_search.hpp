@@ -91,7 +91,7 @@ class PlaceSearch {
     bool low_wins = false, low_loses = false, high_loses = false;
     bool races() const { return low_wins && high_loses; }
   };
-  enum class Race { classes, reference, rest, done };  // what the search of a race has asked for
+  enum class Race { classes, late, reference, rest, done };  // what the search of a race has asked for
 
   // place_search.cpp
   bool want(std::size_t scan, std::vector<std::uint64_t>& points, std::vector<Ask>& asks);

@@ -97,6 +97,15 @@ void PlaceSearch::ask_ends(int fixed, int moved, std::vector<Ask>& asks) {
 /// Asks for the next possible reference against the entries of other classes, or gives up.
 void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& asks) {
   pairs_.clear();
+  // An entry of weight 0 wins against no other: its run shows what happens where all entries are late. It is no
+  // reference, also in a program whose late clocks are finite, where another entry wins that run.
+  const auto wins = [&](int x) {
+    return std::any_of(scans_.begin(), scans_.end(), [&](const Scan& scan) {
+      const Probe *early = probe_at(scan, static_cast<std::uint64_t>(x)), *none = probe_at(scan, values_of(node_.draw));
+      return none == nullptr || early->after != none->after;
+    });
+  };
+  while (reference_ < node_.draw.size && !wins(reference_)) ++reference_;
   if (reference_ == node_.draw.size) {
     resolved_ = false;
     return;
@@ -106,9 +115,13 @@ void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& as
 }
 
 void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) {
-  // An entry of weight 0 wins against no other, so its run alone shows another entry's behaviour. It is no reference:
-  // it loses at `high` to an entry that is late itself.
   if (race_ == Race::classes) {
+    race_ = Race::late;
+    for (std::size_t k = 0; k < scans_.size(); ++k)
+      asks.push_back({.scan = static_cast<std::uint32_t>(k), .value = values_of(node_.draw)});
+    return;
+  }
+  if (race_ == Race::late) {
     race_ = Race::reference;
     return ask_reference(of, asks);
   }

@@ -137,9 +137,9 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
     subject.ledger.clear()
     asked = {"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}
     deadline.call(subject.answer, asked, arrays)
-    return any(
-        entry.kind in ("coin", "hash") and entry.shape and entry.shape[-1] == vocabulary for entry in subject.ledger
-    )
+    arrays_of_v = [e for e in subject.ledger if e.kind in ("coin", "hash") and e.shape[-1:] == (vocabulary,)]
+    clocks = [count for e, count in subject.ledger.items() if e.kind == "clock" and not e.shape]
+    return bool(arrays_of_v) or any(count % vocabulary == 0 for count in clocks)
 
 
 def _check_signature(fn: Callable[..., Any], given: list[str], subject: Subject) -> None:

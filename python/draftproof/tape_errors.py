@@ -13,7 +13,7 @@ class LedgerEntry(NamedTuple):
     dtype: str  # of the result: float32, int64
     shape: tuple[int, ...]  # of the result
     generator: str  # "global" or "given"
-    kind: str  # coin, pick, clock, integer; race for uniforms that are drawn as a race
+    kind: str  # coin, pick, clock, integer; hash: an integer below 2^16 or more; race: drawn as a race
 
     def text(self) -> str:
         """In words, without its shape: `coin by aten::rand, float32, global generator`."""

@@ -142,19 +142,41 @@ def raced_uniforms(
 
     A uniform of that grid has an absolute error of 2^-bits near 1. A clock of 2^-8 or more, which is a ratio of
     weights up to 256, has a relative error of 2^(8 - bits) from there; the host is told so many bits.
+
+    Only ratios of clocks decide a race. Integers have no uniform of 0, and so no clock beyond some 23: those that the
+    host forces become 2^8 times earlier, which leaves ratios up to 5,000 and takes 8 bits.
     """
-    scale = 2.0**bits
-    told = max(1, min(bits, significand) - 8)
+    scale, earlier = 2.0**bits, 8 if bits == 32 else 0
+    told = max(1, min(bits, significand) - 8 - earlier)
+    forced = earlier > 0 and tape.one is not None and tape.one.at < tape.one.places and tape.one.values[tape.one.at] < 0
     drawn = clocks(tape, operator, shape, told, stream)
+    if forced:
+        drawn = [clock * 2.0**-earlier for clock in drawn]
     flat = [min(math.floor(math.exp(-clock) * scale), scale - 1) / scale for clock in drawn]
     return flat if isinstance(drawn, list) else np.array(flat)
 
 
+def is_hash(n: int) -> bool:
+    """Whether integers below n are likely bits of a hash, which stand for uniforms."""
+    return n >= 2**16 and n & (n - 1) == 0
+
+
+def kind_of_integers(tape: Tape, shape: Shape, n: int) -> str:
+    """What the ledger says of integers below n."""
+    return "integer" if not is_hash(n) else "race" if is_race(tape, shape) else "hash"
+
+
 def integers(tape: Tape, operator: str, shape: Shape, n: int, stream: str) -> list[int] | Ints:
-    """Integers 0 .. n - 1, flat. Beyond 2^31 - 1 a power of two up to 2^53 is drawn as a coin of so many bits."""
+    """Integers 0 .. n - 1, flat. Beyond 2^31 - 1 a power of two up to 2^53 is drawn as a coin of so many bits.
+
+    Bits of a hash for each token are a race, as uniforms are.
+    """
     count = math.prod(shape)
     if count == 0:
         return []
+    if is_hash(n) and is_race(tape, shape) and n <= 2**53:
+        bits = n.bit_length() - 1
+        return [int(u * n) for u in raced_uniforms(tape, operator, shape, bits, bits, stream)]
     if n >= 2**31:
         bits = n.bit_length() - 1
         if n != 2**bits or bits > 53:

@@ -128,7 +128,7 @@ def integers(
     if n < 1:
         raise ValueError(f"{call.operator}: found low {first}, high {last}; wanted low < high")
     shape = shape_of(size)
-    call.note("integer", shape, _name(dtype))
+    call.note(elements.kind_of_integers(call.tape, shape, n), shape, _name(dtype))
     flat = np.array(elements.integers(call.tape, call.operator, shape, n, call.stream), np.int64) + first
     return flat.astype(dtype).reshape(shape) if shape else int(flat[0])
 

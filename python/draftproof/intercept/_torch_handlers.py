@@ -194,7 +194,8 @@ def integer(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, 
     low, high = int(low), int(high)
     if high <= low:
         raise RuntimeError(f"{name}: found from {low} to {high}, wanted an end above the start")
-    note(tape, name, dtype_name(dtype), shape, given.get("generator") is not None, "integer")
+    kind = elements.kind_of_integers(tape, shape, high - low)
+    note(tape, name, dtype_name(dtype), shape, given.get("generator") is not None, kind)
     drawn = elements.integers(tape, name, shape, high - low, name[6:])
     return finished(operator, given, [x + low for x in drawn] if low else drawn, target)
 

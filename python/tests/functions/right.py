@@ -49,13 +49,11 @@ COINS = {
         "@n.random() * q < p",
         "@n.random() < p / q",
         "@n.uniform(0, q) < p",
-        "p > 0 and (p >= q or @n.exponential() / p < @n.exponential() / (q - p))",
     ],
     "list": [
         "random.random() * q < p",
         "random.random() < p / q",
         "random.uniform(0, q) < p",
-        "p > 0 and (p >= q or random.expovariate(p) < random.expovariate(q - p))",
     ],
 }
 PICKS = {
@@ -84,7 +82,8 @@ PICKS = {
     "list": [
         "return random.choices(range(len(w)), w)[0]",
         "return random.choices(range(len(w)), cum_weights=list(itertools.accumulate(w)))[0]",
-        "return min((x for x in range(len(w)) if w[x] > 0), key=lambda x: random.expovariate(w[x]))",
+        "clocks = [random.expovariate(1.0) for _ in w]\n"
+        "    return min((x for x in range(len(w)) if w[x] > 0), key=lambda x: clocks[x] / w[x])",
         "reached, u = 0.0, random.random() * sum(w)\n"
         "    for x, weight in enumerate(w):\n"
         "        reached += weight\n"
