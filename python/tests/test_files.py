@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from test_recorder import V, token_loop
 from draftproof.capture import CaptureError, Recorder, capture, recover
 from draftproof.engines import results as engine_results
 
-KINDS = {
+KINDS: dict[str, Callable[[Path], object]] = {
     "a FIFO": os.mkfifo,
     "a directory": os.mkdir,
     "a socket": lambda path: socket.socket(socket.AF_UNIX).bind(str(path)),

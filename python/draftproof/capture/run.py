@@ -82,7 +82,7 @@ def capture(
     The output grows in `output.part` and appears at once and whole. An interrupted capture goes on where it was when it
     is started again with the same arguments, and gives the same bytes.
 
-    Raises: CaptureError. FileExistsError if the output is no regular file. KeyboardInterrupt passes after a last commit.
+    Raises: CaptureError. FileExistsError for a device or the like. KeyboardInterrupt passes after a last commit.
 
     Cost: one pass of each model over each piece that has positions; memory of its rows in double precision.
     """
