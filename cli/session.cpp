@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -90,6 +89,19 @@ std::size_t terminal_width() {
   throw InputError({.file = output, .found = "a file that cannot be written", .wanted = "a writable path"});
 }
 
+/// Throws: InputError if something else than a folder for requests stands there, or than files of requests in it.
+void check_dumps(const std::filesystem::path& folder) {
+  if (folder.empty()) return;
+  std::error_code ignored;  // a folder that cannot be read is refused when a request is written
+  std::string found = write_target(folder).special;
+  if (std::filesystem::is_regular_file(folder, ignored)) found = "a regular file";
+  if (!found.empty() && !std::filesystem::is_directory(folder, ignored))
+    throw InputError({.file = folder.string(), .found = found, .wanted = "a folder for requests"});
+  for (const char* name : {"request.jsonl", "request.frame"})
+    if (const WriteTarget file = write_target(folder / name); !file.special.empty())
+      throw InputError({.file = file.file.string(), .found = file.special, .wanted = "a request, or no file"});
+}
+
 }  // namespace
 
 const std::atomic<bool>& stop_requested() { return stop; }
@@ -120,6 +132,7 @@ void Session::open_doors(const std::vector<std::string>& texts, const doors::Wir
   for (const std::string& text : texts) {
     doors::WireOptions own = options;
     if (texts.size() > 1 && !own.dump_folder.empty()) own.dump_folder /= std::to_string(doors.size());
+    check_dumps(own.dump_folder);
     doors.push_back(doors::open_door(text, own));
     const doors::Declaration& declaration = doors.back().served->declaration();
     if (!declaration.has("verify") ||
@@ -139,6 +152,8 @@ void Session::check_output() const {
   const std::filesystem::path path(output);
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) refuse(output);
+  if (const WriteTarget target = write_target(output); target.refused())
+    throw InputError({.file = output, .found = target.special, .wanted = "a regular file or a character device"});
   if (std::filesystem::exists(path, ignored)) {
     if (access(path.c_str(), W_OK) != 0) refuse(output);
     return;
@@ -184,16 +199,8 @@ void Session::write(const Document& result) const {
                  {.colour = to_terminal && colour_wanted(), .width = to_terminal ? terminal_width() : 0});
     const std::string text = stream.str();
     if (output.empty()) return write_to_standard_output(text);
-    namespace fs = std::filesystem;
-    std::error_code failed;
     try {
-      if (!fs::exists(output, failed) || fs::is_regular_file(output, failed)) {
-        write_whole(output, text);
-      } else {  // a device, for example
-        std::ofstream file(output);
-        file << text << std::flush;
-        if (!file) throw WriteFailure(output + ": cannot be written");
-      }
+      write_whole(output, text);
     } catch (const WriteFailure& error) {
       write_to_standard_output(text);
       throw WriteFailure(std::string(error.what()) + "; the result is on standard output");

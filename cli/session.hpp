@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <draftproof/captures/written_file.hpp>
 #include <draftproof/cli/exit_code.hpp>
 #include <draftproof/doors/open_door.hpp>
 #include <draftproof/properties/blocks/ledger.hpp>

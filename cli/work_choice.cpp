@@ -10,6 +10,7 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/json_input.hpp>
+#include <draftproof/captures/written_file.hpp>
 #include <draftproof/cli/plan_report.hpp>
 #include <draftproof/cli/ranks.hpp>
 
@@ -134,7 +135,14 @@ BlockLedger* WorkChoice::open(const Session& session, const std::vector<std::str
       request(sources), shard, shard_.empty() && ranks == 1 ? BlockLedger::Kind::whole : BlockLedger::Kind::shard);
   if (!plan_.empty()) ledger_->use(deal_of(plan_, shard.count));
   if (!checkpoint_.empty()) {
-    if (resume_ && std::filesystem::exists(checkpoint_)) ledger_->resume(read_ledger(checkpoint_), checkpoint_);
+    if (const WriteTarget target = write_target(checkpoint_); !target.special.empty())
+      throw InputError({.file = checkpoint_, .found = target.special, .wanted = "a checkpoint, or no file"});
+    if (std::filesystem::exists(checkpoint_)) {  // a file of someone else's, or of another request, is not replaced
+      ledger_->resume(read_ledger(checkpoint_), checkpoint_);
+      if (!resume_)
+        throw InputError(
+            {.file = checkpoint_, .found = "a checkpoint of this request", .wanted = "--resume, or no file"});
+    }
     ledger_->on_kept = Saver(checkpoint_, *ledger_);
     write_ledger(checkpoint_, *ledger_);  // refuses a folder without permission before the work
   }

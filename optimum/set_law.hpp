@@ -23,13 +23,16 @@ inline TokenSet set_of(std::span<const Token> drafts) {
 }
 
 /// The probability of every set that can be drafted. `draw` writes one tuple and returns its length.
+/// Throws: EnumerationCut if there are more tuples than leaves.
 template <class Weight>
-std::map<TokenSet, Weight> set_law(const std::function<int(Explorer<Weight>&, Token*)>& draw) {
+std::map<TokenSet, Weight> set_law(const std::function<int(Explorer<Weight>&, Token*)>& draw,
+                                   ExplorerLimits limits = {}) {
   std::map<TokenSet, Weight> law;
-  Explorer<Weight> explorer;
-  each_drafted_tuple(explorer, draw, [&law](std::span<const Token> tuple, const Weight& drawn) {
+  Explorer<Weight> explorer(limits);
+  const bool whole = each_drafted_tuple(explorer, draw, [&law](std::span<const Token> tuple, const Weight& drawn) {
     law.try_emplace(set_of(tuple), 0).first->second += drawn;
   });
+  if (!whole) throw EnumerationCut("too many draft tuples to enumerate");
   return law;
 }
 

@@ -97,6 +97,7 @@ inline double seconds_to_prepare(const TradedScheme& scheme, const Rows<double>&
 inline TradeOutcome trade_outcome(const TradedScheme& scheme, const Rows<double>& rows, int drafts, bool timings) {
   const auto decider = scheme.verifier->explore_on(rows, drafts);
   const auto law = explore_law(*registry().drafter("iid"), *decider, rows, drafts);
+  if (!law.complete) throw EnumerationCut("too many branches to enumerate");
   double distance = 0;
   for (Token x = 0; x < rows.vocabulary(); ++x)
     distance += std::abs(law.output[static_cast<std::size_t>(x)] - rows.target(x)) / 2;

@@ -11,7 +11,7 @@
 // Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived here.
 // Correctness: p_I is summed from the same shares that select the draft, so the scheme is lossless for all weights. A
 // plan is valid for one draft law only, so each law has its own type.
-// Throws: std::length_error from prepare if there are too many draft tuples to enumerate.
+// Throws: EnumerationCut from prepare if there are too many draft tuples to enumerate.
 #pragma once
 
 #include <draftproof/verifiers/optimal_transport.hpp>

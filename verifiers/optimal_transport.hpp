@@ -11,7 +11,7 @@
 // Correctness: holds for every feasible f. The sets serve s(x) <= p(x), the rest of p is drawn, and Q is the
 // drafter's own law because the plan enumerates the drafter. A plan is valid for one draft law only, so each law has
 // its own type. Laws without a closed form of their optimum have files named after them (docs/plans.md).
-// Throws: std::length_error from prepare if there are too many draft tuples to enumerate.
+// Throws: EnumerationCut from prepare if there are too many draft tuples to enumerate.
 #pragma once
 
 #include <memory>

@@ -67,6 +67,7 @@ struct Bench {
 
   int run(const Session& session) {
     using namespace benchmarks;
+    Session{.output = page}.check_output();
     if (compare->parsed()) {
       const double share = threshold / 100;
       session.write(

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -13,7 +12,7 @@
 #include <draftproof/bench/page/matrix.hpp>
 #include <draftproof/bench/results/tables.hpp>
 #include <draftproof/bench/results/units.hpp>
-#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/written_file.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/writers/markdown.hpp>
 
@@ -149,19 +148,11 @@ std::string page_text(const Results& results, const std::vector<Figure>& figures
 void write_page(const Results& results, const std::string& file) {
   namespace fs = std::filesystem;
   const fs::path page(file), folder = page.parent_path() / page.stem();
-  const auto write = [](const fs::path& path, const std::string& content) {
-    std::ofstream out(path);
-    out << content;
-    out.close();
-    if (!out)
-      throw InputError(
-          {.file = path.string(), .found = "a file that cannot be written", .wanted = "a writable path"});
-  };
   const auto figures = figures_of(results);
-  write(page, page_text(results, figures, folder.filename().string()));
+  write_whole(page, page_text(results, figures, folder.filename().string()));
   std::error_code failed;  // a failure shows when the plots are written
   if (!figures.empty()) fs::create_directories(folder, failed);
-  for (const Figure& figure : figures) write(folder / figure.file, drawn(figure.plot).file());
+  for (const Figure& figure : figures) write_whole(folder / figure.file, drawn(figure.plot).file());
 }
 
 }  // namespace draftproof::benchmarks

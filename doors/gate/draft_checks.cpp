@@ -42,16 +42,18 @@ std::vector<Rational> shares_of(const std::vector<double>& row) {
   return shares;
 }
 
-Tuples tuples_of(const AnyDrafter& drafter, const std::vector<Rational>& proposal, int drafts) {
+/// Nothing if there are too many.
+std::optional<Tuples> tuples_of(const AnyDrafter& drafter, const std::vector<Rational>& proposal, int drafts,
+                                ExplorerLimits limits) {
   const Rows<Rational> rows{proposal, {proposal}};
   Tuples tuples;
-  Explorer<Rational> explorer;
-  each_drafted_tuple(
+  Explorer<Rational> explorer(limits);
+  const bool whole = each_drafted_tuple(
       explorer, [&](Explorer<Rational>& random, Token* out) { return drafter.draw(rows, drafts, random, out); },
       [&](std::span<const Token> tuple, const Rational& probability) {
         tuples[{tuple.begin(), tuple.end()}] += probability;
       });
-  return tuples;
+  return whole ? std::optional(std::move(tuples)) : std::nullopt;
 }
 
 bool first_draft_is_proposal(const Tuples& tuples, const std::vector<Rational>& proposal) {
@@ -80,7 +82,15 @@ class DraftChecks {
       std::vector<double> row;
       for (const Rational& share : normalised(proposal)) row.push_back(static_cast<double>(share));
       const std::vector<Rational> read = shares_of(stored_law(row, form_));
-      const Tuples tuples = tuples_of(drafter_, read, drafts_);
+      const std::string where =
+          fmt::format("q = ({})/{}", fmt::join(proposal, " "), std::accumulate(proposal.begin(), proposal.end(), 0));
+      const std::optional<Tuples> found = tuples_of(drafter_, read, drafts_, options_.limits);
+      if (!found && finding.status == Status::held) {
+        finding.status = Status::undecided;
+        finding.evidence = fmt::format("more than {} tuples on {}", options_.limits.leaves, where);
+      }
+      if (!found) continue;
+      const Tuples& tuples = *found;
       std::map<std::vector<Token>, std::size_t> cell_of;
       std::vector<double> law;
       for (const auto& [tuple, probability] : tuples) {
@@ -88,8 +98,6 @@ class DraftChecks {
         law.push_back(static_cast<double>(probability));
       }
       follows_proposal_ = follows_proposal_.value_or(true) && first_draft_is_proposal(tuples, read);
-      const std::string where =
-          fmt::format("q = ({})/{}", fmt::join(proposal, " "), std::accumulate(proposal.begin(), proposal.end(), 0));
       std::vector<std::uint64_t> counts(law.size());
       std::string fault;
       draw(row, drafts_, std::uint64_t{1} << options_.log2_small, model, finding, [&](std::span<const Token> tuple) {

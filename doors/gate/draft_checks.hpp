@@ -19,6 +19,7 @@
 
 #include <draftproof/doors/wire/served.hpp>
 #include <draftproof/properties/proof/finding.hpp>
+#include <draftproof/sim/random/explorer.hpp>
 
 namespace draftproof::doors {
 
@@ -30,7 +31,8 @@ struct DraftCheckOptions {
   std::vector<int> vocabularies{32'000, 128'256};
   double alpha = 1e-9;  ///< probability of a false alarm of all findings together
   std::uint64_t seed = 1;
-  std::string door{};  ///< as --door names it, for replay lines
+  ExplorerLimits limits{};  ///< of draft_law on each small model
+  std::string door{};       ///< as --door names it, for replay lines
 };
 
 /// Requires a program that drafts and is seeded or opaque. Throws: DoorError.

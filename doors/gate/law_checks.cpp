@@ -143,7 +143,8 @@ class Checker {
         finding.status = Status::undecided;
         finding.evidence = silent;
       } else {
-        const bool open = i == 0 && unfinished > 0;
+        // What the unknown part of a law emits is unknown too; calls are compared without a law.
+        const bool open = unfinished > 0 && law_checks[i] != "function";
         finding.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::held;
         if (open) finding.evidence = fmt::format("{} instances: {}", unfinished, undecided);
         if (i == 0 && !result.farthest.empty())

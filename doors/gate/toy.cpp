@@ -132,7 +132,7 @@ int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& 
   return total;
 }
 
-Toy toy_of(const Instance& instance, std::string_view law) {
+Toy toy_of(const Instance& instance, std::string_view law, ExplorerLimits limits) {
   const AnyDrafter& drafter = position_law(law);
   if (!drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size())))
     throw DoorError(fmt::format("law {}: has no drafts on {}", law, instance.text()));
@@ -144,11 +144,13 @@ Toy toy_of(const Instance& instance, std::string_view law) {
   const auto draw = [&](Explorer<Rational>& random, Token* out) {
     return drafter.draw(rows, instance.drafts, random, out);
   };
-  Explorer<Rational> explorer;
-  each_drafted_tuple(explorer, draw, [&](std::span<const Token> tuple, const Rational& probability) {
-    add(toy.inputs, toy.drawn, {.p = {*target}, .q = proposals, .drafts = {tuple.begin(), tuple.end()}},
-        static_cast<double>(probability));
-  });
+  Explorer<Rational> explorer(limits);
+  const bool whole =
+      each_drafted_tuple(explorer, draw, [&](std::span<const Token> tuple, const Rational& probability) {
+        add(toy.inputs, toy.drawn, {.p = {*target}, .q = proposals, .drafts = {tuple.begin(), tuple.end()}},
+            static_cast<double>(probability));
+      });
+  if (!whole) throw DoorError(fmt::format("law {}: too many tuples on {}", law, instance.text()));
   toy.optimum = static_cast<double>(cut_optimum<Rational>(normalised(instance.target), set_law<Rational>(draw)));
   toy.target = [target](const Tokens&) -> const Row& { return *target; };
   return toy;

@@ -40,8 +40,8 @@ struct Toy {
   std::function<void(const Tokens& prefix, std::vector<Input>& inputs, std::vector<double>& drawn)> drafted{};
 };
 
-/// The toy of an instance. Throws: DoorError if the law has no such drafts.
-Toy toy_of(const Instance& instance, std::string_view law);
+/// The toy of an instance. Throws: DoorError if the law has no such drafts, or more than the limit.
+Toy toy_of(const Instance& instance, std::string_view law, ExplorerLimits limits = {});
 Toy toy_of(const PathInstance& instance, std::string_view law, Level level);
 
 /// The name of the tree drafter whose drafts a chain has: one path.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/written_file.hpp>
 #include <draftproof/doors/wire/json_lines.hpp>
 #include <draftproof/doors/wire/shared_rows.hpp>
 
@@ -136,7 +137,7 @@ void Connection::dump(std::span<const std::span<const std::byte>> parts) const {
     if (!stream)
       throw DoorError("request: found no way to write " + part.string() + ", wanted a folder for requests");
   }
-  std::filesystem::rename(part, file, error);
+  std::filesystem::rename(part, write_target(file).file, error);
   if (error) throw DoorError(fmt::format("request: {}: {}", file.string(), error.message()));
 }
 

@@ -125,16 +125,6 @@ class BlockLedger {
   mutable std::mutex mutex_{};
 };
 
-/// Writes `text` to a temporary file, then renames it to `path`, each followed by fsync. Throws: WriteFailure; an
-/// earlier file of that name stays.
-void write_whole(const std::string& path, const std::string& text);
-
-/// A file that could not be written: a full disk, a limit, a folder without permission.
-class WriteFailure : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 /// A ledger's document as one file with a checksum of its text.
 void write_ledger(const std::string& path, const BlockLedger& ledger);
 /// The document in the file. Throws: InputError if it is truncated, edited or no such file.

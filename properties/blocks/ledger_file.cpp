@@ -1,8 +1,3 @@
-#include <fcntl.h>
-#include <unistd.h>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -12,6 +7,7 @@
 #include <draftproof/captures/file_bytes.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/json_input.hpp>
+#include <draftproof/captures/written_file.hpp>
 #include <draftproof/properties/blocks/ledger.hpp>
 
 namespace draftproof {
@@ -28,42 +24,7 @@ std::string checksum(const std::string& text) {
 
 constexpr std::string_view heading = "draftproof blocks, checksum ";
 
-/// A file descriptor that closes itself.
-struct Descriptor {
-  int number;
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
-};
-
 }  // namespace
-
-void write_whole(const std::string& path, const std::string& text) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  fs::path target = fs::weakly_canonical(path, ignored);
-  if (ignored) target = path;  // a name that is too long, for example
-  const std::string part = fmt::format("{}.{}.part", target.string(), getpid());
-  const auto fail = [&](const char* what) {
-    const int reason = errno;
-    fs::remove(part, ignored);
-    throw WriteFailure(fmt::format("{}: {}: {}; an earlier file is as it was", path, what, std::strerror(reason)));
-  };
-  {
-    const Descriptor file{::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-    if (file.number < 0) fail("cannot be created");
-    for (std::size_t done = 0; done < text.size();) {
-      const ssize_t count = ::write(file.number, text.data() + done, text.size() - done);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) fail("cannot be written");
-      done += static_cast<std::size_t>(count);
-    }
-    if (fsync(file.number) != 0) fail("cannot be written");
-  }
-  if (std::rename(part.c_str(), target.c_str()) != 0) fail("cannot be renamed");
-  const Descriptor folder{::open(target.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (folder.number >= 0) fsync(folder.number);  // some file systems have no fsync of a folder
-}
 
 void write_ledger(const std::string& path, const BlockLedger& ledger) {
   const std::string text = ledger.to_json().dump() + "\n";

@@ -38,7 +38,7 @@ struct StrictGrid {
     const auto playing = at.verifier().scripted_on(rows, 1);
     bool asked = false;
     for (const Tuple& tuple : possible_tuples(at.drafter(), rows, 1, 4)) {
-      const auto law = law_on_grid(*proving, tuple, instance.vocabulary());
+      const auto law = law_on_grid(*proving, tuple, instance.vocabulary(), at.limits());
       if (!law) continue;
       const auto counted = count_on_grid(*playing, tuple, instance.vocabulary());
       if (!counted) continue;
@@ -94,22 +94,24 @@ struct StrictGrid {
 
   /// Law of the token given the draft, where every branch has a threshold on the grid: where at most one draw comes
   /// before the last, that is the probability of its outcome.
+  /// Throws: EnumerationCut beyond the limits.
   static std::optional<std::vector<Rational>> law_on_grid(const Decider<Rows<Rational>, Explorer<Rational>>& decider,
-                                                          const Tuple& tuple, int vocabulary) {
+                                                          const Tuple& tuple, int vocabulary, ExplorerLimits limits) {
     std::vector<Rational> law(static_cast<std::size_t>(vocabulary), Rational(0));
-    Explorer<Rational> explorer;
+    Explorer<Rational> explorer(limits);
     bool dyadic = true;
-    explorer.explore([&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
-                     [&](const Leaf<Rational>& leaf) {
-                       dyadic = dyadic && on_grid(leaf.probability);
-                       if (leaf.verdict.token >= 0)
-                         law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
-                       for (const auto& [token, weight] : leaf.spread) {
-                         const Rational share = weight / leaf.spread_total;
-                         dyadic = dyadic && on_grid(share);
-                         law[static_cast<std::size_t>(token)] += leaf.probability * share;
-                       }
-                     });
+    const bool whole = explorer.explore([&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
+                                        [&](const Leaf<Rational>& leaf) {
+                                          dyadic = dyadic && on_grid(leaf.probability);
+                                          if (leaf.verdict.token >= 0)
+                                            law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
+                                          for (const auto& [token, weight] : leaf.spread) {
+                                            const Rational share = weight / leaf.spread_total;
+                                            dyadic = dyadic && on_grid(share);
+                                            law[static_cast<std::size_t>(token)] += leaf.probability * share;
+                                          }
+                                        });
+    if (!whole) throw EnumerationCut("the tree was not walked whole");
     if (!dyadic) return std::nullopt;
     return law;
   }

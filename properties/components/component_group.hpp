@@ -86,6 +86,8 @@ class ComponentOf final : public AnyComponent {
   Answer ask(const Check& check, const Case& one, std::uint64_t& work) const {
     try {
       return check.check(subject_, one, work);
+    } catch (const EnumerationCut& cut) {
+      return Answer::undecided(cut.what());
     } catch (const std::logic_error& error) {
       return Answer::violated(error.what());
     }

@@ -57,8 +57,8 @@ class PathInstanceAnalysis {
   std::vector<PathTrial> trials(const PathInstance& variation, int count) const;
 
   /// Calls `visit` for every tree that may be drafted from `context`. Returns false if the limit cut the walk short.
-  bool each_tree(const ConditionalModel<Laws>& conditionals, const TreeShape& shape, const Visit& visit,
-                 int context = 0);
+  [[nodiscard]] bool each_tree(const ConditionalModel<Laws>& conditionals, const TreeShape& shape, const Visit& visit,
+                               int context = 0);
   /// The law of `decider`'s output on `tree`; nothing if all trees together exceeded the limit.
   std::optional<Outputs> outputs(Decider& decider, const DraftTree& tree, const VerifierState<Rational>& carry = {});
 

@@ -51,8 +51,8 @@ struct ProcessState {
 /// Calls `sink(emitted tokens, context after them, carry, probability)` for every outcome of one iteration. Returns
 /// false if the limits cut the walk short.
 template <class L, class Weight, class Sink>
-bool explore_iteration(const IteratedScheme<L, Weight>& scheme, int context, const VerifierState<Weight>& carry,
-                       Sink&& sink) {
+[[nodiscard]] bool explore_iteration(const IteratedScheme<L, Weight>& scheme, int context,
+                                     const VerifierState<Weight>& carry, Sink&& sink) {
   bool whole = true;
   whole &=
       explore_trees<L, Weight>(
@@ -112,7 +112,7 @@ ProcessLaw<Weight> explore_process(const IteratedScheme<L, Weight>& scheme, int 
                               tokens, context);
 }
 
-/// Expected number of tokens after 1, 2, .., `iterations` iterations.
+/// Expected number of tokens after 1, 2, .., `iterations` iterations. Throws: EnumerationCut beyond the limits.
 template <class L, class Weight>
 std::vector<Weight> expected_tokens(const IteratedScheme<L, Weight>& scheme, int iterations, int context = 0) {
   std::map<ProcessState<Weight>, Weight> states;
@@ -122,13 +122,14 @@ std::vector<Weight> expected_tokens(const IteratedScheme<L, Weight>& scheme, int
   for (int i = 0; i < iterations; ++i) {
     std::map<ProcessState<Weight>, Weight> after;
     for (const auto& [state, reached] : states)
-      explore_iteration(scheme, state.context, state.carry,
-                        [&, &reached = reached](const Tokens& emitted, int next, VerifierState<Weight> left,
-                                                const Weight& probability) {
-                          const Weight weight = reached * probability;
-                          sum += weight * Weight(static_cast<int>(emitted.size()));
-                          after[{{}, next, std::move(left)}] += weight;
-                        });
+      if (!explore_iteration(scheme, state.context, state.carry,
+                             [&, &reached = reached](const Tokens& emitted, int next, VerifierState<Weight> left,
+                                                     const Weight& probability) {
+                               const Weight weight = reached * probability;
+                               sum += weight * Weight(static_cast<int>(emitted.size()));
+                               after[{{}, next, std::move(left)}] += weight;
+                             }))
+        throw EnumerationCut("too many branches of an iteration to enumerate");
     states = std::move(after);
     tokens.push_back(sum);
   }

@@ -16,8 +16,8 @@ namespace draftproof {
 /// Calls `sink(tree, probability)` for every tree the drafter may draw from `context`. Returns the number of branches
 /// walked, or 0 if the limit cut the walk short.
 template <class L, class Weight, class Sink>
-std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals,
-                            const TreeShape& shape, int context, ExplorerLimits limits, Sink&& sink) {
+[[nodiscard]] std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals,
+                                          const TreeShape& shape, int context, ExplorerLimits limits, Sink&& sink) {
   Explorer<Weight> explorer(limits);
   DraftTree tree;
   const bool whole = explorer.explore(
@@ -33,9 +33,9 @@ std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const ConditionalMode
 /// Calls `sink(node, extra, probability)` for every output of the verifier on `tree`; probabilities sum to 1. Returns
 /// false if the limit cut the walk short. Adds the branches walked to `leaves`.
 template <class L, class Weight, class Sink>
-bool explore_steps(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& tree,
-                   const VerifierState<Weight>& carry, ExplorerLimits limits, Sink&& sink,
-                   std::uint64_t* leaves = nullptr) {
+[[nodiscard]] bool explore_steps(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& tree,
+                                 const VerifierState<Weight>& carry, ExplorerLimits limits, Sink&& sink,
+                                 std::uint64_t* leaves = nullptr) {
   Explorer<Weight> explorer(limits);
   int node = DraftTree::root;
   const bool whole = explorer.explore(
@@ -75,8 +75,9 @@ struct StepLaw {
   std::uint64_t leaves = 0;          ///< branches of the verifier, over all trees
   bool complete = true;
 
-  /// E[tau]: expected number of accepted tokens, without the extra one.
+  /// E[tau]: expected number of accepted tokens, without the extra one. Throws: EnumerationCut if the law is not complete.
   Weight mean_accepted() const {
+    if (!complete) throw EnumerationCut("too many branches of an iteration to enumerate");
     Weight mean{0};
     for (std::size_t i = 1; i < accepted.size(); ++i) mean += Weight(static_cast<int>(i)) * accepted[i];
     return mean;

@@ -126,6 +126,8 @@ class Auditor {
         finding.work += law->leaves;
         complete = complete && law->complete;
         largest = std::max(largest, law->distance(exact_target(rows.target)));
+      } catch (const EnumerationCut&) {
+        complete = false;
       } catch (const std::logic_error& error) {
         finding.status = Status::violated;
         finding.evidence = error.what();

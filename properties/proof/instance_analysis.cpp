@@ -64,7 +64,8 @@ Trials InstanceAnalysis::trials(const Instance& variation, Trials drafted) const
 Rational InstanceAnalysis::optimum() const {
   const auto rows = instance_.rows();
   const auto sets = set_law<Rational>(
-      [&](Explorer<Rational>& random, Token* out) { return drafter_.draw(rows, instance_.drafts, random, out); });
+      [&](Explorer<Rational>& random, Token* out) { return drafter_.draw(rows, instance_.drafts, random, out); },
+      limits_);
   const auto target = normalised(instance_.target);
   return cut_optimum<Rational>(target, sets);
 }

@@ -48,11 +48,13 @@ class InstanceAnalysis {
   /// The exact law on a variation of the instance; not cached.
   ExactLaw<Rational> law_of(const Instance& variation);
   /// Calls `visit` for every tuple that may be drafted. Returns false if the limit cut the walk short.
-  bool each_tuple(const std::function<void(std::span<const Token> tuple, const Rational& drawn)>& visit);
+  [[nodiscard]] bool each_tuple(
+      const std::function<void(std::span<const Token> tuple, const Rational& drawn)>& visit);
   /// Calls `visit` for every token that `decider` may emit given these drafts. Returns false if the limit cut the
   /// walk short.
-  bool each_verdict(const Decider<Rows<Rational>, Explorer<Rational>>& decider, std::span<const Token> tuple,
-                    const std::function<void(Token x, int accepted, const Rational& probability)>& visit);
+  [[nodiscard]] bool each_verdict(
+      const Decider<Rows<Rational>, Explorer<Rational>>& decider, std::span<const Token> tuple,
+      const std::function<void(Token x, int accepted, const Rational& probability)>& visit);
   /// `count` trials on a variation, on plain rows in double. Verifiers that cannot be explored have trials too.
   Trials trials(const Instance& variation, int count) const;
   /// The same drafts, decided again on a variation of the instance.

@@ -145,6 +145,8 @@ class Prover {
   static Answer ask(const Property& property, InstanceAnalysis& at) {
     try {
       return property.check(at);
+    } catch (const EnumerationCut& cut) {
+      return Answer::undecided(cut.what());
     } catch (const std::logic_error& error) {
       return Answer::violated(error.what());
     }
@@ -159,7 +161,7 @@ class Prover {
     if (!at.verifier().info().unsupported.explore.empty()) return std::nullopt;
     try {
       return Level::distance(at);
-    } catch (const std::logic_error&) {  // a branch of probability zero, which a finding reports
+    } catch (const std::logic_error&) {  // a branch of probability zero or a cut enumeration, which a finding reports
       return std::nullopt;
     }
   }

@@ -34,7 +34,8 @@ std::vector<Tuple> possible_tuples(const AnyDrafter& drafter, const Rows<double>
                                    std::size_t most) {
   Explorer<double> explorer;
   std::vector<Tuple> all;
-  each_drafted_tuple(
+  // A sample is asked in any case, so nothing rests on the tuples beyond the limit.
+  [[maybe_unused]] const bool whole = each_drafted_tuple(
       explorer, [&](Explorer<double>& random, Token* out) { return drafter.draw(rows, drafts, random, out); },
       [&](std::span<const Token> tuple, double) { all.emplace_back(tuple.begin(), tuple.end()); });
   if (all.size() <= most) return all;

@@ -53,6 +53,12 @@ class NotReproducible : public std::logic_error {
                          " in a replay of the same numbers") {}
 };
 
+/// The leaf limit cut an enumeration that is of use only as a whole: a check that meets it is undecided.
+class EnumerationCut : public std::length_error {
+ public:
+  using std::length_error::length_error;
+};
+
 struct ExplorerLimits {
   std::uint64_t leaves = 1'000'000;  ///< most runs of the program
 };
@@ -126,7 +132,7 @@ class Explorer {
   /// Calls `program(*this)` once per leaf and `sink(leaf)` after each call. Returns true if every leaf was visited,
   /// false if the leaf limit stopped it; the masses that `sink` has seen are then lower bounds.
   template <class Program, class Sink>
-  bool explore(Program&& program, Sink&& sink) {
+  [[nodiscard]] bool explore(Program&& program, Sink&& sink) {
     stack_.clear();
     for (leaves_ = 0; leaves_ < limits_.leaves;) {
       depth_ = 0;
@@ -272,7 +278,7 @@ class Explorer {
 /// Calls `visit(tuple, probability)` for every tuple that `draw(explorer, out)` may draw; `draw` returns the number
 /// of drafts. False where the leaf limit cut the walk short.
 template <class Weight, class Draw, class Visit>
-bool each_drafted_tuple(Explorer<Weight>& explorer, Draw draw, Visit visit) {
+[[nodiscard]] bool each_drafted_tuple(Explorer<Weight>& explorer, Draw draw, Visit visit) {
   Token tuple[max_drafts];
   int count = 0;
   return explorer.explore(

@@ -37,7 +37,7 @@ TEST(TimedForms, PositionsEmitAsExplored) {
       std::vector<double> expected(target.size()), emitted(target.size());
       const auto at = [](std::vector<double>& law, Token x) -> double& { return law[static_cast<std::size_t>(x)]; };
       Explorer<double> explorer;
-      explorer.explore(
+      EXPECT_TRUE(explorer.explore(
           [&](Explorer<double>& random) {
             Token tuple[max_drafts];
             const int count = drafter->draw(rows, drafts, random, tuple);
@@ -47,7 +47,7 @@ TEST(TimedForms, PositionsEmitAsExplored) {
             if (leaf.verdict.token >= 0) at(expected, leaf.verdict.token) += leaf.probability;
             for (const auto& [token, weight] : leaf.spread)
               at(expected, token) += leaf.probability * (weight / leaf.spread_total);
-          });
+          }));
       std::vector<Token> tokens(static_cast<std::size_t>(trials * drafts));
       std::vector<int> lengths(trials);
       const TrialBatch batch{1, 0, trials, drafts, tokens.data(), lengths.data()};

@@ -27,6 +27,18 @@ Weight optimum(std::string_view draft_law, const Rows<Weight>& rows, const std::
 // a few roundings each, 64 * 8 * 2^-53 = 6e-14.
 constexpr double reference_tolerance = 1e-12;
 
+TEST(CutOptimum, SetsThatAreNotWalkedWholeAreNoLaw) {
+  const std::vector<Rational> p{{1, 2}, {1, 2}};
+  const Rows<Rational> rows(p, p);
+  const auto sets = [&](std::uint64_t leaves) {
+    return set_law<Rational>(
+        [&](Explorer<Rational>& random, Token* out) { return registry().drafter("iid")->draw(rows, 2, random, out); },
+        {.leaves = leaves});
+  };
+  EXPECT_EQ(sets(4).size(), 3u);
+  EXPECT_THROW(sets(3), EnumerationCut);
+}
+
 TEST(CutOptimum, EveryReferenceCaseOfEveryLawWeHave) {
   std::map<std::string, int> compared;
   double largest = 0;

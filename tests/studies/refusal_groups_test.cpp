@@ -27,16 +27,17 @@ TEST(RefusalGroups, AreTheLawOfAWalkGivenTheTuple) {
           std::array<double, 5> walked{};
           double acceptance = 0;
           Explorer<double> explorer;
-          explorer.explore([&](Explorer<double>& random) { return decider->decide(tuple, random); },
-                           [&](const Leaf<double>& leaf) {
-                             if (leaf.verdict.token >= 0) {
-                               walked[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
-                               acceptance += leaf.probability;
-                               return;
-                             }
-                             for (const auto& [x, weight] : leaf.spread)
-                               walked[static_cast<std::size_t>(x)] += leaf.probability * weight / leaf.spread_total;
-                           });
+          EXPECT_TRUE(explorer.explore([&](Explorer<double>& random) { return decider->decide(tuple, random); },
+                                       [&](const Leaf<double>& leaf) {
+                                         if (leaf.verdict.token >= 0) {
+                                           walked[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
+                                           acceptance += leaf.probability;
+                                           return;
+                                         }
+                                         for (const auto& [x, weight] : leaf.spread)
+                                           walked[static_cast<std::size_t>(x)] +=
+                                               leaf.probability * weight / leaf.spread_total;
+                                       }));
           std::array<double, default_groups> groups{}, expected{};
           double square = 0;
           for (std::size_t x = 0; x < walked.size(); ++x) {

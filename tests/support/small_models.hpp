@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
@@ -95,9 +97,10 @@ using OnTree = std::map<std::pair<int, Token>, Rational>;
 
 inline OnTree on_tree(PathDecider<Rows<Rational>, Explorer<Rational>>& decider, const DraftTree& tree) {
   OnTree steps;
-  explore_steps<Rows<Rational>, Rational>(decider, tree, {}, {}, [&](int node, Token extra, const Rational& weight) {
-    if (weight > 0) steps[{node, extra}] += weight;
-  });
+  EXPECT_TRUE((explore_steps<Rows<Rational>, Rational>(decider, tree, {}, {},
+                                                       [&](int node, Token extra, const Rational& weight) {
+                                                         if (weight > 0) steps[{node, extra}] += weight;
+                                                       })));
   return steps;
 }
 
@@ -105,11 +108,12 @@ inline OnTree on_tree(PathDecider<Rows<Rational>, Explorer<Rational>>& decider, 
 template <class Check>
 int for_each_tree(std::string_view trees, const Model& model, const TreeShape& shape, Check check) {
   int count = 0;
-  explore_trees<Rows<Rational>, Rational>(drafter(trees), model, shape, 0, {},
-                                          [&](const DraftTree& tree, const Rational& probability) {
-                                            ++count;
-                                            check(tree, probability);
-                                          });
+  EXPECT_NE((explore_trees<Rows<Rational>, Rational>(drafter(trees), model, shape, 0, {},
+                                                     [&](const DraftTree& tree, const Rational& probability) {
+                                                       ++count;
+                                                       check(tree, probability);
+                                                     })),
+            0u);
   return count;
 }
 

@@ -49,7 +49,7 @@ struct DraftSets {
   }
 };
 
-/// The sets that `Drafter` draws from these laws. Throws: std::length_error if there are too many tuples.
+/// The sets that `Drafter` draws from these laws. Throws: EnumerationCut if there are too many tuples.
 template <class Drafter, class L>
 DraftSets<typename L::Scalar> draft_sets(const L& laws, int drafts) {
   using Scalar = typename L::Scalar;
@@ -64,7 +64,7 @@ DraftSets<typename L::Scalar> draft_sets(const L& laws, int drafts) {
         set.erase(std::unique(set.begin(), set.end()), set.end());
         found.try_emplace(set, 0).first->second += drawn;
       });
-  if (!complete) throw std::length_error("too many draft tuples to enumerate: this plan is for small vocabularies");
+  if (!complete) throw EnumerationCut("too many draft tuples to enumerate: this plan is for small vocabularies");
   DraftSets<Scalar> law;
   for (auto& [tokens, chance] : found) law.add(tokens, std::move(chance));
   return law;

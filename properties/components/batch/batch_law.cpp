@@ -24,7 +24,7 @@ std::optional<std::string> BatchLaw::wrong_prefix(const BatchCaseRequest& reques
       if (x < 0) return fmt::format("emits id {} with probability {}", x, to_text(mass));
       size = std::max(size, static_cast<std::size_t>(x) + 1);
     }
-  for (std::size_t i = 0; i < request.target.size(); ++i) {
+  for (std::size_t i = 0; i < request.target.size() && unseen == 0; ++i) {
     std::map<std::vector<Token>, std::vector<Rational>> next;
     for (const auto& [tokens, mass] : emitted) {
       if (tokens.size() <= i) continue;
@@ -60,7 +60,7 @@ std::optional<std::string> BatchLaw::forbidden(const BatchCaseRequest& request) 
 }
 
 BatchLaw explore_batch_row(const BatchRunner& runner, const BatchCase& one, std::uint32_t turn, int request,
-                           std::uint64_t& work) {
+                           std::uint64_t& work, ExplorerLimits limits) {
   BatchCase uncut = one;
   for (BatchCaseRequest& row : uncut.requests) {
     row.stop = no_token;
@@ -71,8 +71,9 @@ BatchLaw explore_batch_row(const BatchRunner& runner, const BatchCase& one, std:
   const StreamAddress explored = batch.address(request);
   BatchLaw law;
   std::vector<Token> emitted;
-  Explorer<Rational> explorer;
-  explorer.explore(
+  Explorer<Rational> explorer(limits);
+  Rational seen = 0;
+  const bool whole = explorer.explore(
       [&](Explorer<Rational>& random) {
         std::vector<Token> drafts;
         for (const std::vector<int>& row : one.requests[r].proposal) {
@@ -84,9 +85,29 @@ BatchLaw explore_batch_row(const BatchRunner& runner, const BatchCase& one, std:
         emitted = batch.run(runner, streams)[r].emitted;
         return Verdict{0, none_accepted};
       },
-      [&](const Leaf<Rational>& leaf) { law.emitted[emitted] += leaf.probability; });
+      [&](const Leaf<Rational>& leaf) {
+        law.emitted[emitted] += leaf.probability;
+        seen += leaf.probability;
+      });
+  if (!whole) law.unseen = 1 - seen;
   work += explorer.leaves();
   return law;
+}
+
+Answer judge_rows(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work, ExplorerLimits limits,
+                  std::optional<std::string> (BatchLaw::*complaint)(const BatchCaseRequest&) const) {
+  Answer answer = Answer::held();
+  for (std::uint32_t turn = 0; turn < 3; ++turn)
+    for (int r = 0; r < static_cast<int>(one.requests.size()); ++r) {
+      const BatchLaw law = explore_batch_row(runner, one, turn, r, work, limits);
+      if (const auto wrong = (law.*complaint)(one.requests[static_cast<std::size_t>(r)]))
+        return Answer::violated(fmt::format("turn {}: request {} {}", turn, r, *wrong));
+      if (law.unseen > 0 && answer.status == Answer::Status::held)
+        answer = Answer::undecided(
+            fmt::format("turn {}: request {}: more than {} branches, probability {:.6g} was not seen", turn, r,
+                        limits.leaves, static_cast<double>(law.unseen)));
+    }
+  return answer;
 }
 
 }  // namespace draftproof

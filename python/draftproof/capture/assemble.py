@@ -10,6 +10,7 @@ from typing import IO
 
 import numpy as np
 
+from ..files import replaceable
 from .errors import CaptureError
 from .layout import ArraySpec, head
 from .trace import INDEX, INDEX_COLUMNS, arrays_of
@@ -60,7 +61,8 @@ def assemble(folder: Path, output: Path) -> int:
     arrays += [ArraySpec(name, array.dtype.name, array.shape) for name, array in small.items()]
     counts = {"blocks": str(whole), "records": str(ends[0]), "drafts": str(ends[1])}
     before, placed = head(arrays, form["metadata"] | counts)
-    fresh = output.with_name(output.name + ".new")
+    output = replaceable(output)
+    fresh = replaceable(output.with_name(output.name + ".new"))
     with fresh.open("wb") as file:
         file.write(before)
         for array in placed:

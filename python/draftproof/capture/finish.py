@@ -13,6 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files import replaceable
 from .layout import head
 from .part import Part
 
@@ -34,7 +35,7 @@ def finish(part: Part, shapes: Mapping[str, tuple[int, ...]]) -> None:
     if part.output.suffix == ".safetensors" and not cut:
         part.rename()
         return
-    fresh = part.output.with_name(part.output.name + ".new")
+    fresh = replaceable(part.output.with_name(part.output.name + ".new"))
     with fresh.open("wb") as file:
         if part.output.suffix == ".npz":
             _write_npz(file, part, cut)
@@ -73,8 +74,8 @@ def _write_npz(file: IO[bytes], part: Part, cut: Mapping[str, tuple[int, ...]]) 
 
 
 def _write_sidecar(part: Part) -> None:
-    path = sidecar(part.output)
-    fresh = path.with_name(path.name + ".new")
+    path = replaceable(sidecar(part.output))
+    fresh = replaceable(path.with_name(path.name + ".new"))
     fresh.write_text(json.dumps(part.metadata, indent=1, sort_keys=True) + "\n", encoding="ascii")
     os.replace(fresh, path)
 

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files import replaceable
 from .errors import CaptureError
 from .layout import MOST_BYTES, ArraySpec, head, read_head
 
@@ -46,16 +47,16 @@ class Part:
     restart: discards a part file that exists.
 
     Raises: CaptureError if the data may exceed 8 GiB, if another process has the file, or if a part file of another
-    capture exists.
+    capture exists. FileExistsError if the output or a file beside it is to replace what is no regular file.
     """
 
     def __init__(
         self, output: Path, arrays: Sequence[ArraySpec], metadata: Mapping[str, str], *, restart: bool = False
     ) -> None:
-        self.output = output
-        self.path = output.with_name(output.name + ".part")
+        output = self.output = replaceable(output)
+        self.path = replaceable(output.with_name(output.name + ".part"))
         self.metadata = dict(metadata)
-        self._json = self.path.with_name(self.path.name + ".json")
+        self._json = replaceable(self.path.with_name(self.path.name + ".json"))
         self._head, placed = head(arrays, metadata)
         self.arrays = {array.name: array for array in placed}
         total = sum(array.bytes for array in placed)
@@ -99,7 +100,7 @@ class Part:
     def commit(self) -> None:
         """Makes everything up to the last whole unit survive the end of the process and of the machine."""
         os.fsync(self._file)
-        fresh = self._json.with_name(self._json.name + ".new")
+        fresh = replaceable(self._json.with_name(self._json.name + ".new"))
         with fresh.open("w", encoding="ascii") as file:
             json.dump(asdict(self.progress), file)
             file.flush()
@@ -130,9 +131,10 @@ class Part:
         self._json.unlink(missing_ok=True)
 
     def _existing(self) -> Progress:
-        if os.fstat(self._file).st_size == 0 or not self._json.is_file():
-            return Progress()
-        if os.pread(self._file, len(self._head), 0) != self._head:
+        size, start = os.fstat(self._file).st_size, os.pread(self._file, len(self._head), 0)
+        if size == 0 or (not self._json.is_file() and start in (self._head, bytes(len(self._head)))):
+            return Progress()  # nothing was committed
+        if start != self._head:
             raise CaptureError(str(self.path), self._difference(), "the part file of this capture, or `restart`")
         try:
             progress = Progress(**json.loads(self._json.read_text(encoding="ascii")))

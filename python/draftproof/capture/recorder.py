@@ -22,6 +22,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files import replaceable
 from .assemble import assemble, folder_of
 from .block import Block, made_block
 from .errors import CaptureError
@@ -222,6 +223,7 @@ def _make_folder(output: Path, folder: Path) -> None:
         raise CaptureError("output", repr(str(output)), "a name that ends in .safetensors")
     if output.exists():
         raise CaptureError("output", f"{str(output)!r} exists", "a new name")
+    replaceable(output)  # a link to nothing does not exist
     try:
         folder.mkdir()
     except FileExistsError:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..files import replaceable
 from .errors import CaptureError
 from .finish import finish, sidecar
 from .layers import made_draft
@@ -81,7 +82,7 @@ def capture(
     The output grows in `output.part` and appears at once and whole. An interrupted capture goes on where it was when it
     is started again with the same arguments, and gives the same bytes.
 
-    Raises: CaptureError. KeyboardInterrupt passes after a last commit.
+    Raises: CaptureError. FileExistsError for a device or the like. KeyboardInterrupt passes after a last commit.
 
     Cost: one pass of each model over each piece that has positions; memory of its rows in double precision.
     """
@@ -173,6 +174,7 @@ def _checked_output(path: Path, options: Options, overwrite: bool) -> Path:
     for file in (path, sidecar(path)) if path.suffix == ".npz" else (path,):
         if file.exists() and not overwrite:
             raise CaptureError("output", f"{str(file)!r} exists", "a new name, or `overwrite`")
+        replaceable(file)
     return path
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from draftproof.engines import measured
 from draftproof.engines.results import results, version_key
+from draftproof.files import replaceable
 
 HEAD = """# Engines through the gate
 
@@ -57,7 +58,7 @@ def write_page(base: Path) -> Path:
         _versions(base),
     )
     text = "\n".join([HEAD, *(line for section in sections if section for line in [*section, ""])])
-    path = base / "docs" / "engines.md"
+    path = replaceable(base / "docs" / "engines.md")
     path.write_text(text.rstrip() + "\n")
     return path
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.engines.engine import Engine, Missing
+from draftproof.files import replaceable
 from draftproof.gate import check
 from draftproof.results import Verdict
 from draftproof.serve import tell
@@ -205,7 +206,8 @@ def write(result: Mapping[str, Any], folder: Path) -> Path:
 
 def replace(path: Path, text: str) -> None:
     """A reader sees the old file or the new one."""
-    part = path.with_suffix(".part")
+    path = replaceable(path)
+    part = replaceable(path.with_suffix(".part"))
     part.write_text(text)
     os.replace(part, path)
 

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import resource
+import socket
 import subprocess
 import tempfile
 
@@ -18,6 +19,12 @@ TEXTS = ["", "x" * 5000, b"\xff\xfe.npz", "\u00e9\n\t", "a:b:c", "../..", "--", 
 #: Commands whose shortest run takes long: fewer runs.
 SLOW = set() if NIGHTLY else {"mutants", "demo"}
 SERVES = {"serve"}  # writes frames, no result
+
+#: What is not replaced, with what a run may do with it: refuse it before work, or write into it as into a pipe.
+PLACES = {"fifo": os.mkfifo, "folder": os.mkdir, "link_to_nothing": lambda path: os.symlink("gone", path),
+          "socket": lambda path: socket.socket(socket.AF_UNIX).bind(path),
+          "full": lambda path: os.mknod(path, 0o20666, os.makedev(1, 7)),
+          "link": lambda path: (open(path + "_of", "w").write("earlier"), os.symlink(path + "_of", path))}
 
 
 def full_disk():
@@ -88,6 +95,30 @@ def files(words, usual, folder):
     yield ran, not [name for name in os.listdir(folder) if name.endswith(".part")]
 
 
+def places(command, words, folder, slow):
+    """Runs of every option that names a file to write where there is no regular file. It stays, whatever the run does."""
+    names = [option.name for option in command.options if option.kind == "NEW_FILE"] + ["--output"]
+    for name, (kind, make) in ((name, place) for name in names for place in PLACES.items()):
+        path = os.path.join(folder, kind + name)
+        if slow and kind in ("full", "link"):
+            continue  # these are written after the work
+        try:
+            make(path)
+        except PermissionError:
+            continue  # root alone makes devices
+        before = os.lstat(path)
+        ran = run([*words, name, path])
+        after = os.lstat(path)
+        stayed = (before.st_mode, before.st_ino, before.st_rdev) == (after.st_mode, after.st_ino, after.st_rdev)
+        refused = ran.code == 2 and b"found" in ran.err and not ran.out
+        if kind == "link":
+            with open(path + "_of") as file:
+                refused = refused and file.read() == "earlier"
+            yield ran, stayed and (refused if name == "--checkpoint" else ran.code in CODES - {4})
+        else:
+            yield ran, stayed and (refused or (kind == "full" and name != "--checkpoint" and explained(ran)))
+
+
 def texts(command, words, folder):
     """Runs with texts that are no names and no files, for every option and argument that takes text."""
     some = TEXTS[:3]
@@ -115,6 +146,8 @@ def of_command(command):
             found += streams(words, usual)
             if usual.code in (0, 1, 3):
                 found += files(words, usual, folder)
+        if command.words and command.words[0] not in SERVES:
+            found += places(command, words, folder, slow)
         if command.words and not slow:
             found += [(ran, (ran.code in CODES - {4} or explained(ran)) and (ran.code != 2 or 0 < len(ran.err) < 1200))
                       for ran in texts(command, words, folder)]

@@ -25,7 +25,7 @@ FEWER = {"survey": ["--verifier", "k_seq"], "survey-paths": ["--verifier", "ladd
 @dataclass
 class Option:
     name: str  # "--tuples", or the name of an argument
-    kind: str  # INT, UINT, FLOAT, TEXT, or "" of a flag
+    kind: str  # INT, UINT, FLOAT, TEXT, NEW_FILE of a file to write, or "" of a flag
     listed: bool  # several values
     required: bool = False
     most: str = ""  # the largest value that the help allows
@@ -71,7 +71,7 @@ def read_help(words=()):
     for line in run([*words, "--help"]).out.decode().splitlines():
         if re.match(r"\w+:$", line):
             section = line[:-1]
-        entry = re.match(r"  (\S+)(?: (INT|UINT|FLOAT|TEXT)(\S*))?(.*)", line)
+        entry = re.match(r"  (\S+)(?: (INT|UINT|FLOAT|TEXT|NEW_FILE)(\S*))?(.*)", line)
         if not entry or line.startswith("   "):
             continue
         names, kind, _, rest = entry.groups()

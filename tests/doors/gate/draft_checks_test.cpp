@@ -195,6 +195,15 @@ TEST(DraftChecks, ALawIsThatOfTheRowAsRead) {
   EXPECT_EQ(stored_law(std::vector{.25, .75}, {.dtype = Dtype::float16}), (std::vector{.25, .75}));
 }
 
+TEST(DraftChecks, ALawThatIsNotWalkedWholeIsUndecided) {
+  DraftingProgram right("iid", iid_drafts), wrong("without_replacement", iid_drafts);
+  for (DraftingProgram* program : {&right, &wrong}) {
+    const auto findings = check_drafts(*program, {.vocabularies = {64}, .limits = {.leaves = 2}});
+    EXPECT_EQ(finding_named(findings, "draft_law").status, Status::undecided);
+    EXPECT_EQ(finding_named(findings, "draft_law").evidence, "more than 2 tuples on q = (12 7 4 2 1)/26");
+  }
+}
+
 TEST(DraftChecks, SaysWhereALawIsUnknown) {
   DraftingProgram program("no_such_law", iid_drafts);
   EXPECT_THROW(check_drafts(program, {}), DoorError);

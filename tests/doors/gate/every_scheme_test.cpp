@@ -31,10 +31,10 @@ std::optional<TokenLaw> walked(const std::string& name, const Declaration& decla
     if (!decider) return std::nullopt;
     Explorer<double> explorer;
     explorer.with_rounding();
-    explorer.explore([&](Explorer<double>& random) { return decider->decide(input.drafts, random); },
-                     [&](const Leaf<double>& leaf) {
-                       leaf.each_token([&](Token x, double probability) { law[{x}] += probability; });
-                     });
+    EXPECT_TRUE(explorer.explore([&](Explorer<double>& random) { return decider->decide(input.drafts, random); },
+                                 [&](const Leaf<double>& leaf) {
+                                   leaf.each_token([&](Token x, double probability) { law[{x}] += probability; });
+                                 }));
     return law;
   }
   const DraftedInput drafted(input, declaration.level == Level::chain,
@@ -42,12 +42,12 @@ std::optional<TokenLaw> walked(const std::string& name, const Declaration& decla
   const TreeShape shape{.drafts = std::max(drafted.most_at_node(), 1), .length = drafted.tree().length()};
   const auto decider = path_registry().verifier(name)->explore_on(drafted, shape);
   if (!decider) return std::nullopt;
-  explore_steps<Rows<double>, double>(*decider, drafted.tree(), {}, {},
-                                      [&](int node, Token extra, double probability) {
-                                        Tokens tokens = path_to(drafted.tree(), node);
-                                        tokens.push_back(extra);
-                                        law[tokens] += probability;
-                                      });
+  EXPECT_TRUE((explore_steps<Rows<double>, double>(*decider, drafted.tree(), {}, {},
+                                                   [&](int node, Token extra, double probability) {
+                                                     Tokens tokens = path_to(drafted.tree(), node);
+                                                     tokens.push_back(extra);
+                                                     law[tokens] += probability;
+                                                   })));
   return law;
 }
 

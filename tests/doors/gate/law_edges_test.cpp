@@ -179,6 +179,9 @@ TEST(LawEdges, DrawsWithoutEndAreUndecided) {
   const GateFinding& finding = law_finding(checks, "exact_law");
   EXPECT_EQ(finding.status, Status::undecided);
   EXPECT_EQ(finding.evidence, "8 instances: 1 of the probability was not explored");
+  for (const char* check : {"zero_support", "answers"})
+    EXPECT_EQ(law_finding(checks, check).status, Status::undecided);
+  EXPECT_EQ(law_finding(checks, "function").status, Status::held);
   EXPECT_EQ(checks.instances, 8) << "a program that uses up its calls is given up";
 }
 

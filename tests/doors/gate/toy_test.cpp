@@ -53,6 +53,13 @@ TEST(Toy, PositionHasATupleOfTheLawEach) {
   EXPECT_EQ(toy.optimum, 1. / 4 + 7. / 16);
 }
 
+TEST(Toy, TuplesBeyondTheLimitAreNoToy) {
+  const Instance instance = Instance::parse("p=(1 3)/4 q=(3 1)/4 K=2");
+  EXPECT_EQ(toy_of(instance, "iid", {.leaves = 4}).inputs.size(), 4u);
+  EXPECT_EQ(toy_error([&] { toy_of(instance, "iid", {.leaves = 3}); }),
+            "law iid: too many tuples on p=(1 3)/4 q=(3 1)/4 K=2");
+}
+
 TEST(Toy, DraftsWithoutReplacementEndWithTheSupport) {
   const Toy toy = position_toy("p=(1 3 1)/5 q=(3 1 0)/4 K=3", "without_replacement");
   ASSERT_EQ(toy.inputs.size(), 2u);

@@ -1,5 +1,6 @@
 // The oracle of a solved plan is lossless in fractions and accepts as much as its certificate states.
 #include <cmath>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -133,7 +134,7 @@ TEST(LpOracle, DoesNotKnowOtherTrees) {
   const auto decider = oracle->explore_on(rows, shape);
   DraftTree tree;
   tree.draw(DraftTree::root, 1, 0);
-  EXPECT_THROW((explore_steps<Rows<double>, double>(*decider, tree, {}, {}, [](int, Token, double) {})),
+  EXPECT_THROW((std::ignore = explore_steps<Rows<double>, double>(*decider, tree, {}, {}, [](int, Token, double) {})),
                std::logic_error);
   EXPECT_EQ(path_oracle(*path_registry().drafter("iid_paths"), rows, shape, 0, {.branches = 0, .nodes = 9}), nullptr);
 }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/written_file.hpp>
 
 namespace draftproof {
 namespace {

@@ -150,6 +150,18 @@ TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
   EXPECT_NE(proof.violation()->evidence.find("all zero"), std::string::npos) << proof.violation()->evidence;
 }
 
+TEST(Properties, AGridThatIsNotWalkedWholeIsUndecided) {
+  const auto grid_of = [](std::uint64_t leaves) {
+    return prove_on(*registry().verifier("single_draft"), *registry().drafter("iid"),
+                    Instance::parse("p=(1 3)/4 q=(3 1)/4 K=1"),
+                    {.limits = {.leaves = leaves}, .tier = std::nullopt, .property = "strict_grid"})
+        .findings.front();
+  };
+  EXPECT_EQ(grid_of(2).status, Status::held);
+  EXPECT_EQ(grid_of(1).status, Status::undecided);
+  EXPECT_EQ(grid_of(1).evidence, "the tree was not walked whole");
+}
+
 TEST(Properties, EveryRegisteredPropertyIsShownToFailHere) {
   const std::vector<std::string_view> shown{
       "acceptance_bounds", "boundary_uniforms", "coin_used_once",     "declared_drafts", "determinism",

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/components/batch/batch_law.hpp>
+#include <draftproof/mutants/components/batch/padding_lanes_win.hpp>
+#include <draftproof/properties/components/batch/checks/no_forbidden_token.hpp>
+#include <draftproof/properties/components/batch/checks/row_law.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/sim/components/batch/offsets_by_chunk.hpp>
 #include <draftproof/sim/components/batch/padded_output.hpp>
@@ -175,6 +177,27 @@ TEST(Batches, HideWhatTheyHide) {
   for (const char* name : {"mask_of_neighbour_row", "proposal_row_offset_ragged", "proposals_not_permuted",
                            "pad_id_tested", "one_seed_for_all_requests", "padding_lanes_win"})
     EXPECT_EQ(examine_one(name, "row_law", equal)->status, Status::held) << name;
+}
+
+TEST(Batches, ARowThatIsNotWalkedWholeIsUndecided) {
+  using checks::batch::NoForbiddenToken, checks::batch::RowLaw;
+  using Status = Answer::Status;
+  const BatchRunner right = batch_runner<components::batch::TokenChain>();
+  const BatchRunner wrong = batch_runner<mutants::components::batch::PaddingLanesWin>();  // by TV 1/4 behind a draft
+  const BatchCase one = BatchCase::parse("order=(0) [p=(1 1 1)/3,(1 1 1)/3 q=(1 1 1)/3]");
+  std::uint64_t branches = 0, work = 0;
+  ASSERT_EQ(explore_batch_row(right, one, 0, 0, branches).unseen, 0);
+  EXPECT_EQ(branches, 9u);
+  for (const auto& [runner, status] : {std::pair(&right, Status::held), std::pair(&wrong, Status::violated)}) {
+    EXPECT_EQ(RowLaw::check(*runner, one, work, {.leaves = 12}).status, status);
+    const Answer cut = RowLaw::check(*runner, one, work, {.leaves = 5});
+    EXPECT_EQ(cut.status, Status::undecided) << cut.evidence;
+    EXPECT_NE(cut.evidence.find("turn 0: request 0: more than 5 branches, probability 0."), std::string::npos);
+  }
+  EXPECT_EQ(NoForbiddenToken::check(right, one, work, {.leaves = 5}).status, Status::undecided);
+  // What was seen with positive probability is a violation whatever was not seen.
+  const Answer seen = NoForbiddenToken::check(wrong, one, work, {.leaves = 8});
+  EXPECT_EQ(seen.status, Status::violated) << seen.evidence;
 }
 
 TEST(Batches, RefusedDraftsStayBehindTheExtraToken) {

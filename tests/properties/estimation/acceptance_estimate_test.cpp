@@ -199,7 +199,7 @@ TEST(TupleControls, AreCentredAtTheirMeans) {
     std::vector<Control> listed;
     Token tuple[max_drafts];
     Explorer<double> explorer;
-    explorer.explore(
+    EXPECT_TRUE(explorer.explore(
         [&](Explorer<double>& random) {
           drafter.draw(table, drafts, random, tuple);
           return Verdict{};
@@ -207,7 +207,7 @@ TEST(TupleControls, AreCentredAtTheirMeans) {
         [&](const Leaf<double>& leaf) {
           controls.list(tuple, listed);
           for (const auto& [index, value] : listed) sums[index] += leaf.probability * value;
-        });
+        }));
     for (std::size_t i = 0; i < sums.size(); ++i) EXPECT_NEAR(sums[i], controls.means()[i], 1e-14) << law << " " << i;
   }
 }

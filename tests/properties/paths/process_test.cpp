@@ -60,14 +60,15 @@ TEST(Process, LayersNest) {
   const auto process = small::verifier("greedy_block").process_on(model);
   const IteratedScheme<Rows<Rational>> scheme{small::drafter("iid_paths"), *decider, process.get(), model, shape};
   std::size_t deepest = 0;
-  explore_iteration(
+  EXPECT_TRUE(explore_iteration(
       scheme, 0, {}, [&](const Tokens&, int context, const VerifierState<Rational>& carry, const Rational&) {
-        explore_iteration(scheme, context, carry,
-                          [&](const Tokens&, int, const VerifierState<Rational>& next, const Rational& probability) {
-                            if (probability > 0) deepest = std::max(deepest, next.size());
-                            for (const auto& layer : next) EXPECT_GT(layer.ratio, 1);
-                          });
-      });
+        EXPECT_TRUE(explore_iteration(
+            scheme, context, carry,
+            [&](const Tokens&, int, const VerifierState<Rational>& next, const Rational& probability) {
+              if (probability > 0) deepest = std::max(deepest, next.size());
+              for (const auto& layer : next) EXPECT_GT(layer.ratio, 1);
+            }));
+      }));
   EXPECT_EQ(deepest, 2u);
 }
 
@@ -86,6 +87,23 @@ TEST(Process, ExpectedTokensOfTheToy) {
   EXPECT_EQ(tokens("greedy_block_without_carry"), (Expected{{21, 9}, {42, 9}, {63, 9}, {84, 9}}));
   // It is ahead in the first iteration, equal after two, and behind after three.
   EXPECT_EQ(tokens("greedy_block"), (Expected{{21, 9}, {40, 9}, {59, 9}, {78, 9}}));
+}
+
+TEST(Process, WhatIsNotWalkedWholeHasNoMean) {
+  const auto toy = small::constant({1, 2}, {2, 1});
+  const TreeShape shape{.drafts = 1, .length = 2};
+  const auto decider = small::verifier("token_path").prove_on(toy, shape);
+  const AnyTreeDrafter& drafter = small::drafter("iid_paths");
+  for (const std::uint64_t leaves : {3u, 4u}) {  // four paths, whose verdicts have more branches together
+    const IteratedScheme<Rows<Rational>> scheme{drafter, *decider, nullptr, toy, shape, {.leaves = leaves}};
+    if (leaves == 4)
+      EXPECT_EQ(expected_tokens(scheme, 1).front(), Rational(19, 9));
+    else
+      EXPECT_THROW(expected_tokens(scheme, 1), EnumerationCut);
+    const auto law = explore_step_law<Rows<Rational>>(drafter, *decider, toy, shape, 0, {.leaves = leaves});
+    EXPECT_FALSE(law.complete);
+    EXPECT_THROW(law.mean_accepted(), EnumerationCut);
+  }
 }
 
 TEST(Process, ReferenceCases) {

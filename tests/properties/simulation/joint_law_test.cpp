@@ -26,7 +26,7 @@ JointRows walked_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, co
   };
   Explorer<double> explorer;
   explorer.with_rounding();  // where the residual of a refusal by rounding is empty
-  explorer.explore(
+  EXPECT_TRUE(explorer.explore(
       [&](Explorer<double>& random) {
         length = drafter.draw(table, drafts, random, tuple);
         return decider->decide({tuple, static_cast<std::size_t>(length)}, random);
@@ -35,7 +35,7 @@ JointRows walked_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, co
         if (leaf.verdict.token >= 0) return add(leaf.verdict.token, leaf.verdict.accepted, leaf.probability);
         for (const auto& [x, weight] : leaf.spread)
           add(x, leaf.verdict.accepted, leaf.probability * weight / leaf.spread_total);
-      });
+      }));
   return rows;
 }
 

@@ -2,6 +2,7 @@
 // enumeration.
 #include <map>
 #include <stdexcept>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -121,7 +122,7 @@ template <class Program>
 std::string complaint_about(Program program) {
   Exact explorer;
   try {
-    explorer.explore(program, [](const Leaf<Rational>&) {});
+    std::ignore = explorer.explore(program, [](const Leaf<Rational>&) {});
   } catch (const NotReproducible& error) {
     return error.what();
   }

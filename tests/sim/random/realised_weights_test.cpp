@@ -1,6 +1,7 @@
 // The realised weights of a draw against draws on an even grid of words; and the explorer that uses them.
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -87,8 +88,8 @@ TEST(RealisedWeights, ExplorerTakesThemWhenAsked) {
     Explorer<double> explorer;
     if (served) explorer.with_rounding();
     std::size_t spread = 0;
-    explorer.explore([&](Explorer<double>& random) { return random.emit(weights); },
-                     [&](const Leaf<double>& leaf) { spread = leaf.spread.size(); });
+    EXPECT_TRUE(explorer.explore([&](Explorer<double>& random) { return random.emit(weights); },
+                                 [&](const Leaf<double>& leaf) { spread = leaf.spread.size(); }));
     return spread;
   };
   EXPECT_EQ(outcomes(false), 2u);
@@ -104,7 +105,7 @@ TEST(RealisedWeights, NothingToServeGivesNoToken) {
     return verdict;
   };
   Explorer<double> strict, served;
-  EXPECT_THROW(strict.explore(program, [](const Leaf<double>&) {}), std::logic_error);
+  EXPECT_THROW(std::ignore = strict.explore(program, [](const Leaf<double>&) {}), std::logic_error);
   served.with_rounding();
   int leaves = 0;
   EXPECT_TRUE(served.explore(program, [&leaves](const Leaf<double>& leaf) {

@@ -83,14 +83,14 @@ TEST(Explorer, DrawsWhatHasManyBranchesIfDealtWords) {
   };
   const auto sink = [&](const Leaf<double>& leaf) { mass[leaf.verdict.token] += leaf.probability; };
   Explorer<double> explorer;
-  explorer.explore(program, sink);
+  EXPECT_TRUE(explorer.explore(program, sink));
   EXPECT_EQ(mass.size(), 8u);
   // If a word chooses the level, the rest is still enumerated, and every replay draws the same.
   for (int quarter = 0; quarter < 4; ++quarter) {
     mass.clear();
     const std::uint64_t word[] = {static_cast<std::uint64_t>(quarter) << 62 | 5};
     explorer.fix_picks(word);
-    explorer.explore(program, sink);
+    EXPECT_TRUE(explorer.explore(program, sink));
     EXPECT_EQ(mass, (std::map<int, double>{{4 * quarter, 0.5}, {4 * quarter + 1, 0.5}}));
   }
 }

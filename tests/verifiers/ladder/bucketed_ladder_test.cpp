@@ -168,7 +168,7 @@ std::vector<double> output_law(const L& laws, int drafts) {
   const auto plan = ladder.prepare(laws, drafts);
   Explorer<double> explorer;
   Token tuple[max_drafts];
-  explorer.explore(
+  EXPECT_TRUE(explorer.explore(
       [&](Explorer<double>& random) {
         const int count = drafters::Iid{}.draw(laws, drafts, random, tuple);
         return ladder.verify(DraftedPosition<L>(laws, tuple, count), plan, random);
@@ -177,7 +177,7 @@ std::vector<double> output_law(const L& laws, int drafts) {
         if (leaf.verdict.token >= 0) output[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
         for (const auto& [token, weight] : leaf.spread)
           output[static_cast<std::size_t>(token)] += leaf.probability * weight / leaf.spread_total;
-      });
+      }));
   return output;
 }
 

@@ -59,7 +59,7 @@ Chosen chosen_by(const InThreeBins& laws, int drafts) {
   Chosen law{std::vector<Rational>(static_cast<std::size_t>(laws.vocabulary())), {}};
   Explorer<Rational> explorer;
   Token tuple[max_drafts];
-  explorer.explore(
+  EXPECT_TRUE(explorer.explore(
       [&](Explorer<Rational>& random) {
         const int count = drafters::WithoutReplacement{}.draw(laws, drafts, random, tuple);
         const int chosen = choose_distinct(DraftedPosition<InThreeBins>(laws, tuple, count), core, random, Choice{});
@@ -68,7 +68,7 @@ Chosen chosen_by(const InThreeBins& laws, int drafts) {
       [&](const Leaf<Rational>& leaf) {
         law.token[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
         law.best[static_cast<std::size_t>(core.bin(laws, leaf.verdict.token))] += leaf.probability;
-      });
+      }));
   return law;
 }
 

@@ -56,15 +56,18 @@ StepLaw<double> law_on(const weighted::Model& model, const TreeShape& shape) {
   PathDeciderOf<LadderBlock, L, Explorer<double>> decider({}, conditionals, shape);
   StepLaw<double> law;
   law.accepted.assign(static_cast<std::size_t>(shape.length) + 1, 0);
-  explore_trees<Rows<double>, double>(
-      TreeDrafterOf<tree_drafters::IidPaths>(), plain, shape, 0, {}, [&](const DraftTree& tree, double drawn) {
-        explore_steps<L, double>(decider, tree, {}, {}, [&](int node, Token extra, double probability) {
-          Tokens step = path_to(tree, node);
-          step.push_back(extra);
-          law.emitted[step] += drawn * probability;
-          law.accepted[static_cast<std::size_t>(tree.depth(node))] += drawn * probability;
-        });
-      });
+  EXPECT_NE((explore_trees<Rows<double>, double>(
+                TreeDrafterOf<tree_drafters::IidPaths>(), plain, shape, 0, {},
+                [&](const DraftTree& tree, double drawn) {
+                  EXPECT_TRUE((
+                      explore_steps<L, double>(decider, tree, {}, {}, [&](int node, Token extra, double probability) {
+                        Tokens step = path_to(tree, node);
+                        step.push_back(extra);
+                        law.emitted[step] += drawn * probability;
+                        law.accepted[static_cast<std::size_t>(tree.depth(node))] += drawn * probability;
+                      })));
+                })),
+            0u);
   return law;
 }
 

@@ -55,7 +55,7 @@ ExactLaw<Rational> walk(const L& laws, int drafts) {
   const auto plan = prepare(ladder, laws, drafts);
   Explorer<Rational> explorer;
   Token tuple[max_drafts];
-  explorer.explore(
+  EXPECT_TRUE(explorer.explore(
       [&](Explorer<Rational>& random) {
         const int count = drafters::Iid{}.draw(laws, drafts, random, tuple);
         return verify(ladder, DraftedPosition<L>(laws, tuple, count), plan, random);
@@ -68,7 +68,7 @@ ExactLaw<Rational> walk(const L& laws, int drafts) {
         }
         for (const auto& [token, weight] : leaf.spread)
           output[static_cast<std::size_t>(token)] += leaf.probability * weight / leaf.spread_total;
-      });
+      }));
   ExactLaw<Rational> law;
   law.output = output;
   law.flag = flag;

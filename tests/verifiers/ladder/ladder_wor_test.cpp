@@ -48,7 +48,7 @@ Enumerated enumerate_wor(const L& laws, int drafts) {
   const auto plan = ladder.prepare(laws, drafts);
   Explorer<Rational> explorer;
   Token tuple[max_drafts];
-  explorer.explore(
+  EXPECT_TRUE(explorer.explore(
       [&](Explorer<Rational>& random) {
         const int count = drafters::WithoutReplacement{}.draw(laws, drafts, random, tuple);
         return verify(ladder, DraftedPosition<L>(laws, tuple, count), plan, random);
@@ -60,7 +60,7 @@ Enumerated enumerate_wor(const L& laws, int drafts) {
         }
         for (const auto& [token, weight] : leaf.spread)
           law.output[static_cast<std::size_t>(token)] += leaf.probability * weight / leaf.spread_total;
-      });
+      }));
   return law;
 }
 
@@ -71,13 +71,13 @@ std::vector<Rational> enumerated_selection(const L& laws, int drafts) {
   const auto plan = LadderWor{}.prepare(laws, drafts);
   Explorer<Rational> explorer;
   Token tuple[max_drafts];
-  explorer.explore(
+  EXPECT_TRUE(explorer.explore(
       [&](Explorer<Rational>& random) {
         const int count = drafters::WithoutReplacement{}.draw(laws, drafts, random, tuple);
         const int chosen = choose_distinct(DraftedPosition<L>(laws, tuple, count), plan.core(), random);
         return accepted(tuple[chosen], chosen);
       },
-      [&](const Leaf<Rational>& leaf) { law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability; });
+      [&](const Leaf<Rational>& leaf) { law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability; }));
   return law;
 }
 

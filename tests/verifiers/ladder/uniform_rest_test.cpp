@@ -118,7 +118,7 @@ TEST(LadderUniformRest, BucketsOfFreshRowsHaveTheExactLaw) {
     std::vector<double> law(p.size(), 0);
     Explorer<double> explorer;
     Token tuple[max_drafts];
-    explorer.explore(
+    EXPECT_TRUE(explorer.explore(
         [&](Explorer<double>& random) {
           const int count = drafters::WithoutReplacementUniform{}.draw(rows, drafts, random, tuple);
           exhausted += count == drafts && !(rows.proposal(tuple[count - 1]) > 0);
@@ -128,7 +128,7 @@ TEST(LadderUniformRest, BucketsOfFreshRowsHaveTheExactLaw) {
           if (leaf.verdict.token >= 0) law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
           for (const auto& [token, weight] : leaf.spread)
             law[static_cast<std::size_t>(token)] += leaf.probability * weight / leaf.spread_total;
-        });
+        }));
     for (std::size_t x = 0; x < p.size(); ++x)
       EXPECT_NEAR(law[x], p[x], 1e-12) << "instance " << n << ", token " << x;
     const RestBuckets<HostWorkspace> buckets(HostWorkspace{}, rows, tuple, support);

@@ -1,0 +1,95 @@
+#include <draftproof/captures/written_file.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace draftproof {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file descriptor that closes itself.
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+};
+
+std::string kind_of(fs::file_type type) {
+  switch (type) {
+    case fs::file_type::directory:
+      return "a directory";
+    case fs::file_type::character:
+      return "a character device";
+    case fs::file_type::block:
+      return "a block device";
+    case fs::file_type::fifo:
+      return "a FIFO";
+    case fs::file_type::socket:
+      return "a socket";
+    default:
+      return "a special file";
+  }
+}
+
+/// Writes all of `text`. Returns whether that succeeded; else errno says why not.
+bool write_all(int file, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = ::write(file, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+}  // namespace
+
+WriteTarget write_target(const std::string& path) {
+  std::error_code failed;
+  const fs::file_status found = fs::status(path, failed);
+  // Pipes have such names in a shell: whoever opened one wants the text in it.
+  const bool own = path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
+                   path.starts_with("/proc/self/fd/");
+  if (fs::exists(found) && own) return {path, "an open file of this process", true};
+  if (fs::exists(found) && !fs::is_regular_file(found))
+    return {path, kind_of(found.type()), fs::is_character_file(found)};
+  if (!fs::exists(found) && fs::is_symlink(fs::symlink_status(path, failed)))
+    return {path, "a symbolic link to nothing"};
+  WriteTarget target{fs::weakly_canonical(path, failed)};
+  if (failed) target.file = path;  // a name that is too long, for example
+  return target;
+}
+
+void write_whole(const std::string& path, const std::string& text) {
+  const WriteTarget target = write_target(path);
+  if (target.refused()) throw WriteFailure(fmt::format("{}: found {}, wanted a regular file", path, target.special));
+  const std::string part = fmt::format("{}.{}.part", target.file.string(), getpid());
+  std::error_code ignored;
+  const auto fail = [&](const char* what) {
+    const int reason = errno;
+    if (!target.stream) fs::remove(part, ignored);
+    throw WriteFailure(fmt::format("{}: {}: {}{}", path, what, std::strerror(reason),
+                                   target.stream ? "" : "; an earlier file is as it was"));
+  };
+  if (target.stream) {
+    const Descriptor file{::open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC)};
+    if (file.number < 0 || !write_all(file.number, text)) fail("cannot be written");
+    return;
+  }
+  {
+    const Descriptor file{::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666)};
+    if (file.number < 0) fail("cannot be created");
+    if (!write_all(file.number, text) || fsync(file.number) != 0) fail("cannot be written");
+  }
+  if (std::rename(part.c_str(), target.file.c_str()) != 0) fail("cannot be renamed");
+  const Descriptor folder{::open(target.file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (folder.number >= 0) fsync(folder.number);  // some file systems have no fsync of a folder
+}
+
+}  // namespace draftproof

@@ -1,0 +1,32 @@
+"""Where a file is to be written: a regular file may be replaced, and nothing else ever is."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+_KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def replaceable(path: Path) -> Path:
+    """The file to write where `path` is named: itself, or what a symbolic link leads to, so that the link stays.
+
+    Raises: FileExistsError if a directory, a device, a FIFO, a socket or a link to nothing is there.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise FileExistsError(f"{path}: found a symbolic link to nothing, wanted a regular file or none") from None
+        return path
+    if not stat.S_ISREG(mode):
+        found = _KINDS.get(stat.S_IFMT(mode), "a special file")
+        raise FileExistsError(f"{path}: found {found}, wanted a regular file or none")
+    return path.resolve() if path.is_symlink() else path
