@@ -59,6 +59,7 @@ void ForeignGate::examine(GateResult& result, const GateOptions& options) const 
     if (result.gate.tier == Tier::edge) examine_batches(result, options);
     if (result.gate.tier == Tier::sampled) examine_trials(result, options);
   } catch (const ProgramSilent& silent) {
+    result.note = silent.what();
     result.findings.push_back(
         {.check = "stopped", .tier = result.gate.tier, .status = Status::undecided, .evidence = silent.what()});
   } catch (const DoorError& error) {  // a program that breaks the protocol has not passed

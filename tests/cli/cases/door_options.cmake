@@ -49,3 +49,12 @@ endif()
 # Profile quick of our own verifiers.
 run(0 check single_draft --profile quick)
 says(out "Gates, profile quick")
+# A draft law that nothing draws is refused at the hello, at every level.
+foreach(level_law "chain;idd" "position;idd" "tree;idd_paths")
+  list(GET level_law 0 level)
+  list(GET level_law 1 law)
+  string(REPLACE "idd" "iid" meant "${law}")
+  file(WRITE ${WORK}/hello.json "{\"protocol\": \"draftproof-door\", \"version\": [1, 0], \"name\": \"mine\", \"level\": \"${level}\", \"law\": \"${law}\"}\n")
+  run(2 check --door "exec:cat hello.json; sleep 1")
+  says(err "mine: hello: law: found \"${law}\", wanted .*; did you mean ${meant}")
+endforeach()
