@@ -10,6 +10,7 @@
 #include <draftproof/doors/gate/draft_checks.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
+#include <draftproof/doors/gate/law_text.hpp>
 #include <draftproof/doors/gate/path_checks.hpp>
 #include <draftproof/doors/gate/text_checks.hpp>
 #include <draftproof/doors/gate/toy.hpp>
@@ -58,6 +59,8 @@ void ForeignGate::examine(GateResult& result, const GateOptions& options) const 
     if (result.gate.tier == Tier::proof) examine_laws(result, options);
     if (result.gate.tier == Tier::edge) examine_batches(result, options);
     if (result.gate.tier == Tier::sampled) examine_trials(result, options);
+  } catch (const ProgramFails&) {  // an error, and no finding
+    throw;
   } catch (const ProgramSilent& silent) {
     result.note = silent.what();
     result.findings.push_back(
@@ -151,6 +154,13 @@ std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const 
   SampledPosition sampled = sample_position({.verifier = &verifier, .tier = Tier::sampled}, *drafter, asked);
   result.note = sampled.note;
   if (!sampled.finding) return {};
+  if (const Unanswered& none = verifier.unanswered(); none.trials > 0) {
+    const Outcome first{.status = none.status, .message = none.message};
+    if (none.status == RowStatus::failed && none.trials >= sampled.finding->work)
+      throw ProgramFails(declaration.name, one_line(none.message));
+    sampled.finding->evidence = fmt::format("{} of {} trials have no answer; the first, trial {}, has {}", none.trials,
+                                            sampled.finding->work, none.first, outcome_text(first));
+  }
   if (!sampled.finding->replay.empty())
     sampled.finding->replay = fmt::format("{} check --door '{}' --tier sampled --source '{}' --position {} --seed {}",
                                           program_name(), door_, asked.source, asked.position, asked.seed);

@@ -22,6 +22,9 @@ namespace {
 /// Instances without a decision, after which a program is given up: they use up the calls of an exploration each.
 constexpr int most_undecided = 8;
 
+/// Instances on which every row fails, after which that is an error of the program.
+constexpr int most_failing = 8;
+
 /// Smaller instances are judged by this part of the predictions until one is to be confirmed.
 constexpr int few = 4;
 
@@ -52,7 +55,7 @@ class Checker {
   Answers confirmed(const I& instance, Answers answers, int predictions) const {
     ExploreOptions explore = exploration();
     const double survives = 42, most_here = 128.0 * explore.predictions;
-    const double departure = answers.judgement.distance - answers.unexplored;
+    const double departure = answers.departure();
     if (answers.violated[0] && departure * predictions < survives) {
       explore.predictions = static_cast<int>(std::min(most_here, std::ceil(survives / departure)));
       ++explore.seed;
@@ -86,8 +89,9 @@ class Checker {
     LawChecks result;
     std::array<std::optional<I>, law_checks.size()> failing{};
     std::array<Evidence, law_checks.size()> evidence{};
-    std::string undecided;
-    int unfinished = 0;
+    std::string undecided, unjudged;
+    int unfinished = 0, unanswered = 0;
+    bool answered = !shrinks_them;  // a replay shows what there is
     std::optional<GateFinding> lost;
     std::string silent;
     for (I instance : instances) {
@@ -109,7 +113,12 @@ class Checker {
       result.calls += answers.calls;
       result.predictions += answers.predictions;
       if (answers.undecided) ++unfinished, undecided = *answers.undecided;
-      const bool law_found = !answers.violated[0] && !answers.violated[3] && !answers.undecided;
+      if (answers.unjudged) ++unanswered, unjudged = *answers.unjudged;
+      answered = answered || answers.answered;
+      if (!answered && result.instances == std::min(most_failing, static_cast<int>(instances.size())))
+        throw ProgramFails(declaration_.name, answers.failure);
+      const bool law_found =
+          !answers.violated[0] && !answers.violated[3] && !answers.undecided && !answers.unjudged;
       if (law_found && (result.farthest.empty() || answers.judgement.distance > result.largest)) {
         result.largest = answers.judgement.distance;
         result.limit = answers.judgement.limit;
@@ -143,9 +152,11 @@ class Checker {
         finding.status = Status::undecided;
         finding.evidence = silent;
       } else {
-        const bool open = i == 0 && unfinished > 0;
+        const bool open = i == 0 && unfinished + unanswered > 0;
         finding.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::held;
-        if (open) finding.evidence = fmt::format("{} instances: {}", unfinished, undecided);
+        if (open)
+          finding.evidence = fmt::format("{} instances: {}", unfinished > 0 ? unfinished : unanswered,
+                                         unfinished > 0 ? undecided : unjudged);
         if (i == 0 && !result.farthest.empty())
           finding.numbers = {{"distance", result.largest}, {"limit", result.limit}};
       }
@@ -166,9 +177,7 @@ class Checker {
     LawChecks result = examine({instance}, false);
     if (result.instances == 0) return result;
     const Toy model = toy(instance);
-    ExploreOptions explore = exploration();
-    explore.keep_stretches = true;
-    const std::vector<ProgramLaw> laws = explore_program(program_, model.inputs, explore);
+    const std::vector<ProgramLaw> laws = explore_program(program_, model.inputs, exploration());
     for (std::size_t i = 0; i < laws.size(); ++i) {
       result.laws.push_back(fmt::format(
           "drafts ({}), probability {}: {}, {} calls, {} predictions held", fmt::join(model.inputs[i].drafts, " "),
@@ -179,7 +188,11 @@ class Checker {
   }
 
  private:
-  ExploreOptions exploration() const { return exploration_of(declaration_, options_.explore); }
+  ExploreOptions exploration() const {
+    ExploreOptions explore = exploration_of(declaration_, options_.explore);
+    explore.keep_stretches = true;  // evidence says which draws lead to what
+    return explore;
+  }
 
   std::string replay_line(const I& instance) const {
     return fmt::format("{} replay --door '{}' --instance '{}'", program_name(), options_.door, instance.text());

@@ -195,6 +195,32 @@ TEST(DraftChecks, ALawIsThatOfTheRowAsRead) {
   EXPECT_EQ(stored_law(std::vector{.25, .75}, {.dtype = Dtype::float16}), (std::vector{.25, .75}));
 }
 
+TEST(DraftChecks, ADrafterThatFailsIsNamedWithItsMessage) {
+  struct Failing : DraftingProgram {
+    explicit Failing(int sound) : DraftingProgram("iid", iid_drafts), rows{sound} {}
+    void draft(const ServedBatch& batch, ServedResult& result) override {
+      DraftingProgram::draft(batch, result);
+      for (int row = 0; row < batch.rows; ++row)
+        if (--rows < 0) result.set(row, RowStatus::failed, "IndexError: no row");
+    }
+    int rows;
+  };
+  for (const int sound : {0, 1, 3}) {
+    Failing program(sound);
+    try {
+      check_drafts(program, {.log2_small = 12});
+      ADD_FAILURE() << sound;
+    } catch (const ProgramFails& error) {
+      EXPECT_STREQ(error.what(), "drafting fails on every input: IndexError: no row");
+      EXPECT_EQ(sound, 0);
+    } catch (const DoorError& error) {
+      EXPECT_EQ(error.what(), "drafting: draft: row " + std::to_string(sound) +
+                                  ": found 3 drafts, status failed: IndexError: no row, wanted a tuple");
+      EXPECT_GT(sound, 0);
+    }
+  }
+}
+
 TEST(DraftChecks, SaysWhereALawIsUnknown) {
   DraftingProgram program("no_such_law", iid_drafts);
   EXPECT_THROW(check_drafts(program, {}), DoorError);

@@ -170,8 +170,25 @@ TEST(ForeignSampled, RowsThatFailAreViolations) {
   const GateResult result = sampled_gate(program);
   EXPECT_EQ(result.status, Status::violated);
   ASSERT_EQ(result.findings.size(), 1u);
-  EXPECT_NE(result.findings[0].evidence.find("trials reached a branch of probability zero"), std::string::npos)
+  EXPECT_NE(result.findings[0].evidence.find(" trials have no answer; the first, trial "), std::string::npos)
       << result.findings[0].evidence;
+  EXPECT_TRUE(result.findings[0].evidence.ends_with(", has status failed: no memory")) << result.findings[0].evidence;
+}
+
+TEST(ForeignSampled, AProgramThatFailsOnEveryTrialIsAnError) {
+  for (const Level level : {Level::position, Level::chain})
+    for (const int fewest : {1, 2}) {  // a chain of two drafts and more has trials of paths alone
+      Declaration declaration = rejection_of(level);
+      declaration.fewest_drafts = fewest;
+      const auto program = std::make_shared<Rejection>(declaration);
+      program->always_fails = true;
+      try {
+        sampled_gate(program);
+        ADD_FAILURE() << "found a verdict";
+      } catch (const ProgramFails& error) {
+        EXPECT_STREQ(error.what(), "rejection fails on every input: no memory");
+      }
+    }
 }
 
 TEST(ForeignSampled, BrokenProtocolIsAViolation) {
