@@ -75,8 +75,8 @@ class DrawBatches {
     constexpr auto failed = static_cast<std::int32_t>(RowStatus::failed);
     if (std::all_of(result.status.begin(), result.status.end(), [](std::int32_t each) { return each == failed; }))
       throw ProgramFails(program_.declaration().name, one_line(outcome.message));
-    throw DoorError(fmt::format("{}: draft: row {}: found {} drafts, {}, wanted a tuple", program_.declaration().name, row,
-                                result.counts[at], outcome_text(outcome)));
+    throw DoorError(fmt::format("{}: draft: row {}: found {} drafts, {}, wanted a tuple", program_.declaration().name,
+                                row, result.counts[at], outcome_text(outcome)));
   }
 
   Served& program_;

@@ -127,8 +127,15 @@ void ForeignGate::examine_trials(GateResult& result, const GateOptions& options)
                                 .stop = options.stop,
                                 .progress = options.progress})});
   }
-  if (declaration.has("draft")) add(check_drafts(*served_, {.alpha = alpha, .seed = options.seed, .door = door_}));
-  if (declaration.has("generate")) add(check_text(*served_, {.alpha = alpha, .seed = options.seed, .door = door_}));
+  const int log2_asked = std::min(16, static_cast<int>(options.profile.door_log2_trials));  // more adds little here
+  if (declaration.has("draft"))
+    add(check_drafts(*served_, {.log2_small = log2_asked,
+                                .log2_large = log2_asked - 2,
+                                .alpha = alpha,
+                                .seed = options.seed,
+                                .door = door_}));
+  if (declaration.has("generate"))
+    add(check_text(*served_, {.log2_tokens = log2_asked + 1, .alpha = alpha, .seed = options.seed, .door = door_}));
 }
 
 std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const GateOptions& options) const {
@@ -158,8 +165,8 @@ std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const 
     const Outcome first{.status = none.status, .message = none.message};
     if (none.status == RowStatus::failed && none.trials >= sampled.finding->work)
       throw ProgramFails(declaration.name, one_line(none.message));
-    sampled.finding->evidence = fmt::format("{} of {} trials have no answer; the first, trial {}, has {}", none.trials,
-                                            sampled.finding->work, none.first, outcome_text(first));
+    sampled.finding->evidence = fmt::format("{} of {} trials have no answer; the first, trial {}, has {}",
+                                            none.trials, sampled.finding->work, none.first, outcome_text(first));
   }
   if (!sampled.finding->replay.empty())
     sampled.finding->replay = fmt::format("{} check --door '{}' --tier sampled --source '{}' --position {} --seed {}",

@@ -23,9 +23,9 @@ constexpr std::size_t most_bytes = std::size_t{16}
 /// Rows of one position, as often as a batch needs them.
 class ForeignTrials final : public Decider<RatioTable, Philox> {
  public:
-  ForeignTrials(std::shared_ptr<Served> program, std::shared_ptr<ForeignVerifier::Calls> calls,
+  ForeignTrials(std::shared_ptr<Served> program, std::shared_ptr<ForeignVerifier::Calls> shared,
                 const RatioTable& laws, int drafts)
-      : program_{std::move(program)}, calls_{std::move(calls)}, drafts_{drafts} {
+      : program_{std::move(program)}, calls_{std::move(shared)}, drafts_{drafts} {
     const Declaration& declaration = program_->declaration();
     chain_ = declaration.level == Level::chain;
     const Input input = input_on(laws);

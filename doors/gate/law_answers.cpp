@@ -72,16 +72,18 @@ Answers answers_on(Program& program, const Toy& model, const Declaration& declar
                                                fraction_text(judgement.distance, judgement.limit), judgement.limit),
                            .numbers = {{"distance", judgement.distance}, {"limit", judgement.limit}}};
   else if (judgement.distance - judgement.failed <= judgement.limit && judgement.distance > judgement.limit)
-    answers.unjudged = fmt::format("rows without an answer have probability {}, so the law of the others is not judged",
-                                   fraction_text(judgement.failed, judgement.limit));
+    answers.unjudged =
+        fmt::format("rows without an answer have probability {}, so the law of the others is not judged",
+                    fraction_text(judgement.failed, judgement.limit));
   else if (judgement.distance > judgement.limit && !answers.undecided)
     answers.undecided = fmt::format("{:.3g} of the probability was not explored", answers.unexplored);
   for (const EdgeOutcome& edge : judgement.edges) {
     auto& answer = answers.violated[edge.emits ? 1 : 2];
     if (!answer)
-      answer = {.text = fmt::format("{}, probability {} a decision{}{}", edge.what, probability_text(edge.probability),
-                                    edge.where.empty() ? "" : ": where ", edge.where),
-                .numbers = {{"probability", edge.probability}}};
+      answer = {
+          .text = fmt::format("{}, probability {} a decision{}{}", edge.what, probability_text(edge.probability),
+                              edge.where.empty() ? "" : ": where ", edge.where),
+          .numbers = {{"probability", edge.probability}}};
   }
   if (model.optimum && judgement.acceptance > *model.optimum + judgement.limit)
     answers.violated[4] = {

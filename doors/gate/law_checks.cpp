@@ -117,8 +117,7 @@ class Checker {
       answered = answered || answers.answered;
       if (!answered && result.instances == std::min(most_failing, static_cast<int>(instances.size())))
         throw ProgramFails(declaration_.name, answers.failure);
-      const bool law_found =
-          !answers.violated[0] && !answers.violated[3] && !answers.undecided && !answers.unjudged;
+      const bool law_found = !answers.violated[0] && !answers.violated[3] && !answers.undecided && !answers.unjudged;
       if (law_found && (result.farthest.empty() || answers.judgement.distance > result.largest)) {
         result.largest = answers.judgement.distance;
         result.limit = answers.judgement.limit;
@@ -138,7 +137,8 @@ class Checker {
       if (lost && !failing[i]) continue;  // nothing is said of the instances that follow
       GateFinding finding{.check = std::string(law_checks[i]), .tier = Tier::proof, .work = result.calls};
       if (failing[i]) {
-        const bool shrinks_it = shrinks_them && !lost && silent.empty() && i != 0;  // a wrong law was found on a small instance already
+        const bool shrinks_it =
+            shrinks_them && !lost && silent.empty() && i != 0;  // a wrong law was found on a small instance already
         Answers small;
         small.violated[i] = evidence[i];
         const I smallest = shrinks_it ? shrink(*failing[i], i, small) : *failing[i];

@@ -28,7 +28,8 @@ std::string_view to_text(DrawKind kind) {
 std::string one_line(std::string_view message) {
   constexpr std::size_t longest = 300;
   std::string line(message.substr(0, longest));
-  std::replace_if(line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
   return message.size() > longest ? line + "..." : line;
 }
 
@@ -88,9 +89,8 @@ double probability_of(const Stretch& stretch, const Outcome& outcome) {
 
 std::string value_text(const Stretch& stretch) {
   const auto value = [&](std::uint64_t v) { return std::ldexp(static_cast<double>(v), -stretch.bits); };
-  const std::string draw =
-      fmt::format("{} {}{}", to_text(stretch.kind), stretch.place,
-                  stretch.stream.empty() ? "" : fmt::format(" ({})", stretch.stream));
+  const std::string draw = fmt::format("{} {}{}", to_text(stretch.kind), stretch.place,
+                                       stretch.stream.empty() ? "" : fmt::format(" ({})", stretch.stream));
   if (stretch.first == stretch.last)
     return fmt::format("{} is {} of 2^{} ({:.8g})", draw, stretch.first, stretch.bits, value(stretch.first));
   return fmt::format("{} is {} .. {} of 2^{} ({:.8g} .. {:.8g})", draw, stretch.first, stretch.last, stretch.bits,

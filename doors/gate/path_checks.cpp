@@ -110,7 +110,8 @@ class PathTrials {
       const Outcome outcome{.status = static_cast<RowStatus>(result_.status[i]),
                             .message = message == result_.messages.end() ? "" : message->second};
       failed_ += outcome.status == RowStatus::failed ? 1 : 0;
-      if (failed_ == batch_.rows() && trials_ == 0) throw ProgramFails(program_.declaration().name, one_line(outcome.message));
+      if (failed_ == batch_.rows() && trials_ == 0)
+        throw ProgramFails(program_.declaration().name, one_line(outcome.message));
       if (fault_.empty())
         fault_ = outcome.status == RowStatus::ok
                      ? fmt::format("trial {}: found {} tokens, wanted 1 to {}", walker.trial, result_.counts[i],

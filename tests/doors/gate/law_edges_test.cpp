@@ -17,8 +17,7 @@ TEST(LawEdges, AcceptsEqualNumbers) {
     const LawChecks checks = laws_of(chain, bits);
     expect_violated(checks, "zero_support", "L=1 K=1 [] p=(0 1)/1 q=(1 0)/1",
                     std::string("on drafts (0): emits token 0 after [], which has p = 0, probability ") +
-                        probability + " a decision: where coin 0 is 0 of " +
-                        (bits == 24 ? "2^24 (0)" : "2^53 (0)"));
+                        probability + " a decision: where coin 0 is 0 of " + (bits == 24 ? "2^24 (0)" : "2^53 (0)"));
     expect_others_held(checks, {"zero_support"});  // the mass is within what rounding explains
   }
 }
@@ -67,9 +66,10 @@ TEST(LawEdges, ZeroResidualGivesTokenZero) {
     return 0;
   };
   const LawChecks checks = laws_of(chain, 53);
-  expect_violated(checks, "zero_support", "L=1 K=1 [] p=(0 1)/1 q=(0 1)/1",
-                  "on drafts (1): emits token 0 after [], which has p = 0, probability 2^-25 a decision: where coin 0 is "
-                  "9007198986305536 .. 9007199254740991 of 2^53 (0.99999997 .. 1)");
+  expect_violated(
+      checks, "zero_support", "L=1 K=1 [] p=(0 1)/1 q=(0 1)/1",
+      "on drafts (1): emits token 0 after [], which has p = 0, probability 2^-25 a decision: where coin 0 is "
+      "9007198986305536 .. 9007199254740991 of 2^53 (0.99999997 .. 1)");
   expect_others_held(checks, {"zero_support"});
   // The same program on the grid of float32.
   expect_others_held(laws_of(chain, 24), {});
@@ -119,16 +119,17 @@ TEST(LawEdges, RowsWithoutAnAnswer) {
 
 TEST(LawEdges, AProgramThatFailsOnEveryInputIsAnError) {
   const std::string why = "ValueError: no such table (mine.py line 12)";
-  const std::vector<InProcess::Body> bodies{
-      [&](const Input&, TapeDraws&) -> std::vector<Token> { throw StopRun{RowStatus::failed, why}; },
-      [&](const Input& input, TapeDraws& draws) -> std::vector<Token> {
-        Chain{}(input, draws);
-        throw StopRun{RowStatus::failed, why};
-      },
-      [&](const Input&, TapeDraws& draws) -> std::vector<Token> {
-        if (draws.coin() < .5) draws.integer(3);
-        throw StopRun{RowStatus::failed, why};
-      }};
+  const std::vector<InProcess::Body> bodies{[&](const Input&, TapeDraws&) -> std::vector<Token> {
+                                              throw StopRun{RowStatus::failed, why};
+                                            },
+                                            [&](const Input& input, TapeDraws& draws) -> std::vector<Token> {
+                                              Chain{}(input, draws);
+                                              throw StopRun{RowStatus::failed, why};
+                                            },
+                                            [&](const Input&, TapeDraws& draws) -> std::vector<Token> {
+                                              if (draws.coin() < .5) draws.integer(3);
+                                              throw StopRun{RowStatus::failed, why};
+                                            }};
   for (const auto& body : bodies)
     for (const int instances : {1, 60}) {
       InProcess program(body);
@@ -139,15 +140,6 @@ TEST(LawEdges, AProgramThatFailsOnEveryInputIsAnError) {
         EXPECT_EQ(error.what(), "mine fails on every input: " + why);
       }
     }
-  // Seven models without an answer are no program without one.
-  int models = 0;
-  std::size_t width = 0;
-  InProcess late([&](const Input& input, TapeDraws& draws) {
-    if (input.p.size() * input.p[0].size() > width) width = input.p.size() * input.p[0].size(), ++models;
-    if (models < 4) throw StopRun{RowStatus::failed, why};
-    return Chain{}(input, draws);
-  });
-  EXPECT_EQ(law_finding(check_laws(late, {.name = "mine"}, {.instances = 60}), "answers").status, Status::violated);
 }
 
 TEST(LawEdges, AFailureIsToldWithItsDrawsAndItsMessage) {
@@ -159,8 +151,8 @@ TEST(LawEdges, AFailureIsToldWithItsDrawsAndItsMessage) {
       {[](const auto& coins) { return coins[0] == 1 - 0x1p-25; }, "coin 0 is 33554431 of 2^25 (0.99999997)", "2^-25"},
       {[](const auto& coins) { return coins[0] >= .5 && coins[1] < 0x1p-25; },
        "coin 0 is 16777216 .. 33554431 of 2^25 (0.5 .. 0.99999997) and coin 1 is 0 of 2^25 (0)", "2^-26"},
-      {[](const auto& coins) { return coins[1] >= .75; }, "coin 1 is 25165824 .. 33554431 of 2^25 (0.75 .. 0.99999997)",
-       "1/4"}};
+      {[](const auto& coins) { return coins[1] >= .75; },
+       "coin 1 is 25165824 .. 33554431 of 2^25 (0.75 .. 0.99999997)", "1/4"}};
   for (const Variant& variant : variants) {
     const LawChecks checks = laws_of(
         [&](const Input& input, TapeDraws& draws) {
@@ -240,9 +232,10 @@ TEST(LawEdges, RowsThatFailOnSomeCoins) {
     if (both && tokens.size() == 1) throw StopRun{RowStatus::failed};
     return tokens;
   });
-  expect_violated(checks, "answers", "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1",
-                  "on drafts (1): fails, probability 1/2 a decision: where coin 0 is 8388608 .. 16777215 of 2^24 (0.5 .. "
-                  "0.99999994)");
+  expect_violated(
+      checks, "answers", "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1",
+      "on drafts (1): fails, probability 1/2 a decision: where coin 0 is 8388608 .. 16777215 of 2^24 (0.5 .. "
+      "0.99999994)");
   expect_others_held(checks, {"answers", "exact_law"});
 }
 
