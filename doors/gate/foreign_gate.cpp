@@ -25,6 +25,16 @@ namespace {
 /// Vocabulary of the sampled tier unless a source is named: every trial sends its rows through the door.
 constexpr int usual_vocabulary = 1024;
 
+/// An exploration of a profile. Where few predictions are to hold, most calls find the tree: less of its grid is asked then,
+/// since what lies between the thresholds that the rows suggest is left to the predictions in either case, and a program
+/// that draws without end is given up sooner.
+ExploreOptions exploration_within(int predictions) {
+  const ExploreOptions usual;
+  return {.predictions = predictions,
+          .even_points = std::clamp(predictions / 4, 1, usual.even_points),
+          .most_calls = std::clamp<std::size_t>(250 * static_cast<std::size_t>(predictions), 4000, usual.most_calls)};
+}
+
 /// Whether the program decides on one position: a chain does on one draft.
 bool decides_positions(const Declaration& declaration) {
   return declaration.has("verify") && (declaration.level == Level::position ||
@@ -88,7 +98,7 @@ void ForeignGate::examine_laws(GateResult& result, const GateOptions& options) c
                                  .first = options.door_instances,
                                  .seed = options.seed,
                                  .door = door_,
-                                 .explore = {.predictions = options.profile.door_predictions},
+                                 .explore = exploration_within(options.profile.door_predictions),
                                  .stop = options.stop,
                                  .progress = {}});
   result.findings = std::move(checks.findings);
@@ -127,15 +137,18 @@ void ForeignGate::examine_trials(GateResult& result, const GateOptions& options)
                                 .stop = options.stop,
                                 .progress = options.progress})});
   }
-  const int log2_asked = std::min(16, static_cast<int>(options.profile.door_log2_trials));  // more adds little here
+  const int log2_drafts = options.profile.door_log2_drafts;
   if (declaration.has("draft"))
-    add(check_drafts(*served_, {.log2_small = log2_asked,
-                                .log2_large = log2_asked - 2,
+    add(check_drafts(*served_, {.log2_small = log2_drafts,
+                                .log2_large = log2_drafts - 2,
+                                .log2_kept = std::min(11, log2_drafts - 3),
                                 .alpha = alpha,
                                 .seed = options.seed,
                                 .door = door_}));
   if (declaration.has("generate"))
-    add(check_text(*served_, {.log2_tokens = log2_asked + 1, .alpha = alpha, .seed = options.seed, .door = door_}));
+    add(check_text(
+        *served_,
+        {.log2_tokens = options.profile.door_log2_tokens, .alpha = alpha, .seed = options.seed, .door = door_}));
 }
 
 std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const GateOptions& options) const {

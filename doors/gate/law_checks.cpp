@@ -19,7 +19,8 @@ namespace draftproof::doors {
 
 namespace {
 
-/// Instances without a decision, after which a program is given up: they use up the calls of an exploration each.
+/// Instances without a decision, after which a program is given up: each uses up the calls of an exploration, or of one for
+/// each input, and no more than so many explorations are spent on them.
 constexpr int most_undecided = 8;
 
 /// Instances on which every row fails, after which that is an error of the program.
@@ -50,11 +51,12 @@ class Checker {
 
   /// A tree of stretches that is wrong by mass m survives n predictions, half of them uniform, with probability
   /// (1 - m)^(n / 2). A departure of d may come from a tree that is wrong by d, so it counts after 42 / d predictions:
-  /// e^-21 < 1e-9, and after 128 times the usual number where that is less. Adds the calls to those of `answers`, which
+  /// e^-21 < 1e-9, and after 2^15 of them, or 128 times those of an input, where that is less. A profile that asks for few
+  /// predictions reports a departure no sooner than one that asks for many. Adds the calls to those of `answers`, which
   /// are of so many `predictions`.
   Answers confirmed(const I& instance, Answers answers, int predictions) const {
     ExploreOptions explore = exploration();
-    const double survives = 42, most_here = 128.0 * explore.predictions;
+    const double survives = 42, most_here = std::max(0x1p15, 128.0 * explore.predictions);
     const double departure = answers.departure();
     if (answers.violated[0] && departure * predictions < survives) {
       explore.predictions = static_cast<int>(std::min(most_here, std::ceil(survives / departure)));
@@ -91,6 +93,7 @@ class Checker {
     std::array<Evidence, law_checks.size()> evidence{};
     std::string undecided, unjudged;
     int unfinished = 0, unanswered = 0;
+    std::uint64_t spent = 0;        // calls without a decision
     bool answered = !shrinks_them;  // a replay shows what there is
     std::optional<GateFinding> lost;
     std::string silent;
@@ -112,7 +115,7 @@ class Checker {
       ++result.instances;
       result.calls += answers.calls;
       result.predictions += answers.predictions;
-      if (answers.undecided) ++unfinished, undecided = *answers.undecided;
+      if (answers.undecided) ++unfinished, undecided = *answers.undecided, spent += answers.calls;
       if (answers.unjudged) ++unanswered, unjudged = *answers.unjudged;
       answered = answered || answers.answered;
       if (!answered && result.instances == std::min(most_failing, static_cast<int>(instances.size())))
@@ -130,7 +133,7 @@ class Checker {
         }
       if (options_.progress) options_.progress(result.instances);
       if (failing[0] || failing[3]) break;  // a wrong law: what else is wrong shows on the same instances
-      if (unfinished == most_undecided) break;
+      if (unfinished == most_undecided || spent >= most_undecided * exploration().most_calls) break;
     }
     for (std::size_t i = 0; i < law_checks.size(); ++i) {
       if (law_checks[i] == "optimum" && declaration_.level != Level::position) continue;

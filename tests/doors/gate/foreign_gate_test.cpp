@@ -12,6 +12,7 @@
 #include <draftproof/doors/own/serve_registered.hpp>
 #include <draftproof/tests/support/doors_rejection.hpp>
 #include <draftproof/tests/support/doors_served_program.hpp>
+#include <draftproof/tests/support/doors_slips.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -255,6 +256,20 @@ TEST(ForeignGate, RefusesTiersWithAReason) {
   drafter.functions = {"draft"};
   EXPECT_EQ(refusal(drafter, Tier::proof), "the program does not verify");
   EXPECT_EQ(refusal(drafter, Tier::sampled), "");
+}
+
+TEST(ForeignGate, ProfileQuickTakesTwentyThousandCallsOfAChain) {
+  Declaration declaration = rejection_of(Level::chain);
+  declaration.randomness = {Randomness::scripted, Randomness::seeded};
+  const auto program = std::make_shared<InProcess>(slips::Chain{});
+  const ForeignGate gate("exec:mine", program, std::make_shared<Rejection>(declaration));
+  std::uint64_t trials = 0;
+  for (const Tier tier : all_tiers) {
+    const GateResult result = run_gate({.foreign = &gate, .tier = tier}, {.profile = profiles[2], .threads = 1});
+    EXPECT_EQ(result.status, Status::held);
+    if (tier == Tier::sampled) trials = result.work;
+  }
+  EXPECT_LT(program->runs_made + trials, 20'500u);
 }
 
 TEST(ForeignGate, ProofAndEdgeOfARegisteredVerifier) {
