@@ -64,6 +64,13 @@ class ProgramSilent : public DoorError {
   using DoorError::DoorError;
 };
 
+/// The program fails on everything that it was asked: there is no law to judge.
+class ProgramFails : public DoorError {
+ public:
+  ProgramFails(const std::string& name, const std::string& message)
+      : DoorError(name + " fails on every input" + (message.empty() ? ", without a message" : ": " + message)) {}
+};
+
 /// A value for messages of errors: JSON in ASCII on one line, with a sign in the place of bytes that are no UTF-8.
 std::string json_text(const nlohmann::json& value);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/doors/gate/toy.hpp>
 #include <draftproof/doors/library/load_library.hpp>
 #include <draftproof/doors/own/own_door.hpp>
 #include <draftproof/doors/own/serve_registered.hpp>
@@ -85,6 +86,7 @@ OpenDoor open_door(const std::string& text, const WireOptions& options) {
   if (rest.empty())
     throw InputError({.file = "--door", .found = in_quotes(text), .wanted = "a command, path or name"});
   auto program = std::make_shared<WireProgram>(address, options);
+  check_law(program->declaration());
   return {text, program, std::make_shared<WireServed>(program)};
 }
 

@@ -27,7 +27,8 @@ struct OpenDoor {
 /// The text as it stands between single quotes of sh.
 std::string within_quotes(const std::string& text);
 
-/// Throws: InputError for a text that is no door, DoorError for a program that does not answer.
+/// Throws: InputError for a text that is no door, DoorError for a program that does not answer, or whose
+/// draft law is not known.
 OpenDoor open_door(const std::string& text, const WireOptions& options = {});
 
 /// What `draftproof serve` answers with: `text` is lib:PATH, own:NAME, abi:NAME, floor: or NAME. Throws: DoorError.

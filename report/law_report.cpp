@@ -20,6 +20,7 @@ Data outcomes_data(std::span<const OutcomeMass> outcomes) {
       data["tokens"] = outcome.tokens;
     else
       data["status"] = to_text(outcome.status);
+    if (!outcome.message.empty()) data["message"] = outcome.message;
     data["probability"] = probability;
     data["text"] = probability_text(probability);
     list.push_back(std::move(data));

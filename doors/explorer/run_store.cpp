@@ -96,7 +96,7 @@ RunStore::Chain RunStore::add(const Run& run, std::size_t tape) {
         return outcomes_[id] == Outcome{.status = run.status, .tokens = run.tokens, .state = run.state};
       },
       [&] {
-        outcomes_.push_back({run.status, run.tokens, run.state});
+        outcomes_.push_back({run.status, run.tokens, run.state, run.message});
       });
   Chain chain = link(no_draw, outcome);
   for (std::size_t place = run.draws.size(); place-- > 0;) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <draftproof/doors/program.hpp>
@@ -19,8 +20,11 @@ struct Outcome {
   RowStatus status = RowStatus::ok;
   std::vector<Token> tokens{};
   std::vector<double> state{};  ///< for the next call, of a program with state
+  std::string message{};        ///< of the first run that ended so: it tells no outcomes apart
 
-  bool operator==(const Outcome&) const = default;
+  bool operator==(const Outcome& other) const {
+    return status == other.status && tokens == other.tokens && state == other.state;
+  }
 };
 
 /// An open hash table over items that the caller stores in order of their ids.

@@ -26,8 +26,9 @@ namespace draftproof::doors {
 struct DraftCheckOptions {
   int log2_small = 16;  ///< planned draws on each small model
   int log2_large = 14;  ///< and of draft_noise at the first vocabulary
+  int log2_kept = 11;   ///< and of it on the row of 64 possible tokens
   /// Of draft_noise, or the most that the program takes. After the first a sixteenth of the draws, on rows four times
-  /// as long: a quarter of its time. On the row of 64 possible tokens an eighth: half of its time.
+  /// as long: a quarter of its time.
   std::vector<int> vocabularies{32'000, 128'256};
   double alpha = 1e-9;  ///< probability of a false alarm of all findings together
   std::uint64_t seed = 1;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/doors/gate/law_text.hpp>
 #include <draftproof/doors/wire/batch_packer.hpp>
 #include <draftproof/doors/wire/result_reader.hpp>
 #include <draftproof/doors/wire/served.hpp>
@@ -58,9 +59,7 @@ class DrawBatches {
       program_.draft(batch, result);
       for (int i = 0; i < rows; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        if (result.status[at] != 0 || result.counts[at] < 1)
-          throw DoorError(fmt::format("{}: draft: row {}: found status {} and {} drafts, wanted status 0",
-                                      declaration.name, i, result.status[at], result.counts[at]));
+        if (result.status[at] != 0 || result.counts[at] < 1) refuse(result, i);
         visit(std::span<const std::int32_t>(result.tokens_of(i)).first(static_cast<std::size_t>(result.counts[at])));
       }
       done += size;
@@ -68,6 +67,18 @@ class DrawBatches {
   }
 
  private:
+  [[noreturn]] void refuse(const ServedResult& result, int row) const {
+    const auto at = static_cast<std::size_t>(row);
+    const auto message = result.messages.find(row);
+    const Outcome outcome{.status = static_cast<RowStatus>(result.status[at]),
+                          .message = message == result.messages.end() ? "" : message->second};
+    constexpr auto failed = static_cast<std::int32_t>(RowStatus::failed);
+    if (std::all_of(result.status.begin(), result.status.end(), [](std::int32_t each) { return each == failed; }))
+      throw ProgramFails(program_.declaration().name, one_line(outcome.message));
+    throw DoorError(fmt::format("{}: draft: row {}: found {} drafts, {}, wanted a tuple", program_.declaration().name,
+                                row, result.counts[at], outcome_text(outcome)));
+  }
+
   Served& program_;
   int drafts_, vocabulary_;
   RowForm form_;

@@ -10,6 +10,7 @@
 #include <draftproof/doors/gate/draft_checks.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
+#include <draftproof/doors/gate/law_text.hpp>
 #include <draftproof/doors/gate/path_checks.hpp>
 #include <draftproof/doors/gate/text_checks.hpp>
 #include <draftproof/doors/gate/toy.hpp>
@@ -23,6 +24,16 @@ namespace {
 
 /// Vocabulary of the sampled tier unless a source is named: every trial sends its rows through the door.
 constexpr int usual_vocabulary = 1024;
+
+/// An exploration of a profile. Where few predictions are to hold, most calls find the tree: less of its grid is asked then,
+/// since what lies between the thresholds that the rows suggest is left to the predictions in either case, and a program
+/// that draws without end is given up sooner.
+ExploreOptions exploration_within(int predictions) {
+  const ExploreOptions usual;
+  return {.predictions = predictions,
+          .even_points = std::clamp(predictions / 4, 1, usual.even_points),
+          .most_calls = std::clamp<std::size_t>(250 * static_cast<std::size_t>(predictions), 4000, usual.most_calls)};
+}
 
 /// Whether the program decides on one position: a chain does on one draft.
 bool decides_positions(const Declaration& declaration) {
@@ -58,7 +69,10 @@ void ForeignGate::examine(GateResult& result, const GateOptions& options) const 
     if (result.gate.tier == Tier::proof) examine_laws(result, options);
     if (result.gate.tier == Tier::edge) examine_batches(result, options);
     if (result.gate.tier == Tier::sampled) examine_trials(result, options);
+  } catch (const ProgramFails&) {  // an error, and no finding
+    throw;
   } catch (const ProgramSilent& silent) {
+    result.note = silent.what();
     result.findings.push_back(
         {.check = "stopped", .tier = result.gate.tier, .status = Status::undecided, .evidence = silent.what()});
   } catch (const DoorError& error) {  // a program that breaks the protocol has not passed
@@ -84,7 +98,7 @@ void ForeignGate::examine_laws(GateResult& result, const GateOptions& options) c
                                  .first = options.door_instances,
                                  .seed = options.seed,
                                  .door = door_,
-                                 .explore = {.predictions = options.profile.door_predictions},
+                                 .explore = exploration_within(options.profile.door_predictions),
                                  .stop = options.stop,
                                  .progress = {}});
   result.findings = std::move(checks.findings);
@@ -123,8 +137,18 @@ void ForeignGate::examine_trials(GateResult& result, const GateOptions& options)
                                 .stop = options.stop,
                                 .progress = options.progress})});
   }
-  if (declaration.has("draft")) add(check_drafts(*served_, {.alpha = alpha, .seed = options.seed, .door = door_}));
-  if (declaration.has("generate")) add(check_text(*served_, {.alpha = alpha, .seed = options.seed, .door = door_}));
+  const int log2_drafts = options.profile.door_log2_drafts;
+  if (declaration.has("draft"))
+    add(check_drafts(*served_, {.log2_small = log2_drafts,
+                                .log2_large = log2_drafts - 2,
+                                .log2_kept = std::min(11, log2_drafts - 3),
+                                .alpha = alpha,
+                                .seed = options.seed,
+                                .door = door_}));
+  if (declaration.has("generate"))
+    add(check_text(
+        *served_,
+        {.log2_tokens = options.profile.door_log2_tokens, .alpha = alpha, .seed = options.seed, .door = door_}));
 }
 
 std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const GateOptions& options) const {
@@ -150,6 +174,13 @@ std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const 
   SampledPosition sampled = sample_position({.verifier = &verifier, .tier = Tier::sampled}, *drafter, asked);
   result.note = sampled.note;
   if (!sampled.finding) return {};
+  if (const Unanswered& none = verifier.unanswered(); none.trials > 0) {
+    const Outcome first{.status = none.status, .message = none.message};
+    if (none.status == RowStatus::failed && none.trials >= sampled.finding->work)
+      throw ProgramFails(declaration.name, one_line(none.message));
+    sampled.finding->evidence = fmt::format("{} of {} trials have no answer; the first, trial {}, has {}",
+                                            none.trials, sampled.finding->work, none.first, outcome_text(first));
+  }
   if (!sampled.finding->replay.empty())
     sampled.finding->replay = fmt::format("{} check --door '{}' --tier sampled --source '{}' --position {} --seed {}",
                                           program_name(), door_, asked.source, asked.position, asked.seed);

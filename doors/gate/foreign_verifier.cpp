@@ -23,9 +23,9 @@ constexpr std::size_t most_bytes = std::size_t{16}
 /// Rows of one position, as often as a batch needs them.
 class ForeignTrials final : public Decider<RatioTable, Philox> {
  public:
-  ForeignTrials(std::shared_ptr<Served> program, std::shared_ptr<std::mutex> mutex, const RatioTable& laws,
-                int drafts)
-      : program_{std::move(program)}, mutex_{std::move(mutex)}, drafts_{drafts} {
+  ForeignTrials(std::shared_ptr<Served> program, std::shared_ptr<ForeignVerifier::Calls> shared,
+                const RatioTable& laws, int drafts)
+      : program_{std::move(program)}, calls_{std::move(shared)}, drafts_{drafts} {
     const Declaration& declaration = program_->declaration();
     chain_ = declaration.level == Level::chain;
     const Input input = input_on(laws);
@@ -54,10 +54,8 @@ class ForeignTrials final : public Decider<RatioTable, Philox> {
       lengths[i] = batch.lengths[t];
       std::copy_n(batch.drafts + t * batch.stride, lengths[i],
                   drafts.begin() + static_cast<std::ptrdiff_t>(i * width));
-      const std::uint64_t trial =
-          batch.trials != nullptr ? batch.trials[t] : batch.first + static_cast<std::uint64_t>(t);
       constexpr std::uint32_t purpose = 0x200;
-      seeds[i] = static_cast<std::int64_t>(philox_pair(batch.seed, trial, 0, purpose).first >> 1);
+      seeds[i] = static_cast<std::int64_t>(philox_pair(batch.seed, trial_of(batch, t), 0, purpose).first >> 1);
     }
     ServedBatch request = packed_.batch;
     const auto first_rows = [&](std::span<const std::byte> bytes) {
@@ -75,8 +73,9 @@ class ForeignTrials final : public Decider<RatioTable, Philox> {
     ServedResult result;
     size_result(request, WireFunction::verify, result);
     {
-      const std::lock_guard guard(*mutex_);
+      const std::lock_guard guard(calls_->one_at_a_time);
       program_->verify(request, result);
+      note_unanswered(batch, start, result);
     }
     for (std::size_t i = 0; i < size; ++i) {
       const auto first = result.tokens_of(static_cast<int>(i)).front();
@@ -88,6 +87,23 @@ class ForeignTrials final : public Decider<RatioTable, Philox> {
       const auto* const found = std::find(row, row + lengths[i], first);
       const bool drafted = found != row + lengths[i], flagged = drafted && (!chain_ || result.counts[i] > 1);
       verdicts[i] = {first, flagged ? static_cast<int>(found - row) : none_accepted};
+    }
+  }
+
+  static std::uint64_t trial_of(const TrialBatch& batch, int t) {
+    return batch.trials != nullptr ? batch.trials[t] : batch.first + static_cast<std::uint64_t>(t);
+  }
+
+  void note_unanswered(const TrialBatch& batch, int start, const ServedResult& result) const {
+    Unanswered& all = calls_->unanswered;
+    for (std::size_t i = 0; i < result.status.size(); ++i) {
+      if (result.status[i] == 0) continue;
+      const std::uint64_t trial = trial_of(batch, start + static_cast<int>(i));
+      if (all.trials++ > 0 && all.first < trial) continue;
+      all.first = trial;
+      all.status = static_cast<RowStatus>(result.status[i]);
+      const auto message = result.messages.find(static_cast<int>(i));
+      all.message = message == result.messages.end() ? "" : message->second;
     }
   }
 
@@ -107,7 +123,7 @@ class ForeignTrials final : public Decider<RatioTable, Philox> {
   }
 
   std::shared_ptr<Served> program_;
-  std::shared_ptr<std::mutex> mutex_;
+  std::shared_ptr<ForeignVerifier::Calls> calls_;
   int drafts_, rows_ = 1;
   bool chain_ = false;
   PackedBatch packed_;
@@ -138,7 +154,7 @@ ForeignVerifier::ForeignVerifier(std::shared_ptr<Served> program, std::string na
       program_{std::move(program)} {}
 
 DeciderPtr<RatioTable, Philox> ForeignVerifier::simulate_on(const RatioTable& laws, int drafts) const {
-  return std::make_unique<ForeignTrials>(program_, one_at_a_time_, laws, drafts);
+  return std::make_unique<ForeignTrials>(program_, calls_, laws, drafts);
 }
 
 }  // namespace draftproof::doors

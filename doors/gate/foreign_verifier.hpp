@@ -26,6 +26,13 @@ class ForeignInfo {
   Info info_;
 };
 
+/// Trials without an answer.
+struct Unanswered {
+  std::uint64_t trials = 0, first = 0;  ///< their number, and the first of them
+  RowStatus status = RowStatus::ok;     ///< of the first
+  std::string message{};                ///< of the first
+};
+
 class ForeignVerifier final : private ForeignInfo, public AnyVerifier {
  public:
   /// Requires a program of level position or chain that is seeded or opaque. It runs one batch at a time.
@@ -38,9 +45,18 @@ class ForeignVerifier final : private ForeignInfo, public AnyVerifier {
   /// The only form. Laws of the compiled program come from doors/gate/law_checks.hpp: calls have no branches to walk.
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override;
 
+  /// Of all simulations so far. Requires that none runs.
+  const Unanswered& unanswered() const { return calls_->unanswered; }
+
+  /// What the simulations share: one of them calls at a time.
+  struct Calls {
+    std::mutex one_at_a_time{};
+    Unanswered unanswered{};
+  };
+
  private:
   std::shared_ptr<Served> program_;
-  std::shared_ptr<std::mutex> one_at_a_time_ = std::make_shared<std::mutex>();
+  std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
 };
 
 }  // namespace draftproof::doors

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <draftproof/doors/gate/law_text.hpp>
 #include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof::doors {
@@ -138,15 +139,24 @@ double limit_of(const Toy& toy, const Input& input, const ProgramLaw& law, const
          rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), toy.vocabulary);
 }
 
+/// What came of a row without an answer, with the message of a program that said why.
+std::string failure_text(const Outcome& outcome) {
+  const std::string_view status = status_text(outcome.status);
+  if (outcome.message.empty()) return std::string(status);
+  if (outcome.status == RowStatus::failed) return fmt::format("{} with {}", status, one_line(outcome.message));
+  const bool refused = outcome.status == RowStatus::bad_input || outcome.status == RowStatus::unsupported;
+  return refused ? fmt::format("{}: {}", status, one_line(outcome.message)) : std::string(status);
+}
+
 /// An edge finding, if the outcome is none of an exact verifier.
-void add_edge(const Toy& toy, const Tokens& prefix, const Input& input, std::size_t number, const OutcomeMass& mass,
-              Judgement& result) {
+void add_edge(const Toy& toy, const Tokens& prefix, const Input& input, std::size_t number, const ProgramLaw& law,
+              const OutcomeMass& mass, Judgement& result) {
   const auto& [outcome, probability] = mass;
   const bool emits = outcome.status == RowStatus::ok;
-  const std::string fault = emits ? fault_of(toy, prefix, outcome.tokens) : std::string(status_text(outcome.status));
+  const std::string fault = emits ? fault_of(toy, prefix, outcome.tokens) : failure_text(outcome);
   if (!fault.empty())
-    result.edges.push_back(
-        {fmt::format("on drafts ({}): {}", fmt::join(input.drafts, " "), fault), probability, number, emits});
+    result.edges.push_back({fmt::format("on drafts ({}): {}", fmt::join(input.drafts, " "), fault),
+                            way_text(law, outcome), probability, number, emits});
 }
 
 void finish(Strings& strings, const NeumaierSum& mass, Judgement& result) {
@@ -161,20 +171,22 @@ void finish(Strings& strings, const NeumaierSum& mass, Judgement& result) {
 Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration) {
   Judgement result;
   Strings strings(toy);
-  NeumaierSum mass, acceptance;
+  NeumaierSum mass, failed, acceptance;
   for (std::size_t i = 0; i < toy.inputs.size(); ++i) {
     const Input& input = toy.inputs[i];
     result.limit = std::max(result.limit, limit_of(toy, input, laws[i], declaration));
     for (const OutcomeMass& each : laws[i].outcomes) {
-      add_edge(toy, {}, input, i, each, result);
-      if (each.outcome.status != RowStatus::ok) continue;
+      add_edge(toy, {}, input, i, laws[i], each, result);
       const double weight = toy.drawn[i] * each.probability;
+      if (each.outcome.status == RowStatus::failed) failed.add(weight);
+      if (each.outcome.status != RowStatus::ok) continue;
       mass.add(weight);
       strings.emit(each.outcome.tokens, weight);
       acceptance.add(weight * accepted(toy, input, each.outcome.tokens));
     }
   }
   result.acceptance = acceptance.value();
+  result.failed = failed.value();
   finish(strings, mass, result);
   return result;
 }
@@ -182,7 +194,7 @@ Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declarat
 Judgement judge_calls(const Toy& toy, const Declaration& declaration, const ExploreCalls& explore) {
   Judgement result;
   Strings strings(toy);
-  NeumaierSum mass, acceptance;
+  NeumaierSum mass, failed, acceptance;
   using Start = std::pair<Tokens, std::vector<double>>;  // what a call depends on: the tokens so far, and the state
   const auto earlier = [](const Start& a, const Start& b) {
     return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a < b;
@@ -217,9 +229,10 @@ Judgement judge_calls(const Toy& toy, const Declaration& declaration, const Expl
       const Tokens& prefix = prefixes[start_of[i]];
       farthest = std::max(farthest, limit_of(toy, inputs[i], laws[i], declaration));
       for (const OutcomeMass& each : laws[i].outcomes) {
-        add_edge(toy, prefix, inputs[i], i, each, result);
-        if (each.outcome.status != RowStatus::ok) continue;
+        add_edge(toy, prefix, inputs[i], i, laws[i], each, result);
         const double weight = drawn[i] * each.probability;
+        if (each.outcome.status == RowStatus::failed) failed.add(weight);
+        if (each.outcome.status != RowStatus::ok) continue;
         if (round == 0) acceptance.add(weight * accepted(toy, inputs[i], each.outcome.tokens));
         Tokens tokens = prefix;
         tokens.insert(tokens.end(), each.outcome.tokens.begin(), each.outcome.tokens.end());
@@ -235,6 +248,7 @@ Judgement judge_calls(const Toy& toy, const Declaration& declaration, const Expl
   }
   result.limit = slack;
   result.acceptance = acceptance.value();
+  result.failed = failed.value();
   finish(strings, mass, result);
   return result;
 }

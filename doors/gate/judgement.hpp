@@ -30,6 +30,7 @@ struct WorstToken {
 /// An outcome of probability zero in any exact verifier.
 struct EdgeOutcome {
   std::string what;    ///< in words, with the input
+  std::string where;   ///< the draws that lead to it, as way_text() writes them
   double probability;  ///< given the input: a decision
   std::size_t input;   ///< of the toy
   bool emits;          ///< whether it emits tokens, of which one has p = 0; else the row has no answer
@@ -38,6 +39,7 @@ struct EdgeOutcome {
 struct Judgement {
   double distance = 0, limit = 0;
   double mass = 0;        ///< explored probability, at most 1; unexplored mass counts as distance
+  double failed = 0;      ///< probability of rows that fail, which counts as distance too
   double acceptance = 0;  ///< expected number of emitted tokens that are drafts; at one position, their probability
   std::optional<WorstToken> worst{};
   std::vector<EdgeOutcome> edges{};  ///< likeliest first

@@ -5,13 +5,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <draftproof/doors/gate/law_text.hpp>
+
 namespace draftproof::doors {
 
 namespace {
 
 /// Where the law departs most, in words: a token, or mass that emits nothing.
 std::string text_of(const Judgement& judgement) {
-  const double missing = 1 - judgement.mass;
+  const double missing = 1 - judgement.mass - judgement.failed;
   const auto& worst = judgement.worst;
   if (!worst || missing > 2 * std::abs(worst->found - worst->wanted))
     return fmt::format("emits nothing with probability {}", fraction_text(missing, judgement.limit));
@@ -29,6 +31,12 @@ void add_law(const ProgramLaw& law, const Input& input, double drawn, Answers& a
   answers.calls += law.calls;
   answers.predictions += law.predicted;
   answers.unexplored += drawn * law.unexplored;
+  if (law.unexplored > 0 || law.outcomes.empty()) answers.answered = true;  // that is more than is known
+  for (const OutcomeMass& each : law.outcomes)
+    if (each.outcome.status != RowStatus::failed)
+      answers.answered = true;
+    else if (answers.failure.empty())
+      answers.failure = one_line(each.outcome.message);
   const std::string drafts = fmt::format("on drafts ({})", fmt::join(input.drafts, " "));
   if (law.state == LawState::not_a_function)
     answers.violated[3] = {.text = fmt::format("{}: equal calls have different results on the tape ({:.9g})", drafts,
@@ -58,18 +66,24 @@ Answers answers_on(Program& program, const Toy& model, const Declaration& declar
   }
   if (answers.violated[3]) return answers;  // there is no law to judge
   const Judgement& judgement = answers.judgement;
-  // Unexplored mass may lie anywhere. A tree that predictions still refute is no law.
-  if (!answers.undecided && judgement.distance - answers.unexplored > judgement.limit)
+  // A tree that predictions still refute is no law.
+  if (!answers.undecided && answers.departure() > judgement.limit)
     answers.violated[0] = {.text = fmt::format("{}, TV {}, rounding explains {:.1g}", text_of(judgement),
                                                fraction_text(judgement.distance, judgement.limit), judgement.limit),
                            .numbers = {{"distance", judgement.distance}, {"limit", judgement.limit}}};
+  else if (judgement.distance - judgement.failed <= judgement.limit && judgement.distance > judgement.limit)
+    answers.unjudged =
+        fmt::format("rows without an answer have probability {}, so the law of the others is not judged",
+                    fraction_text(judgement.failed, judgement.limit));
   else if (judgement.distance > judgement.limit && !answers.undecided)
     answers.undecided = fmt::format("{:.3g} of the probability was not explored", answers.unexplored);
   for (const EdgeOutcome& edge : judgement.edges) {
     auto& answer = answers.violated[edge.emits ? 1 : 2];
     if (!answer)
-      answer = {.text = fmt::format("{}, probability {} a decision", edge.what, probability_text(edge.probability)),
-                .numbers = {{"probability", edge.probability}}};
+      answer = {
+          .text = fmt::format("{}, probability {} a decision{}{}", edge.what, probability_text(edge.probability),
+                              edge.where.empty() ? "" : ": where ", edge.where),
+          .numbers = {{"probability", edge.probability}}};
   }
   if (model.optimum && judgement.acceptance > *model.optimum + judgement.limit)
     answers.violated[4] = {

@@ -30,9 +30,16 @@ struct Evidence {
 struct Answers {
   std::array<std::optional<Evidence>, law_checks.size()> violated{};
   std::optional<std::string> undecided{};
+  std::optional<std::string> unjudged{};  ///< why rows that fail leave the law open
+  bool answered = false;                  ///< whether any run ended in another way than by a failure
+  std::string failure{};                  ///< message of a row that failed
   Judgement judgement{};
   double unexplored = 0;  ///< probability that limits cut
   std::uint64_t calls = 0, predictions = 0;
+
+  /// The distance whatever the branches do that were not explored, and whatever rows that fail should have emitted: mass m
+  /// that may go anywhere changes a total variation by at most m.
+  double departure() const { return judgement.distance - unexplored - judgement.failed; }
 };
 
 /// Explores the program on all inputs of the model and judges the laws.

@@ -19,8 +19,12 @@ namespace draftproof::doors {
 
 namespace {
 
-/// Instances without a decision, after which a program is given up: they use up the calls of an exploration each.
+/// Instances without a decision, after which a program is given up: each uses up the calls of an exploration, or of one for
+/// each input, and no more than so many explorations are spent on them.
 constexpr int most_undecided = 8;
+
+/// Instances on which every row fails, after which that is an error of the program.
+constexpr int most_failing = 8;
 
 /// Smaller instances are judged by this part of the predictions until one is to be confirmed.
 constexpr int few = 4;
@@ -47,12 +51,13 @@ class Checker {
 
   /// A tree of stretches that is wrong by mass m survives n predictions, half of them uniform, with probability
   /// (1 - m)^(n / 2). A departure of d may come from a tree that is wrong by d, so it counts after 42 / d predictions:
-  /// e^-21 < 1e-9, and after 128 times the usual number where that is less. Adds the calls to those of `answers`, which
+  /// e^-21 < 1e-9, and after 2^15 of them, or 128 times those of an input, where that is less. A profile that asks for few
+  /// predictions reports a departure no sooner than one that asks for many. Adds the calls to those of `answers`, which
   /// are of so many `predictions`.
   Answers confirmed(const I& instance, Answers answers, int predictions) const {
     ExploreOptions explore = exploration();
-    const double survives = 42, most_here = 128.0 * explore.predictions;
-    const double departure = answers.judgement.distance - answers.unexplored;
+    const double survives = 42, most_here = std::max(0x1p15, 128.0 * explore.predictions);
+    const double departure = answers.departure();
     if (answers.violated[0] && departure * predictions < survives) {
       explore.predictions = static_cast<int>(std::min(most_here, std::ceil(survives / departure)));
       ++explore.seed;
@@ -86,8 +91,10 @@ class Checker {
     LawChecks result;
     std::array<std::optional<I>, law_checks.size()> failing{};
     std::array<Evidence, law_checks.size()> evidence{};
-    std::string undecided;
-    int unfinished = 0;
+    std::string undecided, unjudged;
+    int unfinished = 0, unanswered = 0;
+    std::uint64_t spent = 0;        // calls without a decision
+    bool answered = !shrinks_them;  // a replay shows what there is
     std::optional<GateFinding> lost;
     std::string silent;
     for (I instance : instances) {
@@ -108,8 +115,12 @@ class Checker {
       ++result.instances;
       result.calls += answers.calls;
       result.predictions += answers.predictions;
-      if (answers.undecided) ++unfinished, undecided = *answers.undecided;
-      const bool law_found = !answers.violated[0] && !answers.violated[3] && !answers.undecided;
+      if (answers.undecided) ++unfinished, undecided = *answers.undecided, spent += answers.calls;
+      if (answers.unjudged) ++unanswered, unjudged = *answers.unjudged;
+      answered = answered || answers.answered;
+      if (!answered && result.instances == std::min(most_failing, static_cast<int>(instances.size())))
+        throw ProgramFails(declaration_.name, answers.failure);
+      const bool law_found = !answers.violated[0] && !answers.violated[3] && !answers.undecided && !answers.unjudged;
       if (law_found && (result.farthest.empty() || answers.judgement.distance > result.largest)) {
         result.largest = answers.judgement.distance;
         result.limit = answers.judgement.limit;
@@ -122,14 +133,15 @@ class Checker {
         }
       if (options_.progress) options_.progress(result.instances);
       if (failing[0] || failing[3]) break;  // a wrong law: what else is wrong shows on the same instances
-      if (unfinished == most_undecided) break;
+      if (unfinished == most_undecided || spent >= most_undecided * exploration().most_calls) break;
     }
     for (std::size_t i = 0; i < law_checks.size(); ++i) {
       if (law_checks[i] == "optimum" && declaration_.level != Level::position) continue;
       if (lost && !failing[i]) continue;  // nothing is said of the instances that follow
       GateFinding finding{.check = std::string(law_checks[i]), .tier = Tier::proof, .work = result.calls};
       if (failing[i]) {
-        const bool shrinks_it = shrinks_them && !lost && silent.empty() && i != 0;  // a wrong law was found on a small instance already
+        const bool shrinks_it =
+            shrinks_them && !lost && silent.empty() && i != 0;  // a wrong law was found on a small instance already
         Answers small;
         small.violated[i] = evidence[i];
         const I smallest = shrinks_it ? shrink(*failing[i], i, small) : *failing[i];
@@ -144,9 +156,11 @@ class Checker {
         finding.evidence = silent;
       } else {
         // What the unknown part of a law emits is unknown too; calls are compared without a law.
-        const bool open = unfinished > 0 && law_checks[i] != "function";
+        const bool open = (unfinished > 0 && law_checks[i] != "function") || (i == 0 && unanswered > 0);
         finding.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::held;
-        if (open) finding.evidence = fmt::format("{} instances: {}", unfinished, undecided);
+        if (open)
+          finding.evidence = fmt::format("{} instances: {}", unfinished > 0 ? unfinished : unanswered,
+                                         unfinished > 0 ? undecided : unjudged);
         if (i == 0 && !result.farthest.empty())
           finding.numbers = {{"distance", result.largest}, {"limit", result.limit}};
       }
@@ -167,9 +181,7 @@ class Checker {
     LawChecks result = examine({instance}, false);
     if (result.instances == 0) return result;
     const Toy model = toy(instance);
-    ExploreOptions explore = exploration();
-    explore.keep_stretches = true;
-    const std::vector<ProgramLaw> laws = explore_program(program_, model.inputs, explore);
+    const std::vector<ProgramLaw> laws = explore_program(program_, model.inputs, exploration());
     for (std::size_t i = 0; i < laws.size(); ++i) {
       result.laws.push_back(fmt::format(
           "drafts ({}), probability {}: {}, {} calls, {} predictions held", fmt::join(model.inputs[i].drafts, " "),
@@ -180,7 +192,11 @@ class Checker {
   }
 
  private:
-  ExploreOptions exploration() const { return exploration_of(declaration_, options_.explore); }
+  ExploreOptions exploration() const {
+    ExploreOptions explore = exploration_of(declaration_, options_.explore);
+    explore.keep_stretches = true;  // evidence says which draws lead to what
+    return explore;
+  }
 
   std::string replay_line(const I& instance) const {
     return fmt::format("{} replay --door '{}' --instance '{}'", program_name(), options_.door, instance.text());

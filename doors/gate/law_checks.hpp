@@ -60,7 +60,7 @@ struct LawChecks {
 ExploreOptions exploration_of(const Declaration& declaration, ExploreOptions options = {});
 
 /// Examines the program on the instances `options.first`, then on generated ones, smallest first.
-/// Throws: std::invalid_argument for text that is no instance.
+/// Throws: std::invalid_argument for text that is no instance; ProgramFails if every row of the first eight of them fails.
 LawChecks check_laws(Program& program, const Declaration& declaration, const LawCheckOptions& options);
 
 /// The same on one instance, as text. Throws: std::invalid_argument for text that is no instance; DoorError.

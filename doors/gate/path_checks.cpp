@@ -12,6 +12,7 @@
 #include <draftproof/properties/proof/finding.hpp>
 
 #include <draftproof/captures/path_source.hpp>
+#include <draftproof/doors/gate/law_text.hpp>
 #include <draftproof/doors/gate/path_evidence.hpp>
 #include <draftproof/doors/gate/toy.hpp>
 #include <draftproof/doors/gate/tree_batch.hpp>
@@ -106,11 +107,16 @@ class PathTrials {
     const auto tokens = std::as_const(result_).tokens.begin() + std::ptrdiff_t{row} * result_.tokens_a_row;
     if (result_.status[i] != 0 || result_.counts[i] < 1 || result_.counts[i] > shape_.length + 1) {
       const auto message = result_.messages.find(row);
+      const Outcome outcome{.status = static_cast<RowStatus>(result_.status[i]),
+                            .message = message == result_.messages.end() ? "" : message->second};
+      failed_ += outcome.status == RowStatus::failed ? 1 : 0;
+      if (failed_ == batch_.rows() && trials_ == 0)
+        throw ProgramFails(program_.declaration().name, one_line(outcome.message));
       if (fault_.empty())
-        fault_ = fmt::format("trial {}: found status {} and {} tokens, wanted 1 to {}{}{}", walker.trial,
-                             result_.status[i], result_.counts[i], shape_.length + 1,
-                             message == result_.messages.end() ? "" : ": ",
-                             message == result_.messages.end() ? "" : message->second);
+        fault_ = outcome.status == RowStatus::ok
+                     ? fmt::format("trial {}: found {} tokens, wanted 1 to {}", walker.trial, result_.counts[i],
+                                   shape_.length + 1)
+                     : fmt::format("trial {} has no answer: {}", walker.trial, outcome_text(outcome));
       return;
     }
     for (int n = 0; n < result_.counts[i] && walker.tokens < wanted_; ++n) {
@@ -140,6 +146,7 @@ class PathTrials {
   ServedResult result_;
   PathEvidence evidence_;
   std::uint64_t trials_ = 0;
+  int failed_ = 0;  ///< rows, until the first fault ends the trials
   std::string fault_;
 };
 

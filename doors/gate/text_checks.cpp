@@ -1,5 +1,6 @@
 #include <draftproof/doors/gate/text_checks.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -86,19 +87,22 @@ std::vector<double> markov_table(int vocabulary, std::uint64_t seed, std::uint32
 
 }  // namespace
 
-TextEvidence evidence_of_text(std::span<const std::int32_t> text, std::span<const double> target, int vocabulary) {
+TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts, std::span<const double> target,
+                               int vocabulary) {
   const auto size = static_cast<std::size_t>(vocabulary);
   std::vector<ContextBets> bets;
   for (int length = 1; length <= longest_context; ++length) bets.emplace_back(length, vocabulary);
-  std::uint64_t history = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto last = static_cast<std::size_t>(history % size);
-    const double p = target[last * size + static_cast<std::size_t>(text[i])];
-    if (!(p > 0))
-      return {std::numeric_limits<double>::infinity(),
-              fmt::format("token {} of the text is {} after {}, which has p = 0", i, text[i], last)};
-    for (ContextBets& one : bets) one.add(history, text[i], p);
-    history = (history % (size * size)) * size + static_cast<std::uint64_t>(text[i]);
+  for (const std::vector<std::int32_t>& text : texts) {
+    std::uint64_t history = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const auto last = static_cast<std::size_t>(history % size);
+      const double p = target[last * size + static_cast<std::size_t>(text[i])];
+      if (!(p > 0))
+        return {std::numeric_limits<double>::infinity(),
+                fmt::format("token {} of the text is {} after {}, which has p = 0", i, text[i], last)};
+      for (ContextBets& one : bets) one.add(history, text[i], p);
+      history = (history % (size * size)) * size + static_cast<std::uint64_t>(text[i]);
+    }
   }
   std::vector<double> logs;
   for (const ContextBets& one : bets) logs.insert(logs.end(), one.logs().begin(), one.logs().end());
@@ -109,23 +113,37 @@ TextEvidence evidence_of_text(std::span<const std::int32_t> text, std::span<cons
 std::vector<GateFinding> check_text(Served& program, const TextCheckOptions& options) {
   const std::vector<double> target = markov_table(options.vocabulary, options.seed, 0),
                             proposal = markov_table(options.vocabulary, options.seed, 1);
-  const ServedModels models{.vocabulary = options.vocabulary,
-                            .length = 1 << options.log2_tokens,
-                            .drafts = options.drafts,
-                            .seed = static_cast<std::int64_t>(options.seed),
-                            .target = target,
-                            .proposal = proposal};
-  const std::vector<std::int32_t> text = program.generate(models);
-  const TextEvidence evidence = evidence_of_text(text, target, options.vocabulary);
-  GateFinding finding{
-      .check = "generated_text",
-      .tier = Tier::sampled,
-      .status = evidence.log_e >= ErrorBudget::numerics - std::log(options.alpha) ? Status::violated : Status::held,
-      .evidence = fmt::format("e = 10^{:.1f} after {} tokens, most at {}", evidence.log_e / std::log(10.0),
-                              text.size(), evidence.worst),
-      .replay =
-          fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), options.door, options.seed),
-      .work = text.size()};
+  const std::int64_t planned = std::int64_t{1} << options.log2_tokens;
+  const double threshold = ErrorBudget::numerics - std::log(options.alpha);
+  GateFinding finding{.check = "generated_text", .tier = Tier::sampled, .status = Status::held};
+  TextEvidence evidence;
+  std::vector<std::vector<std::int32_t>> texts;
+  for (std::int64_t tokens = 0; tokens < planned && evidence.log_e < threshold;) {
+    constexpr std::int64_t first = 1024;
+    constexpr std::uint32_t purpose = 0x203;
+    const auto length = static_cast<int>(std::min(std::max(first, tokens), planned - tokens));
+    const auto seed = philox_pair(options.seed, texts.size(), 0, purpose).first >> 1;
+    try {
+      texts.push_back(program.generate({.vocabulary = options.vocabulary,
+                                        .length = length,
+                                        .drafts = options.drafts,
+                                        .seed = static_cast<std::int64_t>(seed),
+                                        .target = target,
+                                        .proposal = proposal}));
+    } catch (const ProgramSilent& silent) {
+      finding.status = Status::undecided;
+      finding.evidence = fmt::format("a text of {} tokens: {}; ", length, silent.what());
+      break;
+    }
+    tokens += length;
+    finding.work = static_cast<std::uint64_t>(tokens);
+    evidence = evidence_of_texts(texts, target, options.vocabulary);
+  }
+  if (evidence.log_e >= threshold) finding.status = Status::violated;
+  finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", evidence.log_e / std::log(10.0), finding.work,
+                                  evidence.worst.empty() ? "" : ", most at ", evidence.worst);
+  finding.replay =
+      fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), options.door, options.seed);
   return {std::move(finding)};
 }
 

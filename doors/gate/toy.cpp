@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/doors/gate/edge_rows.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
@@ -118,6 +120,26 @@ bool coarse(const std::vector<int>& weights) {
 const AnyTreeDrafter& tree_law(std::string_view law) {
   if (const AnyTreeDrafter* drafter = path_registry().drafter(law)) return *drafter;
   throw DoorError(fmt::format("law: found \"{}\", wanted a tree law of `draftproof list`", law));
+}
+
+void check_law(const Declaration& declaration) {
+  if (!declaration.has("verify") && !declaration.has("draft")) return;
+  const bool position = declaration.level == Level::position, chain = declaration.level == Level::chain;
+  if (chain && declaration.law == "iid") return;
+  if (position ? registry().drafter(declaration.law) != nullptr : path_registry().drafter(declaration.law) != nullptr)
+    return;
+  std::vector<std::string> known;
+  if (chain) known.emplace_back("iid");
+  const auto add = [&known](const auto& drafters) {
+    for (const auto& drafter : drafters) known.emplace_back(drafter->info().name);
+  };
+  position ? add(registry().drafters()) : add(path_registry().drafters());
+  throw DoorError(fmt::format("{}: hello: law: found {}, wanted {} of `draftproof list`{}", declaration.name,
+                              in_quotes(declaration.law),
+                              position ? "a draft law"
+                              : chain  ? "iid or a tree law"
+                                       : "a tree law",
+                              did_you_mean(known, declaration.law)));
 }
 
 int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& law) {

@@ -53,6 +53,9 @@ inline std::string_view path_law(const Declaration& declaration) {
 }
 /// The tree drafter of that name. Throws: DoorError if there is none.
 const AnyTreeDrafter& tree_law(std::string_view law);
+/// Throws: DoorError, with the names that may be meant, if a program that verifies or drafts declares a law that nothing of
+/// its level draws. One path has no law but iid; a scheme of paths may name the tree law that the path is drawn from.
+void check_law(const Declaration& declaration);
 /// Most entries of a tree of this shape under the law.
 int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& law);
 

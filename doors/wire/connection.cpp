@@ -73,21 +73,24 @@ Connection::~Connection() {
   }
 }
 
-void Connection::lose(const std::string& why) {
+void Connection::lose(const std::string& why, bool late) {
   const std::string how = peer_->end();
   const std::string text = why.empty() ? how : how == Peer::by_host ? why : why + ", then " + how;
+  if (late) throw ChildLate(text + shown_tail(peer_->error_tail()));
   throw ChildLost(text + shown_tail(peer_->error_tail()));
 }
 
 Message Connection::receive(std::span<const std::span<const std::byte>> parts, ReplyLimit most,
                             const std::string& place, std::chrono::milliseconds limit) {
   std::string why;
+  bool late = false;
   try {
     reader_.expect(most, place);
     switch (peer_->exchange(parts, &reader_, Peer::Clock::now() + limit)) {
       case Peer::Exchange::done:
         return reader_.take();
       case Peer::Exchange::late:
+        late = true;
         why = fmt::format("no answer in {} s (read so far: {})", static_cast<double>(limit.count()) / 1000,
                           reader_.beginning());
         break;
@@ -97,7 +100,7 @@ Message Connection::receive(std::span<const std::span<const std::byte>> parts, R
   } catch (const DoorError& error) {
     why = fmt::format("no message ({})", error.what());
   }
-  lose(why);
+  lose(why, late);
 }
 
 Message Connection::ask(Message& request, ReplyLimit most, std::chrono::milliseconds limit) {

@@ -21,6 +21,12 @@ class ChildLost : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The program was lost because it was silent beyond the limit.
+class ChildLate : public ChildLost {
+ public:
+  using ChildLost::ChildLost;
+};
+
 struct ConnectionOptions {
   std::chrono::milliseconds hello_limit{20'000};
   std::filesystem::path dump_folder{};  ///< requests are written here before they are sent; empty: nowhere
@@ -52,7 +58,7 @@ class Connection {
   std::filesystem::path dump_file() const;
 
  private:
-  [[noreturn]] void lose(const std::string& why);
+  [[noreturn]] void lose(const std::string& why, bool late = false);
   Message receive(std::span<const std::span<const std::byte>> parts, ReplyLimit most, const std::string& place,
                   std::chrono::milliseconds limit);
   void dump(std::span<const std::span<const std::byte>> parts) const;

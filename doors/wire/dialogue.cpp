@@ -17,6 +17,10 @@ void set_row(ServedResult& result, const ServedBatch& batch, int row, RowStatus 
   if (batch.randomness == Randomness::scripted) result.log.end_row();
 }
 
+constexpr std::string_view more_time = "--door-limit SECONDS gives it more";
+
+double seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
 /// "(0 2)", the drafts of a row; of a request to draft, where there are none, "()".
 std::string drafts_text(const ServedBatch& batch, int row) {
   if (batch.lengths.empty()) return "()";
@@ -92,9 +96,12 @@ void Dialogue::answer(const ServedBatch& batch, WireFunction ask, ServedResult& 
   const std::size_t deaths = incidents_.size();
   const int crashed = crashed_rows_;
   answer_part(batch, 0, batch.rows, ask, result, false);
-  if (incidents_.size() > deaths && crashed_rows_ == crashed && ++unexplained_ >= most_crashes)
-    throw DoorError(fmt::format("{}: {} in {} batches, but on no row alone; the last time: {}", address_.name(),
-                                address_.listens() ? "lost" : "died", unexplained_, incidents_.back()));
+  if (incidents_.size() == deaths || crashed_rows_ != crashed || ++unexplained_ < most_crashes) return;
+  if (late_)
+    throw ProgramSilent(fmt::format("{} batches had no answer within {:g} s, though each of their rows had; {}",
+                                    unexplained_, seconds(batch_limit_), more_time));
+  throw DoorError(fmt::format("{}: {} in {} batches, but on no row alone; the last time: {}", address_.name(),
+                              address_.listens() ? "lost" : "died", unexplained_, incidents_.back()));
 }
 
 void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunction ask, ServedResult& result,
@@ -115,6 +122,10 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
     incidents_.push_back(fmt::format("{} rows: {}", rows, why));
     if (rows == 1) keep_request(crashed_rows_ + 1);
     connection_.reset();
+    late_ = dynamic_cast<const ChildLate*>(&lost) != nullptr;
+    if (late_ && rows == 1)
+      throw ProgramSilent(fmt::format("did not answer within {:g} s on drafts {} at V = {}; {}",
+                                      seconds(batch_limit_), drafts_text(batch, 0), batch.vocabulary, more_time));
     if (crashed_rows_ >= most_crashes)
       throw DoorError(fmt::format("{}: found {} rows that {}, drafts {}, and another {}: {}", address_.name(),
                                   crashed_rows_, address_.listens() ? "end the connection" : "kill the program",
@@ -141,6 +152,8 @@ Message Dialogue::ask(Message& request, ReplyLimit most) {
   } catch (const ChildLost& lost) {
     incidents_.emplace_back(lost.what());
     connection_.reset();
+    if (dynamic_cast<const ChildLate*>(&lost) != nullptr)
+      throw ProgramSilent(fmt::format("did not answer within {:g} s; {}", seconds(batch_limit_), more_time));
     throw DoorError(fmt::format("{}: {}: {}", address_.name(), request.fields["type"].dump(), lost.what()));
   } catch (const BatchRefused& refused) {
     throw DoorError(

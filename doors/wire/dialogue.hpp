@@ -21,10 +21,11 @@ class Dialogue {
 
   const Declaration& declaration() const { return declaration_; }
 
-  /// The answer to `batch`, which is sent as one request while the program lives. A row on which it dies, is silent
+  /// The answer to `batch`, which is sent as one request while the program lives. A row on which it dies
   /// or writes no message has the status crashed; a row that it refuses alone has the status failed; others are
   /// unharmed.
-  /// Throws: DoorError if a result is wrong, or if the program dies after `most_crashes` rows killed it or as many
+  /// Throws: ProgramSilent if a row alone has no answer within the limit, or several batches whose rows alone have one;
+  /// DoorError if a result is wrong, or if the program dies after `most_crashes` rows killed it or as many
   /// of its deaths came from no row alone.
   void answer(const ServedBatch& batch, WireFunction ask, ServedResult& result);
 
@@ -58,6 +59,7 @@ class Dialogue {
   std::string stopped_;  // what the program said when it answered for the last time
   std::vector<std::string> incidents_;
   int crashed_rows_ = 0, unexplained_ = 0;
+  bool late_ = false;                 // whether the last loss was by silence
   std::vector<std::string> killers_;  ///< drafts of the rows on which the program died alone
   double slowest_row_ = 0;            // seconds a row, of the answers so far
 };

@@ -33,13 +33,15 @@ struct Profile {
   int door_drafts;          ///< most drafts of a path or tuple in such a model
   int door_predictions;     ///< on each drafted input of a model
   double door_log2_trials;  ///< of the sampled tier
+  int door_log2_drafts;     ///< tuples of its own drafter on a small model
+  int door_log2_tokens;     ///< of the texts that it generates
 };
 
 inline constexpr std::array<Profile, 3> profiles{
-    Profile{"pr", "for every change: minutes for everything", 500, 240, 21, false, 33, 120, 4, 256, 16},
+    Profile{"pr", "for every change: minutes for everything", 500, 240, 21, false, 33, 120, 4, 256, 16, 16, 17},
     Profile{"nightly", "once a day: ten times the instances, a hundred times the trials", 5000, 2400, 27.5, true, 36,
-            1200, 4, 256, 22.5},
-    Profile{"quick", "while a verifier is written: seconds for one", 60, 40, 17, false, 30, 20, 2, 64, 14}};
+            1200, 4, 256, 22.5, 16, 17},
+    Profile{"quick", "while a verifier is written: seconds for one", 60, 40, 17, false, 30, 20, 2, 16, 12.5, 13, 15}};
 
 struct GateOptions;
 struct GateResult;

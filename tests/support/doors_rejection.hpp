@@ -50,6 +50,7 @@ class Rejection final : public Served {
   bool residual_is_p = false;
   bool bonus_is_late = false;     ///< of a chain: the token after the last draft is drawn from the first row of p
   int fails_at = -1;              ///< batch whose rows fail
+  bool always_fails = false;      ///< every row of every batch
   int breaks_at = -1;             ///< batch that breaks the protocol
   std::set<int> sizes{};          ///< of batches
   std::set<Randomness> asked{};   ///< kinds of randomness
@@ -66,7 +67,7 @@ class Rejection final : public Served {
     proposal_rows.insert(batch.proposal_rows);
     if (batches_ == breaks_at) throw DoorError("rejection: found no answer");
     for (int row = 0; row < batch.rows; ++row) {
-      if (batches_ == fails_at) {
+      if (batches_ == fails_at || always_fails) {
         result.set(row, RowStatus::failed, "no memory");
         continue;
       }

@@ -23,7 +23,18 @@ foreach(kind "exits=exit code 7" "garbage=found a header of" "token out of range
 endforeach()
 # A batch that the child refuses is a row's failure.
 run(1 replay --door "exec:${child} refuses" --instance ${instance})
-says(out "answers +violated +on drafts \\(0\\): fails, probability 1 a decision")
+says(out "answers +violated +on drafts \\(0\\): fails with cannot serve 0.75, probability 1 a decision")
+# A row that takes too long has no verdict.
+run(3 check --door "exec:${child} hangs" --tier proof --door-limit 1)
+says(out "exact_law undecided\n +did not answer within 1 s on drafts \\([01 ]+\\) at V = [234]; --door-limit SECONDS gives it more")
+# A program that fails on everything is an error.
+run(2 check --door "exec:python3 -BES ${SOURCE}/tests/doors/children/odd.py fails" --profile quick)
+says(err "door: fails fails on every input: ValueError: no table \\(mine.py line 12\\)")
+run(1 replay --door "exec:python3 -BES ${SOURCE}/tests/doors/children/odd.py fails" --instance ${instance})
+says(out "status failed: ValueError: no table \\(mine.py line 12\\)")
+# A program that draws until a draw fits has a law but for the longest branches, and ends.
+run(3 check --door "exec:python3 -BES ${SOURCE}/tests/doors/children/odd.py rejects" --profile quick --tier proof)
+says(out "exact_law undecided\n +[0-9]+ instances: [0-9.e-]+ of the probability was not explored")
 # Six megabytes on standard error are kept away from the report.
 run(0 replay --door "exec:${child} loud" --instance ${instance})
 silent_on(out "noise")

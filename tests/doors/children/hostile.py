@@ -140,7 +140,7 @@ def on_request(link, request):
         os._exit(7)
     if KIND == "exits with company" and len(request["p"]) > 1:
         os._exit(7)
-    if KIND == "hangs" and struck:
+    if KIND == "hangs" and struck or KIND == "hangs in company" and len(request["p"]) > 1:
         time.sleep(1000)
     if KIND == "garbage" and struck:
         return link.raw(b"\x10\0\0\0\0\0\0\0" + b"no safetensors..")

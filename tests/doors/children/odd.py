@@ -1,5 +1,6 @@
-"""A chain verifier whose law is odd. Argument: endless, which draws as long as coins are below 1/2, or counts, whose
-answer depends on the number of the call, or stops, which answers no more after 200 calls."""
+"""A chain verifier that is odd. Argument: endless, which draws as long as coins are below 1/2; rejects, which draws from p until
+a draw fits the residual; counts, whose answer depends on the number of the call; stops, which answers no more after 200
+calls; fails, which has no answer to any."""
 import sys
 
 import chain
@@ -14,6 +15,17 @@ def endless(p, q, drafts, tape):
     return [0]
 
 
+def rejects(p, q, drafts, tape):
+    for i, x in enumerate(drafts):
+        if tape.coin("accept") * q[i][x] < p[i][x]:
+            continue
+        while True:
+            y = tape.pick(list(p[i]), "try")
+            if tape.coin("keep") * p[i][y] < p[i][y] - q[i][y]:
+                return drafts[:i] + [y]
+    return drafts + [tape.pick(list(p[len(drafts)]), "bonus")]
+
+
 def counts(p, q, drafts, tape):
     global calls
     calls += 1
@@ -21,14 +33,23 @@ def counts(p, q, drafts, tape):
     return [calls % 2]
 
 
-if __name__ == "__main__":
-    rows = 0
-    chain.verify = {"endless": endless, "counts": counts, "stops": chain.verify}[sys.argv[1]]
+def main(kind):
+    verifiers = {"endless": endless, "rejects": rejects, "counts": counts}
+    chain.verify = verifiers.get(kind, chain.verify)
     link = wire.Frames()
-    link.send(wire.hello(name=sys.argv[1], coin_bits=53))
+    link.send(wire.hello(name=kind, coin_bits=53))
+    rows = 0
     while (request := link.receive()) and request["type"] != "bye":
-        rows += len(request["p"])
-        if sys.argv[1] == "stops" and rows > 200:
+        n = len(request["p"])
+        rows += n
+        if kind == "stops" and rows > 200:
             link.send({"type": "error", "id": request["id"], "stopped": True, "message": "the time limit is over"})
+        elif kind == "fails":
+            why = {str(i): "ValueError: no table (mine.py line 12)" for i in range(n)}
+            link.result(request, [[]] * n, [3] * n, [[]] * n, why)
         else:
             link.result(request, *chain.answer(request))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

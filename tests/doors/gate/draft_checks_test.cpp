@@ -125,7 +125,7 @@ TEST(DraftChecks, NoiseInHalfPrecisionShowsAtALargeVocabulary) {
     };
   };
   DraftingProgram full("iid", racing(false)), half("iid", racing(true));
-  const DraftCheckOptions options{.log2_small = 12, .log2_large = 11};
+  const DraftCheckOptions options{.log2_small = 12, .log2_large = 11, .log2_kept = 8};
   EXPECT_EQ(finding_named(check_drafts(full, options), "draft_noise").status, Status::held);
   const GateFinding noise = finding_named(check_drafts(half, options), "draft_noise");
   EXPECT_EQ(noise.status, Status::violated) << noise.evidence;
@@ -137,7 +137,7 @@ TEST(DraftChecks, IdsOfSixteenBitsShowAtTheLargestVocabulary) {
     for (Token& token : tokens) token &= 0xFFFF;
     return tokens;
   });
-  const DraftCheckOptions options{.log2_small = 12, .log2_large = 12};
+  const DraftCheckOptions options{.log2_small = 12, .log2_large = 11, .log2_kept = 8};
   const auto findings = check_drafts(program, options);
   EXPECT_EQ(finding_named(findings, "draft_law").status, Status::held);
   const GateFinding& noise = finding_named(findings, "draft_noise");
@@ -154,11 +154,13 @@ TEST(DraftChecks, ClocksThatCanBeZeroShowOnARowOfFewPossibleTokens) {
       if (!(uniform(random) < none)) token = static_cast<Token>(uniform(random) * static_cast<double>(q.size()));
     return tokens;
   });
-  const auto findings = check_drafts(program, {});
-  EXPECT_EQ(finding_named(findings, "draft_law").status, Status::held);
-  const GateFinding& noise = finding_named(findings, "draft_noise");
-  EXPECT_EQ(noise.status, Status::violated);
-  EXPECT_NE(noise.evidence.find("which has q = 0"), std::string::npos) << noise.evidence;
+  for (const int log2_kept : {11, 10}) {  // 10 as at profile quick
+    const auto findings = check_drafts(program, {.log2_small = 13, .log2_large = 11, .log2_kept = log2_kept});
+    EXPECT_EQ(finding_named(findings, "draft_law").status, Status::held);
+    const GateFinding& noise = finding_named(findings, "draft_noise");
+    EXPECT_EQ(noise.status, Status::violated);
+    EXPECT_NE(noise.evidence.find("which has q = 0"), std::string::npos) << noise.evidence;
+  }
 }
 
 TEST(DraftChecks, RowsHaveTheTypeAndTheKindThatAreDeclared) {
@@ -201,6 +203,32 @@ TEST(DraftChecks, ALawThatIsNotWalkedWholeIsUndecided) {
     const auto findings = check_drafts(*program, {.vocabularies = {64}, .limits = {.leaves = 2}});
     EXPECT_EQ(finding_named(findings, "draft_law").status, Status::undecided);
     EXPECT_EQ(finding_named(findings, "draft_law").evidence, "more than 2 tuples on q = (12 7 4 2 1)/26");
+  }
+}
+
+TEST(DraftChecks, ADrafterThatFailsIsNamedWithItsMessage) {
+  struct Failing : DraftingProgram {
+    explicit Failing(int sound) : DraftingProgram("iid", iid_drafts), rows{sound} {}
+    void draft(const ServedBatch& batch, ServedResult& result) override {
+      DraftingProgram::draft(batch, result);
+      for (int row = 0; row < batch.rows; ++row)
+        if (--rows < 0) result.set(row, RowStatus::failed, "IndexError: no row");
+    }
+    int rows;
+  };
+  for (const int sound : {0, 1, 3}) {
+    Failing program(sound);
+    try {
+      check_drafts(program, {.log2_small = 12});
+      ADD_FAILURE() << sound;
+    } catch (const ProgramFails& error) {
+      EXPECT_STREQ(error.what(), "drafting fails on every input: IndexError: no row");
+      EXPECT_EQ(sound, 0);
+    } catch (const DoorError& error) {
+      EXPECT_EQ(error.what(), "drafting: draft: row " + std::to_string(sound) +
+                                  ": found 3 drafts, status failed: IndexError: no row, wanted a tuple");
+      EXPECT_GT(sound, 0);
+    }
   }
 }
 

@@ -2,9 +2,11 @@
 // counterexample; the few that no single call can refute are listed with the reason.
 #include <map>
 #include <optional>
+#include <set>
 
 #include <gtest/gtest.h>
 
+#include <draftproof/doors/gate/foreign_gate.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
 #include <draftproof/doors/own/serve_registered.hpp>
 #include <draftproof/tests/support/doors_served_program.hpp>
@@ -104,6 +106,18 @@ TEST(EveryMutant, OfPathsIsRefutedByCalls) {
   const Refuted count = refuted(false);
   EXPECT_EQ(count.found, count.asked);
   EXPECT_GE(count.asked, 48);
+}
+
+TEST(EveryMutant, ProfileQuickMissesThoseThatNeedMoreDraftsAlone) {
+  std::set<std::string> missed{"hsd_last_index", "gbv_ties_differ", "gbv_ties_opposed"};
+  for (const auto& [name, reason] : right_in_every_call) missed.insert(name);
+  for (const OwnName& own : own_names()) {
+    if (own.kind != Kind::mutant || own.shared_noise) continue;
+    const std::shared_ptr<Served> served = serve_registered(own.name);
+    const ForeignGate gate("own:" + own.name, std::make_shared<ServedProgram>(*served), served);
+    const GateResult result = run_gate({.foreign = &gate, .tier = Tier::proof}, {.profile = profiles[2]});
+    EXPECT_EQ(result.status == Status::violated, !missed.contains(own.name)) << own.name;
+  }
 }
 
 TEST(EveryMutant, ListedOnesAreRegistered) {

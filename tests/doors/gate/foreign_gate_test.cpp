@@ -12,6 +12,7 @@
 #include <draftproof/doors/own/serve_registered.hpp>
 #include <draftproof/tests/support/doors_rejection.hpp>
 #include <draftproof/tests/support/doors_served_program.hpp>
+#include <draftproof/tests/support/doors_slips.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -170,8 +171,25 @@ TEST(ForeignSampled, RowsThatFailAreViolations) {
   const GateResult result = sampled_gate(program);
   EXPECT_EQ(result.status, Status::violated);
   ASSERT_EQ(result.findings.size(), 1u);
-  EXPECT_NE(result.findings[0].evidence.find("trials reached a branch of probability zero"), std::string::npos)
+  EXPECT_NE(result.findings[0].evidence.find(" trials have no answer; the first, trial "), std::string::npos)
       << result.findings[0].evidence;
+  EXPECT_TRUE(result.findings[0].evidence.ends_with(", has status failed: no memory")) << result.findings[0].evidence;
+}
+
+TEST(ForeignSampled, AProgramThatFailsOnEveryTrialIsAnError) {
+  for (const Level level : {Level::position, Level::chain})
+    for (const int fewest : {1, 2}) {  // a chain of two drafts and more has trials of paths alone
+      Declaration declaration = rejection_of(level);
+      declaration.fewest_drafts = fewest;
+      const auto program = std::make_shared<Rejection>(declaration);
+      program->always_fails = true;
+      try {
+        sampled_gate(program);
+        ADD_FAILURE() << "found a verdict";
+      } catch (const ProgramFails& error) {
+        EXPECT_STREQ(error.what(), "rejection fails on every input: no memory");
+      }
+    }
 }
 
 TEST(ForeignSampled, BrokenProtocolIsAViolation) {
@@ -238,6 +256,20 @@ TEST(ForeignGate, RefusesTiersWithAReason) {
   drafter.functions = {"draft"};
   EXPECT_EQ(refusal(drafter, Tier::proof), "the program does not verify");
   EXPECT_EQ(refusal(drafter, Tier::sampled), "");
+}
+
+TEST(ForeignGate, ProfileQuickTakesTwentyThousandCallsOfAChain) {
+  Declaration declaration = rejection_of(Level::chain);
+  declaration.randomness = {Randomness::scripted, Randomness::seeded};
+  const auto program = std::make_shared<InProcess>(slips::Chain{});
+  const ForeignGate gate("exec:mine", program, std::make_shared<Rejection>(declaration));
+  std::uint64_t trials = 0;
+  for (const Tier tier : all_tiers) {
+    const GateResult result = run_gate({.foreign = &gate, .tier = tier}, {.profile = profiles[2], .threads = 1});
+    EXPECT_EQ(result.status, Status::held);
+    if (tier == Tier::sampled) trials = result.work;
+  }
+  EXPECT_LT(program->runs_made + trials, 20'500u);
 }
 
 TEST(ForeignGate, ProofAndEdgeOfARegisteredVerifier) {

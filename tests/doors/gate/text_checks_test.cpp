@@ -1,6 +1,7 @@
 // The text of a whole engine: a right engine on Markov tables passes, slips are found, and the evidence is an e-value.
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -94,10 +95,74 @@ TEST(TextChecks, SlipsAreFound) {
   }
 }
 
+/// Notes what it is asked, and is silent on texts beyond a length.
+class SlowEngine final : public Served {
+ public:
+  explicit SlowEngine(int longest, EngineSlip slip = EngineSlip::none) : engine_{slip}, longest_{longest} {}
+  const Declaration& declaration() const override { return engine_.declaration(); }
+  void verify(const ServedBatch&, ServedResult&) override {}
+  std::vector<std::int32_t> generate(const ServedModels& models) override {
+    asked.push_back(models.length);
+    seeds.insert(models.seed);
+    if (models.length > longest_) throw ProgramSilent("did not answer within 60 s");
+    return engine_.generate(models);
+  }
+  std::vector<int> asked{};
+  std::set<std::int64_t> seeds{};
+
+ private:
+  MarkovEngine engine_;
+  int longest_;
+};
+
+TEST(TextChecks, TextsGrowAndHaveSeedsOfTheirOwn) {
+  SlowEngine engine(1 << 20);
+  EXPECT_EQ(check_text(engine, {.log2_tokens = 13}).front().work, 1u << 13);
+  EXPECT_EQ(engine.asked, (std::vector{1024, 1024, 2048, 4096}));
+  EXPECT_EQ(engine.seeds.size(), 4u);
+  SlowEngine small(1 << 20);
+  EXPECT_EQ(check_text(small, {.log2_tokens = 9}).front().work, 512u);
+  EXPECT_EQ(small.asked, std::vector{512});
+}
+
+TEST(TextChecks, WhatIsKnownIsSaidWhereATextTakesTooLong) {
+  for (const auto& [longest, known] : {std::pair{0, 0}, {1024, 2048}, {4096, 8192}}) {
+    SlowEngine engine(longest);
+    const GateFinding finding = check_text(engine, {}).front();
+    EXPECT_EQ(finding.status, Status::undecided);
+    EXPECT_EQ(finding.work, static_cast<std::uint64_t>(known));
+    EXPECT_TRUE(finding.evidence.starts_with("a text of " + std::to_string(std::max(known, 1024)) +
+                                             " tokens: did not answer within 60 s; e = 10^"))
+        << finding.evidence;
+    EXPECT_NE(finding.evidence.find(" after " + std::to_string(known) + " tokens"), std::string::npos);
+  }
+  // Enough is known of a wrong engine before it is slow.
+  SlowEngine wrong(4096, EngineSlip::residual_is_target);
+  EXPECT_EQ(check_text(wrong, {}).front().status, Status::violated);
+}
+
+TEST(TextChecks, TheEvidenceOfTwoTextsHasMeanOne) {
+  // All pairs of texts of five tokens, weighted by their probability.
+  const std::vector<double> target{0.25, 0.75, 0.5, 0.5};
+  double mean = 0;
+  for (unsigned bits = 0; bits < 1024; ++bits) {
+    std::vector<std::vector<std::int32_t>> texts(2);
+    double probability = 1;
+    for (int i = 0; i < 10; ++i) {
+      auto& text = texts[i < 5 ? 0 : 1];
+      const auto token = static_cast<std::int32_t>((bits >> i) & 1u);
+      probability *= target[static_cast<std::size_t>(2 * (text.empty() ? 0 : text.back()) + token)];
+      text.push_back(token);
+    }
+    mean += probability * std::exp(evidence_of_texts(texts, target, 2).log_e);
+  }
+  EXPECT_NEAR(mean, 1, 1e-12) << "1,024 terms, each with some 200 roundings of 2^-53";
+}
+
 TEST(TextChecks, ATokenOfProbabilityZeroIsAProof) {
   const std::vector<double> target{0.5, 0.5, 0, 1, 0, 0, 0, 0, 1};
   const std::vector<std::int32_t> text{1, 0, 2};
-  const TextEvidence evidence = evidence_of_text(text, target, 3);
+  const TextEvidence evidence = evidence_of_texts({&text, 1}, target, 3);
   EXPECT_TRUE(std::isinf(evidence.log_e));
   EXPECT_EQ(evidence.worst, "token 2 of the text is 2 after 0, which has p = 0");
 }
@@ -115,7 +180,7 @@ TEST(TextChecks, TheEvidenceOfShortTextsHasMeanOne) {
       probability *= target[static_cast<std::size_t>(2 * last + token)];
       text.push_back(last = token);
     }
-    mean += probability * std::exp(evidence_of_text(text, target, 2).log_e);
+    mean += probability * std::exp(evidence_of_texts({&text, 1}, target, 2).log_e);
   }
   EXPECT_NEAR(mean, 1, 1e-12) << "1,024 terms, each with some 200 roundings of 2^-53";
 }

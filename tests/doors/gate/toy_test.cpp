@@ -280,5 +280,30 @@ TEST(ForeignInstances, SayWhereThereAreNone) {
       "odd: found no small model that its declaration takes: law iid, 5 drafts or more");
 }
 
+TEST(Toy, AMisspeltLawIsRefusedWithTheNearestName) {
+  const auto refusal = [](Level level, const std::string& law, std::vector<std::string> functions = {"verify"}) {
+    try {
+      check_law({.name = "mine", .level = level, .law = law, .functions = std::move(functions)});
+      return std::string();
+    } catch (const DoorError& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(refusal(Level::chain, "idd"),
+            "mine: hello: law: found \"idd\", wanted iid or a tree law of `draftproof list`; did you mean iid?");
+  EXPECT_EQ(refusal(Level::position, "without_replacment"),
+            "mine: hello: law: found \"without_replacment\", wanted a draft law of `draftproof list`; did you mean "
+            "without_replacement?");
+  EXPECT_EQ(refusal(Level::tree, "idd_paths", {"draft"}),
+            "mine: hello: law: found \"idd_paths\", wanted a tree law of `draftproof list`; did you mean iid_paths?");
+  for (const Level level : {Level::position, Level::chain, Level::tree})
+    EXPECT_EQ(refusal(level, level == Level::tree ? "iid_paths" : "iid"), "");
+  EXPECT_EQ(refusal(Level::chain, "gumbel_paths"), "") << "a scheme of paths names the law of its path";
+  EXPECT_EQ(refusal(Level::position, "independent"), "");
+  EXPECT_EQ(refusal(Level::tree, "top_k_tree"), "");
+  EXPECT_NE(refusal(Level::chain, "independent"), "");
+  EXPECT_EQ(refusal(Level::tree, "iid", {"generate"}), "") << "a text has no draft law";
+}
+
 }  // namespace
 }  // namespace draftproof::doors

@@ -2,6 +2,9 @@
 // it is left.
 #include <map>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <draftproof/doors/wire/wire_program.hpp>
 #include <draftproof/tests/support/doors_wire.hpp>
 #include <draftproof/tests/support/hostile.hpp>
@@ -116,15 +119,45 @@ TEST(HostileChild, TheRowThatKillsIsFoundAndOthersAreUnharmed) {
   marked.expect_none();
 }
 
-TEST(HostileChild, ARowThatHangsIsFoundWithinItsLimit) {
+TEST(HostileChild, ARowThatHangsHasNoVerdict) {
   const MarkedProcesses marked;
   WireOptions options = marked.options();
   options.batch_limit = std::chrono::milliseconds(700);
-  {
+  for (const std::size_t row : {0, 2, 3}) {
     WireProgram program(hostile_child("hangs"), options);
-    expect_only_struck(program, {2}, RowStatus::crashed, "no answer in 0.7 s", 4);
+    RandomCalls set(4, 4, 2, 11);
+    strike(set, row);
+    Runs runs(set.calls.size());
+    try {
+      program.run(set.inputs, set.calls, runs);
+      ADD_FAILURE() << "found an answer";
+    } catch (const ProgramSilent& silent) {
+      EXPECT_EQ(silent.what(),
+                fmt::format("did not answer within 0.7 s on drafts ({}) at V = 4; --door-limit SECONDS "
+                            "gives it more",
+                            fmt::join(set.inputs[row].drafts, " ")));
+    }
+    expect_only_struck(program, {}, RowStatus::ok, "", 4);  // it is started again
   }
   marked.expect_none();
+}
+
+TEST(HostileChild, BatchesThatTakeTooLongHaveNoVerdict) {
+  const MarkedProcesses marked;
+  WireOptions options = marked.options();
+  options.batch_limit = std::chrono::milliseconds(400);
+  const RandomCalls set(2, 4, 2, 13);
+  Runs runs(set.calls.size());
+  WireProgram program(hostile_child("hangs in company"), options);
+  for (int i = 0; i < 2; ++i) program.run(set.inputs, set.calls, runs);
+  try {
+    program.run(set.inputs, set.calls, runs);
+    ADD_FAILURE() << "found an answer";
+  } catch (const ProgramSilent& silent) {
+    EXPECT_STREQ(silent.what(),
+                 "3 batches had no answer within 0.4 s, though each of their rows had; --door-limit SECONDS gives it "
+                 "more");
+  }
 }
 
 TEST(HostileChild, ARefusedRowDoesNotEndTheProcess) {
@@ -196,8 +229,7 @@ TEST(HostileChild, ASlowDripIsTooLate) {
     const RandomCalls set(1, 4, 1, 14);
     Runs runs(1);
     WireProgram program(hostile_child("drips"), options);
-    program.run(set.inputs, set.calls, runs);
-    EXPECT_EQ(runs[0].status, RowStatus::crashed);
+    EXPECT_THROW(program.run(set.inputs, set.calls, runs), ProgramSilent);
   }
   marked.expect_none();
 }
