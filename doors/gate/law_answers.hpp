@@ -30,12 +30,15 @@ struct Evidence {
 struct Answers {
   std::array<std::optional<Evidence>, law_checks.size()> violated{};
   std::optional<std::string> undecided{};
+  bool unsettled = false;  ///< predictions still failed
+  std::string note{};      ///< why rows were run one at a time, if they were
   Judgement judgement{};
   double unexplored = 0;  ///< probability that limits cut
   std::uint64_t calls = 0, predictions = 0;
 };
 
-/// Explores the program on all inputs of the model and judges the laws.
+/// Explores the program on all inputs of the model and judges the laws. If there is no distribution in mixed batches, rows
+/// are run one at a time; what neighbours change is for the edge tier (batch_checks.hpp).
 /// Throws: DoorError if the program is lost.
 Answers answers_on(Program& program, const Toy& model, const Declaration& declaration, const ExploreOptions& explore);
 

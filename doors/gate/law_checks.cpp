@@ -86,7 +86,7 @@ class Checker {
     LawChecks result;
     std::array<std::optional<I>, law_checks.size()> failing{};
     std::array<Evidence, law_checks.size()> evidence{};
-    std::string undecided;
+    std::string undecided, note;
     int unfinished = 0;
     std::optional<GateFinding> lost;
     for (I instance : instances) {
@@ -105,6 +105,7 @@ class Checker {
       result.calls += answers.calls;
       result.predictions += answers.predictions;
       if (answers.undecided) ++unfinished, undecided = *answers.undecided;
+      if (note.empty()) note = answers.note;
       const bool law_found = !answers.violated[0] && !answers.violated[3] && !answers.undecided;
       if (law_found && (result.farthest.empty() || answers.judgement.distance > result.largest)) {
         result.largest = answers.judgement.distance;
@@ -139,6 +140,7 @@ class Checker {
         const bool open = i == 0 && unfinished > 0;
         finding.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::held;
         if (open) finding.evidence = fmt::format("{} instances: {}", unfinished, undecided);
+        if (law_checks[i] == "function") finding.evidence = note;
         if (i == 0 && !result.farthest.empty())
           finding.numbers = {{"distance", result.largest}, {"limit", result.limit}};
       }

@@ -30,7 +30,7 @@ constexpr std::uint64_t smallest_paired = 4096;  ///< smaller batches count no p
 std::uint64_t pairs_planned(std::uint64_t planned) { return planned < smallest_paired ? 0 : planned * 3 / 8; }
 
 /// Trials and pairs of a batch on a device; fewer after a stop.
-SampledCounts counted(const TrialTable& on, const DeviceTrials& batch, const SampledNull& null, std::uint64_t pairs,
+SampledCounts counts_on(const TrialTable& on, const DeviceTrials& batch, const SampledNull& null, std::uint64_t pairs,
                       const std::atomic<bool>* stop) {
   SampledCounts counts = null.nothing();
   in_rounds({.trials = batch.count, .stop = stop}, [&](std::uint64_t done, std::uint64_t count) {
@@ -163,7 +163,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
     const SampledCounts added =
         options.ledger ? sampled_counts(options.ledger->group(group).sums, null().nothing())
         : options.on
-            ? counted(*options.on, {verifier, drafter, drafts, options.seed, options.first + verdict.trials, trials},
+            ? counts_on(*options.on, {verifier, drafter, drafts, options.seed, options.first + verdict.trials, trials},
                       null(), quota, options.stop)
             : run_trials(work, null().nothing(),
                          [&, &law = null(), &trials_of = run()](std::uint64_t first, std::uint64_t count,
