@@ -178,6 +178,7 @@ Declaration read_declaration(const nlohmann::json& hello) {
   reader.number("most_vocabulary", result.most_vocabulary, 0, most_vocabulary);
   reader.flag("ragged", result.ragged);
   reader.flag("deterministic", result.deterministic);
+  reader.flag("batch_invariant", result.batch_invariant);
   reader.share("tolerance", result.tolerance);
   reader.number("coin_bits", result.coin_bits, 1, most_bits);
   reader.number("state_size", result.state_size, 0, most_state_size);
@@ -201,6 +202,7 @@ nlohmann::json to_json(const Declaration& declaration) {
           {"most_vocabulary", declaration.most_vocabulary},
           {"ragged", declaration.ragged},
           {"deterministic", declaration.deterministic},
+          {"batch_invariant", declaration.batch_invariant},
           {"tolerance", declaration.tolerance},
           {"coin_bits", declaration.coin_bits},
           {"state_size", declaration.state_size}};

@@ -40,6 +40,7 @@ struct Declaration {
   int most_vocabulary = 0;    ///< 0: no limit
   bool ragged = true;         ///< rows of a batch may have different numbers of drafts
   bool deterministic = true;  ///< equal calls have equal results
+  bool batch_invariant = false;  ///< a row's results are the same bits in every batch, not only up to rounding
   double tolerance = 0;  ///< total variation from the target that the program admits, as an approximate rule does
   int coin_bits = 24;    ///< uniforms are multiples of 2^-coin_bits unless a draw says otherwise
   int state_size = 0;    ///< numbers that a result gives to the next call on its text; 0: calls are independent

@@ -47,6 +47,15 @@ bool decides_paths(const Declaration& declaration, int drafts) {
          shape_of_trials(declaration, drafts).has_value();
 }
 
+/// What a check that holds has to say, beside the numbers of the tier.
+void add_note(GateResult& result) {
+  for (const GateFinding& finding : result.findings)
+    if (finding.status == Status::held && !finding.evidence.empty()) {
+      result.note += (result.note.empty() ? "" : "; ") + finding.evidence;
+      return;
+    }
+}
+
 }  // namespace
 
 std::string ForeignGate::refusal(Tier tier) const {
@@ -89,6 +98,7 @@ void ForeignGate::examine_batches(GateResult& result, const GateOptions& options
   result.findings = check_batches(*program_, served_->declaration(), {.seed = options.seed, .door = door_});
   for (const GateFinding& finding : result.findings) result.work = std::max(result.work, finding.work);
   result.laws.push_back(served_->declaration().law);
+  add_note(result);
 }
 
 void ForeignGate::examine_laws(GateResult& result, const GateOptions& options) const {
@@ -107,6 +117,7 @@ void ForeignGate::examine_laws(GateResult& result, const GateOptions& options) c
   result.counts = {{"models", static_cast<std::uint64_t>(checks.instances)}, {"predictions", checks.predictions}};
   result.note = fmt::format("{} models, {} predictions held, TV to {:.1g}", checks.instances, checks.predictions,
                             checks.largest);
+  add_note(result);
 }
 
 void ForeignGate::examine_trials(GateResult& result, const GateOptions& options) const {

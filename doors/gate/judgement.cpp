@@ -31,8 +31,6 @@ double rounding_limit(Dtype dtype, int drafts, int vocabulary) {
   return (drafts + 1) * (vocabulary + 3) * std::ldexp(1.0, -significant_bits(dtype));
 }
 
-namespace {
-
 std::string_view status_text(RowStatus status) {
   switch (status) {
     case RowStatus::ok:
@@ -52,6 +50,8 @@ std::string_view status_text(RowStatus status) {
   }
   return "answers";
 }
+
+namespace {
 
 /// Adds up where emitted strings go: by prefix, the probability of reaching it and of emitting it.
 class Strings {

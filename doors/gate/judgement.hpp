@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <draftproof/doors/explorer/explore.hpp>
@@ -46,6 +47,9 @@ struct Judgement {
 
   bool wrong() const { return distance > limit; }
 };
+
+/// What a row with this status does, in words: "fails".
+std::string_view status_text(RowStatus status);
 
 /// Bits of the significand, the leading one included.
 int significant_bits(Dtype dtype);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <draftproof/doors/gate/among_rows.hpp>
 #include <draftproof/doors/gate/law_text.hpp>
 
 namespace draftproof::doors {
@@ -41,14 +42,13 @@ void add_law(const ProgramLaw& law, const Input& input, double drawn, Answers& a
   if (law.state == LawState::not_a_function)
     answers.violated[3] = {.text = fmt::format("{}: equal calls have different results on the tape ({:.9g})", drafts,
                                                fmt::join(law.tape, " "))};
+  answers.unsettled |= law.state == LawState::unsettled;
   if (law.state == LawState::unsettled)
     answers.undecided = fmt::format("{}: predictions still fail after {} witnesses", drafts, law.witnesses);
   if (!law.overwrote.empty()) answers.violated[5] = {.text = fmt::format("{}: overwrites {}", drafts, law.overwrote)};
 }
 
-}  // namespace
-
-Answers answers_on(Program& program, const Toy& model, const Declaration& declaration,
+Answers answers_of(Program& program, const Toy& model, const Declaration& declaration,
                    const ExploreOptions& explore) {
   Answers answers;
   const ExploreCalls laws_on = [&](const std::vector<Input>& inputs, const std::vector<double>& drawn) {
@@ -90,6 +90,22 @@ Answers answers_on(Program& program, const Toy& model, const Declaration& declar
         .text = fmt::format("accepts {:.7g}, the optimum is {:.7g}", judgement.acceptance, *model.optimum),
         .numbers = {{"acceptance", judgement.acceptance}, {"optimum", *model.optimum}}};
   return answers;
+}
+
+}  // namespace
+
+Answers answers_on(Program& program, const Toy& model, const Declaration& declaration,
+                   const ExploreOptions& explore) {
+  Answers answers = answers_of(program, model, declaration, explore);
+  if (declaration.most_rows == 1 || !(answers.violated[3] || answers.unsettled)) return answers;
+  // Because neighbours may change the order of a row's draws, or its roundings: what a row does is then asked alone.
+  AmongRows alone(program);
+  Answers apart = answers_of(alone, model, declaration, explore);
+  apart.calls += answers.calls;
+  if (!apart.violated[3] && !apart.unsettled)
+    apart.note = fmt::format("rows were run one at a time, in batches: {}",
+                             answers.violated[3] ? answers.violated[3]->text : *answers.undecided);
+  return apart;
 }
 
 }  // namespace draftproof::doors

@@ -91,7 +91,7 @@ class Checker {
     LawChecks result;
     std::array<std::optional<I>, law_checks.size()> failing{};
     std::array<Evidence, law_checks.size()> evidence{};
-    std::string undecided, unjudged;
+    std::string undecided, unjudged, note;
     int unfinished = 0, unanswered = 0;
     std::uint64_t spent = 0;        // calls without a decision
     bool answered = !shrinks_them;  // a replay shows what there is
@@ -117,6 +117,7 @@ class Checker {
       result.predictions += answers.predictions;
       if (answers.undecided) ++unfinished, undecided = *answers.undecided, spent += answers.calls;
       if (answers.unjudged) ++unanswered, unjudged = *answers.unjudged;
+      if (note.empty()) note = answers.note;
       answered = answered || answers.answered;
       if (!answered && result.instances == std::min(most_failing, static_cast<int>(instances.size())))
         throw ProgramFails(declaration_.name, answers.failure);
@@ -158,6 +159,7 @@ class Checker {
         // What the unknown part of a law emits is unknown too; calls are compared without a law.
         const bool open = (unfinished > 0 && law_checks[i] != "function") || (i == 0 && unanswered > 0);
         finding.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::held;
+        if (law_checks[i] == "function") finding.evidence = note;
         if (open)
           finding.evidence = fmt::format("{} instances: {}", unfinished > 0 ? unfinished : unanswered,
                                          unfinished > 0 ? undecided : unjudged);

@@ -57,7 +57,7 @@ struct GateFinding {
   std::string check;  ///< name of the property or statistical component
   Tier tier = Tier::proof;
   Status status = Status::skipped;
-  std::string evidence{};  ///< of a violation; otherwise why it is undecided
+  std::string evidence{};  ///< of a violation; otherwise why it is undecided, or what is to be known of a check that holds
   std::string instance{};  ///< the smallest counterexample, as text
   std::string replay{};    ///< command line that reproduces it
   std::uint64_t work = 0;  ///< branches walked or trials run until the decision

@@ -26,6 +26,7 @@ TEST(Declaration, ComesBackAsItWas) {
   all.most_vocabulary = 100;
   all.ragged = false;
   all.deterministic = false;
+  all.batch_invariant = true;
   all.coin_bits = 53;
   all.tolerance = 0.125;
   const Declaration read = read_declaration(to_json(all));
@@ -33,6 +34,7 @@ TEST(Declaration, ComesBackAsItWas) {
   EXPECT_EQ(read.level, Level::tree);
   EXPECT_EQ(read.fewest_drafts, 2);
   EXPECT_EQ(read.tolerance, 0.125);
+  EXPECT_TRUE(read.batch_invariant);
   EXPECT_EQ(read.coin_bits, 53);
   EXPECT_TRUE(read.can(Randomness::opaque));
   EXPECT_FALSE(read.can(Randomness::scripted));
