@@ -63,7 +63,7 @@ struct NearEqualRows {
   static Wrong first_fault_on(const InstanceAnalysis& at, const StoredFormat& format, const Change& change) {
     std::vector<std::vector<double>> proposals;
     for (const auto& weights : at.instance().proposals) proposals.push_back(format.round(double_row(weights)));
-    const Rows<double> rows(target(proposals[0], format, change), std::move(proposals));
+    const Rows<double> rows(target(proposals[0], format, change), proposals);
     if (auto wrong = first_fault_of(at, rows, rows)) return wrong;
     if (!at.verifier().info().unsupported.simulate.empty()) return std::nullopt;
     const auto wrong = first_fault_of(at, table_of(rows), rows);
