@@ -122,8 +122,8 @@ std::optional<EdgeRows> near_rows(InstanceRng& dice, int k, Dtype dtype) {
       for (std::size_t x = 0; x < size; ++x) q.start[x] -= q.step[x];
     auto rows = least_pair(p, q, wanted, format_of(dtype));
     if (!rows) continue;
-    for (std::size_t x = size; k > 0 && x > 1; --x) {
-      const auto y = static_cast<std::size_t>(dice.between(0, static_cast<int>(x) - 1));
+    for (std::size_t x = size; x > 1; --x) {  // the first rows are turned round, the others shuffled
+      const auto y = static_cast<std::size_t>(k == 0 ? 0 : dice.between(0, static_cast<int>(x) - 1));
       std::swap(rows->target[x - 1], rows->target[y]);
       std::swap(rows->proposal[x - 1], rows->proposal[y]);
     }

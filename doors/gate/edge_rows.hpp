@@ -4,13 +4,13 @@
 //   equal   (0 b ..), p = q          bit for bit            a coin of 1 rejects a draft, and the residual is zero
 //   short   (a b c 0)                (0 0 0 1) or           the running sum of p, or of p over its sum, ends below 1 in
 //                                    (a b c a+b+c)          the program's format: the last coins run past the last cell
-//   near    p and q differ by less than the type holds:       a draft is rejected, and of the stored rows nothing is left,
-//             (1 0) and (n 1), (n a b) and (n-1 a b),         or a unit in the last place; in one entry, two or all
-//             or n u + a and (n - 1) u + a
+//   near    (0 1), or                (1 n), or              p is below q on some tokens, once rounded to the type, and
+//           (n a b), or              (n-1 a b), or          above it on none or on one by a unit in the last place: a
+//           n u + a                  (n - 1) u + a          draft is rejected, and nothing is left, or a unit
 //
-// Of near rows n is the least, or near it, with the wanted signs of p - q in the declared type (float64 has rows of the
-// second and third kind alone). They are rows 5, 15, .. of a seed, the first of them with two tokens; with every second one
-// a path accepts a draft of equal rows before. Weights are those that an instance's text may have.
+// Of near rows n is the least, or near it, with the wanted signs of p - q in the declared type; float64 has the last kind
+// alone, because the weights are those that an instance's text may have. They are rows 5, 15, .. of a seed, the first of
+// them with two tokens. With every second one a path accepts a draft of equal rows before.
 //
 // With the first proposal of a short row every draft is rejected and the residual is p. With the second one draft in two is
 // accepted, and the residual is in proportion to p.

@@ -240,9 +240,9 @@ PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t
     const std::vector<int> equal(edge->rows.target.size(), 1);
     const PrefixWeights rows{edge->rows.target, edge->rows.proposal};
     const int shortest = std::max(1, declaration.fewest_drafts);
-    // The largest that the program takes: more drafts of a node, then the rows below the root.
-    for (const int drafts : {edge->most_drafts ? sizes.most_drafts : 1, 1})
-      for (const bool below : {edge->below_root, false}) {
+    // The first that the program takes: the rows below the root if they are meant there, then more drafts of a node.
+    for (const bool below : {edge->below_root, false})
+      for (const int drafts : {edge->most_drafts ? sizes.most_drafts : 1, 1}) {
         PathInstance instance{.shape = {.drafts = drafts, .length = std::max(shortest, below ? 2 : 1)}, .rows = {}};
         if (sizes.fixed) instance.shape.drafts = instance.shape.length;  // K counts nodes
         instance.rows.emplace(Tokens{}, below ? PrefixWeights{equal, equal} : rows);

@@ -2,6 +2,8 @@
 // refuted on them, in every type and at every level.
 #include <draftproof/doors/gate/edge_rows.hpp>
 
+#include <fmt/format.h>
+
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/precision/stored_format.hpp>
 #include <draftproof/tests/support/doors_slips.hpp>
@@ -42,11 +44,15 @@ TEST(NearRows, DifferByLessThanTheirTypeHolds) {
           below += p[x] < q[x];
           above += p[x] > q[x];
           tokens += q[x] > 0;
-          if (p[x] > q[x]) EXPECT_EQ(p[x], q[x] + stored_as(dtype).unit(q[x])) << instance.text();
+          if (p[x] > q[x]) {
+            EXPECT_EQ(p[x], q[x] + stored_as(dtype).unit(q[x])) << instance.text();
+          }
         }
         EXPECT_GT(below, 0) << instance.text();
         EXPECT_LE(above, k < 2 ? 0 : 1) << instance.text();
-        if (k == 0) EXPECT_EQ(p.size(), 2u);
+        if (k == 0) {
+          EXPECT_EQ(p.size(), 2u);
+        }
         sizes.insert(p.size());
         counts_below.insert(below);
         all_differ = all_differ || below + above == tokens;
@@ -69,9 +75,12 @@ TEST(NearRows, AreTheSmallestOfTheirKind) {
   EXPECT_EQ(first(Dtype::bfloat16), "p=(0 1)/1 q=(1 511)/512 K=1");
 }
 
+enum class Fallback { never, at_root, always };
+
 /// The position, chain or tree of a program that computes in doubles on rows as its type has them: drafts of a node in
-/// turn, each against what its siblings left. `rest` makes the weights after a rejection.
-std::vector<Token> rejection(const Input& input, TapeDraws& draws, Dtype dtype, bool fallback) {
+/// turn, each against what its siblings left. Where that is nothing the target takes its place, if the program has this
+/// end there.
+std::vector<Token> rejection(const Input& input, TapeDraws& draws, Dtype dtype, Fallback fallback) {
   const StoredFormat format = stored_as(dtype);
   std::vector<Token> tokens;
   int node = -1;
@@ -97,7 +106,7 @@ std::vector<Token> rejection(const Input& input, TapeDraws& draws, Dtype dtype, 
       }
       left = residual_of(left, q);
       const double total = std::accumulate(left.begin(), left.end(), 0.0);
-      if (fallback && !(total > 0))
+      if ((fallback == Fallback::always || (fallback == Fallback::at_root && node < 0)) && !(total > 0))
         left = target;
       else
         for (double& weight : left) weight /= total;
@@ -116,11 +125,15 @@ TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
         for (const std::uint64_t seed : {1, 2, 3}) {
           if (models > 20 && seed > 1) continue;
           SCOPED_TRACE(fmt::format("{} models, {}, {}, seed {}", models, to_text(dtype), to_text(level), seed));
-          for (const bool fallback : {false, true}) {
-            InProcess program([&, dtype = dtype](const Input& input, TapeDraws& draws) {
-              return rejection(input, draws, dtype, fallback);
-            });
-            const Declaration declaration{.name = "rejection", .level = level, .law = law, .dtypes = {dtype}};
+          for (const Fallback fallback : {Fallback::never, Fallback::at_root, Fallback::always}) {
+            const int bits = dtype == Dtype::float64 ? 53 : 24;  // a coarser coin is never above p / q
+            InProcess program(
+                [&, dtype = dtype](const Input& input, TapeDraws& draws) {
+                  return rejection(input, draws, dtype, fallback);
+                },
+                bits);
+            const Declaration declaration{
+                .name = "rejection", .level = level, .law = law, .dtypes = {dtype}, .coin_bits = bits};
             const LawChecks checks = check_laws(program, declaration,
                                                 {.instances = models,
                                                  .most_drafts = most,
@@ -128,7 +141,7 @@ TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
                                                  .door = "exec:mine",
                                                  .explore = {.predictions = predictions}});
             const GateFinding& answers = law_finding(checks, "answers");
-            if (fallback) {
+            if (fallback == Fallback::always || (fallback == Fallback::at_root && level == Level::position)) {
               expect_others_held(checks, {});
               continue;
             }
