@@ -10,6 +10,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::mutants {
 
@@ -28,7 +29,7 @@ struct SecondCallAccepts {
     const Token x = at.draft(0);
     if (calls_++ % 2 == 1) return accepted(x, 0);
     if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
-    return random.emit(at.residual(at.one()));
+    return last_draw(at, random, at.residual(at.one()));
   }
 
  private:

@@ -21,6 +21,7 @@
 
 #include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 #include <draftproof/verifiers/transport/resolution_plan.hpp>
 
 namespace draftproof::verifiers {
@@ -79,7 +80,7 @@ struct GlobalResolution {
                                                        return typename P::Scalar(odds[static_cast<std::size_t>(j)]);
                                                      }});
     const auto& members = core.drafts.sets[set];
-    if (static_cast<std::size_t>(chosen) == members.size()) return random.emit(plan.residual);
+    if (static_cast<std::size_t>(chosen) == members.size()) return last_draw(at, random, plan.residual);
     const Token x = core.tokens[static_cast<std::size_t>(members[static_cast<std::size_t>(chosen)])];
     return accepted(x, find_draft(at, x));
   }

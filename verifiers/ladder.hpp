@@ -24,6 +24,7 @@
 #include <draftproof/verifiers/ladder/plan_view.hpp>
 #include <draftproof/verifiers/ladder/residual.hpp>
 #include <draftproof/verifiers/ladder/uniform_choice.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers {
 
@@ -153,9 +154,9 @@ struct Ladder {
     if (plan.nothing_left)  // only by rounding, which may have selected a token that the target lacks
       return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(laws.residual(at.zero()));
     if constexpr (PlannedByTeam<typename P::Underlying>)
-      return random.emit(laws.weights([&](Token y) { return core.left(laws, y); }));
+      return last_draw(at, random, laws.weights([&](Token y) { return core.left(laws, y); }));
     else
-      return random.emit(plan.residual);
+      return last_draw(at, random, plan.residual);
   }
 
  private:

@@ -23,6 +23,7 @@
 #include <draftproof/verifiers/ladder/team_race.hpp>
 #include <draftproof/verifiers/ladder/uniform_rest.hpp>
 #include <draftproof/verifiers/ladder/wor_coverage.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers {
 
@@ -84,9 +85,9 @@ struct LadderWorBy {
     if (plan.nothing_left)  // only by rounding. The drafts can be all tokens, so x may be one that the target lacks
       return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(laws.residual(at.zero()));
     if constexpr (PlannedByTeam<L>)
-      return random.emit(laws.weights([&](Token y) { return core.left(laws, y); }));
+      return last_draw(at, random, laws.weights([&](Token y) { return core.left(laws, y); }));
     else
-      return random.emit(plan.residual);
+      return last_draw(at, random, plan.residual);
   }
 
  private:

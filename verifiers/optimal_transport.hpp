@@ -18,6 +18,7 @@
 
 #include <draftproof/sim/drafters/iid.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 #include <draftproof/verifiers/transport/transport_plan.hpp>
 
 namespace draftproof::verifiers {
@@ -68,7 +69,7 @@ struct OptimalTransportOf {
     if (set == plan.core->drafts.size()) return {};  // not a draft of this law: reported as an impossible branch
     const auto& members = plan.core->drafts.sets[set];
     const std::size_t chosen = plan.core->pick(set, random);
-    if (chosen == members.size()) return random.emit(plan.residual);
+    if (chosen == members.size()) return last_draw(at, random, plan.residual);
     const Token x = members[chosen];
     return accepted(x, find_draft(at, x));
   }

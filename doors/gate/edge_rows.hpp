@@ -4,6 +4,13 @@
 //   equal   (0 b ..), p = q          bit for bit            a coin of 1 rejects a draft, and the residual is zero
 //   short   (a b c 0)                (0 0 0 1) or           the running sum of p, or of p over its sum, ends below 1 in
 //                                    (a b c a+b+c)          the program's format: the last coins run past the last cell
+//   near    (0 1), or                (1 n), or              p is below q on some tokens, once rounded to the type, and
+//           (n a b), or              (n-1 a b), or          above it on none or on one by a unit in the last place: a
+//           n u + a                  (n - 1) u + a          draft is rejected, and nothing is left, or a unit
+//
+// Of near rows n is the least, or near it, with the wanted signs of p - q in the declared type; float64 has the last kind
+// alone, because the weights are those that an instance's text may have. They are rows 5, 15, .. of a seed, the first of
+// them with two tokens. With every second one a path accepts a draft of equal rows before.
 //
 // With the first proposal of a short row every draft is rejected and the residual is p. With the second one draft in two is
 // accepted, and the residual is in proportion to p.
@@ -19,9 +26,15 @@
 
 namespace draftproof::doors {
 
-/// The rows of the n-th instance of a seed, if it is one of these: one instance in ten.
-/// Cost: up to some thousand sums of three numbers.
-std::optional<WeightPair> edge_rows(std::uint64_t seed, int n, Dtype dtype);
+struct EdgeRows {
+  WeightPair rows{};
+  bool most_drafts = false;  ///< as many drafts as generated instances have, not the fewest
+  bool below_root = false;   ///< of a path or tree: these are the rows after a first draft
+};
+
+/// The rows of the n-th instance of a seed, if it is one of these: one instance in five.
+/// Cost: up to some thousand sums of three numbers, or near rows of some ten thousand n.
+std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype);
 
 /// Number of the n-th instance among the others.
 int number_without_edges(int n);

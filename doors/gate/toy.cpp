@@ -228,9 +228,12 @@ Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, in
     if (limit > 0) most = std::min(most, limit);
   if (fewest > most) throw no_models(declaration);
   if (const auto edge = edge_rows(seed, n, declaration.dtypes.front())) {
-    Instance instance{.target = edge->target, .proposals = {edge->proposal}, .drafts = fewest};
-    if (law.several_proposals) instance.proposals.resize(static_cast<std::size_t>(fewest), edge->proposal);
-    if (takes(declaration, instance)) return instance;
+    const auto& [target, proposal] = edge->rows;
+    for (const int drafts : {edge->most_drafts ? most : fewest, fewest}) {
+      Instance instance{.target = target, .proposals = {proposal}, .drafts = drafts};
+      if (law.several_proposals) instance.proposals.resize(static_cast<std::size_t>(drafts), proposal);
+      if (takes(declaration, instance)) return instance;
+    }
   }
   // Of the instances of proofs, those that calls can explore: of few tokens, and not so fine that no prediction meets a
   // difference of one weight.
@@ -252,10 +255,26 @@ PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t
     sizes.branches = law.branches;
     sizes.fixed = law.fixed;
   }
+  const auto affordable = [&](const PathInstance& instance) {
+    const int entries = most_entries(instance.shape, instance.vocabulary(), tree_law(path_law(declaration)).info());
+    return std::pow(instance.vocabulary(), entries) <= sizes.most_trees &&
+           (!declaration.stateful() || calls_of(instance) <= most_stateful_calls);
+  };
   if (const auto edge = edge_rows(seed, n, declaration.dtypes.front())) {
-    PathInstance instance{.shape = {.drafts = 1, .length = std::max(1, declaration.fewest_drafts)}, .rows = {}};
-    instance.rows.emplace(Tokens{}, PrefixWeights{edge->target, edge->proposal});
-    if (instance.shape.length <= most_length && takes(declaration, instance)) return instance;
+    const std::vector<int> equal(edge->rows.target.size(), 1);
+    const PrefixWeights rows{edge->rows.target, edge->rows.proposal};
+    const int shortest = std::max(1, declaration.fewest_drafts);
+    // The first that the program takes: the rows below the root if they are meant there, then more drafts of a node.
+    for (const bool below : {edge->below_root, false})
+      for (const int drafts : {edge->most_drafts ? sizes.most_drafts : 1, 1}) {
+        PathInstance instance{.shape = {.drafts = drafts, .length = std::max(shortest, below ? 2 : 1)}, .rows = {}};
+        if (sizes.fixed) instance.shape.drafts = instance.shape.length;  // K counts nodes
+        instance.rows.emplace(Tokens{}, below ? PrefixWeights{equal, equal} : rows);
+        if (below) instance.rows.emplace(Tokens{0}, rows);
+        const bool larger = below || drafts > 1;
+        if (instance.shape.length > most_length || (larger && !affordable(instance))) continue;
+        if (takes(declaration, instance)) return instance;
+      }
   }
   const int first = number_without_edges(n);
   for (int m = first; m < first + attempts; m += next_instance) {

@@ -19,9 +19,10 @@ __device__ double uniform(uint64_t seed, uint64_t n) {
   return (double)((z ^ (z >> 31)) >> 40) * 0x1p-24;
 }
 
-/* What is left of p at x once the draft was rejected; p itself where all drafts were accepted. */
-__device__ double rest(const float* p, const float* q, bool rejected, int x) {
-  const double left = rejected ? (double)p[x] - (double)q[x] : (double)p[x];
+/* (p - q)+ at x where anything is left of p by it, else p: where all drafts were accepted, or where rows next to p = q
+   rounded so that a draft was rejected. */
+__device__ double rest(const float* p, const float* q, bool residual, int x) {
+  const double left = residual ? (double)p[x] - (double)q[x] : (double)p[x];
   return left > 0 ? left : 0;
 }
 
@@ -45,12 +46,14 @@ __global__ void decide(dp_batch b, const int32_t* drafts, const int32_t* lengths
   }
   __syncthreads();
   const int n = accepted, run = (b.vocabulary + threads - 1) / threads;
-  const bool rejected = n < lengths[row];
   p += n * v;
   q += n * v;
+  bool above = false;
+  for (int x = threadIdx.x; n < lengths[row] && x < b.vocabulary; x += threads) above |= p[x] > q[x];
+  const bool residual = __syncthreads_or(above);
   const int from = min((int)threadIdx.x * run, b.vocabulary), to = min(from + run, b.vocabulary);
   double sum = 0;
-  for (int x = from; x < to; ++x) sum += rest(p, q, rejected, x);
+  for (int x = from; x < to; ++x) sum += rest(p, q, residual, x);
   sums[threadIdx.x] = sum;
   __syncthreads();
   if (threadIdx.x != 0) return;
@@ -62,7 +65,7 @@ __global__ void decide(dp_batch b, const int32_t* drafts, const int32_t* lengths
   while (chosen + 1 < threads && below + sums[chosen] <= at) below += sums[chosen++];
   int drawn = -1;
   for (int x = chosen * run; x < b.vocabulary && (drawn < 0 || below <= at); ++x) {
-    const double weight = rest(p, q, rejected, x);
+    const double weight = rest(p, q, residual, x);
     if (weight > 0) below += weight, drawn = x;
   }
   tokens[row * stride + n] = drawn;

@@ -89,8 +89,9 @@ def verify(p, q, drafts, lengths, numbers):
     rejected = accepted < lengths
 
     weights = p[row, accepted].astype(np.float64)
-    weights[rejected] -= q[row[rejected], accepted[rejected]]
-    np.maximum(weights, 0, out=weights)
+    residual = np.maximum(weights[rejected] - q[row[rejected], accepted[rejected]], 0)
+    # Rows next to p = q round so that a draft is rejected and nothing is left: p ends them.
+    weights[rejected] = np.where(residual.any(axis=1, keepdims=True), residual, weights[rejected])
     total = weights.sum(axis=1)
     coins = accepted + rejected
     short = coins >= places

@@ -76,7 +76,8 @@ def verify(p, q, drafts, tape):
     for n, x in enumerate(drafts):
         if not tape.uniform(24, "accept") * q[n][x] < p[n][x]:
             residual = [max(target - proposal, 0.0) for target, proposal in zip(p[n], q[n])]
-            return drafts[:n] + [tape.pick(residual, "residual")]
+            # Rows next to p = q round so that a draft is rejected and nothing is left.
+            return drafts[:n] + [tape.pick(residual if any(residual) else p[n], "residual")]
     return drafts + [tape.pick(p[len(drafts)], "bonus")]
 
 

@@ -33,7 +33,10 @@ def verifier_with(slip):
     def residual(p, q):
         if slip == "residual_of_p":
             return p
-        return [a - b if slip == "residual_not_clipped" else max(a - b, 0.0) for a, b in zip(p, q)]
+        if slip == "residual_not_clipped":
+            return [a - b for a, b in zip(p, q)]
+        rest = [max(a - b, 0.0) for a, b in zip(p, q)]
+        return rest if any(rest) else p  # next to p = q rounding may leave nothing
 
     def final(weights, u, tape, stream):
         return inverse_cdf(weights, u) if slip == "coin_reused" else tape.pick(weights, stream)

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace mine {
 
@@ -32,8 +33,9 @@ struct FirstOrOther {
     const Token x = at.draft(0);
     // True with probability min(1, p / q), given as numerator and denominator, never as a quotient.
     if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
-    // One token of the law (p - q)+, normalised; `matched` says whether it is among the drafts.
-    return matched(at, random.emit(at.residual(at.one())));
+    // One token of the law (p - q)+, normalised, or of p where rounding left no residual; `matched` says whether it is
+    // among the drafts.
+    return matched(at, last_draw(at, random, at.residual(at.one())));
   }
 };
 

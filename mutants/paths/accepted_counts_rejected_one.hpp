@@ -30,7 +30,7 @@ struct AcceptedCountsRejectedOne {
       if (random.flip(steps.target(i), steps.proposal(i))) continue;
       int counted = i;
       while (counted < steps.length() && random.flip(steps.target(counted), steps.proposal(counted))) ++counted;
-      Verdict extra = random.emit(steps.correction(i, steps.one()));
+      Verdict extra = last_draw(steps.laws(i), random, steps.correction(i, steps.one()));
       extra.accepted = counted;
       return {steps.node(i), extra};
     }

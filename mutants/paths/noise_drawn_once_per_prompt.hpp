@@ -49,14 +49,16 @@ struct NoiseDrawnOncePerPrompt {
       const std::size_t coins = kept.size() - 1;
       for (int i = 0; i < length; ++i) {
         const double u = unit_interval(kept[static_cast<std::size_t>(i) % coins]);
-        if (!(u * static_cast<double>(steps.proposal(i)) < static_cast<double>(steps.target(i))))
-          return {steps.node(i), {steps.correction(i, steps.one()).draw(kept.back()), none_accepted}};
+        if (u * static_cast<double>(steps.proposal(i)) < static_cast<double>(steps.target(i))) continue;
+        const Token left = steps.correction(i, steps.one()).draw(kept.back());
+        const Token last = left != no_token ? left : steps.laws(i).residual(steps.zero()).draw(kept.back());
+        return {steps.node(i), {last, none_accepted}};
       }
       return {steps.node(length), {steps.bonus().draw(kept.back()), none_accepted}};
     } else {
       for (int i = 0; i < length; ++i)
         if (!random.flip(steps.target(i), steps.proposal(i)))
-          return {steps.node(i), random.emit(steps.correction(i, steps.one()))};
+          return {steps.node(i), last_draw(steps.laws(i), random, steps.correction(i, steps.one()))};
       return {steps.node(length), random.emit(steps.bonus())};
     }
   }

@@ -20,7 +20,7 @@ bool valid_weights(const std::vector<int>& weights, std::size_t size);
 /// Each call consumes text. Throws: std::invalid_argument, which says what was found and what was expected.
 class InstanceReader {
  public:
-  static constexpr int most_weight = 1'000'000;
+  static constexpr int most_weight = 100'000'000;
   static constexpr std::size_t most_tokens = 20;  ///< a row's weights then sum to an int
 
   explicit InstanceReader(std::string_view text) : text_{text} {}

@@ -5,13 +5,19 @@
 namespace draftproof {
 
 DoubleContexts double_laws(const PathInstance& instance) {
+  return double_laws(instance, [](const PrefixWeights& weights) {
+    return Rows<double>(double_row(weights.target), double_row(weights.proposal));
+  });
+}
+
+DoubleContexts double_laws(const PathInstance& instance,
+                           const std::function<Rows<double>(const PrefixWeights&)>& rows_of) {
   std::vector<Rows<double>> all;
   std::vector<Tokens> level{{}};
   for (int length = 0;; ++length) {
     std::vector<Tokens> below;
     for (const Tokens& prefix : level) {
-      const PrefixWeights& weights = instance.after(prefix);
-      all.emplace_back(double_row(weights.target), double_row(weights.proposal));
+      all.push_back(rows_of(instance.after(prefix)));
       for (Token x = 0; length < instance.listed_length() && x < instance.vocabulary(); ++x) {
         below.push_back(prefix);
         below.back().push_back(x);

@@ -2,6 +2,7 @@
 // permits. Edge checks of paths use them.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,10 @@ namespace draftproof {
 using DoubleContexts = PrefixTable<Rows<double>>;
 using PathPlayable = PathDecider<Rows<double>, Scripted>;
 
-/// The instance's model in double.
+/// The instance's model in double; `rows_of` makes the rows after each prefix.
 DoubleContexts double_laws(const PathInstance& instance);
+DoubleContexts double_laws(const PathInstance& instance,
+                           const std::function<Rows<double>(const PrefixWeights&)>& rows_of);
 
 /// One iteration with all its draws.
 struct ScriptedStep {

@@ -25,6 +25,10 @@ struct StoredFormat {
   int digits;
   int lowest;
 
+  /// The distance from a number of the format to the next one above it.
+  double unit(double value) const {
+    return std::ldexp(1.0, value > 0 ? std::max(std::ilogb(value) - digits + 1, lowest) : lowest);
+  }
   /// The nearest number of the format. Requires value <= 1, so that nothing overflows.
   double round(double value) const {
     if (!(value > 0)) return value;
@@ -44,6 +48,8 @@ struct StoredFormat {
   }
 };
 
+/// Format float64 rounds nothing.
+inline constexpr StoredFormat float64{"float64", 53, -1074};
 inline constexpr StoredFormat float32{"float32", 24, -149}, bfloat16{"bf16", 8, -133}, float16{"fp16", 11, -24};
 inline constexpr std::array<StoredFormat, 3> stored_formats{float32, bfloat16, float16};
 

@@ -27,7 +27,8 @@ Residual = Callable[[Any, Any], Any]
 
 
 def right(p: Any, q: Any) -> Any:
-    return (p - q).clamp(min=0)
+    rest = (p - q).clamp(min=0)
+    return rest if bool(rest.sum() > 0) else p
 
 
 def resampled(p: Any, q: Any) -> Any:

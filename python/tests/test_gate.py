@@ -20,7 +20,8 @@ def right(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
     p, q = p.astype(float), q.astype(float)
     for i, x in enumerate(drafts):
         if not rng.random() * q[i, x] < p[i, x]:
-            return [*drafts[:i], pick(np.maximum(p[i] - q[i], 0), rng)]
+            rest = np.maximum(p[i] - q[i], 0)
+            return [*drafts[:i], pick(rest if rest.any() else p[i], rng)]
     return [*drafts, pick(p[len(drafts)], rng)]
 
 
@@ -121,7 +122,7 @@ def test_a_function_of_lists_and_random_holds(in_a_folder: Path) -> None:
         for i, x in enumerate(drafts):
             if not random.random() * q[i][x] < p[i][x]:
                 rest = [max(a - b, 0.0) for a, b in zip(p[i], q[i], strict=True)]
-                return [*drafts[:i], random.choices(range(len(rest)), rest)[0]]
+                return [*drafts[:i], random.choices(range(len(rest)), rest if any(rest) else p[i])[0]]
         return [*drafts, random.choices(range(len(p[-1])), p[-1])[0]]
 
     verdict = draftproof.check(plain, arrays="list", tier=("proof", "edge"), **FEW)
@@ -135,7 +136,8 @@ def test_a_compiled_function_is_run_as_its_original_and_said_so(in_a_folder: Pat
     def plain(p: Any, q: Any, drafts: Any) -> Any:
         u = torch.rand(())
         n = (u * q[0, drafts[0]] < p[0, drafts[0]]).long()
-        weights = torch.where(n == 1, p[1], (p[0] - q[0]).clamp(min=0))
+        rest = (p[0] - q[0]).clamp(min=0)
+        weights = torch.where(n == 1, p[1], torch.where(rest.sum() > 0, rest, p[0]))
         last = torch.multinomial(weights, 1)
         return torch.cat([drafts[:1], last]) if n else last
 
@@ -171,7 +173,7 @@ def engine(residual: bool) -> Any:
             x = random.choices(every, q)[0]
             if not random.random() * q[x] < p[x]:
                 rest = [max(a - b, 0.0) for a, b in zip(p, q, strict=True)] if residual else p
-                x = random.choices(every, rest)[0]
+                x = random.choices(every, rest if any(rest) else p)[0]
             tokens.append(x)
         return tokens[1 : length + 1]
 

@@ -18,6 +18,7 @@ def chain(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
     for i, x in enumerate(drafts):
         if not rng.random() * q[i, x] < p[i, x]:
             rest = np.maximum(p[i] - q[i], 0).astype(float)
+            rest = rest if rest.any() else p[i].astype(float)
             return [*drafts[:i], int(rng.choice(len(rest), p=rest / rest.sum()))]
     return [*drafts, int(rng.choice(p.shape[1], p=p[-1].astype(float) / p[-1].sum(dtype=float)))]
 

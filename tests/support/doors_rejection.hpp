@@ -104,7 +104,10 @@ class Rejection final : public Served {
     return input;
   }
   static void reduce(std::vector<double>& target, const std::vector<double>& q) {
+    const std::vector<double> whole = target;
     for (std::size_t y = 0; y < target.size(); ++y) target[y] = std::max(target[y] - q[y], 0.0);
+    if (std::ranges::none_of(target, [](double weight) { return weight > 0; }))
+      target = whole;  // nothing left by rounding
     const double total = std::accumulate(target.begin(), target.end(), 0.0);
     for (double& weight : target) weight /= total;
   }

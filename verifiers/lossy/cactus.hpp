@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers::lossy {
 
@@ -38,7 +39,7 @@ struct Cactus {
     if (random.flip(raised, at.proposal(x))) return accepted(x, 0);
     // A refusal has g < q(x) <= 1, so s is positive. s p - q is s times the residual (p - q / s), in which the draft
     // itself has no part: p(x) <= g < q(x) <= q(x) / s.
-    return random.emit(at.residual(rest / (at.one() - raised)));
+    return last_draw(at, random, at.residual(rest / (at.one() - raised)));
   }
 };
 

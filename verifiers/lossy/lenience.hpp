@@ -8,6 +8,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers::lossy {
 
@@ -26,7 +27,7 @@ struct Lenience {
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
     const Token x = at.draft(0);
     if (random.flip(at.target(x), typename P::Scalar(lenience) * at.proposal(x))) return accepted(x, 0);
-    return random.emit(at.residual(at.one()));
+    return last_draw(at, random, at.residual(at.one()));
   }
 };
 

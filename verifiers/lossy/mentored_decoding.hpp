@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::verifiers::lossy {
 
@@ -66,7 +67,7 @@ struct MentoredDecoding {
     const bool kept =
         plan.floor > at.zero() ? random.flip(at.target(x), plan.floor * at.proposal(x)) : at.target(x) > at.zero();
     if (kept) return accepted(x, 0);
-    return random.emit(at.residual(at.one() / plan.lift));
+    return last_draw(at, random, at.residual(at.one() / plan.lift));
   }
 
   /// KL(pi || p) of a plan, in nats.

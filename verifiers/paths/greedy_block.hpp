@@ -41,7 +41,9 @@ struct GreedyBlock {
       const Scalar excess = path.excess(i);
       if (random.flip(excess, Scalar(excess + (laws.one() - ratio)))) break;
     }
-    return {path.node(i), random.emit(path.correction(i))};
+    // Where rounding left no residual, the present target ends the step.
+    const Verdict corrected = random.emit(path.correction(i));
+    return {path.node(i), corrected.token != no_token ? corrected : random.emit(path.weights(i))};
   }
 
   template <class L>

@@ -42,12 +42,23 @@ std::optional<TokenLaw> walked(const std::string& name, const Declaration& decla
   const TreeShape shape{.drafts = std::max(drafted.most_at_node(), 1), .length = drafted.tree().length()};
   const auto decider = path_registry().verifier(name)->explore_on(drafted, shape);
   if (!decider) return std::nullopt;
-  EXPECT_TRUE((explore_steps<Rows<double>, double>(*decider, drafted.tree(), {}, {},
-                                                   [&](int node, Token extra, double probability) {
-                                                     Tokens tokens = path_to(drafted.tree(), node);
-                                                     tokens.push_back(extra);
-                                                     law[tokens] += probability;
-                                                   })));
+  Explorer<double> explorer;
+  explorer.with_rounding();
+  int node = DraftTree::root;
+  const bool whole = explorer.explore(
+      [&](Explorer<double>& random) {
+        const StepOutput step = decider->decide(drafted.tree(), {}, random);
+        node = step.node;
+        return step.extra;
+      },
+      [&](const Leaf<double>& leaf) {
+        leaf.each_token([&](Token extra, double probability) {
+          Tokens tokens = path_to(drafted.tree(), node);
+          tokens.push_back(extra);
+          law[tokens] += probability;
+        });
+      });
+  EXPECT_TRUE(whole);
   return law;
 }
 

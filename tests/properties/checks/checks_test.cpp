@@ -6,6 +6,7 @@
 
 #include <draftproof/mutants/coin_reused_as_threshold.hpp>
 #include <draftproof/mutants/non_strict_compare.hpp>
+#include <draftproof/mutants/residual_without_mass.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/tests/support/audited.hpp>
@@ -133,6 +134,9 @@ TEST(Properties, EdgeRowsSeeACoinThatAcceptsOnItsThreshold) {
 TEST(Properties, FormsAgreeSeesALawThatHangsOnTheOrderOfTokens) {
   expect_violated(proof_of<Audited<mutants::CoinReusedAsThreshold>>(), "forms_agree");
 }
+TEST(Properties, NearEqualRowsSeeADrawFromNothing) {
+  expect_violated(proof_of<mutants::ResidualWithoutMass>(), "near_equal_rows");
+}
 TEST(Properties, SampledLawSeesASchemeThatCannotBeExplored) {
   expect_violated(asked_on("draft_noise_reused", "gumbel_iid", "p=(1 1 1) q=(8 1 3) K=1", "sampled_law"),
                   "sampled_law");
@@ -166,9 +170,9 @@ TEST(Properties, EveryRegisteredPropertyIsShownToFailHere) {
   const std::vector<std::string_view> shown{
       "acceptance_bounds", "boundary_uniforms", "coin_used_once",     "declared_drafts", "determinism",
       "disjoint_supports", "draft_conditional", "drafter_invariance", "draw_ledger",     "edge_rows",
-      "equal_laws",        "exact_law",         "forms_agree",        "more_drafts",     "one_draft",
-      "padding",           "relabelling",       "sampled_law",        "splitting",       "strict_grid",
-      "within_tau",        "zero_support"};
+      "equal_laws",        "exact_law",         "forms_agree",        "more_drafts",     "near_equal_rows",
+      "one_draft",         "padding",           "relabelling",        "sampled_law",     "splitting",
+      "strict_grid",       "within_tau",        "zero_support"};
   std::vector<std::string_view> registered;
   for (const Property& property : registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";

@@ -5,6 +5,7 @@
 #include <draftproof/mutants/paths/accepted_counts_rejected_one.hpp>
 #include <draftproof/mutants/paths/noise_drawn_once_per_prompt.hpp>
 #include <draftproof/mutants/paths/resample_from_target_path.hpp>
+#include <draftproof/mutants/residual_without_mass.hpp>
 #include <draftproof/properties/paths/checks/state_law.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
@@ -169,6 +170,9 @@ TEST(PathProperties, DrawLedgerSeesWordsKeptFromBefore) {
 TEST(PathProperties, EdgeCoinsSeeACoinThatAcceptsOnItsThreshold) {
   expect_violated(proof_of<LiftedToTrees<mutants::NonStrictCompare>>(), "boundary_uniforms");
 }
+TEST(PathProperties, NearEqualRowsSeeADrawFromNothing) {
+  expect_violated(proof_of<LiftedToTrees<mutants::ResidualWithoutMass>>(), "near_equal_rows");
+}
 TEST(PathProperties, ZeroSupportSeesABonusOfTheDraft) { expect_violated(proof_of<BonusFromDraft>(), "zero_support"); }
 
 /// Cannot be explored; only trials detect it.
@@ -190,9 +194,10 @@ TEST(PathProperties, SampledPrefixLawSeesASchemeThatCannotBeExplored) {
 
 TEST(PathProperties, EveryRegisteredPropertyIsShownToFailHere) {
   const std::vector<std::string_view> shown{
-      "boundary_uniforms",  "completed_law",      "counters",   "declared_law",   "determinism", "disjoint_supports",
-      "drafter_invariance", "draw_ledger",        "equal_laws", "fixed_tree_law", "one_path",    "process_law",
-      "relabelling",        "sampled_prefix_law", "state_law",  "tau_bounds",     "zero_support"};
+      "boundary_uniforms", "completed_law",      "counters",    "declared_law", "determinism",
+      "disjoint_supports", "drafter_invariance", "draw_ledger", "equal_laws",   "fixed_tree_law",
+      "near_equal_rows",   "one_path",           "process_law", "relabelling",  "sampled_prefix_law",
+      "state_law",         "tau_bounds",         "zero_support"};
   std::vector<std::string_view> registered;
   for (const PathProperty& property : path_registry().properties()) registered.push_back(property.name);
   EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";

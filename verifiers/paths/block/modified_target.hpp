@@ -42,8 +42,10 @@ class LayeredPath {
   }
   /// Weights (R p_s - q)+ after i tokens, up to a factor.
   DRAFTPROOF_DEVICE auto correction(int i) const { return steps_.laws(i).residual(corrected(i)); }
+  /// Weights of p_s after i tokens, up to a factor.
+  DRAFTPROOF_DEVICE auto weights(int i) const { return steps_.laws(i).residual(b_[i]); }
   /// Weights of p_s after the whole path, up to a factor.
-  DRAFTPROOF_DEVICE auto bonus() const { return steps_.laws(length()).residual(b_[length()]); }
+  DRAFTPROOF_DEVICE auto bonus() const { return weights(length()); }
 
   /// The layers of the next iteration after `accepted` tokens of the path and then `extra`.
   DRAFTPROOF_DEVICE static StateAt<L> after(const DraftedTree<L>& at, const StateAt<L>& carry, int accepted,

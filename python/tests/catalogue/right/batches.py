@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from catalogue import correct
+from catalogue.residual import left_of
 
 
 @correct("Vectorised over rows and positions.", batched=True)
@@ -13,7 +14,7 @@ def batch_vectorised(p, q, drafts):
     keep = torch.rand(drafts.shape) * q.gather(2, x)[..., 0] < p[:, :-1].gather(2, x)[..., 0]
     n = keep.long().cumprod(1).sum(1)
     proposal = torch.cat([q, torch.zeros_like(q[:, :1])], 1)[rows, n]
-    token = torch.multinomial((p[rows, n] - proposal).clamp(min=0), 1)
+    token = torch.multinomial(left_of(p[rows, n], proposal), 1)
     at = torch.arange(length + 1)
     tokens = torch.cat([drafts, torch.full_like(token, -1)], 1)
     return torch.where(at < n[:, None], tokens, torch.where(at == n[:, None], token, -1))
@@ -29,7 +30,7 @@ def batch_masked_loop(p, q, drafts):
         x = drafts[:, i : i + 1]
         coin = torch.rand(count, 1, dtype=torch.float64)
         keep = (coin * q[:, i].gather(1, x) < p[:, i].gather(1, x))[:, 0]
-        rest = (p[:, i].double() - q[:, i].double()).clamp(min=0)
+        rest = left_of(p[:, i].double(), q[:, i].double())
         weights = torch.where((alive & ~keep)[:, None], rest, weights)
         alive &= keep
         tokens[:, i] = torch.where(alive, x[:, 0], -1)
@@ -48,7 +49,7 @@ def batch_of_lists(p, q, drafts):
         while n < len(some) and coins[row, n] * q[row, n, some[n]] < p[row, n, some[n]]:
             n += 1
         kept.append(n)
-    weights = [p[b, n] if n == drafts.shape[1] else (p[b, n] - q[b, n]).clamp(min=0) for b, n in enumerate(kept)]
+    weights = [p[b, n] if n == drafts.shape[1] else left_of(p[b, n], q[b, n]) for b, n in enumerate(kept)]
     last = torch.multinomial(torch.stack(weights), 1)[:, 0].tolist()
     return [[*drafts[b, :n].tolist(), last[b]] for b, n in enumerate(kept)]
 
@@ -61,7 +62,6 @@ def batch_of_positions(p, q, drafts):
         x = drafts[:, k]
         keep = (torch.rand(len(p)) * q[rows, x] < p[rows, x]) & (token < 0)
         token = torch.where(keep, x, token)
-        rest = (p - q).clamp(min=0)
-        total = rest.sum(1, keepdim=True)
-        p = torch.where(total > 0, rest / total, p)
+        rest = left_of(p, q)
+        p = rest / rest.sum(1, keepdim=True)
     return torch.where(token < 0, torch.multinomial(p, 1)[:, 0], token)

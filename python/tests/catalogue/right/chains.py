@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import torch
 from catalogue import correct
+from catalogue.residual import left_of
 
 
 @correct("A loop over positions, scalars, multinomial.")
 def loop(p, q, drafts):
     for i, x in enumerate(drafts.tolist()):
         if not torch.rand(()) * q[i, x] < p[i, x]:
-            return [*drafts[:i].tolist(), int(torch.multinomial((p[i] - q[i]).clamp(min=0), 1))]
+            return [*drafts[:i].tolist(), int(torch.multinomial(left_of(p[i], q[i]), 1))]
     return [*drafts.tolist(), int(torch.multinomial(p[-1], 1))]
 
 
@@ -19,15 +20,14 @@ def vectorised(p, q, drafts):
     ratio = p[:-1].gather(1, drafts[:, None]) / q.gather(1, drafts[:, None])
     n = int((torch.rand_like(ratio) < ratio).long().cumprod(0).sum())
     proposal = torch.cat([q, torch.zeros_like(q[:1])])[n]
-    return torch.cat([drafts[:n], torch.multinomial(torch.relu(p[n] - proposal), 1)])
+    return torch.cat([drafts[:n], torch.multinomial(left_of(p[n], proposal), 1)])
 
 
 @correct("No branch: every position draws its correction, and `where` chooses among them.")
 def where(p, q, drafts):
     at = torch.arange(len(drafts))
     accepted = torch.rand(len(drafts)) * q[at, drafts] < p[at, drafts]
-    rest = (p[:-1] - q).clamp(min=0)
-    rest = torch.where(rest.sum(-1, keepdim=True) > 0, rest, p[:-1])
+    rest = left_of(p[:-1], q)
     last = torch.multinomial(torch.cat([rest, p[-1:]]), 1)[:, 0]
     n = torch.where(accepted.all(), len(drafts), (~accepted).int().argmax())
     return torch.cat([drafts[:n], last[n : n + 1]])
@@ -38,7 +38,7 @@ def inverse_cdf(p, q, drafts):
     n = 0
     while n < len(drafts) and torch.rand(()) * q[n, drafts[n]] < p[n, drafts[n]]:
         n += 1
-    weights = p[n] if n == len(drafts) else (p[n] - q[n]).clamp(min=0)
+    weights = p[n] if n == len(drafts) else left_of(p[n], q[n])
     cdf = weights.cumsum(0)
     return [*drafts[:n].tolist(), int((torch.rand(()) * cdf[-1] < cdf).int().argmax())]
 
@@ -48,7 +48,7 @@ def searchsorted_right(p, q, drafts):
     p, q = p.double(), q.double()
     for i, x in enumerate(drafts):
         if not torch.rand((), dtype=torch.float64) * q[i, x] < p[i, x]:
-            weights, kept = (p[i] - q[i]).clamp(min=0), drafts[:i]
+            weights, kept = left_of(p[i], q[i]), drafts[:i]
             break
     else:
         weights, kept = p[-1], drafts
@@ -62,7 +62,7 @@ def float64_coins(p, q, drafts):
     coins = torch.rand(len(drafts), dtype=torch.float64)
     for i, x in enumerate(drafts):
         if coins[i] >= p[i, x].double() / q[i, x].double():
-            weights = (p[i].double() - q[i].double()).clamp(min=0)
+            weights = left_of(p[i].double(), q[i].double())
             return [*drafts[:i].tolist(), weights.multinomial(1).item()]
     return [*drafts.tolist(), p[-1].double().multinomial(1).item()]
 
@@ -73,7 +73,8 @@ def in_place(p, q, drafts):
     for i, x in enumerate(drafts.tolist()):
         coin[i].mul_(q[i, x])
         if not coin[i] < p[i, x]:
-            rest[i].sub_(q[i]).clamp_(min=0)
+            if (p[i] > q[i]).any():  # else rounding leaves nothing, and p is the rest
+                rest[i].sub_(q[i]).clamp_(min=0)
             break
     else:
         i = len(drafts)
@@ -88,7 +89,7 @@ def with_generator(p, q, drafts, *, generator):
     coins = torch.rand(drafts.shape, generator=generator)
     for i, x in enumerate(drafts.tolist()):
         if not coins[i] * q[i, x] < p[i, x]:
-            rest = (p[i] - q[i]).clamp_(min=0)
+            rest = left_of(p[i], q[i])
             return [*drafts[:i].tolist(), int(torch.multinomial(rest, 1, generator=generator))]
     return [*drafts.tolist(), int(torch.multinomial(p[-1], 1, generator=generator))]
 
@@ -97,7 +98,7 @@ def with_generator(p, q, drafts, *, generator):
 def by_bernoulli(p, q, drafts):
     for i, x in enumerate(drafts.tolist()):
         if not torch.bernoulli((p[i, x] / q[i, x]).clamp(max=1)):
-            return [*drafts[:i].tolist(), int(torch.multinomial((p[i] - q[i]).clamp(min=0), 1))]
+            return [*drafts[:i].tolist(), int(torch.multinomial(left_of(p[i], q[i]), 1))]
     return [*drafts.tolist(), int(torch.multinomial(p[-1], 1))]
 
 
@@ -109,7 +110,7 @@ def one_uniform(p, q, drafts):
         accept = min(1.0, float(p[i, x]) / float(q[i, x]))
         if not u < accept:
             u = min((u - accept) / (1 - accept), below_one)
-            weights = (p[i].double() - q[i].double()).clamp(min=0)
+            weights = left_of(p[i].double(), q[i].double())
             break
         u = min(u / accept, below_one)
     else:
@@ -129,7 +130,7 @@ def sample_and_match(p, q, drafts):
 def without_bonus(p, q, drafts):
     for i, x in enumerate(drafts.tolist()):
         if not torch.rand(()) * q[i, x] < p[i, x]:
-            return [*drafts[:i].tolist(), int(torch.multinomial((p[i] - q[i]).clamp(min=0), 1))]
+            return [*drafts[:i].tolist(), int(torch.multinomial(left_of(p[i], q[i]), 1))]
     return drafts
 
 

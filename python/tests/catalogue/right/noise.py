@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from catalogue import correct
+from catalogue.residual import left_of
 
 TINY = torch.finfo(torch.float32).tiny
 
@@ -11,7 +12,7 @@ TINY = torch.finfo(torch.float32).tiny
 def walk(p, q, drafts, draw):
     for i, x in enumerate(drafts.tolist()):
         if not torch.rand(()) * q[i, x] < p[i, x]:
-            return [*drafts[:i].tolist(), draw((p[i] - q[i]).clamp(min=0))]
+            return [*drafts[:i].tolist(), draw(left_of(p[i], q[i]))]
     return [*drafts.tolist(), draw(p[-1])]
 
 

@@ -6,12 +6,18 @@ import numpy as np
 from catalogue import correct
 
 
+def left_of(p, q):
+    """(p - q)+ along the last axis; p itself where rounding left nothing."""
+    rest = np.maximum(p - q, 0)
+    return np.where(rest.any(-1, keepdims=True), rest, p)
+
+
 @correct("numpy with a Generator that is given, rows in double.", arrays="numpy")
 def numpy_generator(p, q, drafts, *, rng):
     p, q = p.astype(np.float64), q.astype(np.float64)
     for i, x in enumerate(drafts):
         if not rng.random() * q[i, x] < p[i, x]:
-            rest = np.maximum(p[i] - q[i], 0)
+            rest = left_of(p[i], q[i])
             return [*drafts[:i], rng.choice(len(rest), p=rest / rest.sum())]
     return [*drafts, rng.choice(len(p[-1]), p=p[-1] / p[-1].sum())]
 
@@ -23,7 +29,7 @@ def numpy_legacy(p, q, drafts):
     n = int(np.cumprod(accepted).sum())
     weights = p[n].astype(np.float64)
     if n < len(drafts):
-        weights = np.maximum(weights - q[n], 0)
+        weights = left_of(weights, q[n])
     cdf = np.cumsum(weights)
     return np.append(drafts[:n], np.searchsorted(cdf, np.random.rand() * cdf[-1], side="right"))
 
@@ -37,7 +43,7 @@ def numpy_batch(p, q, drafts, *, rng):
     n = np.cumprod(keep, 1).sum(1)
     rest = p[rows, n].astype(np.float64)
     inside = n < length
-    rest[inside] = np.maximum(rest[inside] - q[rows[inside], n[inside]], 0)
+    rest[inside] = left_of(rest[inside], q[rows[inside], n[inside]])
     cdf = rest.cumsum(1)
     token = (rng.random((len(p), 1)) * cdf[:, -1:] < cdf).argmax(1)
     tokens = np.full((len(p), length + 1), -1)

@@ -7,11 +7,17 @@ import random
 from catalogue import correct
 
 
+def left_of(p, q):
+    """(p - q)+; p itself where rounding left nothing."""
+    rest = [max(a - b, 0.0) for a, b in zip(p, q, strict=True)]
+    return rest if any(rest) else p
+
+
 @correct("Lists, random.random and random.choices.", arrays="list")
 def plain_python(p, q, drafts):
     for i, x in enumerate(drafts):
         if random.random() * q[i][x] >= p[i][x]:
-            rest = [max(a - b, 0.0) for a, b in zip(p[i], q[i], strict=True)]
+            rest = left_of(p[i], q[i])
             return [*drafts[:i], random.choices(range(len(rest)), rest)[0]]
     return [*drafts, random.choices(range(len(p[-1])), p[-1])[0]]
 
@@ -31,4 +37,4 @@ def recursive_python(p, q, drafts):
     x = drafts[0]
     if random.random() * q[0][x] < p[0][x]:
         return [x, *recursive_python(p[1:], q[1:], drafts[1:])]
-    return [inverted([max(a - b, 0.0) for a, b in zip(p[0], q[0], strict=True)])]
+    return [inverted(left_of(p[0], q[0]))]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import torch
 from catalogue import correct
+from catalogue.residual import left_of
 
 
 def rejected(law, q):
-    """What a rejection by q leaves of a law; the law itself where rounding leaves nothing."""
-    rest = (law - q).clamp(min=0)
-    return rest / rest.sum() if rest.sum() > 0 else law
+    """What a rejection by q leaves of a law, normalised."""
+    rest = left_of(law, q)
+    return rest / rest.sum()
 
 
 @correct("Recursive rejection of i.i.d. drafts.", level="position")
@@ -62,4 +63,4 @@ def k_seq(p, q, drafts):
             return x
     once = held.sum()
     reached = sum((1 - once) ** n for n in range(count))
-    return torch.multinomial((p.double() - held * reached).clamp(min=0), 1)
+    return torch.multinomial(left_of(p.double(), held * reached), 1)

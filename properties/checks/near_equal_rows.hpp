@@ -1,0 +1,100 @@
+// Rows that differ from p = q by a unit in the last place of their format, made of the instance's proposals: every trial
+// on them ends with a token the target has, by ordinary words and by the smallest and the largest.
+//
+//   below     p one unit below q on the first token with q > 0, on two, on all     rejected, and nothing is left
+//   above     p one unit above q on the first, one below on the others             rejected, and a unit is left
+//
+// Formats: float32, bf16, fp16, double; their entries are doubles here. Forms: plain rows, and the prepared table of a
+// position (rows of it sum to 1, so p is above q somewhere). Fresh rows: tests/verifiers/near_equal_rows_test.cpp.
+//
+// Deterministic: trials are seeded.
+#pragma once
+
+#include <cmath>
+
+#include <draftproof/properties/paths/iterations.hpp>
+#include <draftproof/properties/precision/stored_format.hpp>
+#include <draftproof/properties/scripted/scripted_trials.hpp>
+
+namespace draftproof::checks {
+
+template <class Level>
+struct NearEqualRows {
+  static constexpr std::string_view name = "near_equal_rows";
+  static constexpr std::string_view about = "rows a unit in the last place from p = q end in a token with p > 0";
+  static constexpr int every = on_level<Level>(10, 4);
+  static constexpr bool explores = false;
+  static constexpr Tier tier = Tier::edge;
+  static constexpr std::uint64_t trials = 4;
+
+  /// Drafts of couplings come from the words themselves.
+  static bool applies(const typename Level::Verifier& verifier, const typename Level::Drafter&) {
+    return !verifier.info().shared_noise;
+  }
+  static Answer check(typename Level::InstanceAnalysis& at) {
+    for (const StoredFormat& format : {float32, bfloat16, float16, float64})
+      for (const Change& change : changes)
+        if (const auto wrong = first_fault_on(at, format, change))
+          return Answer::violated(std::string(format.name) + ", p " + std::string(change.what) + ": " + *wrong);
+    return Answer::held();
+  }
+
+ private:
+  using Wrong = std::optional<std::string>;
+  struct Change {
+    std::string_view what;
+    int first, others;     ///< units added to the first token with q > 0, and to others
+    std::size_t most = 0;  ///< others that are changed
+  };
+  static constexpr Change changes[]{{"a unit below q on one token", -1, 0},
+                                    {"a unit below q on two tokens", -1, -1, 1},
+                                    {"a unit below q on all tokens", -1, -1, ~std::size_t{0}},
+                                    {"a unit above q on one token, below on the others", 1, -1, ~std::size_t{0}}};
+
+  static std::vector<double> target(const std::vector<double>& q, const StoredFormat& format, const Change& change) {
+    std::vector<double> p = q;
+    std::size_t changed = 0;
+    for (double& value : p)
+      if (value > 0 && changed <= change.most)
+        value += (changed++ == 0 ? change.first : change.others) * format.unit(value);
+    return p;
+  }
+
+  static Wrong first_fault_on(const InstanceAnalysis& at, const StoredFormat& format, const Change& change) {
+    std::vector<std::vector<double>> proposals;
+    for (const auto& weights : at.instance().proposals) proposals.push_back(format.round(double_row(weights)));
+    const Rows<double> rows(target(proposals[0], format, change), proposals);
+    if (auto wrong = first_fault_of(at, rows, rows)) return wrong;
+    if (!at.verifier().info().unsupported.simulate.empty()) return std::nullopt;
+    const auto wrong = first_fault_of(at, table_of(rows), rows);
+    return wrong ? "on the table, " + *wrong : wrong;
+  }
+
+  static Wrong first_fault_on(const PathInstanceAnalysis& at, const StoredFormat& format, const Change& change) {
+    const auto laws = double_laws(at.instance(), [&](const PrefixWeights& weights) {
+      const std::vector<double> q = format.round(double_row(weights.proposal));
+      return Rows<double>(target(q, format, change), q);
+    });
+    return first_fault_of(at, laws, laws);
+  }
+
+  /// `rows` are the laws in full: a table drops what is below 2^-62.
+  static Wrong first_fault_of(const auto& at, const auto& laws, const auto& rows) {
+    const auto plan = plan_on(at, laws);
+    return draftproof::first_fault(
+        at, laws, *plan, trials, [&](std::uint64_t t, const auto& trial, const auto&, const auto&) {
+          std::optional<std::string> fault = fault_of(trial.played, trial, rows);
+          for (const std::uint64_t inner : {edge::zero, edge::largest})
+            for (const std::uint64_t last : {edge::zero, edge::largest}) {
+              if (fault) break;
+              BoundaryWords words(inner, last);
+              fault = fault_of(run_scripted(*plan, trial, words), trial, rows);
+              if (fault) fault = "coins " + std::string(inner == edge::zero ? "0" : "largest") + ", " + *fault;
+            }
+          if (fault) fault = place_of(t, trial) + ": " + *fault;
+          return fault;
+        });
+  }
+};
+
+}  // namespace draftproof::checks
