@@ -11,6 +11,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::mutants {
 
@@ -27,7 +28,7 @@ struct AcceptIfMatchOrRatio {
     const Token x = at.draft(0);
     const Token y = random.pick(at.residual(at.zero()));
     if (x == y || random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
-    return random.emit(at.residual(at.one()));
+    return last_draw(at, random, at.residual(at.one()));
   }
 };
 

@@ -31,7 +31,8 @@ struct CoinReusedAsThreshold {
       const std::uint64_t coin = random.next(Purpose::flip);
       if (unit_interval(coin) * static_cast<double>(at.proposal(x)) < static_cast<double>(at.target(x)))
         return accepted(x, 0);
-      return {residual.draw(coin), none_accepted};
+      const Token left = residual.draw(coin);
+      return {left != no_token ? left : at.residual(at.zero()).draw(coin), none_accepted};
     } else {
       if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
       using Scalar = typename P::Scalar;

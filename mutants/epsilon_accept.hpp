@@ -11,6 +11,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::mutants {
 
@@ -31,7 +32,7 @@ struct EpsilonAccept {
     const Scalar p = at.target(x), q = at.proposal(x);
     const Scalar apart = p > q ? Scalar(p - q) : Scalar(q - p);
     if (apart * Scalar(parts) < at.one() || random.flip(p, q)) return accepted(x, 0);
-    return random.emit(at.residual(at.one()));
+    return last_draw(at, random, at.residual(at.one()));
   }
 };
 

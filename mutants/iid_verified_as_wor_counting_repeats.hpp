@@ -13,6 +13,7 @@
 
 #include <draftproof/sim/sampling/function_weights.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::mutants {
 
@@ -45,7 +46,7 @@ struct IidVerifiedAsWorCountingRepeats {
       b = next;
       mass = rest;
     }
-    return random.emit(at.residual(b));
+    return last_draw(at, random, at.residual(b));
   }
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::mutants {
 
@@ -20,7 +21,7 @@ struct NoResidualUpdate {
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
     for (int k = 0; k < at.drafts(); ++k)
       if (const Token x = at.draft(k); random.flip(at.target(x), at.proposal(x))) return accepted(x, k);
-    return random.emit(at.residual(at.one()));
+    return last_draw(at, random, at.residual(at.one()));
   }
 };
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::mutants {
 
@@ -24,7 +25,7 @@ struct RatioInverted {
     const Token x = at.draft(0);
     // u * 0 < q holds for every u: a draft with p = 0 is kept, as in an engine.
     if (!(at.target(x) > at.zero()) || random.flip(at.proposal(x), at.target(x))) return accepted(x, 0);
-    return random.emit(at.residual(at.one()));
+    return last_draw(at, random, at.residual(at.one()));
   }
 };
 

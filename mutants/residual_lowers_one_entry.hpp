@@ -12,6 +12,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::mutants {
 
@@ -28,7 +29,7 @@ struct ResidualLowersOneEntry {
     using Scalar = typename P::Scalar;
     const Token x = at.draft(0);
     if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
-    return random.emit(at.weights([&at, x](Token y) -> Scalar {
+    return last_draw(at, random, at.weights([&at, x](Token y) -> Scalar {
       const Scalar lowered = y == x ? Scalar(at.target(y) - at.proposal(y)) : Scalar(at.target(y));
       return lowered > at.zero() ? lowered : at.zero();
     }));

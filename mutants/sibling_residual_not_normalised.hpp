@@ -11,6 +11,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::mutants {
 
@@ -32,7 +33,7 @@ struct SiblingResidualNotNormalised {
       if (!(at.residual_mass(next) > at.zero())) break;
       b = next;
     }
-    return random.emit(at.residual(b));
+    return last_draw(at, random, at.residual(b));
   }
 };
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::mutants {
 
@@ -37,7 +38,7 @@ struct TemperatureMismatch {
     };
     const Token x = at.draft(0);
     if (random.flip(at.target(x) * squares, at.proposal(x) * at.proposal(x))) return accepted(x, 0);
-    return random.emit(at.weights(left));
+    return last_draw(at, random, at.weights(left));
   }
 };
 

@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 #include <draftproof/properties/proof/finding.hpp>
 
+#include <draftproof/doors/explorer/suggested_points.hpp>
 #include <draftproof/doors/gate/among_rows.hpp>
 #include <draftproof/doors/gate/judgement.hpp>
 #include <draftproof/doors/gate/toy.hpp>
@@ -110,6 +111,7 @@ class Batches {
     }
     judge_differences(round);
     judge_short_row(whole, round);
+    judge_one_number(whole);
   }
 
   std::vector<GateFinding> findings() const {
@@ -261,6 +263,42 @@ class Batches {
           few(whole, slot, 1), 1, Difference::none, round);
   }
 
+  /// The same row among the same ones, where every number of all rows is one number v. Tokens then do not depend on which row
+  /// a number was drawn for, so this judges programs whose draws in a batch name no row. The values of v lie by 2^-8 beside
+  /// the thresholds of the row alone.
+  ///
+  /// Correctness: a right program emits the same tokens, unless rounding moves a threshold across v. Then the row alone has
+  /// other tokens at v (1 - 2^-14) or v (1 + 2^-14), as rows of V <= 8 entries round by less than 2^-14 in float32 and
+  /// double; such values are passed over. Races are too: equal clocks of equal weights are decided by rounding at every v.
+  void judge_one_number(const BatchRows& whole) {
+    constexpr std::uint64_t grid = 1 << 24;
+    constexpr std::size_t places = 64;
+    const bool fine = significant_bits(declaration_.dtypes.front()) >= 24;
+    if (!fine || whole.calls.empty() || declaration_.most_rows == 1 || !failed_.empty()) return;
+    if (one_numbers_++ >= most_short_rows) return;
+    BatchRows rows = few(whole, shortest_and_longest(whole).first, 1);
+    const auto answer = [&](double v, bool among) {
+      for (Call& call : rows.calls) call.tape.assign(places, v);
+      return among ? run(rows.inputs, rows.calls)[1] : run(rows.inputs, {rows.calls[1]}).front();
+    };
+    for (const std::uint64_t floor : SuggestedPoints(rows.input(1), {}).floors(grid))
+      for (const int side : {-1, 1}) {
+        const double v = static_cast<double>(floor) / grid * (1 + side * 0x1p-8);
+        if (!(v > 0 && v < 1 - 0x1p-12)) continue;
+        const Run among = answer(v, true), alone = answer(v, false);
+        const bool races = std::ranges::any_of(alone.draws, [](const Draw& d) { return d.kind == DrawKind::clock; });
+        const auto near = [&](double at) { return !same_answer(answer(at, false), alone); };
+        if (same_answer(among, alone) || races || among.status == RowStatus::tape_short ||
+            alone.status == RowStatus::tape_short || near(v * (1 - 0x1p-14)) || near(v * (1 + 0x1p-14)))
+          continue;
+        return fail("neighbours",
+                    fmt::format("row with drafts ({}), where every number drawn is {:.6g}: emits ({}) among {} rows of up "
+                                "to {} drafts, alone ({})",
+                                fmt::join(rows.input(1).drafts, " "), v, fmt::join(among.tokens, " "),
+                                rows.calls.size(), rows.input(0).drafts.size(), fmt::join(alone.tokens, " ")));
+      }
+  }
+
   static std::pair<std::size_t, std::size_t> shortest_and_longest(const BatchRows& batch) {
     const auto [least, most] =
         std::minmax_element(batch.calls.begin(), batch.calls.end(), [&](const Call& a, const Call& b) {
@@ -294,7 +332,7 @@ class Batches {
   std::map<std::string, std::string> failed_, open_, notes_;  // evidence by check
   std::set<std::string> judged_;  // checks of which the distribution of a row was found
   std::vector<Suspect> suspects_;  // of this round
-  int short_rows_ = 0;
+  int short_rows_ = 0, one_numbers_ = 0;
   std::uint64_t runs_ = 0;
 };
 

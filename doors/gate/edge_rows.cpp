@@ -10,7 +10,7 @@ namespace draftproof::doors {
 
 namespace {
 
-constexpr int period = 20, equal_at = 3, short_at = 13, near_every = 10, near_at = 5;
+constexpr int period = 20, equal_at = 3, short_at = 13;
 constexpr std::uint64_t apart = 1 << 30;  // from the dice of generated instances
 
 WeightPair equal_rows(InstanceRng& dice, int turn) {
@@ -137,7 +137,7 @@ std::optional<EdgeRows> near_rows(InstanceRng& dice, int k, Dtype dtype) {
 std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype) {
   const int turn = n / period;
   InstanceRng dice(seed, apart + static_cast<std::uint64_t>(n));
-  if (n % near_every == near_at) return near_rows(dice, n / near_every, dtype);
+  if (has_near_rows(n)) return near_rows(dice, n / near_every, dtype);
   if (n % period == equal_at) return EdgeRows{equal_rows(dice, turn)};
   if (n % period == short_at)
     if (auto rows = short_rows(dice, turn, dtype)) return EdgeRows{std::move(*rows)};

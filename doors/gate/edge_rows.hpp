@@ -36,6 +36,10 @@ struct EdgeRows {
 /// Cost: up to some thousand sums of three numbers, or near rows of some ten thousand n.
 std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype);
 
+/// Whether the n-th instance has near rows.
+inline constexpr int near_every = 10, near_at = 5;
+constexpr bool has_near_rows(int n) { return n % near_every == near_at; }
+
 /// Number of the n-th instance among the others.
 int number_without_edges(int n);
 

@@ -1,22 +1,28 @@
 #include <draftproof/doors/gate/foreign_gate.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <draftproof/properties/proof/finding.hpp>
 
 #include <draftproof/doors/gate/batch_checks.hpp>
 #include <draftproof/doors/gate/draft_checks.hpp>
+#include <draftproof/doors/gate/edge_rows.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
 #include <draftproof/doors/gate/law_text.hpp>
 #include <draftproof/doors/gate/path_checks.hpp>
 #include <draftproof/doors/gate/text_checks.hpp>
 #include <draftproof/doors/gate/toy.hpp>
+#include <draftproof/doors/wire/batch_packer.hpp>
+#include <draftproof/doors/wire/result_reader.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof::doors {
 
@@ -32,7 +38,8 @@ ExploreOptions exploration_within(int predictions) {
   const ExploreOptions usual;
   return {.predictions = predictions,
           .even_points = std::clamp(predictions / 4, 1, usual.even_points),
-          .most_calls = std::clamp<std::size_t>(250 * static_cast<std::size_t>(predictions), 4000, usual.most_calls)};
+          .most_calls = std::clamp<std::size_t>(250 * static_cast<std::size_t>(predictions), 4000, usual.most_calls),
+          .most_places = std::clamp(8 * predictions, 64, usual.most_places)};
 }
 
 /// Whether the program decides on one position: a chain does on one draft.
@@ -54,6 +61,53 @@ void add_note(GateResult& result) {
       result.note += (result.note.empty() ? "" : "; ") + finding.evidence;
       return;
     }
+}
+
+/// The first fault of a program that draws its own numbers on near rows (edge_rows.hpp): a row without an answer, or a
+/// first token with p = 0. Trials on rows of a source hardly ever reject there; these drafts are chosen, not drawn.
+std::optional<GateFinding> near_fault(Served& program, std::uint64_t seed) {
+  constexpr std::uint32_t purpose = 0x203;
+  const Declaration& declaration = program.declaration();
+  for (const int n : {near_at, near_at + near_every}) {
+    Toy model;
+    try {
+      model = declaration.level == Level::position
+                  ? toy_of(foreign_instance(declaration, seed, n), declaration.law)
+                  : toy_of(foreign_path_instance(declaration, seed, n), declaration.law, declaration.level);
+    } catch (const DoorError&) {  // no small model has the drafts that the program wants
+      return std::nullopt;
+    }
+    for (const Input& input : model.inputs) {
+      const std::vector<Call> calls(static_cast<std::size_t>(std::min(16, declaration.most_rows)));
+      std::vector<std::size_t> all(calls.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      PackedBatch packed;
+      pack_calls(std::span(&input, 1), calls, all, form_of_trials(declaration), packed);
+      std::vector<std::int64_t> seeds;
+      for (std::uint64_t i = 0; i < calls.size(); ++i)
+        seeds.push_back(static_cast<std::int64_t>(philox_pair(seed, i, 0, purpose).first >> 1));
+      packed.batch.tape = {};
+      packed.batch.randomness = declaration.can(Randomness::seeded) ? Randomness::seeded : Randomness::opaque;
+      if (packed.batch.randomness == Randomness::seeded) packed.batch.seeds = seeds;
+      ServedResult result;
+      size_result(packed.batch, WireFunction::verify, result);
+      program.verify(packed.batch, result);
+      for (std::size_t i = 0; i < calls.size(); ++i) {
+        const auto first = result.tokens_of(static_cast<int>(i)).front();
+        const bool answered = result.status[i] == 0 && result.counts[i] > 0;
+        if (answered && model.target({})[static_cast<std::size_t>(first)] > 0) continue;
+        return GateFinding{.check = "answers",
+                           .tier = Tier::sampled,
+                           .status = Status::violated,
+                           .evidence = fmt::format(
+                               "on drafts ({}): found {}, wanted a token with p > 0", fmt::join(input.drafts, " "),
+                               answered ? fmt::format("token {}, which has p = 0", first)
+                                        : fmt::format("status {} and no token", result.status[i])),
+                           .instance = model.text};
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -148,6 +202,12 @@ void ForeignGate::examine_trials(GateResult& result, const GateOptions& options)
                                 .stop = options.stop,
                                 .progress = options.progress})});
   }
+  if (declaration.has("verify"))
+    if (auto fault = near_fault(*served_, options.seed)) {
+      fault->replay =
+          fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), door_, options.seed);
+      add({std::move(*fault)});
+    }
   const int log2_drafts = options.profile.door_log2_drafts;
   if (declaration.has("draft"))
     add(check_drafts(*served_, {.log2_small = log2_drafts,

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <draftproof/properties/proof/finding.hpp>
 
+#include <draftproof/doors/gate/edge_rows.hpp>
 #include <draftproof/doors/gate/law_answers.hpp>
 #include <draftproof/doors/gate/law_text.hpp>
 
@@ -260,8 +261,10 @@ LawChecks check_generated(Program& program, const Declaration& declaration, cons
   std::vector<I> instances;
   for (const std::string& text : options.first) instances.push_back(I::parse(text));
   const auto given = static_cast<std::ptrdiff_t>(instances.size());
-  for (int n = 0; n < options.instances; ++n)
-    instances.push_back(generate(declaration, options.seed, n, options.most_drafts));
+  // Of one size near rows come last: a law that is wrong everywhere is shown on others.
+  for (const bool near : {false, true})
+    for (int n = 0; n < options.instances; ++n)
+      if (has_near_rows(n) == near) instances.push_back(generate(declaration, options.seed, n, options.most_drafts));
   std::stable_sort(instances.begin() + given, instances.end(),
                    [](const I& a, const I& b) { return size_of(a) < size_of(b); });
   return Checker<I>(program, declaration, options).examine(instances);

@@ -30,7 +30,7 @@ struct BonusFromDraft {
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_tokens(
         at, random, [&](const auto& steps) { return random.emit(steps.laws(steps.length()).row(0)); },
-        [&](const auto& steps, int i) { return random.emit(steps.correction(i, steps.one())); });
+        [&](const auto& steps, int i) { return last_draw(steps.laws(i), random, steps.correction(i, steps.one())); });
   }
 };
 

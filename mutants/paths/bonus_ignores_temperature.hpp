@@ -26,7 +26,7 @@ struct BonusIgnoresTemperature {
           const auto& laws = steps.laws(steps.length());
           return random.emit(laws.weights([&laws](Token x) { return laws.target(x) * laws.target(x); }));
         },
-        [&](const auto& steps, int i) { return random.emit(steps.correction(i, steps.one())); });
+        [&](const auto& steps, int i) { return last_draw(steps.laws(i), random, steps.correction(i, steps.one())); });
   }
 };
 

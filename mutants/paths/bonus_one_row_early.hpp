@@ -21,7 +21,7 @@ struct BonusOneRowEarly {
     return verify_tokens(
         at, random,
         [&](const auto& steps) { return random.emit(steps.laws(steps.length() - 1).residual(steps.zero())); },
-        [&](const auto& steps, int i) { return random.emit(steps.correction(i, steps.one())); });
+        [&](const auto& steps, int i) { return last_draw(steps.laws(i), random, steps.correction(i, steps.one())); });
   }
 };
 

@@ -24,7 +24,7 @@ struct FirstDraftUncheckedPath {
     const PlainSteps<L> steps(at);
     for (int i = 1; i < steps.length(); ++i)
       if (!random.flip(steps.target(i), steps.proposal(i)))
-        return {steps.node(i), random.emit(steps.correction(i, steps.one()))};
+        return {steps.node(i), last_draw(steps.laws(i), random, steps.correction(i, steps.one()))};
     return {steps.node(steps.length()), random.emit(steps.bonus())};
   }
 };

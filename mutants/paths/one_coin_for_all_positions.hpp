@@ -29,7 +29,8 @@ struct OneCoinForAllPositions {
     Scalar least = steps.one();
     for (int i = 0; i < steps.length(); ++i) {
       const Scalar ratio = steps.target(i) / steps.proposal(i);
-      if (!random.flip(ratio, least)) return {steps.node(i), random.emit(steps.correction(i, steps.one()))};
+      if (!random.flip(ratio, least))
+        return {steps.node(i), last_draw(steps.laws(i), random, steps.correction(i, steps.one()))};
       if (ratio < least) least = ratio;
     }
     return {steps.node(steps.length()), random.emit(steps.bonus())};

@@ -96,7 +96,7 @@ class Explorer {
   }
 
   /// Branches on the tokens of positive weight.
-  /// Throws: std::logic_error if all weights are zero.
+  /// Throws: std::logic_error if all weights are zero; after with_rounding() returns no_token instead.
   template <class W>
   Token pick(const W& weights) {
     if constexpr (ManyBranches<W>)
@@ -214,16 +214,18 @@ class Explorer {
   }
 
   void push_pick(Branches branches) {
-    if (branches.empty()) throw std::logic_error("explorer: pick from weights that are all zero");
-    Weight total{0};
-    for (const auto& [token, weight] : branches) total += weight;
-    for (auto& branch : branches) branch.second /= total;
+    normalise(branches);
     push(std::move(branches), Purpose::pick);
   }
-  void compare_pick(Branches branches) const {
+  void normalise(Branches& branches) const {
+    if (branches.empty() && !realised_) throw std::logic_error("explorer: pick from weights that are all zero");
+    if (branches.empty()) branches.emplace_back(no_token, Weight{1});
     Weight total{0};
     for (const auto& [token, weight] : branches) total += weight;
     for (auto& branch : branches) branch.second /= total;
+  }
+  void compare_pick(Branches branches) const {
+    normalise(branches);
     if (branches != stack_[depth_].branches) throw NotReproducible("other weights of a draw");
   }
   /// Of a draw in a replay: whether its last branch begins in this run.

@@ -48,6 +48,7 @@ class Rejection final : public Served {
   explicit Rejection(Declaration declaration) : declaration_{std::move(declaration)} {}
 
   bool residual_is_p = false;
+  bool divides_nothing = false;   ///< a residual without mass is divided by its sum
   bool bonus_is_late = false;     ///< of a chain: the token after the last draft is drawn from the first row of p
   int fails_at = -1;              ///< batch whose rows fail
   bool always_fails = false;      ///< every row of every batch
@@ -103,10 +104,10 @@ class Rejection final : public Served {
     input.drafts.assign(first, first + batch.lengths[static_cast<std::size_t>(row)]);
     return input;
   }
-  static void reduce(std::vector<double>& target, const std::vector<double>& q) {
+  void reduce(std::vector<double>& target, const std::vector<double>& q) const {
     const std::vector<double> whole = target;
     for (std::size_t y = 0; y < target.size(); ++y) target[y] = std::max(target[y] - q[y], 0.0);
-    if (std::ranges::none_of(target, [](double weight) { return weight > 0; }))
+    if (!divides_nothing && std::ranges::none_of(target, [](double weight) { return weight > 0; }))
       target = whole;  // nothing left by rounding
     const double total = std::accumulate(target.begin(), target.end(), 0.0);
     for (double& weight : target) weight /= total;

@@ -42,6 +42,22 @@ TEST(ForeignSampled, RightProgramsHold) {
     }
 }
 
+TEST(ForeignSampled, ResidualsWithoutMassAreFound) {
+  for (const Level level : {Level::position, Level::chain}) {
+    const auto program = std::make_shared<Rejection>(rejection_of(level));
+    program->divides_nothing = true;
+    const GateResult result = sampled_gate(program);
+    EXPECT_EQ(result.status, Status::violated);
+    const GateFinding& found = result.findings.back();
+    EXPECT_EQ(found.check, "answers");
+    EXPECT_EQ(found.tier, Tier::sampled);
+    EXPECT_EQ(found.evidence, "on drafts (0): found token 0, which has p = 0, wanted a token with p > 0");
+    EXPECT_EQ(found.instance, level == Level::chain ? "L=1 K=1 [] p=(0 1)/1 q=(1 33554431)/33554432"
+                                                    : "p=(0 1)/1 q=(1 33554431)/33554432 K=1");
+    EXPECT_EQ(found.replay, "draftproof check --door 'exec:mine' --tier sampled --seed 1");
+  }
+}
+
 TEST(ForeignSampled, ResidualOfPIsFound) {
   for (const Level level : {Level::position, Level::chain})
     for (const Randomness randomness : {Randomness::seeded, Randomness::opaque}) {

@@ -84,6 +84,7 @@ const std::map<std::string, std::string> unseen_by_trials{
     {"noise_drawn_once_per_prompt", "each call is the first iteration of a prompt, and that one is right"},
     {"non_strict_compare_tree", "one value of a coin's grid"},
     {"residual_paired_by_position_tree", "these rows have no tokens of probability 0"},
+    {"residual_without_mass_tree", "a rounding of the last place"},
     {"second_call_accepts_tree", "each call has a plan of its own, whose first decision is right"},
     {"zero_exponential_wins_tree", "one value of a coin's grid"},
     {"zero_residual_becomes_uniform_tree", "one value of a coin's grid"},
