@@ -264,7 +264,7 @@ class Batches {
   }
 
   /// The same row among the same ones, where every number of all rows is one number v. Tokens then do not depend on which row
-  /// a number was drawn for, so this judges programs whose draws in a batch name no row. The values of v lie by 2^-8 beside
+  /// a number was drawn for, so this judges programs whose draws in a batch name no row. The values of v lie 2^-8 beside
   /// the thresholds of the row alone.
   ///
   /// Correctness: a right program emits the same tokens, unless rounding moves a threshold across v. Then the row alone has
@@ -281,9 +281,11 @@ class Batches {
       for (Call& call : rows.calls) call.tape.assign(places, v);
       return among ? run(rows.inputs, rows.calls)[1] : run(rows.inputs, {rows.calls[1]}).front();
     };
-    for (const std::uint64_t floor : SuggestedPoints(rows.input(1), {}).floors(grid))
+    std::vector<std::uint64_t> thresholds = SuggestedPoints(rows.input(1), {}).floors(grid);
+    thresholds.insert(thresholds.end(), {0, grid});
+    for (const std::uint64_t threshold : thresholds)
       for (const int side : {-1, 1}) {
-        const double v = static_cast<double>(floor) / grid * (1 + side * 0x1p-8);
+        const double v = static_cast<double>(threshold) / grid + side * 0x1p-8;
         if (!(v > 0 && v < 1 - 0x1p-12)) continue;
         const Run among = answer(v, true), alone = answer(v, false);
         const bool races = std::ranges::any_of(alone.draws, [](const Draw& d) { return d.kind == DrawKind::clock; });

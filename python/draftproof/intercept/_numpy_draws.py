@@ -155,7 +155,7 @@ def _chosen(call: Call, n: int, shape: tuple[int, ...], replace: bool, p: Any) -
         raise ValueError(f"{call.operator}: found probabilities of sum {weights.sum()}, wanted 1")
     if tape.rows == 1:
         return elements.picks(tape, call.operator, [weights.tolist()], count, replace, call.stream)
-    if not replace:
+    if not replace and count > 1:
         raise RowsUnclear(call.operator, shape, tape.rows)
     return elements.picks(tape, call.operator, np.tile(weights, (count, 1)), 1, True, call.stream)
 

@@ -140,7 +140,7 @@ def multinomial(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[s
     shape = (*weights.shape[:-1], samples)
     if tape.rows > 1 and weights.dim() == 1:
         table: Any = weights.double().cpu().numpy()[None].repeat(samples, 0)
-        if not given["replacement"]:
+        if samples > 1 and not given["replacement"]:
             raise RowsUnclear("aten::multinomial", shape, tape.rows)
         drawn = elements.picks(tape, "aten::multinomial", table, 1, True, "multinomial")
     else:
