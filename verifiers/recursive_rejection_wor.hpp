@@ -42,6 +42,8 @@ struct RecursiveRejectionWor {
     const OffSupportPosition<P> rest(at, exhausted_at);
     int never = 0;
     const Verdict late = walk(rest, random, never);
+    // Where rounding left nothing for the rest either, the target ends the trial, as in last_draw().
+    if (late.token == no_token) return random.emit(at.residual(at.zero()));
     return late.accepted >= 0 ? accepted(late.token, late.accepted + exhausted_at) : late;
   }
 

@@ -94,7 +94,7 @@ def check(
         chosen = tiers or ["proof", "edge", "sampled"]
         document = {"gates": [{"tier": one, "status": "undecided", "note": ended.reason} for one in chosen]}
     except ProgramError as error:
-        if error.exit_code == 2 and subject.rows and not subject.answered and subject.error is not None:
+        if subject.error is not None and "fails on every input" in error.message:
             raise failed(subject, subject.fn) from subject.error
         raise
     notes += _notes(subject)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,3 +33,24 @@ def test_the_right_one_holds_and_has_the_law_of_the_page(in_a_folder: Path) -> N
         exec("import torch, draftproof\n" + BLOCKS[name], scope)
     assert scope["verdict"].status == "held"  # type: ignore[attr-defined]
     assert callable(scope["test_verify"])
+
+
+@pytest.mark.parametrize(
+    ("block", "declared"),
+    [
+        ("edge", {"tier": "proof"}),
+        ("exception", {"tier": "proof"}),
+        ("ragged", {"batched": True}),
+        ("time", {"arrays": "torch", "time_limit": 2}),
+    ],
+)
+def test_a_failure_is_reported_as_the_page_shows(in_a_folder: Path, block: str, declared: dict[str, Any]) -> None:
+    import draftproof
+
+    scope: dict[str, Any] = {}
+    exec("import torch, draftproof\n" + BLOCKS[block], scope)
+    verdict = draftproof.check(scope["verify"], raises=False, **declared)
+    shown = re.search(rf"```python {block}\n.*?```\n\n((?:    .*\n)+)", PAGE.read_text(), re.S)
+    assert shown
+    for line in shown[1].splitlines():
+        assert line.strip() in str(verdict)

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""What a check of a Python function takes beside its bare calls; a peer of the benchmarks `python/`.
+
+  check_peer.py --pq FILE --function right|wrong|draft --measure check|bare
+
+Needs python3, torch, numpy and the package draftproof, whose program is that of DRAFTPROOF_PROGRAM. --pq is not used.
+One check is made in a process of its own. Prints one JSON object: processor seconds, of the check with its program beyond
+the one second that a start may take, or of as many bare calls on the same rows as the check makes; and the calls.
+"""
+import argparse
+import json
+import os
+import sys
+import time
+
+import torch
+
+import draftproof
+
+
+def right(p, q, drafts):
+    for i, x in enumerate(drafts.tolist()):
+        if torch.rand(()) * q[i, x] < p[i, x]:
+            continue
+        rest = (p[i] - q[i]).clamp(min=0)
+        return [*drafts[:i].tolist(), int(torch.multinomial(rest if rest.any() else p[i], 1))]
+    return [*drafts.tolist(), int(torch.multinomial(p[-1], 1))]
+
+
+def wrong(p, q, drafts):
+    for i, x in enumerate(drafts.tolist()):
+        if torch.rand(()) * q[i, x] < p[i, x]:
+            continue
+        return [*drafts[:i].tolist(), int(torch.multinomial(p[i], 1))]
+    return [*drafts.tolist(), int(torch.multinomial(p[-1], 1))]
+
+
+def draft(q, k):
+    return torch.multinomial(q, k, replacement=True)
+
+
+class Recorded:
+    """Calls a function and keeps the arguments of every call."""
+
+    def __init__(self, fn):
+        self.fn, self.calls = fn, []
+
+    def __call__(self, *arguments):
+        self.calls.append(arguments)
+        return self.fn(*arguments)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pq")
+    parser.add_argument("--function", choices=("right", "wrong", "draft"), required=True)
+    parser.add_argument("--measure", choices=("check", "bare"), required=True)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    fn = {"right": right, "wrong": wrong, "draft": draft}[given.function]
+    recorded = Recorded(fn) if given.measure == "bare" else fn
+    declared = {"arrays": "torch", "keep": False, "raises": False, "name": given.function}
+    start = sum(os.times()[:4])
+    if given.function == "draft":
+        verdict = draftproof.check(None, draft=recorded, **declared)
+    else:
+        verdict = draftproof.check(recorded, **declared)
+    seconds = max(0.0, sum(os.times()[:4]) - start - 1)
+    wanted = "violated" if given.function == "wrong" else "held"
+    if verdict.status != wanted:
+        sys.exit("the check of %s says %s, wanted %s" % (given.function, verdict.status, wanted))
+    calls = verdict.calls
+    if given.measure == "bare":
+        calls = len(recorded.calls)
+        start = time.process_time()
+        for arguments in recorded.calls:
+            fn(*arguments)
+        seconds = time.process_time() - start
+    json.dump({"seconds": seconds, "calls": calls}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
