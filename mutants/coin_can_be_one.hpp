@@ -10,7 +10,6 @@
 
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::mutants {
 
@@ -27,7 +26,7 @@ struct CoinCanBeOne {
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
     const Token x = at.draft(0);
     if (keeps(at.target(x), at.proposal(x), random)) return accepted(x, 0);
-    return last_draw(at, random, at.residual(at.one()));
+    return random.emit(at.residual(at.one()));
   }
 
  private:

@@ -12,6 +12,7 @@
 
 #include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
 
 namespace draftproof::mutants {
 
@@ -34,7 +35,9 @@ struct DraftNoiseReused {
       const auto weight = at.target(y) - at.proposal(y);
       return weight > at.zero() ? weight : at.zero();
     };
-    return {race<1>(at.laws(), 0, 1, 1, left, random)[0].token, none_accepted};
+    const Token won = race<1>(at.laws(), 0, 1, 1, left, random)[0].token;
+    if (won != no_token) return {won, none_accepted};
+    return last_draw(at, random, at.residual(at.one()));
   }
 };
 

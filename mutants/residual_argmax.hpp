@@ -24,10 +24,12 @@ struct ResidualArgmax {
 
   template <Laws L>
   DRAFTPROOF_DEVICE Token prepare(const L& laws, int) const {
-    Token best = 0;
-    for (Token x = 1; x < laws.vocabulary(); ++x)
+    Token best = 0, top = 0;
+    for (Token x = 1; x < laws.vocabulary(); ++x) {
       if (laws.target(x) - laws.proposal(x) > laws.target(best) - laws.proposal(best)) best = x;
-    return best;
+      if (laws.target(x) > laws.target(top)) top = x;
+    }
+    return laws.target(best) > laws.proposal(best) ? best : top;  // rounding may have left no residual
   }
 
   template <Position P, RandomSource R>

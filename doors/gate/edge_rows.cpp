@@ -145,8 +145,8 @@ std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype) {
 }
 
 int number_without_edges(int n) {
-  const auto before = [n](int at, int every) { return (n + every - 1 - at) / every; };
-  return n - before(equal_at, period) - before(short_at, period) - before(near_at, near_every);
+  const auto before = [n](int at) { return (n + period - 1 - at) / period; };
+  return n - before(equal_at) - before(short_at);
 }
 
 }  // namespace draftproof::doors

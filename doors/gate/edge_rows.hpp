@@ -40,7 +40,7 @@ std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype);
 inline constexpr int near_every = 10, near_at = 5;
 constexpr bool has_near_rows(int n) { return n % near_every == near_at; }
 
-/// Number of the n-th instance among the others.
+/// Number of the n-th instance among those without equal or short rows. Near rows replace one of these.
 int number_without_edges(int n);
 
 /// Whether a running sum from the left ends below 1: that of the weights over their total, rounded to T first, or of those

@@ -1,6 +1,7 @@
 #include <draftproof/doors/gate/foreign_gate.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -63,21 +64,38 @@ void add_note(GateResult& result) {
     }
 }
 
-/// The first fault of a program that draws its own numbers on near rows (edge_rows.hpp): a row without an answer, or a
-/// first token with p = 0. Trials on rows of a source hardly ever reject there; these drafts are chosen, not drawn.
-std::optional<GateFinding> near_fault(Served& program, std::uint64_t seed) {
+/// Drafts of the trials at one position.
+int drafts_of_trials(const Declaration& declaration, int drafts) {
+  if (declaration.level == Level::chain) return 1;
+  const int most = declaration.most_drafts > 0 ? declaration.most_drafts : drafts;
+  return std::max(declaration.fewest_drafts, std::min(drafts, most));
+}
+
+/// A model of near rows (edge_rows.hpp), at one position with the drafts of its trials; nothing where it would be large.
+std::optional<Toy> near_model(const Declaration& declaration, std::uint64_t seed, int n, int drafts) {
+  constexpr double most_inputs = 64;
+  if (declaration.level != Level::position) {
+    if (!shape_of_trials(declaration, usual_drafts) || declaration.fewest_drafts > 3) return std::nullopt;
+    return toy_of(foreign_path_instance(declaration, seed, n), declaration.law, declaration.level);
+  }
+  const auto edge = edge_rows(seed, n, declaration.dtypes.front());
+  if (!edge) return std::nullopt;
+  Instance instance{.target = edge->rows.target, .proposals = {edge->rows.proposal}, .drafts = drafts};
+  if (registry().drafter(declaration.law)->info().several_proposals)
+    instance.proposals.resize(static_cast<std::size_t>(drafts), edge->rows.proposal);
+  if (std::pow(instance.vocabulary(), drafts) > most_inputs || !takes(declaration, instance)) return std::nullopt;
+  return toy_of(instance, declaration.law);
+}
+
+/// The first fault of a program that draws its own numbers on near rows: a row without an answer, or a first token with
+/// p = 0. Trials on rows of a source hardly ever reject there; these drafts are chosen, not drawn.
+std::optional<GateFinding> near_fault(Served& program, std::uint64_t seed, int drafts) {
   constexpr std::uint32_t purpose = 0x203;
   const Declaration& declaration = program.declaration();
   for (const int n : {near_at, near_at + near_every}) {
-    Toy model;
-    try {
-      model = declaration.level == Level::position
-                  ? toy_of(foreign_instance(declaration, seed, n), declaration.law)
-                  : toy_of(foreign_path_instance(declaration, seed, n), declaration.law, declaration.level);
-    } catch (const DoorError&) {  // no small model has the drafts that the program wants
-      return std::nullopt;
-    }
-    for (const Input& input : model.inputs) {
+    const auto model = near_model(declaration, seed, n, drafts);
+    if (!model) continue;
+    for (const Input& input : model->inputs) {
       const std::vector<Call> calls(static_cast<std::size_t>(std::min(16, declaration.most_rows)));
       std::vector<std::size_t> all(calls.size());
       std::iota(all.begin(), all.end(), std::size_t{0});
@@ -95,7 +113,7 @@ std::optional<GateFinding> near_fault(Served& program, std::uint64_t seed) {
       for (std::size_t i = 0; i < calls.size(); ++i) {
         const auto first = result.tokens_of(static_cast<int>(i)).front();
         const bool answered = result.status[i] == 0 && result.counts[i] > 0;
-        if (answered && model.target({})[static_cast<std::size_t>(first)] > 0) continue;
+        if (answered && model->target({})[static_cast<std::size_t>(first)] > 0) continue;
         return GateFinding{.check = "answers",
                            .tier = Tier::sampled,
                            .status = Status::violated,
@@ -103,7 +121,7 @@ std::optional<GateFinding> near_fault(Served& program, std::uint64_t seed) {
                                "on drafts ({}): found {}, wanted a token with p > 0", fmt::join(input.drafts, " "),
                                answered ? fmt::format("token {}, which has p = 0", first)
                                         : fmt::format("status {} and no token", result.status[i])),
-                           .instance = model.text};
+                           .instance = model->text};
       }
     }
   }
@@ -203,7 +221,7 @@ void ForeignGate::examine_trials(GateResult& result, const GateOptions& options)
                                 .progress = options.progress})});
   }
   if (declaration.has("verify"))
-    if (auto fault = near_fault(*served_, options.seed)) {
+    if (auto fault = near_fault(*served_, options.seed, drafts_of_trials(declaration, options.drafts))) {
       fault->replay =
           fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), door_, options.seed);
       add({std::move(*fault)});
@@ -230,10 +248,8 @@ std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const 
   if (!drafter) throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of `draftproof list`", law));
   result.laws.push_back(law);
   const ForeignVerifier verifier(served_);
-  const int most = declaration.most_drafts > 0 ? declaration.most_drafts : options.drafts;
   GateOptions asked = options;
-  asked.drafts =
-      declaration.level == Level::chain ? 1 : std::max(declaration.fewest_drafts, std::min(options.drafts, most));
+  asked.drafts = drafts_of_trials(declaration, options.drafts);
   asked.laws = {law};
   asked.device = nullptr;
   if (asked.source.empty()) {

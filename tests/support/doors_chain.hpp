@@ -1,5 +1,6 @@
-// A right chain verifier for tests of doors: as a Served, and of one row in this process. The child chain.py computes
-// the same in the same order, so that all three agree to the last bit.
+// A chain verifier for tests of doors, right but for rows that leave no residual, which have status 4: as a Served, and
+// of one row in this process. The child chain.py computes the same in the same order, so that all three agree to the
+// last bit.
 #pragma once
 
 #include <algorithm>
@@ -136,9 +137,6 @@ class ChainVerifier : public Served {
       weights_.clear();
       for (std::size_t i = 0; i < p.size(); ++i)
         weights_.push_back(std::max(static_cast<double>(p[i]) - static_cast<double>(q[i]), 0.0));
-      // Rows next to p = q round so that a draft is rejected and nothing is left.
-      if (std::ranges::none_of(weights_, [](double weight) { return weight > 0; }))
-        weights_.assign(p.begin(), p.end());
       tokens[n] = source.pick(weights_, "residual");
       return tokens[n] < 0 ? 0 : static_cast<std::int32_t>(n) + 1;
     }

@@ -7,10 +7,10 @@ function(listen path)
   endif()
 endfunction()
 
-listen(right python3 -BES ${SOURCE}/tests/doors/children/chain.py lines)
+listen(right python3 -BES ${SOURCE}/examples/door/verifier_json.py)
 run(0 check --door socket:right --profile quick)
-says(out "chain.py +proof +held +5 of 5 .*20 models")
-says(out "chain.py +edge +held +6 of 6")
+says(out "token_path +proof +held +5 of 5 .*20 models")
+says(out "token_path +edge +held +6 of 6")
 run(0 replay --door socket:right --instance "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1")
 
 # A lost connection is another one, down to the row.

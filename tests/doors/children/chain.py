@@ -52,7 +52,7 @@ def verify(p, q, drafts, tape):
             tokens.append(x)
             continue
         rest = [max(a - b, 0.0) for a, b in zip(p[i], q[i])]
-        return tokens + [tape.pick(rest if any(rest) else list(p[i]), "residual")]
+        return tokens + [tape.pick(rest, "residual")]
     return tokens + [tape.pick(list(p[len(drafts)]), "bonus")]
 
 

@@ -44,7 +44,7 @@ TEST(Instance, SaysWhatItFoundAndWanted) {
   expect("p=(1 2)/4 q=(1 1) K=1", "sum to 3");
   expect("p=(1 x) q=(1 1) K=1", "\"x) q=");
   expect("p=(1 -1) q=(1 1) K=1", "between 0 and");
-  expect("p=(1 1000001) q=(1 1) K=1", "1000000");
+  expect("p=(1 100000001) q=(1 1) K=1", "1000000");
   expect("p=(1 99999999999999999999) q=(1 1) K=1", "between 0 and");
   expect("p=(1 1) K=1", "\"q=\"");
   expect("p=(1 1) q=(1 1)", "\"K=\"");
