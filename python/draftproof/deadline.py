@@ -42,7 +42,6 @@ class Deadline:
         self.interrupted = False
         self._main = threading.current_thread() is threading.main_thread()
         self._calling = False
-        self._done = threading.Event()
         self._start = time.monotonic()
         self._tasks: queue.SimpleQueue[Callable[[], None]] | None = None
         self._worker: threading.Thread | None = None
@@ -136,12 +135,13 @@ class Deadline:
                 before[signal.SIGALRM] = signal.signal(signal.SIGALRM, alarm)
             if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
                 before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
-        watch = threading.Thread(target=self._watch, args=(stop,), daemon=True)
+        done = threading.Event()
+        watch = threading.Thread(target=self._watch, args=(stop, done), daemon=True)
         watch.start()
         try:
             yield
         finally:
-            self._done.set()
+            done.set()
             watch.join()
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -150,11 +150,11 @@ class Deadline:
         left = self.left()
         return left is not None and left <= 0
 
-    def _watch(self, stop: Callable[[], None]) -> None:
+    def _watch(self, stop: Callable[[], None], done: threading.Event) -> None:
         calls, since = -1, time.monotonic()
         while not self.over:
             left = self.left()
-            if self._done.wait(1.0 if left is None else min(left, 1.0)):
+            if done.wait(1.0 if left is None else min(left, 1.0)):
                 return
             now = time.monotonic()
             if not self._calling or self._calls() != calls:
@@ -162,5 +162,5 @@ class Deadline:
             if self._over_time() or (self.seconds is None and now - since > self._silence):
                 self.over = self.over or self._words()
         stop()
-        while self._main and not self._done.wait(AGAIN):
+        while self._main and not done.wait(AGAIN):
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)

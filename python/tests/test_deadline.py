@@ -86,6 +86,12 @@ def test_silent_calls_end_without_a_limit_and_busy_ones_go_on() -> None:
     assert "did not return within 0.5 s" in ended(Deadline(None, lambda: 0, silence=0.5), lambda: time.sleep(30))
 
 
+def test_a_second_part_of_a_check_has_the_rest_of_the_time() -> None:
+    deadline = Deadline(0.3)
+    assert ended(deadline, lambda: time.sleep(0.1)) == ""
+    assert "0.3 s was over" in ended(deadline, lambda: time.sleep(30))
+
+
 def test_an_interrupt_ends_the_call_and_handlers_are_as_they_were() -> None:
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)
     deadline = Deadline(None)
