@@ -90,7 +90,9 @@ void WorkChoice::declare(CLI::App& app) {
           ->check(given)
           ->type_name(written_file)
           ->group(running_group);
-  app.add_flag("--resume", resume_, "go on from the checkpoint, if there is one")->needs(checkpoint)->group(running_group);
+  app.add_flag("--resume", resume_, "go on from the checkpoint, if there is one")
+      ->needs(checkpoint)
+      ->group(running_group);
 }
 
 nlohmann::json WorkChoice::request(const std::vector<std::string>& sources) const {

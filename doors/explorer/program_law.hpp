@@ -54,8 +54,8 @@ struct ProgramLaw {
   std::vector<int> idle_places{};      ///< places that were never seen to matter
   std::vector<std::string> remarks{};  ///< what was cut, and why
   std::string overwrote{};             ///< arrays of the input that a run changed in place
-  std::string silent{};                ///< why the program answers no more: the law is unsettled, and as far as it was found
-  std::vector<double> tape{};          ///< not_a_function: the call; unsettled: the last prediction that failed
+  std::string silent{};        ///< why the program answers no more: the law is unsettled, and as far as it was found
+  std::vector<double> tape{};  ///< not_a_function: the call; unsettled: the last prediction that failed
 
   /// Probability of an outcome with status ok.
   double of(const std::vector<Token>& tokens) const;

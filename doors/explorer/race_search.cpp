@@ -101,7 +101,8 @@ void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& as
   // reference, also in a program whose late clocks are finite, where another entry wins that run.
   const auto wins = [&](int x) {
     return std::any_of(scans_.begin(), scans_.end(), [&](const Scan& scan) {
-      const Probe *early = probe_at(scan, static_cast<std::uint64_t>(x)), *none = probe_at(scan, values_of(node_.draw));
+      const Probe *early = probe_at(scan, static_cast<std::uint64_t>(x)),
+                  *none = probe_at(scan, values_of(node_.draw));
       return none == nullptr || early->after != none->after;
     });
   };

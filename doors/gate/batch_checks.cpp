@@ -293,11 +293,12 @@ class Batches {
         if (same_answer(among, alone) || races || among.status == RowStatus::tape_short ||
             alone.status == RowStatus::tape_short || near(v * (1 - 0x1p-14)) || near(v * (1 + 0x1p-14)))
           continue;
-        return fail("neighbours",
-                    fmt::format("row with drafts ({}), where every number drawn is {:.6g}: emits ({}) among {} rows of up "
-                                "to {} drafts, alone ({})",
-                                fmt::join(rows.input(1).drafts, " "), v, fmt::join(among.tokens, " "),
-                                rows.calls.size(), rows.input(0).drafts.size(), fmt::join(alone.tokens, " ")));
+        return fail(
+            "neighbours",
+            fmt::format("row with drafts ({}), where every number drawn is {:.6g}: emits ({}) among {} rows of up "
+                        "to {} drafts, alone ({})",
+                        fmt::join(rows.input(1).drafts, " "), v, fmt::join(among.tokens, " "), rows.calls.size(),
+                        rows.input(0).drafts.size(), fmt::join(alone.tokens, " ")));
       }
   }
 
@@ -332,8 +333,8 @@ class Batches {
   const Declaration& declaration_;
   const BatchCheckOptions& options_;
   std::map<std::string, std::string> failed_, open_, notes_;  // evidence by check
-  std::set<std::string> judged_;  // checks of which the distribution of a row was found
-  std::vector<Suspect> suspects_;  // of this round
+  std::set<std::string> judged_;                              // checks of which the distribution of a row was found
+  std::vector<Suspect> suspects_;                             // of this round
   int short_rows_ = 0, one_numbers_ = 0;
   std::uint64_t runs_ = 0;
 };

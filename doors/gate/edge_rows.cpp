@@ -3,8 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include <draftproof/captures/stored_format.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
-#include <draftproof/properties/precision/stored_format.hpp>
 
 namespace draftproof::doors {
 

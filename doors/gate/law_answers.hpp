@@ -33,8 +33,8 @@ struct Answers {
   std::optional<std::string> unjudged{};  ///< why rows that fail leave the law open
   bool answered = false;                  ///< whether any run ended in another way than by a failure
   std::string failure{};                  ///< message of a row that failed
-  bool unsettled = false;  ///< predictions still failed
-  std::string note{};      ///< why rows were run one at a time, if they were
+  bool unsettled = false;                 ///< predictions still failed
+  std::string note{};                     ///< why rows were run one at a time, if they were
   Judgement judgement{};
   double unexplored = 0;  ///< probability that limits cut
   std::uint64_t calls = 0, predictions = 0;

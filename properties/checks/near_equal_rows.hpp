@@ -12,8 +12,8 @@
 
 #include <cmath>
 
+#include <draftproof/captures/stored_format.hpp>
 #include <draftproof/properties/paths/iterations.hpp>
-#include <draftproof/properties/precision/stored_format.hpp>
 #include <draftproof/properties/scripted/scripted_trials.hpp>
 
 namespace draftproof::checks {

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/stored_format.hpp>
 #include <draftproof/properties/precision/audit.hpp>
 #include <draftproof/properties/precision/audit_rows.hpp>
-#include <draftproof/properties/precision/stored_format.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
 
 namespace draftproof {

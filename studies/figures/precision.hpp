@@ -18,9 +18,9 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/stored_format.hpp>
 #include <draftproof/properties/precision/audit_gate.hpp>
 #include <draftproof/properties/precision/audit_rows.hpp>
-#include <draftproof/properties/precision/stored_format.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/text.hpp>
 #include <draftproof/studies/checks.hpp>

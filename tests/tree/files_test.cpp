@@ -15,10 +15,10 @@ std::vector<Source> all_sources() {
   return all;
 }
 
-TEST(Files, HaveAtMost300Lines) {
+TEST(Files, HaveAtMost600Lines) {
   const auto all = all_sources();
   EXPECT_GT(all.size(), 80u) << "the source tree was not found";
-  for (const Source& source : all) EXPECT_LE(source.lines(), 300) << source.path;
+  for (const Source& source : all) EXPECT_LE(source.lines(), 600) << source.path;
 }
 
 TEST(Files, HeadersAreGuarded) {

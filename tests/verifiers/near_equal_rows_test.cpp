@@ -2,7 +2,7 @@
 // and every decision ends with a token the target has.
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/precision/stored_format.hpp>
+#include <draftproof/captures/stored_format.hpp>
 #include <draftproof/properties/scripted/addressed_words.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>

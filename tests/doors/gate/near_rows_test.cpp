@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/stored_format.hpp>
 #include <draftproof/properties/instances/instance.hpp>
-#include <draftproof/properties/precision/stored_format.hpp>
 #include <draftproof/tests/support/doors_slips.hpp>
 
 namespace draftproof::doors {

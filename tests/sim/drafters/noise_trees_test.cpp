@@ -62,8 +62,10 @@ TEST(NoiseTrees, HaveTheLawTheyName) {
 }
 
 TEST(NoiseTrees, WalksEmitTheTargetAfterEveryPrefix) {
-  for (const auto& [scheme, drafts] :
-       {std::pair("gls_tree", 3), {"gumbel_coupling_tree", 1}, {"gumbel_top_k_coupling_tree", 2}, {"weighted_minhash_tree", 1}})
+  for (const auto& [scheme, drafts] : {std::pair("gls_tree", 3),
+                                       {"gumbel_coupling_tree", 1},
+                                       {"gumbel_top_k_coupling_tree", 2},
+                                       {"weighted_minhash_tree", 1}})
     for (int seed = 0; seed < 3; ++seed) {
       const auto model = small::random_model(seed, 3, 2);
       const Tables tables = tables_of(model, 13);

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/precision/stored_format.hpp>
+#include <draftproof/captures/stored_format.hpp>
 #include <draftproof/sim/numeric/short_float.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
