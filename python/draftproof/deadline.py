@@ -16,9 +16,9 @@ AGAIN = 0.05  # seconds between two attempts to end a call that catches every ex
 
 
 class Ended(BaseException):
-    """A call was ended: `reason` says why. No Exception, so that functions that catch those do not keep it."""
+    """A call was ended: `reason` says why. Not an Exception, which functions may catch."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
 
@@ -26,8 +26,8 @@ class Ended(BaseException):
 class Deadline:
     """The time that a check has. `over` is empty as long as it goes on, and then says why it ended.
 
-    In the main thread SIGALRM ends a call, also one that sleeps. Other threads get no signals: their calls run in a
-    thread of its own, which is left behind if a call does not end.
+    In the main thread SIGALRM ends a call, also one that sleeps, but no C code that looks for no signals. A check in
+    another thread runs its calls in a worker thread, which is left behind if a call does not end.
     """
 
     def __init__(self, seconds: float | None, calls: Callable[[], int] = lambda: 0, silence: float = SILENCE) -> None:
@@ -43,7 +43,7 @@ class Deadline:
         self._main = threading.current_thread() is threading.main_thread()
         self._calling = False
         self._start = time.monotonic()
-        self._tasks: queue.SimpleQueue[Callable[[], None]] | None = None
+        self._tasks: queue.SimpleQueue[Callable[[], None] | None] | None = None
         self._worker: threading.Thread | None = None
 
     def left(self) -> float | None:
@@ -89,7 +89,7 @@ class Deadline:
                 continue
             if self._worker.ident is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(self._worker.ident), ctypes.py_object(SystemExit)
+                    ctypes.c_ulong(self._worker.ident), ctypes.py_object(Ended)
                 )
             raise Ended(self.over)
         self._calling = False
@@ -98,9 +98,9 @@ class Deadline:
         return value
 
     @staticmethod
-    def _work(tasks: queue.SimpleQueue[Callable[[], None]]) -> None:
-        while True:
-            tasks.get()()
+    def _work(tasks: queue.SimpleQueue[Callable[[], None] | None]) -> None:
+        while (task := tasks.get()) is not None:
+            task()
 
     def _words(self) -> str:
         if not self._over_time():
@@ -142,6 +142,9 @@ class Deadline:
             yield
         finally:
             done.set()
+            if self._tasks is not None:
+                self._tasks.put(None)
+                self._worker = None
             watch.join()
             for number, handler in before.items():
                 signal.signal(number, handler)

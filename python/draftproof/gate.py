@@ -160,5 +160,5 @@ def _notes(subject: Subject) -> list[str]:
     if subject.races:
         notes.append("arrays of V uniforms were drawn as races: the ends of their grid were not asked")
     if fixed := subject.book.fixed():
-        notes.append(f"seeds that are the same in every call, so that their numbers are: {', '.join(fixed[:4])}")
+        notes.append(f"constant seeds, whose numbers are the same in every call: {', '.join(fixed[:4])}")
     return notes

@@ -2,12 +2,12 @@
 
 A generator with a seed gives the same numbers each time. Two cases:
 
-    the seed comes from replaced numbers    equal seeds are equal places of the tape: a number that was drawn
-                                            before is drawn again
+    the seed comes from replaced numbers    the generator reads the tape; a second one with this seed reads the same
+                                            places
     the seed is the same in every call      its numbers are the generator's own, and no tape changes them
 
-`SeedBook` tells the two apart by calls on independent tapes. A seed of n equally likely values comes three times in
-m calls with probability at most m^3 / 6 / n^2: 1e-9 for the 2^31 values of usual seeds and 2,000 such calls.
+`SeedBook` tells the two apart by calls on independent tapes. If a seed is uniform over n values, some value comes three
+times in m calls with probability at most m^3 / 6 / n^2: 3e-10 for the 2^31 values of usual seeds and 2,000 calls.
 """
 
 from __future__ import annotations

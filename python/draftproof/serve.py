@@ -79,7 +79,10 @@ def _served(
                 _converse(subject, cast(BinaryIO, stream), deadline, shown)
         for file in (output, errors):
             file.seek(0)
-        return run.returncode, output.read().decode(), errors.read().decode(errors="replace")
+        said = output.read().decode()
+        if deadline.over and run.returncode < 0 and not said:  # it had not begun to listen for signals
+            raise Ended(deadline.over)
+        return run.returncode, said, errors.read().decode(errors="replace")
 
 
 def _converse(subject: Subject, stream: BinaryIO, deadline: Deadline, shown: _Progress) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from draftproof import intercept
 from draftproof.arrays import Argument, Arguments, Rows, tokens_of, tokens_of_batch
 from draftproof.intercept import numpy_generators, torch_operators
-from draftproof.intercept._scalars import here
+from draftproof.intercept._scalars import here, imports_here
 from draftproof.seeds import MOST_REHEARSALS, SeedBook
 from draftproof.tape import LedgerEntry, NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
 from draftproof.wire import Arrays, Fields
@@ -104,6 +104,7 @@ class _Numbers:
         self._streams: dict[str, int] = {"": -1}
         self.ledger: list[LedgerEntry] = []
         self.tapes: list[Tape] = []
+        self._imports = imports_here()
         self._sources = [source for source in intercept.sources() if source.present()]
 
     def run(self, rows: int | Ints, fn: Callable[..., Any], given: list[Any], named: dict[str, Any]) -> Any:
@@ -117,7 +118,7 @@ class _Numbers:
             with intercept.seeded_call(seed, self._subject.every_operator):
                 return fn(*given, **named, **self._generators(names, seed))
         tape = self._next_tape(rows)
-        before, here.tape = here.tape, tape
+        before, here.tape, here.imports = (here.tape, here.imports), tape, self._imports
         try:
             contexts = [context for source in self._sources if (context := source.scripted(tape)) is not None]
             if not contexts:
@@ -127,7 +128,7 @@ class _Numbers:
                     stack.enter_context(context)
                 return fn(*given, **named, **self._generators(names, None))
         finally:
-            here.tape = before
+            here.tape, here.imports = before
 
     def _next_tape(self, rows: int | Ints) -> Tape:
         subject = self._subject

@@ -258,9 +258,11 @@ class Tape:
             source, self._source = self._source, None
             keys = [(source.root, source.at, row) for row in at.tolist()]
             source.at += n
-            if any(key in self._known and len(self._known[key]) >= n for key in keys):
-                zeros = np.zeros(n)
-                values = np.array([np.maximum(self._known.get(key, zeros)[:n], 0.0) for key in keys])
+            known = [key in self._known and len(self._known[key]) >= n for key in keys]
+            if all(known):
+                values = np.array([np.maximum(self._known[key][:n], 0.0) for key in keys])
+            elif any(known):
+                raise UnknownRandomness("a seeded generator", "some rows of the batch drew its numbers before")
             else:
                 values = self._take(rows, n, draw, weights)[0]
                 self._known.update(zip(keys, values, strict=True))

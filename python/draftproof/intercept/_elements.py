@@ -39,6 +39,12 @@ def note(tape: Tape, operator: str, dtype: str, shape: Shape, given: bool, kind:
     tape.ledger.append(LedgerEntry(operator, dtype, shape, "given" if given else "global", kind))
 
 
+def _count(shape: Shape) -> int:
+    if any(size < 0 for size in shape):
+        raise ValueError(f"found the shape {list(shape)}, wanted dimensions of 0 or more")
+    return math.prod(shape)
+
+
 def owners(tape: Tape, operator: str, shape: Sequence[int]) -> Ints:
     """Returns the row of each element, -1 for padding, flat. Raises: RowsUnclear."""
     b, n = tape.rows, tape.lengths
@@ -93,7 +99,7 @@ def _uniforms(tape: Tape, shape: tuple[int, ...]) -> Floats:
 
 def coins(tape: Tape, operator: str, shape: Shape, bits: int, stream: str) -> list[float] | Floats:
     """Uniforms, flat: a list for one row, else an array. Multiples of 2^-bits."""
-    n = math.prod(shape)
+    n = _count(shape)
     if tape.one is not None:
         return tape.one.coins(n, bits, stream)
     if n == 0:
@@ -111,7 +117,7 @@ def coins(tape: Tape, operator: str, shape: Shape, bits: int, stream: str) -> li
 
 def clocks(tape: Tape, operator: str, shape: Shape, bits: int, stream: str) -> list[float] | Floats:
     """Exponentials of rate 1, flat. Elements along the last dimension are one race."""
-    n = math.prod(shape)
+    n = _count(shape)
     if n == 0:
         return []
     if tape.one is not None:

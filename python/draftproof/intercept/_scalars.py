@@ -7,6 +7,7 @@ replace wherever no check calls a function in the thread that asks.
 from __future__ import annotations
 
 import importlib
+import operator
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
@@ -16,8 +17,8 @@ from draftproof.seeds import SeededSource
 from draftproof.tape import CLOCK, Tape
 from draftproof.tape_row import clock_of
 
-# Modules that are being imported, with their locks. Libraries import others at the first call of a function, and
-# some draw numbers then: they are no draws of the function, and would be missing from its second call.
+# Modules that are being imported, with their locks. Draws made while a library is imported during a call are not taken
+# from the tape: they happen only in the first call.
 _importing: dict[str, Any] = getattr(importlib._bootstrap, "_module_locks", {})
 
 
@@ -33,8 +34,10 @@ class _Here(threading.local):
 here = _Here()
 
 
-def _imports() -> int:
+def imports_here() -> int:
     """Modules that this thread is importing."""
+    if not _importing:
+        return 0
     thread = threading.get_ident()
     locks = [lock() if callable(lock) else lock for lock in list(_importing.values())]
     return sum(1 for lock in locks if getattr(lock, "owner", None) == thread)
@@ -43,7 +46,7 @@ def _imports() -> int:
 def running() -> Tape | None:
     """The tape of the call that this thread runs; None outside of one, and in a module that the call imports."""
     tape = here.tape
-    return tape if tape is None or not _importing or _imports() <= here.imports else None
+    return tape if tape is None or not _importing or imports_here() <= here.imports else None
 
 
 def own(library: str, make: Callable[[int], Any]) -> Any:
@@ -60,7 +63,7 @@ def own(library: str, make: Callable[[int], Any]) -> Any:
 def drawing_from(tape: Tape | None, seed: int | None = None) -> Iterator[None]:
     """Draws of this thread come from `tape`, or from generators with `seed`."""
     before = here.tape, here.seed, here.made, here.imports
-    here.tape, here.seed, here.made, here.imports = tape, seed, {}, _imports() if _importing else 0
+    here.tape, here.seed, here.made, here.imports = tape, seed, {}, imports_here()
     try:
         yield
     finally:
@@ -68,7 +71,7 @@ def drawing_from(tape: Tape | None, seed: int | None = None) -> Iterator[None]:
 
 
 class Patches:
-    """Attributes of modules that stand-ins take the place of while a check of any thread calls functions."""
+    """Module attributes that are replaced while any thread runs a check."""
 
     _lock = threading.Lock()
 
@@ -81,10 +84,10 @@ class Patches:
     def on(self) -> Iterator[None]:
         with self._lock:
             self._depth += 1
-            if self._depth == 1:
-                for owner, name, _, new in self._changes:
-                    setattr(owner, name, new)
         try:
+            with self._lock:
+                for owner, name, _, new in self._changes if self._depth == 1 else ():
+                    setattr(owner, name, new)
             yield
         finally:
             with self._lock:
@@ -104,8 +107,10 @@ def source_of(tape: Tape, seed: Hashable, generator: Any) -> Any:
 
 def hashable(seed: Any) -> Hashable:
     """A seed as a key: numbers and texts are their own, arrays and other objects their bytes or text."""
-    if isinstance(seed, int | str | bytes | float | type(None)):
+    if isinstance(seed, str | bytes | float | type(None)):
         return seed
+    if hasattr(seed, "__index__") and not getattr(seed, "ndim", 0):
+        return operator.index(seed)
     return seed.tobytes() if hasattr(seed, "tobytes") else repr(seed)
 
 

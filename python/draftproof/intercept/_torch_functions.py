@@ -7,7 +7,9 @@ its thread.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -57,7 +59,9 @@ def _rand(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     dtype = kwargs.get("dtype")
     if kwargs and (len(kwargs) > 1 or dtype is None):
         return NotImplemented
-    shape = tuple(args[0]) if len(args) == 1 and not isinstance(args[0], int) else args
+    shape = tuple(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else args
+    if not all(type(size) is int and size >= 0 for size in shape):
+        return NotImplemented
     dtype = dtype or torch.get_default_dtype()
     if elements.is_race(tape, shape) or dtype not in (torch.float32, torch.float64):
         return NotImplemented
@@ -79,7 +83,7 @@ def _multinomial(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _get_rng_state() -> torch.Tensor:
-    """Because a state that is set again repeats its numbers, it gets a mark of its own."""
+    """Marks the generator first, so that restoring this state later repeats the same numbers."""
     tape = running()
     if tape is not None:
         source = source_at(tape, None)
@@ -90,6 +94,8 @@ def _get_rng_state() -> torch.Tensor:
 
 @functools.cache
 def patches() -> Patches:
+    with contextlib.suppress(ImportError):  # it keeps a table of torch's functions from its first call on
+        importlib.import_module("torch.utils._device")._device_constructors()
     functions = {"rand": _rand, "multinomial": _multinomial} | dict.fromkeys(
         ("bernoulli", "rand_like", "randint", "randint_like", "randperm", "normal", "randn", "randn_like", "poisson")
     )

@@ -1,13 +1,13 @@
 """What a generator of torch was seeded by, seen at each draw.
 
-The seed of a generator is part of its state, which functions set, save and restore in many ways. So each generator
-gets a seed of ours after a draw, a mark: one that has a mark goes on where that draw ended, and one that has another
-seed was seeded by the function.
+The seed of a generator is part of its state, which functions set, save and restore in many ways. So after each draw the
+generator is seeded by a unique number, a mark. If the mark is there at the next draw, the stream goes on; any other
+seed was set by the function.
 """
 
 from __future__ import annotations
 
-import itertools
+import secrets
 from typing import Any
 
 import torch
@@ -16,15 +16,20 @@ from draftproof.intercept._scalars import source_of
 from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
 
-FIRST_MARK = 1 << 62
-_marks = itertools.count(FIRST_MARK)
+_first = (1 << 62) + secrets.randbits(60)  # seeds of functions are elsewhere
+_next = _first
 
 
 def mark(generator: torch.Generator) -> int:
     """Seeds the generator by a new mark, and returns it."""
-    number = next(_marks)
+    global _next
+    number, _next = _next, _next + 1
     generator.manual_seed(number)
     return number
+
+
+def is_mark(seed: int) -> bool:
+    return _first <= seed < _next
 
 
 def source_at(tape: Tape, generator: torch.Generator | None) -> Any:
@@ -34,7 +39,7 @@ def source_at(tape: Tape, generator: torch.Generator | None) -> Any:
         return None
     generator = torch.default_generator if generator is None else generator
     seed = generator.initial_seed()
-    if seed >= FIRST_MARK:
+    if is_mark(seed):
         at = tape.seeded.get(("torch", seed))
         return None if at is None else SeededSource(at.root, at.at)  # the mark may come again
     return source_of(tape, ("torch seed", seed), generator)

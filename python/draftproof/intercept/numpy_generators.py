@@ -1,13 +1,14 @@
 """numpy: functions of numpy.random, and generators made while a function runs (default_rng, Generator, RandomState).
 
 Stand-ins are subclasses of numpy's generators with all of their methods. A method that `_numpy_draws.py` does not have
-is refused by its name. Outside of a call a stand-in draws as what it is a subclass of.
+is refused by its name. Outside of a call a stand-in draws like its base class.
 
 A generator made before the call, and a function imported by name, cannot be replaced: `unreachable` names them.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 import itertools
 from collections.abc import Callable, Hashable
@@ -67,10 +68,22 @@ def _spawn(self: Any, n: int) -> list[Any]:
     source = tape.seeded.get(id(self)) if tape is not None else None
     for i, child in enumerate(children):
         if tape is not None and isinstance(source, SeededSource):
-            tape.seeded[id(child)] = SeededSource((source.root, "spawned", source.at, i))
+            spawned = getattr(child.bit_generator.seed_seq, "spawn_key", i)
+            tape.seeded[id(child)] = SeededSource((source.root, "spawned", spawned))
         elif tape is not None and source is not None:
             tape.seeded[id(child)] = child
     return children
+
+
+def _copied(self: Any, memo: Any = None) -> Any:
+    """A copy goes on with the same numbers as the generator itself."""
+    made = StandIn.__new__(StandIn)
+    Plain.__init__(made, copy.deepcopy(self.bit_generator))
+    tape = running()
+    if tape is not None:
+        source = tape.seeded.setdefault(id(self), SeededSource(("state", len(tape.seeded))))
+        tape.seeded[id(made)] = SeededSource(source.root, source.at) if isinstance(source, SeededSource) else made
+    return made
 
 
 def _begin(self: Any, seed: Any = None) -> None:
@@ -140,8 +153,9 @@ def _set_state(self: Any, state: Any) -> None:
 
 
 StandIn = _stand_in(
-    Plain, "numpy.random.Generator", [n for n in _public(Plain) if n != "spawn"], __init__=_generator, spawn=_spawn
-)
+    Plain, "numpy.random.Generator", [n for n in _public(Plain) if n != "spawn"], __init__=_generator, spawn=_spawn,
+    __copy__=_copied, __deepcopy__=_copied
+)  # fmt: skip
 _legacy_methods = {"__init__": _legacy, "seed": _legacy_seed, "get_state": _get_state, "set_state": _set_state}
 Legacy = _stand_in(PlainLegacy, "numpy.random", _public(PlainLegacy), **_legacy_methods)
 _module = LikeBase("Module", (Legacy,), {

@@ -62,7 +62,7 @@ class StandIn(Plain, metaclass=LikeBase):
         if (tape := running()) is not None:
             tape.seeded.pop(self._key(), None)
             if a is not None:
-                self._seed(tape, ("random.Random", hashable(a)), self)
+                self._seed(tape, ("random.Random", hashable(abs(a) if isinstance(a, int) else a)), self)
 
     def getstate(self) -> Any:
         """The state of a plain generator, or the position in the numbers of the running call."""
@@ -186,7 +186,7 @@ class ModuleStandIn(StandIn):
         elif tape is not None:
             tape.seeded.pop(NAME, None)
             if a is not None:
-                self._seed(tape, ("random.seed", hashable(a)), Plain(a))
+                self._seed(tape, ("random.seed", hashable(abs(a) if isinstance(a, int) else a)), Plain(a))
 
 
 class SystemStandIn(random.SystemRandom):

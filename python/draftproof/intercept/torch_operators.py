@@ -11,6 +11,7 @@ dispatch mode is active. What is judged then are its operators, not the code tha
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import ModuleType
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 NAME = "torch"
 
+_lock, _depth = threading.Lock(), 0
+_before: Any = None  # the state of torch's own generator outside of all checks
+
 
 def present() -> bool:
     return "torch" in sys.modules
@@ -30,18 +34,26 @@ def present() -> bool:
 
 @contextmanager
 def replaced() -> Iterator[None]:
-    """Torch's own generator has its state back afterwards."""
+    """Torch's own generator has a mark meanwhile, so that every seed shows, and its state back afterwards."""
     import torch
 
+    from draftproof.intercept import _torch_seeds
     from draftproof.intercept._torch_functions import patches
 
-    before = torch.default_generator.get_state()
+    global _depth, _before
     with patches().on():
         try:
+            with _lock:
+                _depth += 1
+                if _depth == 1:
+                    _before = torch.default_generator.get_state()
+                    _torch_seeds.mark(torch.default_generator)
             yield
         finally:
-            if drew(before):
-                torch.default_generator.set_state(before)
+            with _lock:
+                _depth -= 1
+                if _depth == 0:
+                    torch.default_generator.set_state(_before)
 
 
 def scripted(tape: Tape) -> AbstractContextManager[None] | None:
@@ -51,7 +63,7 @@ def scripted(tape: Tape) -> AbstractContextManager[None] | None:
 
     from draftproof.intercept import _torch_seeds
 
-    if torch.default_generator.initial_seed() < _torch_seeds.FIRST_MARK:
+    if not _torch_seeds.is_mark(torch.default_generator.initial_seed()):
         _torch_seeds.mark(torch.default_generator)
     from draftproof.intercept._torch_mode import PlainTapeMode, TapeMode
 
