@@ -9,7 +9,7 @@
 //           n u + a                  (n - 1) u + a          draft is rejected, and nothing is left, or a unit
 //
 // Of near rows n is the least, or near it, with the wanted signs of p - q in the declared type; float64 has the last kind
-// alone, because the weights are those that an instance's text may have. They are rows 5, 15, .. of a seed, the first of
+// alone, because the weights are those that an instance's text may have. They are rows 8, 18, .. of a seed, the first of
 // them with two tokens. With every second one a path accepts a draft of equal rows before.
 //
 // With the first proposal of a short row every draft is rejected and the residual is p. With the second one draft in two is
@@ -37,7 +37,7 @@ struct EdgeRows {
 std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype);
 
 /// Whether the n-th instance has near rows.
-inline constexpr int near_every = 10, near_at = 5;
+inline constexpr int near_every = 10, near_at = 8;
 constexpr bool has_near_rows(int n) { return n % near_every == near_at; }
 
 /// Number of the n-th instance among those without equal or short rows. Near rows replace one of these.

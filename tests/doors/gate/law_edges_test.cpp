@@ -247,9 +247,9 @@ TEST(LawEdges, DrawsFromWeightsWithoutMass) {
     return weights;
   };
   const LawChecks checks = laws_of(chain);
-  // A quarter is all that the residual has: p - q of token 0.
-  expect_violated(checks, "answers", "L=1 K=1 [] p=(1 0)/1 q=(3 1)/4",
-                  "on drafts (1): draws from weights without mass, probability 1 a decision");
+  // A quarter is all that the residual has: p - q of token 1.
+  expect_violated(checks, "answers", "L=1 K=1 [] p=(0 1)/1 q=(1 3)/4",
+                  "on drafts (0): draws from weights without mass, probability 1 a decision");
   EXPECT_EQ(law_finding(checks, "exact_law").status, Status::violated);
   expect_others_held(checks, {"answers", "exact_law"});
 }

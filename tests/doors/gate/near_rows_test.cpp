@@ -33,7 +33,7 @@ TEST(NearRows, DifferByLessThanTheirTypeHolds) {
     bool all_differ = false, unit_left = false;
     for (std::uint64_t seed = 1; seed <= 20; ++seed)
       for (int k = 0; k < 12; ++k) {
-        const auto edge = edge_rows(seed, 10 * k + 5, dtype);
+        const auto edge = edge_rows(seed, near_every * k + near_at, dtype);
         ASSERT_TRUE(edge) << to_text(dtype) << ", seed " << seed << ", k " << k;
         EXPECT_EQ(edge->below_root, k % 2 == 1);
         const Instance instance{.target = edge->rows.target, .proposals = {edge->rows.proposal}};
@@ -66,7 +66,7 @@ TEST(NearRows, DifferByLessThanTheirTypeHolds) {
 
 TEST(NearRows, AreTheSmallestOfTheirKind) {
   const auto first = [](Dtype dtype) {
-    const WeightPair rows = edge_rows(1, 5, dtype)->rows;
+    const WeightPair rows = edge_rows(1, near_at, dtype)->rows;
     return Instance{.target = rows.target, .proposals = {rows.proposal}}.text();
   };
   // 1 - 2^-k is 1 from k = bits + 1 on: half a unit below 1 goes to the even neighbour.
