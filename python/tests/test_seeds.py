@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Callable
 from typing import Any
@@ -168,3 +169,46 @@ def test_generators_of_the_process_are_as_they_were() -> None:
         door(verify, arrays="numpy").answer(*request(8, tape))
     assert torch.equal(torch.get_rng_state(), before[0])
     assert (repr(np.random.get_state()), random.getstate()) == before[1:]
+
+
+@pytest.mark.parametrize("seed", [0, -1, 2**62 + 5, 2**64 - 1])
+def test_every_seed_of_torch_shows(seed: int) -> None:
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        torch.manual_seed(seed)
+        return [int(torch.rand(()) * 2)]
+
+    torch.manual_seed(seed)  # torch has this state already when the call sets it
+    _, reply = door(verify, arrays="numpy").answer(*request(8, TAPES))
+    assert len(set(reply["tokens"][:, 0].tolist())) == 1
+    assert reply["draw_counts"].tolist() == [0] * 8
+
+
+def drawn_from(fn: Callable[[], list[float]], *values: float) -> list[float]:
+    with intercept.intercepting(Tape([list(values)], 3)):
+        return fn()
+
+
+def test_copies_and_children_of_generators_have_the_numbers_that_numpy_gives_them() -> None:
+    def copied() -> list[float]:
+        rng = np.random.default_rng()
+        other = copy.deepcopy(rng)
+        return [rng.random(), other.random(), other.random()]
+
+    def spawned() -> list[float]:
+        rng = np.random.default_rng(3)
+        return [child.random() for child in (*rng.spawn(1), *rng.spawn(1), *np.random.default_rng(3).spawn(1))]
+
+    assert drawn_from(copied, 0.5, 0.25, 0.75) == [0.5, 0.5, 0.25]
+    assert drawn_from(spawned, 0.5, 0.25, 0.75) == [0.5, 0.25, 0.5]
+
+
+def test_equal_seeds_of_other_types_are_equal() -> None:
+    assert drawn_from(lambda: [np.random.default_rng(s).random() for s in (np.int64(7), 7)], 0.5, 0.25) == [0.5, 0.5]
+    assert drawn_from(lambda: [random.Random(s).random() for s in (-5, 5)], 0.5, 0.25) == [0.5, 0.5]
+
+
+def test_sizes_are_refused_as_by_their_libraries() -> None:
+    for fn in (lambda: torch.rand(-1), lambda: np.random.random(-1)):
+        with pytest.raises((ValueError, RuntimeError)):
+            drawn_from(fn, 0.5, 0.25)
+    assert drawn_from(lambda: torch.rand(np.int64(1)).tolist(), 0.5) == [0.5]
