@@ -1,4 +1,5 @@
 # Children that do wrong on rows with p[0][0] = 0.75: a finding with the instance, never an end of the host.
+set(ENV{CHAIN_ENDS} 1)
 set(child "python3 -BES ${SOURCE}/tests/doors/children/hostile.py")
 run(1 check --door "exec:${child} crashes" --tier proof)
 says(out "crashes +proof +violated")
