@@ -267,7 +267,8 @@ class Batches {
   /// a number was drawn for, so this judges programs whose draws in a batch name no row. The values of v lie 2^-8 beside
   /// the thresholds of the row alone.
   ///
-  /// Correctness: a right program emits the same tokens, unless rounding moves a threshold across v. Then the row alone has
+  /// Correctness: a right program uses the same numbers alike, alone and in a batch, and emits the same tokens, unless
+  /// rounding moves a threshold across v. Then the row alone has
   /// other tokens at v (1 - 2^-14) or v (1 + 2^-14), as rows of V <= 8 entries round by less than 2^-14 in float32 and
   /// double; such values are passed over. Races are too: equal clocks of equal weights are decided by rounding at every v.
   void judge_one_number(const BatchRows& whole) {
@@ -287,7 +288,9 @@ class Batches {
       for (const int side : {-1, 1}) {
         const double v = static_cast<double>(threshold) / grid + side * 0x1p-8;
         if (!(v > 0 && v < 1 - 0x1p-12)) continue;
-        const Run among = answer(v, true), alone = answer(v, false);
+        const Run among = answer(v, true);
+        if (!among.draws.empty()) return;  // its draws name their rows: the comparisons above judge it
+        const Run alone = answer(v, false);
         const bool races = std::ranges::any_of(alone.draws, [](const Draw& d) { return d.kind == DrawKind::clock; });
         const auto near = [&](double at) { return !same_answer(answer(at, false), alone); };
         if (same_answer(among, alone) || races || among.status == RowStatus::tape_short ||
