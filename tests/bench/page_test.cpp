@@ -84,7 +84,7 @@ TEST(Page, ShowsGoalsAsVerdicts) {
   EXPECT_EQ(verdicts[1].detail, "ratio 3, wanted at most 2");
 }
 
-TEST(Page, ThatCannotBeWrittenIsRefused) { EXPECT_THROW(write_page(imagined(), "/dev/null/page.md"), InputError); }
+TEST(Page, ThatCannotBeWrittenIsRefused) { EXPECT_THROW(write_page(imagined(), "/dev/null/page.md"), WriteFailure); }
 
 TEST(Page, TakesGoalsAndWhatStandsForItself) {
   const std::vector<Goal> goals{{"", "cost/spec_hub/hub/4096/2", "floor/radix/4096", Goal::Sense::at_most, 1}};
