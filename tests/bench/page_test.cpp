@@ -9,7 +9,7 @@
 
 #include <draftproof/bench/page/matrix.hpp>
 #include <draftproof/bench/page/page.hpp>
-#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/written_file.hpp>
 #include <draftproof/report/page/verdicts.hpp>
 #include <draftproof/tests/support/synthetic.hpp>
 
