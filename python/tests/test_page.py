@@ -50,7 +50,7 @@ def test_a_failure_is_reported_as_the_page_shows(in_a_folder: Path, block: str, 
     scope: dict[str, Any] = {}
     exec("import torch, draftproof\n" + BLOCKS[block], scope)
     verdict = draftproof.check(scope["verify"], raises=False, **declared)
-    shown = re.search(rf"```python {block}\n.*?```\n\n((?:    .*\n)+)", PAGE.read_text(), re.S)
+    shown = re.search(rf"```python {block}\n.*?```\n\n((?:    [^\n]*\n)+)", PAGE.read_text(), re.S)
     assert shown
     for line in shown[1].splitlines():
         assert line.strip() in str(verdict)
