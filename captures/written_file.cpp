@@ -53,7 +53,7 @@ bool write_all(int file, const std::string& text) {
 WriteTarget write_target(const std::string& path) {
   std::error_code failed;
   const fs::file_status found = fs::status(path, failed);
-  // Pipes have such names in a shell: whoever opened one wants the text in it.
+  // A shell names the pipes and files that it opened for this process so; the text is written into them.
   const bool own = path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
                    path.starts_with("/proc/self/fd/");
   if (fs::exists(found) && own) return {path, "an open file of this process", true};

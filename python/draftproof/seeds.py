@@ -35,7 +35,6 @@ class SeedBook:
     def __init__(self) -> None:
         self.counts: Counter[Hashable] = Counter()
         self.met: set[Hashable] = set()  # in the call that runs
-        self.rehearsing = False
 
     def is_fixed(self, seed: Hashable) -> bool:
         """Whether the seed is known to be the same in every call. Notes that this call uses it."""
@@ -53,11 +52,9 @@ class SeedBook:
     def rehearsal(self) -> Iterator[None]:
         """A call on a tape of its own, whose seeds are counted."""
         self.met.clear()
-        self.rehearsing = True
         try:
             yield
         finally:
-            self.rehearsing = False
             self.counts.update(self.met)
             self.met.clear()
 

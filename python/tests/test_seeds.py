@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import random
 from collections.abc import Callable
 from typing import Any
@@ -212,3 +213,17 @@ def test_sizes_are_refused_as_by_their_libraries() -> None:
         with pytest.raises((ValueError, RuntimeError)):
             drawn_from(fn, 0.5, 0.25)
     assert drawn_from(lambda: torch.rand(np.int64(1)).tolist(), 0.5) == [0.5]
+
+
+def test_a_call_within_an_import_draws_from_its_tape(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "checks_itself.py").write_text(
+        "import numpy as np\n"
+        "from draftproof.declare import door\n"
+        "from test_seeds import TAPES, request\n"
+        "subject = door(lambda p, q, drafts: [int(np.random.random() * 2)])\n"
+        "reply = subject.answer(*request(8, TAPES))[1]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = importlib.import_module("checks_itself").reply
+    assert found["tokens"][:, 0].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert found["draw_counts"].tolist() == [1] * 8
