@@ -130,7 +130,7 @@ struct Check {
       };
       for (const Gate& gate : gates) {
         if (stop_requested()) break;
-        results.push_back(run_gate(gate, options));
+        results.push_back(needless(gate, results) ? refuted_before(gate) : run_gate(gate, options));
         progress.update(parts * results.size());
       }
       options.progress = nullptr;
@@ -183,6 +183,23 @@ struct Check {
     for (const AnyComponent* component : selected.components) add({.component = component}, component->builtin());
     for (const auto& subject : subjects) add({.foreign = subject.get()}, false);
     return gates;
+  }
+
+  /// Whether trials would show no more than the proof tier, which has refuted the program on an instance, unless --tier
+  /// names them.
+  bool needless(const Gate& gate, const std::vector<GateResult>& results) const {
+    return tiers.empty() && gate.foreign && gate.tier == Tier::sampled &&
+           std::any_of(results.begin(), results.end(), [&gate](const GateResult& result) {
+             return result.gate.foreign == gate.foreign && result.gate.tier == Tier::proof &&
+                    result.status == Status::violated;
+           });
+  }
+
+  static GateResult refuted_before(const Gate& gate) {
+    GateResult result{.gate = gate};
+    result.status = Status::skipped;
+    result.note = "refuted by the proof tier; runs if the tier is named";
+    return result;
   }
 
   /// The exit code of the worst verdict; gates that did not run make it undecided.

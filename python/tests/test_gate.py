@@ -61,6 +61,16 @@ def test_a_right_function_holds_at_every_tier(in_a_folder: Path) -> None:
     assert not (in_a_folder / ".draftproof").exists()
 
 
+def test_trials_are_skipped_after_a_proof_has_refuted_the_function_unless_they_are_named() -> None:
+    usual = draftproof.check(residual_of_p, keep=False, raises=False, **FEW)
+    named = draftproof.check(residual_of_p, keep=False, raises=False, tier=("proof", "edge", "sampled"), **FEW)
+    alone = draftproof.check(residual_of_p, keep=False, raises=False, tier="sampled", **FEW)
+    assert [tier.status for tier in usual.tiers] == ["violated", "held", "skipped"]
+    assert [tier.status for tier in named.tiers] == ["violated", "held", "violated"]
+    assert [tier.status for tier in alone.tiers] == ["violated"]
+    assert usual.status == "violated"
+
+
 def test_a_wrong_function_is_refuted_on_a_small_instance_and_asked_first(in_a_folder: Path) -> None:
     with pytest.raises(draftproof.Refuted) as caught:
         draftproof.check(residual_of_p, tier="proof", **FEW)
