@@ -233,7 +233,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
   result.status = verdict(result);
   if (options.stop && options.stop->load(std::memory_order_relaxed) && result.status != Status::violated) {
     result.status = Status::undecided;
-    result.note = "stopped";
+    result.note = result.note.empty() ? "stopped" : "stopped; " + result.note;
   }
   if (result.status == Status::skipped && result.note.empty())
     result.note = result.laws.empty() ? "no such draft law" : "no property of this tier applies";

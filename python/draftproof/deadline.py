@@ -88,9 +88,7 @@ class Deadline:
             if not self.over:
                 continue
             if self._worker.ident is not None:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(self._worker.ident), ctypes.py_object(Ended)
-                )
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._worker.ident), ctypes.py_object(Ended))
             raise Ended(self.over)
         self._calling = False
         if error is not None:
@@ -102,11 +100,14 @@ class Deadline:
         while (task := tasks.get()) is not None:
             task()
 
-    def _words(self) -> str:
+    def _words(self, unanswered: float) -> str:
+        """unanswered   seconds since the last call began"""
         if not self._over_time():
             return f"a call of the function did not return within {self._silence:g} s; time_limit gives it more"
-        doing = "a call of the function had not returned" if self._calling else "the check had more to ask"
-        return f"the time limit of {self.seconds:g} s was over, and {doing}"
+        assert self.seconds is not None
+        if self._calling and unanswered >= min(1.0, self.seconds / 4):
+            return f"the time limit of {self.seconds:g} s was over, and a call of the function had not returned"
+        return f"the time limit of {self.seconds:g} s was over after {self._calls():,} calls; the check had more to ask"
 
     @contextlib.contextmanager
     def watching(self, stop: Callable[[], None]) -> Iterator[None]:
@@ -154,16 +155,17 @@ class Deadline:
         return left is not None and left <= 0
 
     def _watch(self, stop: Callable[[], None], done: threading.Event) -> None:
-        calls, since = -1, time.monotonic()
+        calls, since = self._calls(), time.monotonic()
+        step = 1.0 if self.seconds is None else min(1.0, self.seconds / 8)
         while not self.over:
             left = self.left()
-            if done.wait(1.0 if left is None else min(left, 1.0)):
+            if done.wait(step if left is None else min(left, step)):
                 return
             now = time.monotonic()
             if not self._calling or self._calls() != calls:
                 calls, since = self._calls(), now
             if self._over_time() or (self.seconds is None and now - since > self._silence):
-                self.over = self.over or self._words()
+                self.over = self.over or self._words(now - since)
         stop()
         while self._main and not done.wait(AGAIN):
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)

@@ -90,13 +90,16 @@ def check(
                 raise
             store.forget(declaration.name)  # they are of an earlier function of the same name
             document = verdict_in(asked)
-    except Ended as ended:  # before the first question
-        chosen = tiers or ["proof", "edge", "sampled"]
-        document = {"gates": [{"tier": one, "status": "undecided", "note": ended.reason} for one in chosen]}
+    except Ended:  # before the first question
+        document = {"gates": []}
     except ProgramError as error:
         if subject.error is not None and "fails on every input" in error.message:
             raise failed(subject, subject.fn) from subject.error
         raise
+    if deadline.over:  # tiers that were not begun
+        begun = [gate["tier"] for gate in document["gates"]]
+        unasked = [one for one in tiers or ("proof", "edge", "sampled") if one not in begun]
+        document["gates"] += [{"tier": one, "status": "undecided", "note": deadline.over} for one in unasked]
     notes += _notes(subject)
     verdict = verdict_of(
         document,

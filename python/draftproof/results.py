@@ -122,9 +122,13 @@ class Verdict(Table):
         lines = [f"{self.name}: {self.status}"]
         for tier in self.tiers:
             lines.append(f"  {tier.tier:8} {tier.status}" + (f"  {tier.note}" if tier.note else ""))
+            open_checks: dict[str, list[str]] = {}  # undecided without an instance, by the reason
             for finding in tier.findings:
-                if finding.status in (VIOLATED, UNDECIDED):
+                if finding.status == UNDECIDED and not finding.counterexample:
+                    open_checks.setdefault(finding.evidence, []).append(finding.check)
+                elif finding.status in (VIOLATED, UNDECIDED):
                     lines += _told(finding, self.again)
+            lines += [f"    {', '.join(checks)}: {reason}" for reason, checks in open_checks.items()]
         if self.violations and self.ledger:
             lines.append("  draws    " + "; ".join(dict.fromkeys(entry.text() for entry, _ in self.ledger)))
         return "\n".join(lines + [f"  note     {note}" for note in self.notes])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,20 @@ def test_trials_are_skipped_after_a_proof_has_refuted_the_function_unless_they_a
     assert [tier.status for tier in named.tiers] == ["violated", "held", "violated"]
     assert [tier.status for tier in alone.tiers] == ["violated"]
     assert usual.status == "violated"
+
+
+def test_the_end_of_the_time_says_what_was_judged_and_what_was_not_asked() -> None:
+    def slow(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+        time.sleep(0.004)
+        return right(p, q, drafts, rng)
+
+    verdict = draftproof.check(slow, time_limit=4, keep=False, raises=False)
+    assert [(tier.tier, tier.status) for tier in verdict.tiers] == [
+        ("proof", "undecided"), ("edge", "undecided"), ("sampled", "undecided")]  # fmt: skip
+    assert re.match(r"stopped; \d+ models, \d+ predictions held", verdict.tiers[0].note)
+    assert "the time limit of 4 s was over after" in verdict.tiers[1].note
+    said = [line for line in str(verdict).splitlines() if line.startswith("    ")]
+    assert len(said) == 1 and "the check had more to ask" in said[0]  # one reason, said once for all its checks
 
 
 def test_a_wrong_function_is_refuted_on_a_small_instance_and_asked_first(in_a_folder: Path) -> None:

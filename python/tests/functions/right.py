@@ -106,7 +106,7 @@ SHARED = {"torch": "torch.minimum(q, p / k)", "numpy": "np.minimum(q, p / k)"}
 SHARED["list"] = "[min(b, a / k) for a, b in zip(p, q)]"
 LESS = {"torch": "(p - held * n).clamp(min=0)", "numpy": "np.maximum(p - held * n, 0)"}
 LESS["list"] = "[max(a - b * n, 0.0) for a, b in zip(p, held)]"
-NORMAL = dict.fromkeys(("torch", "numpy"), "w / w.sum()") | {"list": "[x / sum(w) for x in w]"}
+NORMAL = dict.fromkeys(("torch", "numpy"), "w / w.sum()") | {"list": "[x / total for total in [sum(w)] for x in w]"}
 SUM = dict.fromkeys(("torch", "numpy"), "float(held.sum())") | {"list": "sum(held)"}
 WITHOUT = {"torch": "w * (torch.arange(len(w)) != x)", "numpy": "np.where(np.arange(len(w)) == x, 0.0, w)"}
 WITHOUT["list"] = "[0.0 if y == x else w[y] for y in range(len(w))]"
