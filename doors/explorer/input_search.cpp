@@ -155,7 +155,7 @@ void InputSearch::finish(std::uint32_t number, std::vector<std::uint32_t>& nodes
     tree_.nodes[number].explored = false;
     return remark(search.given_up()              ? "a draw needs more calls than are left"
                   : has_grid(search.node().draw) ? "a draw has more stretches than the limit"
-                                                 : "a race is not decided by the least clock over weight");
+                                                 : race_undecided);
   }
   const std::size_t known_nodes = searches_.size();
   for (TreeBranch& branch : search.node().branches) {

@@ -2,6 +2,7 @@
 // tree along the path of each wrong prediction. A dialogue like that of PlaceSearch: ask(), runs, take().
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <queue>
@@ -37,7 +38,10 @@ class InputSearch {
   /// A length that sufficed for earlier runs.
   std::size_t likely_length() const;
   /// Stores a run for take(). `tape` is the length of its tape.
-  RunStore::Chain store(const Run& run, std::size_t tape) { return store_.add(run, tape); }
+  RunStore::Chain store(const Run& run, std::size_t tape) {
+    ended_ |= run.status != RowStatus::tape_short;
+    return store_.add(run, tape);
+  }
   void take(const Request& request, RunStore::Chain run, std::span<const double> tape);
   void count_calls(std::size_t calls) { calls_ += calls; }
   /// Ends the search: two runs on this tape had different results.
@@ -54,7 +58,11 @@ class InputSearch {
 
   // input_search.cpp
   SearchContext context();
-  bool calls_left() const { return tree_calls_ < options_.most_calls; }
+  /// A program of which no call ends within a tape has no tree to look for.
+  bool calls_left() const {
+    constexpr std::size_t few = 64;
+    return tree_calls_ < (ended_ ? options_.most_calls : std::min(few, options_.most_calls));
+  }
   void make_root();
   Target make_node(std::vector<double> prefix, std::vector<Known> known, double mass);
   void build(std::vector<Request>& requests);
@@ -91,6 +99,7 @@ class InputSearch {
   std::uint64_t next_seed_ = 0;
 
   std::size_t calls_ = 0, tree_calls_ = 0;
+  bool ended_ = false;       ///< some call, by more than the end of its tape
   std::size_t longest_ = 0;  // run, in places
   bool function_ = true, settled_ = true;
   std::vector<double> tape_;

@@ -36,16 +36,20 @@ void PlaceSearch::add(const Known& known) {
   scans_.back().probes.push_back({at, store.after(known.chain, 1)});
 }
 
+/// Because a late clock that is the logarithm of a clamped uniform is 17 to 37, light entries win with an early one only.
+double early_clock(const Draw& draw) { return draw.bits >= 40 ? 0x1p-30 : 0x1p-12; }
+
 void PlaceSearch::append_tape(const Ask& ask, std::vector<double>& tape) const {
   if (ask.pair || places_of(node_.draw) > 1) {
     constexpr double late = 0x1p100;  // clocks stay within float's range, late ones over any weight lose
     const auto begin = static_cast<std::ptrdiff_t>(tape.size());
     tape.insert(tape.end(), static_cast<std::size_t>(places_of(node_.draw)), -late);
     const std::uint64_t early = ask.pair ? static_cast<std::uint64_t>(pairs_[ask.scan].fixed) : ask.value;
-    if (early < values_of(node_.draw)) tape[static_cast<std::size_t>(begin) + early] = -1;  // else all are late
+    const double clock = ask.pair ? pairs_[ask.scan].clock : early_clock(node_.draw);
+    if (early < values_of(node_.draw)) tape[static_cast<std::size_t>(begin) + early] = -clock;  // else all are late
     if (ask.pair)
       tape[static_cast<std::size_t>(begin) + static_cast<std::size_t>(pairs_[ask.scan].moved)] =
-          -std::exp2(static_cast<double>(ask.value) * 0x1p-26 - 60);
+          -clock * std::exp2(static_cast<double>(ask.value) * 0x1p-26 - 60);
     return;
   }
   if (node_.draw.kind == DrawKind::pick || node_.draw.kind == DrawKind::integer)

@@ -40,6 +40,9 @@ struct SearchContext {
   std::size_t most_branches;
 };
 
+/// The clock of an entry that is to win a race against entries whose clocks are late.
+double early_clock(const Draw& draw);
+
 class PlaceSearch {
  public:
   /// `prefix` holds the tape of the places before. The first witness whose run goes on gives the draw.
@@ -85,13 +88,17 @@ class PlaceSearch {
     bool started = false, suggested = false;
   };
   struct Pair {
-    int fixed, moved;         // entries: the clock of `fixed` is 1
-    std::uint32_t scan;       // whose behaviours tell the two apart
-    std::uint64_t low, high;  // steps of the moved clock's logarithm: it wins at `low` and loses at `high`
+    int fixed, moved;  // entries: `fixed` has this clock, `moved` is tried with others
+    double clock;
+    std::uint32_t scan;  // whose behaviours tell the two apart
+    std::uint64_t low,
+        high;  // steps of the moved clock's logarithm: over `clock`: it wins at `low` and loses at `high`
     bool low_wins = false, low_loses = false, high_loses = false;
+    bool third = false;  // some value led to neither of the two behaviours
     bool races() const { return low_wins && high_loses; }
+    bool decided() const { return !third && (races() || low_loses); }
   };
-  enum class Race { classes, late, reference, rest, done };  // what the search of a race has asked for
+  enum class Race { classes, late, reference, others, rest, done };  // what the search of a race has asked for
 
   // place_search.cpp
   bool want(std::size_t scan, std::vector<std::uint64_t>& points, std::vector<Ask>& asks);
@@ -110,7 +117,7 @@ class PlaceSearch {
   std::vector<int> set_classes(std::span<const std::uint64_t> cells);
   void share_by(std::span<const double> weights, const std::vector<int>& of);
   void step_race(const std::vector<int>& of, std::vector<Ask>& asks);
-  void ask_ends(int fixed, int moved, std::vector<Ask>& asks);
+  void ask_ends(int fixed, int moved, double clock, std::vector<Ask>& asks);
   void ask_reference(const std::vector<int>& of, std::vector<Ask>& asks);
   void take_pair(Pair& pair, std::uint64_t value, RunStore::Chain after);
   bool bisect_pairs(std::vector<Ask>& asks);
@@ -124,8 +131,10 @@ class PlaceSearch {
   bool leaf_ = false, function_ = true, resolved_ = true, given_up_ = false;
 
   Race race_ = Race::classes;
-  int reference_ = 0;  // entry that the others are measured against
-  int other_ = -1;     // entry of another class, which the reference's own class is measured against
+  double reference_clock_ = 1;
+  int reference_ = 0;       // entry that the others are measured against
+  double other_clock_ = 1;  // of an entry of another class where it ties with the reference's clock of 1
+  int other_ = -1;          // entry of another class, which the reference's own class is measured against
   std::vector<Pair> pairs_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <draftproof/doors/explorer/run_store.hpp>
@@ -34,6 +35,9 @@ struct Stretch {
   double probability = 0;               ///< of the draw's place being reached this way and the draw being among these
   std::vector<OutcomeMass> outcomes{};  ///< what follows, in all `probability` less what is unexplored
 };
+
+/// The remark on a race whose winner its weights do not explain, as where other rows change a draw.
+inline constexpr std::string_view race_undecided = "a race is not decided by the least clock over weight";
 
 struct ProgramLaw {
   LawState state = LawState::settled;

@@ -84,12 +84,12 @@ void PlaceSearch::share_by(std::span<const double> weights, const std::vector<in
     if (of[x] >= 0 && weights[x] > 0) node_.branch_of[x] = place[static_cast<std::size_t>(of[x])];
 }
 
-void PlaceSearch::ask_ends(int fixed, int moved, std::vector<Ask>& asks) {
+void PlaceSearch::ask_ends(int fixed, int moved, double clock, std::vector<Ask>& asks) {
   const auto at = [&](const Scan& scan, int x) { return probe_at(scan, static_cast<std::uint64_t>(x))->after; };
   std::uint32_t scan = 0;
   while (at(scans_[scan], fixed) == at(scans_[scan], moved)) ++scan;
   const auto number = static_cast<std::uint32_t>(pairs_.size());
-  pairs_.push_back({.fixed = fixed, .moved = moved, .scan = scan, .low = 0, .high = top});
+  pairs_.push_back({.fixed = fixed, .moved = moved, .clock = clock, .scan = scan, .low = 0, .high = top});
   asks.push_back({.scan = number, .pair = true, .value = 0});
   asks.push_back({.scan = number, .pair = true, .value = top});
 }
@@ -106,13 +106,21 @@ void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& as
       return none == nullptr || early->after != none->after;
     });
   };
-  while (reference_ < node_.draw.size && !wins(reference_)) ++reference_;
-  if (reference_ == node_.draw.size) {
+  const auto next = [&] {
+    while (reference_ < node_.draw.size && !wins(reference_)) ++reference_;
+    return reference_ < node_.draw.size;
+  };
+  if (!next() && reference_clock_ == 1) {  // late clocks are finite, and win against a clock of 1 over a light entry
+    reference_clock_ = early_clock(node_.draw);
+    reference_ = 0;
+  }
+  if (!next()) {
     resolved_ = false;
     return;
   }
   for (int x = 0; x < node_.draw.size; ++x)
-    if (of[static_cast<std::size_t>(x)] != of[static_cast<std::size_t>(reference_)]) ask_ends(reference_, x, asks);
+    if (of[static_cast<std::size_t>(x)] != of[static_cast<std::size_t>(reference_)])
+      ask_ends(reference_, x, reference_clock_, asks);
 }
 
 void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) {
@@ -132,17 +140,35 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
       ++reference_;
       return ask_reference(of, asks);
     }
-    other_ = found->moved;
+    race_ = Race::others;
+  }
+  if (race_ == Race::others) {
+    if (bisect_pairs(asks)) return;
+    const auto heaviest = std::max_element(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) {
+      return std::pair(a.races(), a.low) < std::pair(b.races(), b.low);
+    });
+    other_ = heaviest->moved;
+    other_clock_ =
+        std::min(1.0, reference_clock_ * std::exp2(static_cast<double>(heaviest->low) / steps_of_one + lowest));
     race_ = Race::rest;
     for (int x = 0; x < node_.draw.size; ++x)
       if (x != reference_ && of[static_cast<std::size_t>(x)] == of[static_cast<std::size_t>(reference_)])
-        ask_ends(other_, x, asks);
+        ask_ends(other_, x, 1, asks);
     if (!asks.empty()) return;
   }
   if (race_ == Race::rest) {
     if (bisect_pairs(asks)) return;
+    // Because late clocks may be finite, a light entry wins against one of them only with a clock as much earlier.
+    std::vector<int> lost;
+    std::erase_if(pairs_, [&](const Pair& pair) {
+      const bool again = pair.fixed == other_ && pair.clock == 1 && other_clock_ < 1 && !pair.decided();
+      if (again) lost.push_back(pair.moved);
+      return again;
+    });
+    for (const int x : lost) ask_ends(other_, x, other_clock_, asks);
+    if (!asks.empty()) return;
     // An entry that neither wins nor loses a race against one other is not racing.
-    resolved_ = std::all_of(pairs_.begin(), pairs_.end(), [](const Pair& p) { return p.races() || p.low_loses; });
+    resolved_ = std::all_of(pairs_.begin(), pairs_.end(), [](const Pair& pair) { return pair.decided(); });
     if (!resolved_) return;
     read_weights();
     race_ = Race::done;
@@ -160,6 +186,7 @@ void PlaceSearch::take_pair(Pair& pair, std::uint64_t value, RunStore::Chain aft
   } else if (value == top) {
     pair.high_loses = loses;
   } else {
+    pair.third |= !wins && !loses;
     (wins ? pair.low : pair.high) = value;
   }
 }
@@ -167,7 +194,7 @@ void PlaceSearch::take_pair(Pair& pair, std::uint64_t value, RunStore::Chain aft
 bool PlaceSearch::bisect_pairs(std::vector<Ask>& asks) {
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
-    if (!pair.races() || pair.high - pair.low == 1) continue;
+    if (!pair.races() || pair.third || pair.high - pair.low == 1) continue;
     std::uint64_t middle = pair.low + (pair.high - pair.low) / 2;
     std::vector<std::uint64_t> hints;
     for (const double ratio : context_.suggested.log_ratios(pair.fixed, pair.moved, node_.draw.size))
@@ -187,14 +214,18 @@ void PlaceSearch::read_weights() {
   node_.weights.assign(static_cast<std::size_t>(node_.draw.size), 0);
   const auto weight = [&](int x) -> double& { return node_.weights[static_cast<std::size_t>(x)]; };
   weight(reference_) = 1;
-  // Pairs against `other_` come after the pair that gives its own weight.
+  // Pairs against another class come after the pair that gives the weight of its entry.
   for (const Pair& pair : pairs_) {
     const double step = (static_cast<double>(pair.low) + static_cast<double>(pair.high)) / 2;
     weight(pair.moved) = pair.races() ? weight(pair.fixed) * std::exp2(step / steps_of_one + lowest) : 0;
   }
   // Two pairs of half a step each, ln 2 * 2^-26 in all; and eight roundings each for the program's own comparison:
   // the clocks, their logarithms or quotients, and the weights, of both entries.
-  node_.race_error = std::log(2.0) * 0x1p-26 + std::ldexp(16, -std::clamp(node_.draw.bits, 8, 53));
+  const int bits = std::clamp(node_.draw.bits, 8, 53);
+  node_.race_error = std::log(2.0) * 0x1p-26 + std::ldexp(16, -bits);
+  // A clock that is the logarithm of a uniform has that relative error from 2^-8 on, and the same absolute one below.
+  for (const Pair& pair : pairs_)
+    if (pair.clock < 0x1p-8) node_.race_error += std::ldexp(2, -bits - 8) / pair.clock;
 }
 
 }  // namespace draftproof::doors

@@ -1,5 +1,6 @@
 #include <draftproof/doors/gate/law_answers.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -42,7 +43,8 @@ void add_law(const ProgramLaw& law, const Input& input, double drawn, Answers& a
   if (law.state == LawState::not_a_function)
     answers.violated[3] = {.text = fmt::format("{}: equal calls have different results on the tape ({:.9g})", drafts,
                                                fmt::join(law.tape, " "))};
-  answers.unsettled |= law.state == LawState::unsettled;
+  answers.unsettled |= law.state == LawState::unsettled ||
+                       std::find(law.remarks.begin(), law.remarks.end(), race_undecided) != law.remarks.end();
   if (law.state == LawState::unsettled)
     answers.undecided = fmt::format("{}: predictions still fail after {} witnesses", drafts, law.witnesses);
   if (!law.overwrote.empty()) answers.violated[5] = {.text = fmt::format("{}: overwrites {}", drafts, law.overwrote)};
@@ -97,14 +99,18 @@ Answers answers_of(Program& program, const Toy& model, const Declaration& declar
 Answers answers_on(Program& program, const Toy& model, const Declaration& declaration,
                    const ExploreOptions& explore) {
   Answers answers = answers_of(program, model, declaration, explore);
-  if (declaration.most_rows == 1 || !(answers.violated[3] || answers.unsettled)) return answers;
+  const bool law_unknown = answers.violated[3] || answers.unsettled;
+  if (declaration.most_rows == 1 || declaration.batch_invariant || !(law_unknown || answers.violated[0]))
+    return answers;
   // Because neighbours may change the order of a row's draws, or its roundings: what a row does is then asked alone.
   AmongRows alone(program);
   Answers apart = answers_of(alone, model, declaration, explore);
   apart.calls += answers.calls;
-  if (!apart.violated[3] && !apart.unsettled)
-    apart.note = fmt::format("rows were run one at a time, in batches: {}",
-                             answers.violated[3] ? answers.violated[3]->text : *answers.undecided);
+  if (!apart.violated[0] && !apart.violated[3] && !apart.unsettled)
+    apart.note =
+        fmt::format("rows were run one at a time, in batches: {}", answers.violated[3] ? answers.violated[3]->text
+                                                                   : answers.undecided ? *answers.undecided
+                                                                                       : answers.violated[0]->text);
   return apart;
 }
 

@@ -33,7 +33,7 @@ struct Answers {
   std::optional<std::string> unjudged{};  ///< why rows that fail leave the law open
   bool answered = false;                  ///< whether any run ended in another way than by a failure
   std::string failure{};                  ///< message of a row that failed
-  bool unsettled = false;                 ///< predictions still failed
+  bool unsettled = false;                 ///< predictions still failed, or a race is not decided
   std::string note{};                     ///< why rows were run one at a time, if they were
   Judgement judgement{};
   double unexplored = 0;  ///< probability that limits cut
@@ -44,8 +44,8 @@ struct Answers {
   double departure() const { return judgement.distance - unexplored - judgement.failed; }
 };
 
-/// Explores the program on all inputs of the model and judges the laws. If there is no distribution in mixed batches, rows
-/// are run one at a time; what neighbours change is for the edge tier (batch_checks.hpp).
+/// Explores the program on all inputs of the model and judges the laws. If there is no distribution in mixed batches, or
+/// a wrong one, rows are run one at a time; what neighbours change is for the edge tier (batch_checks.hpp).
 /// Throws: DoorError if the program is lost; ProgramSilent.
 Answers answers_on(Program& program, const Toy& model, const Declaration& declaration, const ExploreOptions& explore);
 

@@ -58,10 +58,13 @@ class Checker {
   /// are of so many `predictions`.
   Answers confirmed(const I& instance, Answers answers, int predictions) const {
     ExploreOptions explore = exploration();
-    const double survives = 42, most_here = std::max(0x1p15, 128.0 * explore.predictions);
-    const double departure = answers.departure();
-    if (answers.violated[0] && departure * predictions < survives) {
-      explore.predictions = static_cast<int>(std::min(most_here, std::ceil(survives / departure)));
+    const double survives = 42;
+    const int most_here = std::max(1 << 15, 128 * explore.predictions);
+    // Few more at a time: most trees that are wrong are mended by the next predictions.
+    while (answers.violated[0] && answers.departure() * predictions < survives && predictions < most_here) {
+      const double needed = std::ceil(survives / answers.departure());
+      predictions = static_cast<int>(std::min({8.0 * predictions, needed, static_cast<double>(most_here)}));
+      explore.predictions = predictions;
       ++explore.seed;
       const std::uint64_t calls = answers.calls;
       answers = answers_on(program_, toy(instance), declaration_, explore);
@@ -93,7 +96,7 @@ class Checker {
     LawChecks result;
     std::array<std::optional<I>, law_checks.size()> failing{};
     std::array<Evidence, law_checks.size()> evidence{};
-    std::string undecided, unjudged, note;
+    std::string undecided, undecided_on, unjudged, note;
     int unfinished = 0, unanswered = 0;
     std::uint64_t spent = 0;        // calls without a decision
     bool answered = !shrinks_them;  // a replay shows what there is
@@ -117,7 +120,10 @@ class Checker {
       ++result.instances;
       result.calls += answers.calls;
       result.predictions += answers.predictions;
-      if (answers.undecided) ++unfinished, undecided = *answers.undecided, spent += answers.calls;
+      if (answers.undecided) {
+        ++unfinished, spent += answers.calls;
+        undecided = *answers.undecided, undecided_on = instance.text();
+      }
       if (answers.unjudged) ++unanswered, unjudged = *answers.unjudged;
       if (note.empty()) note = answers.note;
       answered = answered || answers.answered;
@@ -165,6 +171,7 @@ class Checker {
         if (open)
           finding.evidence = fmt::format("{} instances: {}", unfinished > 0 ? unfinished : unanswered,
                                          unfinished > 0 ? undecided : unjudged);
+        if (open && unfinished > 0) finding.instance = undecided_on;
         if (i == 0 && !result.farthest.empty())
           finding.numbers = {{"distance", result.largest}, {"limit", result.limit}};
       }

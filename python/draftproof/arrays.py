@@ -172,7 +172,7 @@ def tokens_of(output: Any) -> list[int]:
             if array.size and array.dtype.kind not in "iu":
                 numbers = array.dtype == object and all(isinstance(value, int) for value in array.ravel())
                 raise TypeError("a number beyond 64 bits" if numbers else f"dtype {array.dtype}")
-            if array.ndim > 1 and array.size != array.shape[-1]:
+            if array.ndim > 2 or (array.ndim == 2 and array.size != array.shape[-1]):
                 raise TypeError(f"shape {list(array.shape)}")
             values = array.reshape(-1).tolist()
         except (ValueError, TypeError) as error:

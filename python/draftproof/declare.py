@@ -89,7 +89,7 @@ def door(
         most_vocabulary=most_vocabulary,
         ragged=not batched or "lengths" in names,
         tolerance=tolerance,
-        batch_invariant=batch_invariant,
+        batch_invariant=batch_invariant or not batched,  # rows are calls of their own
     )
     compiled = any(map(may_compile, functions.values()))
     subject = Subject(

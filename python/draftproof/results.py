@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from draftproof.tape import LedgerEntry
@@ -122,13 +122,15 @@ class Verdict(Table):
         lines = [f"{self.name}: {self.status}"]
         for tier in self.tiers:
             lines.append(f"  {tier.tier:8} {tier.status}" + (f"  {tier.note}" if tier.note else ""))
-            open_checks: dict[str, list[str]] = {}  # undecided without an instance, by the reason
+            undecided: dict[str, list[Finding]] = {}  # by the reason
             for finding in tier.findings:
-                if finding.status == UNDECIDED and not finding.counterexample:
-                    open_checks.setdefault(finding.evidence, []).append(finding.check)
-                elif finding.status in (VIOLATED, UNDECIDED):
+                if finding.status == UNDECIDED:
+                    undecided.setdefault(finding.evidence, []).append(finding)
+                elif finding.status == VIOLATED:
                     lines += _told(finding, self.again)
-            lines += [f"    {', '.join(checks)}: {reason}" for reason, checks in open_checks.items()]
+            for found in undecided.values():
+                together = ", ".join(finding.check for finding in found)
+                lines += _told(replace(found[0], check=together), self.again)
         if self.violations and self.ledger:
             lines.append("  draws    " + "; ".join(dict.fromkeys(entry.text() for entry, _ in self.ledger)))
         return "\n".join(lines + [f"  note     {note}" for note in self.notes])

@@ -63,6 +63,37 @@ def test_a_right_function_holds_at_every_tier(in_a_folder: Path) -> None:
     assert not (in_a_folder / ".draftproof").exists()
 
 
+def test_a_batch_that_draws_as_long_as_a_row_is_alive_holds_on_rows_that_a_batch_alone_would_refute() -> None:
+    """Where all rows have rejected, the loop ends and the race takes earlier numbers: pairs of its clocks then show another
+    ratio of the weights than they have."""
+    torch = pytest.importorskip("torch")
+
+    def verify(p: Any, q: Any, drafts: Any, lengths: Any, generator: Any) -> Any:
+        count, longest = drafts.shape
+        rows, places = torch.arange(count), torch.arange(longest + 1)
+        inside = places[:longest] < lengths[:, None]
+        index = drafts.clamp(min=0)[:, :, None]
+        own, other = p[:, :longest].gather(2, index)[:, :, 0], q.gather(2, index)[:, :, 0]
+        n, alive = torch.zeros(count, dtype=torch.long), torch.ones(count, dtype=torch.bool)
+        for i in range(longest):
+            alive = alive & inside[:, i] & (torch.rand(count, generator=generator) * other[:, i] < own[:, i])
+            n += alive
+            if not alive.any():
+                break
+        row = p[rows, n]
+        rest = (row - q[rows, n.clamp(max=longest - 1)]).clamp(min=0)
+        weights = torch.where(((n < lengths) & (rest.sum(1) > 0))[:, None], rest, row)
+        tokens = torch.cat([drafts, torch.full((count, 1), -1)], 1)
+        tokens[rows, n] = (weights / torch.empty_like(weights).exponential_(generator=generator)).argmax(1)
+        return torch.where(places <= n[:, None], tokens, -1)
+
+    instance = "L=2 K=1 [] p=(4 7 4)/15 q=(5 7 4)/16 [0] p=(0 0 1)/1 q=(0 0 1)/1"
+    asked: dict[str, Any] = {"tier": "proof", "models": 0, "instance": instance, "predictions": 16, "keep": False}
+    verdict = draftproof.check(verify, arrays="torch", batched=True, **asked)
+    assert verdict.status == "held"
+    assert verdict.calls < 10_000
+
+
 def test_trials_are_skipped_after_a_proof_has_refuted_the_function_unless_they_are_named() -> None:
     usual = draftproof.check(residual_of_p, keep=False, raises=False, **FEW)
     named = draftproof.check(residual_of_p, keep=False, raises=False, tier=("proof", "edge", "sampled"), **FEW)

@@ -153,7 +153,7 @@ def seed_of_the_number_of_drafts(p, q, drafts):
     return chain(p, q, drafts)
 
 
-@enter(*SEED)
+@enter("violated", "exact_law")
 def one_drawn_seed_for_every_coin(p, q, drafts):
     seed = int(torch.randint(2**31, ()))
 
@@ -164,7 +164,7 @@ def one_drawn_seed_for_every_coin(p, q, drafts):
     return chain(p, q, drafts, coin)
 
 
-@enter(*SEED, arrays="numpy")
+@enter("violated", "exact_law", arrays="numpy")
 def one_drawn_seed_for_every_generator(p, q, drafts, rng):
     seed = int(rng.integers(2**31))
     return chain(p, q, drafts, lambda: np.random.default_rng(seed).random())
@@ -205,7 +205,7 @@ def choice_of_nothing(p, q, drafts):
     return chain(p, q, drafts, lambda: np.random.random(), pick, lambda a, b: np.maximum(a - b, 0))
 
 
-@enter("violated", "zero_support")
+@enter("violated", "zero_support", models=20)
 def greatest_of_zeros(p, q, drafts):
     def pick(w):
         return int((w / torch.empty_like(w).exponential_()).argmax())
@@ -271,7 +271,7 @@ def pops_drafts(p, q, drafts):
 # A draft distribution that does not exist.
 
 
-def _right_at_a_position(p, q, drafts):
+def _right_at_a_position(p, q, drafts, parents=None):
     for x in drafts.tolist():
         if torch.rand((), dtype=torch.float64) * q[x] < p[x]:
             return x
@@ -349,12 +349,12 @@ def _returns(name: str, made: Callable[[list[int]], Any], words: str) -> None:
 
 
 _returns("returns_none", lambda tokens: None, "None")
-_returns("returns_text", lambda tokens: " ".join(map(str, tokens)), "found str")
-_returns("returns_dict", lambda tokens: {"tokens": tokens}, "found dict")
+_returns("returns_text", lambda tokens: " ".join(map(str, tokens)), "returned str")
+_returns("returns_dict", lambda tokens: {"tokens": tokens}, "returned dict")
 _returns("returns_floats", lambda tokens: [float(x) for x in tokens], "float")
 _returns("returns_float_tensor", lambda tokens: torch.tensor(tokens, dtype=torch.float32), "float")
-_returns("returns_ragged_lists", lambda tokens: [tokens, [0]] if len(tokens) > 1 else [[0], [0, 1]], "found list")
-_returns("returns_nested_lists", lambda tokens: [[tokens]], "nested|shape|dimension|found list")
+_returns("returns_ragged_lists", lambda tokens: [tokens, [0]] if len(tokens) > 1 else [[0], [0, 1]], "returned list")
+_returns("returns_nested_lists", lambda tokens: [[tokens]], "nested|shape|dimension|returned list")
 _returns("returns_beyond_int64", lambda tokens: [2**70], "2\\*\\*70|1180591620717411303424|int64|range")
 _returns("returns_beyond_int32", lambda tokens: [2**40], "1099511627776|range|vocabulary")
 _returns("returns_beyond_the_vocabulary", lambda tokens: [10**6], "1000000|range|vocabulary")
@@ -398,7 +398,8 @@ def forgotten_batched(p, q, drafts):
     return torch.where(torch.arange(longest) < n[:, None], drafts, -1)
 
 
-@enter("error", words="batched", arrays="numpy")
+# With one draft it returns one row, which may be what was meant.
+@enter("error|violated", words="batched|exact_law", arrays="numpy")
 def forgotten_batched_numpy(p, q, drafts):
     return np.stack([np.append(drafts[b], p[b, -1].argmax()) for b in range(drafts.shape[0])])
 
@@ -552,7 +553,8 @@ def coin_of_the_neighbour(p, q, drafts, lengths):
     return ragged(p, q, drafts, lengths, torch.rand(drafts.shape).roll(1, 0))
 
 
-@enter("violated", batched=True)
+# Rows that share a coin are each exact: the note says that rows were judged alone.
+@enter("held", words="one entry a row", batched=True)
 def one_row_of_coins(p, q, drafts, lengths):
     return ragged(p, q, drafts, lengths, torch.rand(drafts.shape[1]).expand(drafts.shape))
 
@@ -608,4 +610,9 @@ for _name, _hashed in (("numpy", _of_numpy), ("torch", _of_torch), ("python", _o
         def _fn(p, q, drafts, _hashed=_hashed, _uniform=_uniform):
             return by_hash(p, drafts, _hashed, _uniform)
 
+        if (_name, _kind) == (
+            "python",
+            "open",
+        ):  # integers one by one are no race: their draws are not enumerated whole
+            _status = "held|undecided"
         TABLE.append(Entry(f"hash_of_{_name}_{_kind}", _fn, _status, declared={"arrays": "numpy", "name": _kind}))
