@@ -64,8 +64,8 @@ def test_a_right_function_holds_at_every_tier(in_a_folder: Path) -> None:
 
 
 def test_a_batch_that_draws_as_long_as_a_row_is_alive_holds_on_rows_that_a_batch_alone_would_refute() -> None:
-    """Where all rows have rejected, the loop ends and the race takes earlier numbers: pairs of its clocks then show another
-    ratio of the weights than they have."""
+    """Where all rows have rejected, the loop ends and the race takes earlier numbers: pairs of its clocks then show
+    another ratio of the weights than they have."""
     torch = pytest.importorskip("torch")
 
     def verify(p: Any, q: Any, drafts: Any, lengths: Any, generator: Any) -> Any:
