@@ -1,4 +1,4 @@
-"""The cases that a table does not hold: each function is one, `case` is its folder, its runs and the lines of a table (run.py)."""
+"""The cases that a table does not hold, a function each: `case` is its folder, its runs and the lines of a table (run.py)."""
 import json
 import os
 import pathlib
@@ -51,8 +51,8 @@ def describe_everything(case):
 
 
 def device_cuda(case):
-    """What `--device cuda` does depends on the machine: a program without CUDA refuses it, one without a device skips, and with one
-    the numbers are the CPU's."""
+    """What `--device cuda` does depends on the machine: a program without CUDA refuses it, one without a device skips, and
+    with one the numbers are the CPU's."""
     asked = "survey bernoulli:positions=3 --verifier single_draft --tuples 3000 --instances 0 --json"
     case.values["asked"] = asked
     case.call(case.values["PROGRAM"], [*asked.split(), "--device", "cuda"])
@@ -75,10 +75,11 @@ def device_cuda(case):
 
 
 def device_gates(case):
-    """Gates that draw their trials on a device are tests with the label gpu, skipped where it is not; the other tiers are as ever."""
+    """Gates that draw their trials on a device are tests with the label gpu, skipped where it is not; the other tiers are
+    as ever."""
     def gates(device, tests):
-        case.call("cmake", [f"-DPROGRAM={case.values['FAKES']}", f"-DTESTS={case.folder / tests}", "-DTARGET=mine", "-DPROFILE=pr",
-                            "-DSEED=1", "-DSHARE=1", f"-DDEVICE={device}", "-DTIMEOUT=300", "-DALL=TRUE", "-P",
+        case.call("cmake", [f"-DPROGRAM={case.values['FAKES']}", f"-DTESTS={case.folder / tests}", "-DTARGET=mine",
+                            "-DPROFILE=pr", "-DSEED=1", "-DSHARE=1", f"-DDEVICE={device}", "-DTIMEOUT=300", "-DALL=TRUE", "-P",
                             f"{SOURCE}/cmake/DraftproofWriteGates.cmake"])
 
     for device, passed in ("absent", r"\*\*\*Skipped"), ("honest", " *Passed"):
@@ -176,8 +177,8 @@ def survey_by_position(case):
 
 
 def work_failures(case):
-    """A disk that fills up, a folder that cannot be written and a capture that is gone: a clear error, the documented exit code, and
-    nothing half-written."""
+    """A disk that fills up, a folder that cannot be written and a capture that is gone: a clear error, the documented exit code,
+    and nothing half-written."""
     program = case.values["PROGRAM"]
     survey = "survey zipf:vocabulary=40,positions=60 --instances 0 --tuples 60 --verifier k_seq,ladder,single_draft".split()
     # No file can be made in /proc: refused before the work where permissions say so (2), else an error of the write (4).
@@ -214,7 +215,7 @@ def work_failures(case):
     """)
 
 
-def _one_of(case, name, what, whole):
+def _holds(case, name, what, whole):
     """Requires that a file of the case holds the bytes of the whole."""
     if case.read(name) != whole:
         case.fail(f"{what}: other bytes")
@@ -228,7 +229,8 @@ def _parts(case, asked, of, order):
 
 
 def work_proofs(case):
-    """Proofs, the kill matrix and a divided study: shards, a deal by measured times, and a resumed run give the bytes of one process."""
+    """Proofs, the kill matrix and a divided study: shards, a deal by measured times, and a resumed run give the bytes of
+    one process."""
     prove = "prove k_seq accept_always typical_acceptance block gumbel_coupling --instances 70"
     for asked in prove, "mutants --instances 2 --controls 1 --further 0", "reproduce order_of_schemes --effort 1100":
         name = asked.split()[0]
@@ -244,9 +246,9 @@ def work_proofs(case):
             for i in 2, 3, 1:
                 case.run(0, f"{asked} {deal} --quiet --threads {i} --shard {i}/3 --output part-{i}.json")
             case.run(wanted, "merge part-2.json part-3.json part-1.json --json --output all.json")
-            _one_of(case, "all.json", f"{name}, 3 shards, {deal}", whole)
+            _holds(case, "all.json", f"{name}, 3 shards, {deal}", whole)
         case.run(wanted, f"{asked} --json --quiet --checkpoint {name} --resume --output all.json")
-        _one_of(case, "all.json", f"{name}, resumed", whole)
+        _holds(case, "all.json", f"{name}, resumed", whole)
     case.values["prove"] = prove
     case.do("""
       # One instance, a door and a study without blocks are not divided.
@@ -273,20 +275,20 @@ def work_ranks(case):
         if wanted is not None and (case.code != 0 or case.out != wanted):
             case.fail(f"{ranks} ranks: wanted one result, with the bytes of one process")
 
-    prove = "prove k_seq block --instances 70 --json --quiet"
     for asked, ranks in (
-            ("survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder --tuples 9000 --instances 5 --json --quiet", (1, 2, 3, 4)),
-            ("check k_seq --tier sampled --profile quick --json --quiet", (2,)),
-            ("simulate k_seq zipf:vocabulary=40 --tuples 5000000 --json --quiet", (3,)),
-            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block --steps 50000 --instances 5 --json --quiet", (4,)),
-            (prove, (2, 3))):
+            ("survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder --tuples 9000 --instances 5", (1, 2, 3, 4)),
+            ("check k_seq --tier sampled --profile quick", (2,)),
+            ("simulate k_seq zipf:vocabulary=40 --tuples 5000000", (3,)),
+            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block --steps 50000 --instances 5", (4,)),
+            ("prove k_seq block --instances 70", (2, 3))):
+        asked += " --json --quiet"
         case.run(0, asked + " --output whole.json")
         whole = case.read("whole.json")
         for some in ranks:
             on_ranks(some, [program, *asked.split(), "--threads", "1"], whole)
     # By a plan too. A command or a study without blocks runs on rank 0 alone.
-    case.run(0, f"plan {prove} --output plan.json")
-    on_ranks(3, [program, *prove.split(), "--threads", "1", "--deal", "plan.json"], whole)
+    case.run(0, f"plan {asked} --output plan.json")
+    on_ranks(3, [program, *asked.split(), "--threads", "1", "--deal", "plan.json"], whole)
     for alone in "list --json", "reproduce --json", "check k_seq --list --json":
         on_ranks(2, [program, *alone.split()], case.run(0, alone))
 
@@ -295,8 +297,8 @@ def work_ranks(case):
         case.fail("a missing file on two ranks: wanted one error")
 
     # A rank that is killed ends the job, without a result, and its checkpoint serves.
-    long = ("survey zipf:vocabulary=32000 --verifier k_seq,recursive_rejection -K 4 --instances 0 --tuples 20000000 --json --quiet"
-            " --threads 1")
+    long = ("survey zipf:vocabulary=32000 --verifier k_seq,recursive_rejection -K 4 --instances 0 --tuples 20000000 --json"
+            " --quiet --threads 1")
     saving = [program, *long.split(), "--checkpoint", "saved", "--output", "result.json"]
     on_ranks(2, ["sh", "-c", """
         if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ]; then exec "$@"; fi
@@ -311,27 +313,28 @@ def work_ranks(case):
     if case.code != 0:
         case.fail("resumed after a killed rank: wanted exit code 0")
     case.run(0, long + " --output whole.json")
-    _one_of(case, "result.json", "resumed after a killed rank", case.read("whole.json"))
+    _holds(case, "result.json", "resumed after a killed rank", case.read("whole.json"))
 
 
 def work_shards(case):
     """Shards merged in any order, ranks and threads give the bytes of one process."""
     survey = "survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder,recursive_rejection --tuples 9000 --instances 5"
-    for asked, wanted in ((survey, 0), ("simulate k_seq zipf:vocabulary=40 --tuples 5000000", 0),
-                          ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block --steps 50000 --instances 5", 0),
-                          ("check k_seq accept_always --tier sampled --profile quick", 1)):
+    for asked, wanted in (
+            (survey, 0), ("simulate k_seq zipf:vocabulary=40 --tuples 5000000", 0),
+            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block --steps 50000 --instances 5", 0),
+            ("check k_seq accept_always --tier sampled --profile quick", 1)):
         name = asked.split()[0]
         case.run(wanted, f"{asked} --json --output whole.json")
         whole = case.read("whole.json")
         for threads in 1, 5:
             case.run(wanted, f"{asked} --json --threads {threads} --output threads.json")
-            _one_of(case, "threads.json", f"{name}, {threads} threads", whole)
+            _holds(case, "threads.json", f"{name}, {threads} threads", whole)
         case.run(wanted, f"merge {_parts(case, asked, 3, (2, 3, 1))} --json --output all.json")
-        _one_of(case, "all.json", f"{name}, 3 shards", whole)
+        _holds(case, "all.json", f"{name}, 3 shards", whole)
         # A merge of a merge.
         case.run(0, "merge --partial part-3-of-3.json part-1-of-3.json --output some.json")
         case.run(wanted, "merge some.json part-2-of-3.json --json --output all.json")
-        _one_of(case, "all.json", f"{name}, merged in steps", whole)
+        _holds(case, "all.json", f"{name}, merged in steps", whole)
         case.do(f"""
           2 merge part-1-of-3.json part-3-of-3.json ~ found no shard 2/3
           2 merge part-1-of-3.json part-3-of-3.json part-1-of-3.json ~ part-1-of-3.json: found shard 1/3 a second time
@@ -340,7 +343,7 @@ def work_shards(case):
     case.run(0, f"{survey} --json --output whole.json")
     parts = sorted(_parts(case, survey, 64, range(1, 65)).split())
     case.run(0, f"merge {' '.join(parts)} --json --output all.json")
-    _one_of(case, "all.json", "64 shards", case.read("whole.json"))
+    _holds(case, "all.json", "64 shards", case.read("whole.json"))
     case.values["survey"] = survey
     case.do("""
       2 merge survey.json simulate.json ~ simulate.json: found another request: .*command .simulate. instead of .survey.

@@ -15,13 +15,13 @@ files of the cases. All cases run if none is named. In a table a line without in
         json gates.0.work pattern    the value at a path is all of a match; `#` is the length of a list
       $ cmp one two               a command of the shell, which has to succeed; its output is checked as a run's is
 
-The first `~`, `!~` or `=` may stand behind its run. The stream is standard error where the exit code is 2 or 4, else standard output.
-`{a|b}` in a run makes it one run for `a` and one for `b`, with all checks; `$1` is the first such choice, and `= same` holds them to
-one output. `{a|b}` in a pattern wants both. What a group `(?P<word>...)` matches is `$word` below. `.` matches the end of a line
-too. ` \\` at the end of a line continues it.
+The first `~`, `!~` or `=` may stand behind its run. The stream is standard error where the exit code is 2 or 4, else standard
+output. `{a|b}` in a run makes it one run for `a` and one for `b`, with all checks; `$1` is the first such choice, and `= same`
+holds them to one output. `{a|b}` in a pattern wants both. What a group `(?P<word>...)` matches is `$word` below. `.` matches the
+end of a line too. ` \\` at the end of a line continues it.
 
-Every run is held to the rules of all commands: bad input (2) and what fails (4) leave standard output empty and explain themselves on
-standard error, other exit codes leave standard error empty, and no stream that is not a terminal gets colour.
+Every run is held to the rules of all commands: bad input (2) and what fails (4) leave standard output empty and explain
+themselves on standard error, other exit codes leave standard error empty, and no stream that is not a terminal gets colour.
 """
 import inspect
 import itertools
@@ -41,7 +41,7 @@ CHOICES = re.compile(r"\{([^{}]*\|[^{}]*)\}")
 
 
 def alternatives(text):
-    """Each text that the choices of `text` make, with the choices."""
+    """Returns each text that the choices of `text` make, with the choices."""
     parts = CHOICES.split(text)
     for chosen in itertools.product(*(part.split("|") for part in parts[1::2])):
         parts[1::2] = chosen
@@ -66,7 +66,8 @@ class Case:
                     f"standard output:\n{self.out}\nstandard error:\n{self.err}")
 
     def fill(self, text, quote=str):
-        return re.sub(r"\$(\w+)", lambda word: quote(self.values[word[1]]) if word[1] in self.values else word[0], text)
+        """Returns the text with `$word` replaced. Throws KeyError for a word that nothing gave."""
+        return re.sub(r"\$(\w+)", lambda word: quote(self.values[word[1]]), text)
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
@@ -102,7 +103,7 @@ class Case:
                     self.check(check)
 
     def shell(self, text):
-        """Runs a command of the shell, which has to succeed."""
+        """Requires that a command of the shell succeeds."""
         self.call("sh", ["-c", self.fill(text)])
         if self.code != 0:
             self.fail("wanted exit code 0")
@@ -160,7 +161,7 @@ class Case:
             self.fail(f"wanted the output of the run before:\n{self.before}")
 
     def approved(self):
-        # The last digits of a logarithm or of an interval's bound belong to the library that computed them.
+        # Because the last digits of a logarithm or of an interval's bound belong to the library that computed them.
         got = re.sub(r"([0-9]\.[0-9]{8})[0-9]+", r"\1", self.out)
         file = HERE / "approved" / f"{self.name}.txt"
         if os.environ.get("DRAFTPROOF_APPROVE"):
@@ -173,7 +174,7 @@ class Case:
 
 
 def all_cases():
-    """What carries out each case, by name."""
+    """Returns what carries out each case, by name."""
     import logic
 
     cases = {name.rstrip("_"): call for name, call in inspect.getmembers(logic, inspect.isfunction) if name[0] != "_"}
