@@ -52,10 +52,10 @@ class Ran:
                f"  exit code {self.code}\n  out: {self.out[:300]!r}\n  err: {self.err[:600]!r}"
 
 
-def run(words, limit=60, **more):
+def run(words, limit=60, program=PROGRAM, **more):
     """One run. A run that does not end is killed, which is exit code -9."""
     more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
-    child = subprocess.Popen([PROGRAM, *words], start_new_session=True, **more)
+    child = subprocess.Popen([program, *words], start_new_session=True, **more)
     try:
         out, err = child.communicate(timeout=limit)
     except subprocess.TimeoutExpired:

@@ -1,2 +1,0 @@
-run(0 describe delayed_paths)
-approved()

@@ -1,0 +1,355 @@
+"""The cases that a table does not hold, a function each: `case` is its folder, its runs and the lines of a table (run.py)."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+
+def _names(*rooms):
+    """The names of the headers in these folders of the source tree."""
+    return [header.stem for room in rooms for header in (SOURCE / room).glob("*.hpp")]
+
+
+def bench_compare(case):
+    """Two stored runs of one benchmark each way, one that noise explains, one that is gone, one that is new; bad files."""
+    def write(file, **times):
+        case.write(file, json.dumps({"benchmarks": [{"name": name, "cpu_time": time, "time_unit": "us"}
+                                                    for name, some in times.items() for time in some]}))
+    write("old.json", up=[10, 11, 12, 11, 10], down=[30, 31, 32, 31, 30], same=[5, 6, 7, 6, 5], gone=[1])
+    write("new.json", up=[20, 21, 22, 21, 20], down=[10, 11, 12, 11, 10], same=[6, 7, 8, 6, 5], fresh=[1])
+    case.write("goal.json", json.dumps({
+        "goals": [{"what": "up over down", "slower": "up", "faster": "down", "sense": "at_least", "bound": 2}],
+        "benchmarks": [{"name": "up", "cpu_time": 3}, {"name": "down", "cpu_time": 2}]}))
+    case.do(r"""
+      0 bench compare old.json new.json = approved
+      0 bench compare old.json new.json --threshold 300 --json ~ "name": "{up|down}",\n *"verdict": "within_noise"
+        ~ "name": "gone",\n *"verdict": "missing"
+        ~ "name": "fresh",\n *"verdict": "new"
+      # Goals are judged again from what is stored; only who asks gets an exit code.
+      0 bench report goal.json ~ up over down +1\.50 +1\.50 to 1\.50 +at least 2 +not met
+      1 bench --require-goals report goal.json
+      $ printf '{"benchmarks": [' >broken.json; printf '{"schema": "draftproof.survey/2"}' >other.json
+      2 bench {compare old.json|report} {broken|other|absent}.json
+        ~ ^draftproof: $2\.json: found .*, wanted what `draftproof bench --json` writes
+      2 bench compare old.json
+    """)
+
+
+def describe_everything(case):
+    """Whatever list shows can be described."""
+    kinds = json.loads(case.run(0, "list --json")).values()
+    names = [entry["name"] for kind in kinds if isinstance(kind, list) for entry in kind]
+    for name in names:
+        case.do(f"0 describe {name} ~ ^{re.escape(name)}\\n")
+    if len(names) < 250:
+        case.fail(f"described {len(names)} entries only")
+    case.do("2 describe exact_lay ~ did you mean exact_law")
+
+
+def device_cuda(case):
+    """What `--device cuda` does depends on the machine: a program without CUDA refuses it, one without a device skips, and
+    with one the numbers are the CPU's."""
+    asked = "survey bernoulli:positions=3 --verifier single_draft --tuples 3000 --instances 0 --json"
+    case.values["asked"] = asked
+    case.call(case.values["PROGRAM"], [*asked.split(), "--device", "cuda"])
+    if case.code == 2:
+        case.do("""
+          2 {$asked|check single_draft --tier sampled|check --list|simulate single_draft bernoulli} --device cuda
+            ~ --device: found "cuda", wanted cpu: this program was built without CUDA""")
+    elif case.code == 77:
+        case.do(r"""
+          77 {check single_draft --tier sampled|simulate single_draft bernoulli} --device cuda ~ ^skipped: no CUDA device\n\Z
+          77 $asked --device cuda ~ "schema": "draftproof.skipped/1",\n *"device": "cuda",\n *"skipped": "no CUDA device"
+          0 check --list single_draft --device cuda""")
+    else:
+        case.do(r"""
+          0 $asked --device cuda ~ "device": "cuda"
+            mask ,\n *"device": "cuda" ->
+          0 $asked = same
+          0 check single_draft --tier sampled --device cuda ~ trials on cuda""")
+    case.do('2 survey bernoulli --device nowhere ~ --device: found "nowhere", wanted[ ]')
+
+
+def device_gates(case):
+    """Gates that draw their trials on a device are tests with the label gpu, skipped where it is not; the other tiers are
+    as ever."""
+    def gates(device, tests):
+        case.call("cmake", [f"-DPROGRAM={case.values['FAKES']}", f"-DTESTS={case.folder / tests}", "-DTARGET=mine",
+                            "-DPROFILE=pr", "-DSEED=1", "-DSHARE=1", f"-DDEVICE={device}", "-DTIMEOUT=300", "-DALL=TRUE", "-P",
+                            f"{SOURCE}/cmake/DraftproofWriteGates.cmake"])
+
+    for device, passed in ("absent", r"\*\*\*Skipped"), ("honest", " *Passed"):
+        (case.folder / device).mkdir()
+        gates(device, f"{device}/CTestTestfile.cmake")
+        if case.code != 0:
+            case.fail("wanted gates")
+        written = case.read(f"{device}/CTestTestfile.cmake")
+        # The false-alarm budget is divided among all gates that draw.
+        drawing = len(re.findall("--tier sampled ", written))
+        for pattern in (rf"check single_draft --tier sampled [^\n]* --device {device} ",
+                        r'mine.single_draft.sampled]==\] PROPERTIES LABELS "gate;sampled;gpu"',
+                        r'mine.single_draft.proof]==\] PROPERTIES LABELS "gate;proof"',
+                        rf"--tier sampled [^\n]* --gates {drawing} "):
+            case.matches(pattern, text=written)
+        case.matches(r"--tier (proof|edge) [^\n]*--device", wanted=False, text=written)
+        case.do(rf"""
+          $ ctest --test-dir {device} -L gpu -R mine.single_draft
+            ~ mine.single_draft.sampled [ .]+{passed}""")
+    # A program without the device is an error of the build.
+    gates("nowhere", "none.cmake")
+    if case.code == 0 or (case.folder / "none.cmake").exists():
+        case.fail("wanted no gates on a device that there is not")
+    case.matches('found "nowhere"', text=case.err)
+
+
+def help_(case):
+    """Every command explains itself; commands are found like everything else."""
+    top = case.run(0, "--help")
+    case.matches(r"Exit codes: 0 held, 1 violated, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped\.")
+    for name in _names("cli/commands"):
+        name = name.replace("_", "-")
+        case.matches(rf"\n  {name} ", text=top)
+        case.do(f"""
+          0 {name} --help ~ Usage: draftproof {name}
+            ~ Exit codes:[ ]""")
+    case.do(r"0 --version ~ ^[0-9]+\.[0-9]+\.[0-9]+\n\Z")
+
+
+def list_(case):
+    """Everything that was found, by kind. Looked for, not compared: a new file must not break a test of the list."""
+    case.do(r"""
+      0 list ~ (^|\n){verifiers|lossy schemes|mutants|draft laws|properties}\n
+        ~ (^|\n){path verifiers|path mutants|tree laws|path properties|instances|families}\n
+        ~ \n  single_draft +accept the draft with min\(1, p/q\), else draw from \(p - q\)\+\n
+        ~ \n  resample_from_target[ ]
+        ~ \n  single_draft_tree +accept the draft with min\(1, p/q\), else draw from \(p - q\)\+, at every node of a tree\n
+      0 list --json
+        json schema draftproof\.list/2
+    """)
+    for name in _names("verifiers", "verifiers/lossy", "verifiers/lossy/paths", "verifiers/paths", "mutants", "mutants/paths",
+                       "mutants/drafters", "mutants/drafters/trees", "sim/drafters", "sim/drafters/trees", "properties/checks",
+                       "properties/paths/checks"):
+        case.matches(f'"name": "{name}"')
+
+
+def mutants(case):
+    """The kill matrix: every mutant caught, nobody accused, each with a line that shows it again. Times are not data."""
+    case.do(r"""
+      0 mutants --controls 1 --json !~ seconds
+        json schema draftproof\.mutants/2
+        json clean true
+    """)
+    for name in _names("mutants", "mutants/paths", "mutants/drafters"):
+        case.matches(f'"mutant": "{name}"')
+    case.do(r"""
+      # A replay line of the matrix, run.
+      1 prove single_draft --law draft_temperature_mismatch --instance "p=(1 1)/2 q=(1 2)/3 K=1"
+        ~ exact_law violated on p=\(1 1\)/2 q=\(1 2\)/3 K=1\n +got \(2/5 3/5\), wanted \(1/2 1/2\), TV 1/10\n
+        ~ \n  also violated: [^\n]*declared_drafts
+      2 mutants --instances 0
+    """)
+
+
+def survey_by_position(case):
+    """--by-position: the positions of a row add up to the row. Several lengths: each is the survey of that length."""
+    asked = "survey bernoulli:positions=3 --verifier single_draft --tuples 3001 --instances 0 --json"
+    row = json.loads(case.run(0, asked + " --by-position"))["sources"][0]["rows"][0]
+    for of, whole in ("accepted", row["membership"]["count"]), ("tuples", row["tuples"]):
+        if len(row["by_position"][of]) != 3 or sum(row["by_position"][of]) != whole:
+            case.fail(f"{of} add up to {sum(row['by_position'][of])}, wanted {whole}")
+    if len(row["by_position"]["optimum"]) != 3:
+        case.fail("wanted 3 optima")
+    case.do(f"0 {asked} !~ by_position")
+
+    asked = "survey-paths bernoulli:positions=3 --verifier block -K 1 --steps 200 --instances 4 --json"
+    both = json.loads(case.run(0, f"{asked} -L 1,3"))["sources"]
+    case.matches('\n  "length"', wanted=False)
+    for length, among in zip((1, 3), both):
+        alone = json.loads(case.run(0, f"{asked} -L {length}"))["sources"][0]
+        case.matches(f'\n  "length": {length},')
+        if alone != among:
+            case.fail(f"the survey of length {length} differs among others:\n{among}")
+    case.do("2 survey-paths bernoulli --verifier block -L 1,65")
+
+
+def work_failures(case):
+    """A disk that fills up, a folder that cannot be written and a capture that is gone: a clear error, the documented exit code,
+    and nothing half-written."""
+    program = case.values["PROGRAM"]
+    survey = "survey zipf:vocabulary=40,positions=60 --instances 0 --tuples 60 --verifier k_seq,ladder,single_draft".split()
+    # No file can be made in /proc: refused before the work where permissions say so (2), else an error of the write (4).
+    for option in ("--output", "--checkpoint") if os.path.exists("/proc/self") else ():
+        case.call(program, [*survey, option, "/proc/result.json"])
+        if case.code not in (2, 4) or case.out:
+            case.fail(f"{option} in a folder where no file can be made")
+        case.matches("/proc/result.json: (found|cannot be created)")
+
+    # A disk of one page, which the earlier file takes, where a namespace of one's own may mount one.
+    disk = "mkdir disk && mount -t tmpfs -o size=4k none disk && printf kept >disk/all.json"
+    unshare = shutil.which("unshare")
+    if unshare and subprocess.run([unshare, "-rm", "sh", "-c", disk], cwd=case.folder, capture_output=True).returncode == 0:
+        for option in "--output disk/all.json --json", "--shard 1/2 --output disk/all.json", "--json --checkpoint disk/saved":
+            (case.folder / "disk").rmdir()
+            case.call(unshare, ["-rm", "sh", "-c", disk + ' && "$@"; code=$?; ls disk; cat disk/all.json; exit $code', "sh",
+                                program, *survey, *option.split()])
+            # The result stands on standard output, but for a part or a checkpoint, which is none.
+            if case.code != 4:
+                case.fail(f"a full disk, {option}")
+            case.matches(r"all.json\nkept\Z", text=case.out)
+            case.matches("disk/[a-z.]+: cannot be written: No space left", text=case.err)
+    else:
+        print("skipped: no tmpfs of one's own here")
+
+    case.do("""
+      # A capture that is gone between the parts and their merge, or changed.
+      $ cp $SOURCE/data/stories512_positions.npz good.npz
+      0 survey good.npz --instances 0 --tuples 60 --verifier k_seq --shard {1|2}/2 --output part-$1.json
+      $ mv good.npz away.npz
+      2 merge part-1.json part-2.json --json ~ good.npz: found
+      $ cp part-1.json good.npz
+      2 merge part-1.json part-2.json --json ~ good.npz
+    """)
+
+
+def _holds(case, name, what, whole):
+    """Requires that a file of the case holds the bytes of the whole."""
+    if case.read(name) != whole:
+        case.fail(f"{what}: other bytes")
+
+
+def _parts(case, asked, of, order):
+    """Runs the shards of a request in this order. Returns the names of their files."""
+    for i in order:
+        case.run(0, f"{asked} --shard {i}/{of} --output part-{i}-of-{of}.json")
+    return " ".join(f"part-{i}-of-{of}.json" for i in order)
+
+
+def work_proofs(case):
+    """Proofs, the kill matrix and a divided study: shards, a deal by measured times, and a resumed run give the bytes of
+    one process."""
+    prove = "prove k_seq accept_always typical_acceptance block gumbel_coupling --instances 70"
+    for asked in prove, "mutants --instances 2 --controls 1 --further 0", "reproduce order_of_schemes --effort 1100":
+        name = asked.split()[0]
+        case.call(case.values["PROGRAM"], [*asked.split(), "--json", "--quiet", "--output", "whole.json", "--checkpoint", name])
+        wanted, whole = case.code, case.read("whole.json")
+        if wanted not in (0, 1):
+            case.fail(f"{name}: wanted a result")
+        deals = [""]
+        if asked == prove:
+            case.run(0, f"plan {asked} --json --output plan.json")
+            deals.append("--deal=plan.json")
+        for deal in deals:
+            for i in 2, 3, 1:
+                case.run(0, f"{asked} {deal} --quiet --threads {i} --shard {i}/3 --output part-{i}.json")
+            case.run(wanted, "merge part-2.json part-3.json part-1.json --json --output all.json")
+            _holds(case, "all.json", f"{name}, 3 shards, {deal}", whole)
+        case.run(wanted, f"{asked} --json --quiet --checkpoint {name} --resume --output all.json")
+        _holds(case, "all.json", f"{name}, resumed", whole)
+    case.values["prove"] = prove
+    case.do("""
+      # One instance, a door and a study without blocks are not divided.
+      2 prove k_seq --instance "p=(1 1)/2 q=(0 1)/1 K=1" --shard 1/2 --output x.json ~ blocks: found --instance
+      2 reproduce worst_cases --shard 1/2 --output x.json ~ wanted a study with blocks: order_of_schemes
+      2 $prove --shard 1/2 --deal gone.json --output x.json ~ gone.json: found no such file
+      $ printf '{}' >no_plan.json
+      2 $prove {--shard 1/2|} --deal no_plan.json --output x.json ~ no_plan.json: found no plan
+      2 $prove --shard "" --output x.json ~ --shard: found "", wanted a value
+    """)
+
+
+def work_ranks(case):
+    """The same bytes from any number of ranks, also more than processors; one error for all."""
+    program, mpirun = case.values["PROGRAM"], shutil.which("mpirun")
+    libraries = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
+    if not mpirun or "libmpi" not in libraries:
+        print("skipped: built without MPI, or no mpirun")
+        return
+    os.environ["LSAN_OPTIONS"] = "detect_leaks=0"  # an MPI keeps what it allocated
+
+    def on_ranks(ranks, words, wanted=None):
+        case.call(mpirun, ["--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *words])
+        if wanted is not None and (case.code != 0 or case.out != wanted):
+            case.fail(f"{ranks} ranks: wanted one result, with the bytes of one process")
+
+    for asked, ranks in (
+            ("survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder --tuples 9000 --instances 5", (1, 2, 3, 4)),
+            ("check k_seq --tier sampled --profile quick", (2,)),
+            ("simulate k_seq zipf:vocabulary=40 --tuples 5000000", (3,)),
+            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block --steps 50000 --instances 5", (4,)),
+            ("prove k_seq block --instances 70", (2, 3))):
+        asked += " --json --quiet"
+        case.run(0, asked + " --output whole.json")
+        whole = case.read("whole.json")
+        for some in ranks:
+            on_ranks(some, [program, *asked.split(), "--threads", "1"], whole)
+    # By a plan too. A command or a study without blocks runs on rank 0 alone.
+    case.run(0, f"plan {asked} --output plan.json")
+    on_ranks(3, [program, *asked.split(), "--threads", "1", "--deal", "plan.json"], whole)
+    for alone in "list --json", "reproduce --json", "check k_seq --list --json":
+        on_ranks(2, [program, *alone.split()], case.run(0, alone))
+
+    on_ranks(2, [program, "survey", "gone.npz"])
+    if case.code == 0 or case.err.count("draftproof: gone.npz") != 1 or case.out:
+        case.fail("a missing file on two ranks: wanted one error")
+
+    # A rank that is killed ends the job, without a result, and its checkpoint serves.
+    long = ("survey zipf:vocabulary=32000 --verifier k_seq,recursive_rejection -K 4 --instances 0 --tuples 20000000 --json"
+            " --quiet --threads 1")
+    saving = [program, *long.split(), "--checkpoint", "saved", "--output", "result.json"]
+    on_ranks(2, ["sh", "-c", """
+        if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ]; then exec "$@"; fi
+        "$@" &
+        rank=$!
+        while [ ! -f saved.2-of-2 ]; do sleep 0.05; done
+        kill -9 $rank
+        wait $rank""", "sh", *saving])
+    if case.code == 0 or (case.folder / "result.json").exists():
+        case.fail("a killed rank: wanted no result and no exit code 0")
+    on_ranks(2, [*saving, "--resume"])
+    if case.code != 0:
+        case.fail("resumed after a killed rank: wanted exit code 0")
+    case.run(0, long + " --output whole.json")
+    _holds(case, "result.json", "resumed after a killed rank", case.read("whole.json"))
+
+
+def work_shards(case):
+    """Shards merged in any order, ranks and threads give the bytes of one process."""
+    survey = "survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder,recursive_rejection --tuples 9000 --instances 5"
+    for asked, wanted in (
+            (survey, 0), ("simulate k_seq zipf:vocabulary=40 --tuples 5000000", 0),
+            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block --steps 50000 --instances 5", 0),
+            ("check k_seq accept_always --tier sampled --profile quick", 1)):
+        name = asked.split()[0]
+        case.run(wanted, f"{asked} --json --output whole.json")
+        whole = case.read("whole.json")
+        for threads in 1, 5:
+            case.run(wanted, f"{asked} --json --threads {threads} --output threads.json")
+            _holds(case, "threads.json", f"{name}, {threads} threads", whole)
+        case.run(wanted, f"merge {_parts(case, asked, 3, (2, 3, 1))} --json --output all.json")
+        _holds(case, "all.json", f"{name}, 3 shards", whole)
+        # A merge of a merge.
+        case.run(0, "merge --partial part-3-of-3.json part-1-of-3.json --output some.json")
+        case.run(wanted, "merge some.json part-2-of-3.json --json --output all.json")
+        _holds(case, "all.json", f"{name}, merged in steps", whole)
+        case.do(f"""
+          2 merge part-1-of-3.json part-3-of-3.json ~ found no shard 2/3
+          2 merge part-1-of-3.json part-3-of-3.json part-1-of-3.json ~ part-1-of-3.json: found shard 1/3 a second time
+          $ cp part-1-of-3.json {name}.json""")
+    # Sixty-four shards of one more survey, in the order of their names.
+    case.run(0, f"{survey} --json --output whole.json")
+    parts = sorted(_parts(case, survey, 64, range(1, 65)).split())
+    case.run(0, f"merge {' '.join(parts)} --json --output all.json")
+    _holds(case, "all.json", "64 shards", case.read("whole.json"))
+    case.values["survey"] = survey
+    case.do("""
+      2 merge survey.json simulate.json ~ simulate.json: found another request: .*command .simulate. instead of .survey.
+      # What is no whole file of this plan is refused.
+      $ sed s/sums/sumt/g part-1-of-3.json >edited.json; head -c 200 part-1-of-3.json >cut.json
+      2 merge {edited|cut}.json ~ $1.json: found a truncated or edited file
+      2 $survey --shard 4/3 --output x.json ~ --shard: found .4/3.
+      2 $survey --shard 1/3 ~ --shard: found no --output
+    """)
