@@ -1,8 +1,8 @@
 # One file in, everything out: every file of a room becomes a registered thing of its kind. Nobody edits a list.
 #
 # A file `recursive_rejection.hpp` defines a type `RecursiveRejection` in the namespace of its room. A file without a type of
-# its name holds a family: every struct at the start of a line, but templates and what is in `namespace detail`. For each kind
-# there is a function template `draftproof::register_<kind><Type>()`, which generated sources call.
+# its name holds a family: every struct at the start of a line, but those in `namespace detail`. For each kind there is a function template
+# `draftproof::register_<kind><Type>()`, which generated sources call.
 
 function(draftproof_type_name out file)
   get_filename_component(name ${file} NAME_WE)
@@ -20,27 +20,22 @@ endfunction()
 # draftproof_types_in(<out> FILE): the types that a file registers.
 function(draftproof_types_in out file)
   draftproof_type_name(own ${file})
-  file(STRINGS ${file} lines REGEX "^(struct [A-Z]|template|namespace detail|}  // namespace detail)")
+  file(READ ${file} text)
+  string(REGEX MATCHALL "\n(struct [A-Z][A-Za-z0-9]*( final)?( : [^;{\n]*)? {|namespace detail|}  // namespace detail)" lines "${text}")
   set(types "")
-  set(passed FALSE)
+  set(detail FALSE)
   foreach(line IN LISTS lines)
-    if(line MATCHES "^struct ([A-Za-z0-9]+)")
+    if(line MATCHES "struct ([A-Za-z0-9]+)")
       if(CMAKE_MATCH_1 STREQUAL own)
         set(types ${own})
         break()
-      elseif(NOT passed)
+      elseif(NOT detail)
         list(APPEND types ${CMAKE_MATCH_1})
       endif()
-    endif()
-    # A template is one line above its struct; a detail ends by its own line.
-    if(line MATCHES "^namespace detail")
-      set(passed TRUE)
-      set(detail TRUE)
-    elseif(line MATCHES "^template")
-      set(passed TRUE)
-    elseif(NOT detail OR line MATCHES "^}")
-      set(passed FALSE)
+    elseif(line MATCHES "}")
       set(detail FALSE)
+    else()
+      set(detail TRUE)
     endif()
   endforeach()
   if(NOT types)

@@ -70,13 +70,16 @@ def headers_of(folder):
     return found
 
 
-def opening_comment(text):
-    """The lines of the comment that opens a file, without their marks."""
+def comment_on(name, text):
+    """The lines of the comment above the struct with this `name`, or else of the one that opens the file, without marks."""
+    above = re.search(rf"((?://.*\n)+)\n?(?:namespace detail {{(?:.*\n)*?}}  // namespace detail\n\n|template.*\n)*struct \w+[^;]*?"
+                      rf"\bname\s*=\s*\"{re.escape(name)}\"", text)
+    block = above.group(1) if above else text
     lines = []
-    for line in text.splitlines():
+    for line in block.splitlines():
         if not line.startswith("//"):
             break
-        lines.append(line[3:])
+        lines.append(line.lstrip("/").removeprefix(" "))
     return "\n".join(lines)
 
 
@@ -98,7 +101,7 @@ def entries(program):
                 other = "verifiers" if entry.folder == "paths" else "mutants"
                 entry.header = headers[other].get(short.removesuffix("_tree"))
             if entry.header:
-                entry.comment = opening_comment((ROOT / entry.header).read_text())
+                entry.comment = comment_on(short, (ROOT / entry.header).read_text())
             found[entry.folder, entry.name] = entry
     return found
 

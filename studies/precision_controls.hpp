@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <draftproof/mutants/float_running_sum.hpp>
+#include <draftproof/mutants/pick.hpp>
 #include <draftproof/properties/precision/audit.hpp>
 #include <draftproof/sim/sampling/quantised_row.hpp>
 

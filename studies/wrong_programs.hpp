@@ -20,8 +20,8 @@
 #include <vector>
 
 #include <draftproof/captures/row.hpp>
-#include <draftproof/mutants/resample_from_target.hpp>
-#include <draftproof/mutants/wor_verified_as_iid.hpp>
+#include <draftproof/mutants/draft_distribution.hpp>
+#include <draftproof/mutants/residual.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/studies/contrived_verifier.hpp>

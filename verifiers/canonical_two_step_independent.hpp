@@ -5,7 +5,7 @@
 // Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived here.
 #pragma once
 
-#include <draftproof/sim/drafters/independent.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/verifiers/canonical_two_step.hpp>
 
 namespace draftproof::verifiers {

@@ -16,7 +16,7 @@
 
 #include <memory>
 
-#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/rejection/last_draw.hpp>
 #include <draftproof/verifiers/transport/transport_plan.hpp>

@@ -6,7 +6,7 @@
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
 #pragma once
 
-#include <draftproof/sim/drafters/tail_draw.hpp>
+#include <draftproof/sim/drafters/fixed.hpp>
 #include <draftproof/verifiers/optimal_transport.hpp>
 
 namespace draftproof::verifiers {

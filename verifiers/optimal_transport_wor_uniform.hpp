@@ -6,7 +6,7 @@
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
 #pragma once
 
-#include <draftproof/sim/drafters/without_replacement_uniform.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/verifiers/optimal_transport.hpp>
 
 namespace draftproof::verifiers {

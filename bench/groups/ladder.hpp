@@ -19,8 +19,7 @@
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/sim/drafters/without_replacement.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 #include <draftproof/verifiers/ladder/plan.hpp>

@@ -17,7 +17,7 @@
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
-#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/verifiers/paths/block.hpp>
 #include <draftproof/verifiers/paths/ladder_block.hpp>

@@ -15,7 +15,7 @@ RowRefused bad(const std::string& what, const std::string& found, const std::str
 }
 
 /// The stream of draft i of n below node u in a tree of `length` tokens: the number that the drafter of the trees
-/// gives it (sim/trees/tree_drafter.hpp, sim/drafters/trees/gumbel_tree.hpp).
+/// gives it (sim/trees/tree_drafter.hpp, sim/drafters/trees/trees.hpp).
 std::uint32_t stream_of(const TreeDrafterInfo& drafter, int i, int n, int length, int u) {
   if (!drafter.shared_noise()) return 0;
   if (drafter.distinct_siblings) return static_cast<std::uint32_t>(u);

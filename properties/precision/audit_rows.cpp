@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <draftproof/captures/families/zipf.hpp>
+#include <draftproof/captures/families/generated.hpp>
 
 namespace draftproof {
 

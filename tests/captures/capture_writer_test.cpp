@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include <draftproof/captures/capture.hpp>
-#include <draftproof/captures/families/gaussian_logits.hpp>
+#include <draftproof/captures/families/generated.hpp>
 
 #include <draftproof/tests/support/hostile.hpp>
 

@@ -3,12 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <draftproof/captures/families/bernoulli.hpp>
-#include <draftproof/captures/families/dirichlet.hpp>
-#include <draftproof/captures/families/gaussian_logits.hpp>
-#include <draftproof/captures/families/one_hot.hpp>
-#include <draftproof/captures/families/uniform.hpp>
-#include <draftproof/captures/families/zipf.hpp>
+#include <draftproof/captures/families/generated.hpp>
 
 #include <draftproof/tests/support/hostile.hpp>
 

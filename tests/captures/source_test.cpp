@@ -1,7 +1,7 @@
 #include <draftproof/captures/source.hpp>
 
 #include <draftproof/captures/capture.hpp>
-#include <draftproof/captures/families/gaussian_logits.hpp>
+#include <draftproof/captures/families/generated.hpp>
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/npz.hpp>
 

@@ -12,8 +12,7 @@
 #include <draftproof/gpu/float_rows.hpp>
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/sim/distributions/stored_row.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/sim/drafters/without_replacement.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/gpu/logit_batches.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/verifiers/k_seq.hpp>

@@ -14,7 +14,7 @@
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/optimum.hpp>
 #include <draftproof/gpu/ratio_table.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/gpu/host_laws.hpp>
 #include <draftproof/tests/support/gpu/law_rows.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>

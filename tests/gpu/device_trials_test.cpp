@@ -6,7 +6,7 @@
 
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/simulate.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/gpu/joint_on_host.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/table_parity.hpp>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/gpu/joint_on_host.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/trial_fibers.hpp>

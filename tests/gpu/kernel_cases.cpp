@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <draftproof/sim/distributions/streamed_rows.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>

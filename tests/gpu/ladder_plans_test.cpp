@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/sim/drafters/without_replacement_uniform.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/register_lockstep_parity.hpp>
 #include <draftproof/verifiers/ladder.hpp>

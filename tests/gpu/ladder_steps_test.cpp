@@ -12,8 +12,7 @@
 #include <vector>
 
 #include <draftproof/gpu/tree_batch.hpp>
-#include <draftproof/sim/drafters/trees/delayed_paths.hpp>
-#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/register_lockstep_steps.hpp>
 #include <draftproof/verifiers/paths/ladder_block.hpp>

@@ -11,7 +11,7 @@
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/simulate.hpp>
 #include <draftproof/gpu/steps.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/verifiers/optimal_transport.hpp>
 #include <draftproof/verifiers/paths/block.hpp>

@@ -5,8 +5,7 @@
 #include <cstdio>
 #include <tuple>
 
-#include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/sim/drafters/without_replacement.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/parity_rows.hpp>
 #include <draftproof/tests/support/gpu/register_lockstep_parity.hpp>

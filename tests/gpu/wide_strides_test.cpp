@@ -14,7 +14,7 @@
 #include <draftproof/gpu/device/grids.hpp>
 #include <draftproof/gpu/teams/split_scratch.hpp>
 #include <draftproof/gpu/workspace.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/gpu/logit_batches.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/stored_lockstep.hpp>

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/float_running_sum.hpp>
+#include <draftproof/mutants/pick.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/studies/figures/precision.hpp>
 

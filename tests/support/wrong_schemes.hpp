@@ -1,7 +1,7 @@
 // Verifiers of paths and tree drafters that are wrong on purpose, each in the one way that one property detects.
 #pragma once
 
-#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
 #include <draftproof/verifiers/paths/greedy_block.hpp>
 #include <draftproof/verifiers/paths/token_path.hpp>

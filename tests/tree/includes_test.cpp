@@ -78,7 +78,7 @@ const std::map<std::string, std::map<std::string, int>>& layers() {
   return map;
 }
 
-/// "random" of "sim/random/philox.hpp", "checks" of "properties/paths/checks/counters.hpp", "" of "sim/info.hpp".
+/// "random" of "sim/random/philox.hpp", "checks" of "properties/paths/checks/accepted_tokens.hpp", "" of "sim/info.hpp".
 std::string layer_folder(const std::string& path) {
   const auto first = path.find('/'), second = path.find('/', first + 1);
   if (second == std::string::npos) return "";
@@ -169,7 +169,7 @@ TEST(Includes, ComplainWhereTheyShould) {
     return !complaints(room, path.empty() ? std::string(room) + "/some.hpp" : path, text).empty();
   };
   EXPECT_TRUE(wrong("sim", "#include <draftproof/verifiers/k_seq.hpp>\n"));
-  EXPECT_TRUE(wrong("verifiers", "// x\n  # include <draftproof/mutants/accept_always.hpp>\n"));
+  EXPECT_TRUE(wrong("verifiers", "// x\n  # include <draftproof/mutants/accept_test.hpp>\n"));
   EXPECT_TRUE(wrong("properties", "#include <draftproof/report/text.hpp>\n"));
   EXPECT_TRUE(wrong("optimum", "#include <draftproof/captures/row.hpp>\n"));
   EXPECT_TRUE(wrong("captures", "#include <draftproof/gpu/launch.hpp>\n"));
@@ -192,10 +192,10 @@ TEST(Includes, ComplainWhereTheyShould) {
   EXPECT_TRUE(wrong("sim", philox, "sim/numeric/exp.hpp"));
   EXPECT_TRUE(wrong("sim", philox, "sim/info.hpp"));
   EXPECT_FALSE(wrong("sim", philox, "sim/trials/run_trials.hpp"));
-  EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/drafters/iid.hpp>\n", "sim/distributions/ratio_table.hpp"));
+  EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/drafters/sampled.hpp>\n", "sim/distributions/ratio_table.hpp"));
   EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/token.hpp>\n", "sim/unknown/a.hpp"));
   EXPECT_TRUE(
-      wrong("properties", "#include <draftproof/properties/gate/gate.hpp>\n", "properties/checks/padding.hpp"));
+      wrong("properties", "#include <draftproof/properties/gate/gate.hpp>\n", "properties/checks/same_results.hpp"));
   EXPECT_FALSE(wrong("properties", "#include <draftproof/properties/proof/proof.hpp>\n", "properties/gate/gate.hpp"));
   EXPECT_TRUE(wrong("sim", "#include <draftproof/sim/no_such_file.hpp>\n"));
 }

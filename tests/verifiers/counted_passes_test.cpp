@@ -2,7 +2,7 @@
 // found in few passes, is valid and as good as the root.
 #include <gtest/gtest.h>
 
-#include <draftproof/captures/families/gaussian_logits.hpp>
+#include <draftproof/captures/families/generated.hpp>
 #include <draftproof/properties/scripted/reject_all.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>

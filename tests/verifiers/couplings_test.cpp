@@ -6,9 +6,7 @@
 #include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
-#include <draftproof/sim/drafters/gumbel_iid.hpp>
-#include <draftproof/sim/drafters/gumbel_top_k.hpp>
-#include <draftproof/sim/drafters/minhash.hpp>
+#include <draftproof/sim/drafters/shared_noise.hpp>
 #include <draftproof/statistics/interval.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/tests/support/golden.hpp>

@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/sim/drafters/fixed_top_k.hpp>
-#include <draftproof/sim/drafters/greedy.hpp>
-#include <draftproof/sim/drafters/hub.hpp>
+#include <draftproof/sim/drafters/fixed.hpp>
 #include <draftproof/tests/support/golden.hpp>
 #include <draftproof/tests/support/planned.hpp>
 #include <draftproof/verifiers/canonical_two_step_independent.hpp>

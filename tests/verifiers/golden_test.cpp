@@ -7,14 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/argmax_match.hpp>
-#include <draftproof/mutants/fixed_verified_as_sampled.hpp>
-#include <draftproof/mutants/no_residual_update.hpp>
-#include <draftproof/mutants/resample_from_target.hpp>
-#include <draftproof/mutants/resorted_drafts.hpp>
-#include <draftproof/mutants/resorted_k_seq.hpp>
-#include <draftproof/mutants/resorted_wor.hpp>
-#include <draftproof/mutants/wor_verified_as_iid.hpp>
+#include <draftproof/mutants/accept_test.hpp>
+#include <draftproof/mutants/draft_distribution.hpp>
+#include <draftproof/mutants/draft_order.hpp>
+#include <draftproof/mutants/residual.hpp>
+#include <draftproof/mutants/several_drafts.hpp>
 #include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/tests/support/audited.hpp>

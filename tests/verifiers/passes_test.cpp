@@ -7,20 +7,16 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/streamed_rows.hpp>
-#include <draftproof/sim/drafters/greedy.hpp>
-#include <draftproof/sim/drafters/gumbel_iid.hpp>
-#include <draftproof/sim/drafters/gumbel_top_k.hpp>
-#include <draftproof/sim/drafters/hub.hpp>
-#include <draftproof/sim/drafters/independent.hpp>
-#include <draftproof/sim/drafters/minhash.hpp>
-#include <draftproof/sim/drafters/tail_draw.hpp>
-#include <draftproof/sim/drafters/without_replacement.hpp>
+#include <draftproof/sim/drafters/fixed.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
+#include <draftproof/sim/drafters/shared_noise.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/gls.hpp>
 #include <draftproof/verifiers/greedy_drafts.hpp>
 #include <draftproof/verifiers/gumbel_coupling.hpp>
 #include <draftproof/verifiers/gumbel_top_k_coupling.hpp>
+#include <draftproof/verifiers/ladder_independent.hpp>
 #include <draftproof/verifiers/naive_tree.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_distinct.hpp>
@@ -31,7 +27,6 @@
 #include <draftproof/verifiers/single_draft.hpp>
 #include <draftproof/verifiers/spec_hub.hpp>
 #include <draftproof/verifiers/tail_draw.hpp>
-#include <draftproof/verifiers/ladder_independent.hpp>
 #include <draftproof/verifiers/truncated_alphabet.hpp>
 #include <draftproof/verifiers/truncated_lp.hpp>
 

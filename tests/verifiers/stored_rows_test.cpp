@@ -6,8 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/normalised_rows.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/sim/drafters/without_replacement.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/random/explorer.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/tests/support/example_rows.hpp>

@@ -8,8 +8,7 @@
 
 #include <draftproof/bench/gpu/run.cuh>
 #include <draftproof/gpu/draft_batch.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
-#include <draftproof/sim/drafters/without_replacement.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 
 namespace draftproof::gpu_bench {
 

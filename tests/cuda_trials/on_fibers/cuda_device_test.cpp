@@ -17,7 +17,7 @@
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/device_parity.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/tests/support/gpu/trial_fibers.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>

@@ -4,9 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/coin_reused_as_threshold.hpp>
-#include <draftproof/mutants/non_strict_compare.hpp>
-#include <draftproof/mutants/residual_without_mass.hpp>
+#include <draftproof/mutants/accept_test.hpp>
+#include <draftproof/mutants/residual.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/tests/support/audited.hpp>

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/fallback_to_last_id.hpp>
+#include <draftproof/mutants/pick.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>

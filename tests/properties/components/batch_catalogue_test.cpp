@@ -5,13 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/components/batch/padding_lanes_win.hpp>
-#include <draftproof/properties/components/batch/checks/no_forbidden_token.hpp>
-#include <draftproof/properties/components/batch/checks/row_law.hpp>
+#include <draftproof/mutants/components/batch/output_columns.hpp>
+#include <draftproof/properties/components/batch/checks/other_rows.hpp>
+#include <draftproof/properties/components/batch/checks/output.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/sim/components/batch/offsets_by_chunk.hpp>
-#include <draftproof/sim/components/batch/padded_output.hpp>
-#include <draftproof/sim/components/batch/token_chain.hpp>
+#include <draftproof/sim/components/batch/runners.hpp>
 
 namespace draftproof {
 namespace {

@@ -4,16 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/components/sampler/coin_can_be_one.hpp>
-#include <draftproof/mutants/components/sampler/float_running_sum.hpp>
-#include <draftproof/mutants/components/sampler/gumbel_from_24_bit_uniform.hpp>
-#include <draftproof/mutants/components/sampler/uniform_of_24_bits.hpp>
-#include <draftproof/mutants/components/sampler/zero_exponential_wins.hpp>
+#include <draftproof/mutants/components/sampler/wrong_samplers.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/components/sampler/checks/law_in_budget.hpp>
-#include <draftproof/properties/components/sampler/checks/tail_mass.hpp>
-#include <draftproof/sim/components/sampler/alias_sampler.hpp>
-#include <draftproof/sim/components/sampler/inverse_cdf_sampler.hpp>
+#include <draftproof/properties/components/sampler/checks/samplers.hpp>
+#include <draftproof/sim/components/sampler/samplers.hpp>
 
 namespace draftproof {
 namespace {

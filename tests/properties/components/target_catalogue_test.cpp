@@ -4,7 +4,7 @@
 
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/components/target/chains.hpp>
-#include <draftproof/sim/components/target/request_rows.hpp>
+#include <draftproof/sim/components/target/target_rows.hpp>
 
 namespace draftproof {
 namespace {

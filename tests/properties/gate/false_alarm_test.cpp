@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/exact/rational.hpp>
-#include <draftproof/mutants/resorted_drafts.hpp>
+#include <draftproof/mutants/draft_order.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/sim/sampling/complement.hpp>
@@ -222,10 +222,10 @@ TEST(FalseAlarms, AnOrderFixedOrDrawnWithoutTheTokens) {
 }
 
 /// Sorting the drafts is wrong for a rule that depends on their order; these rules depend on the set.
-struct SortedMatch : mutants::Resorted<verifiers::SampleAndMatch> {
+struct SortedMatch : mutants::detail::Resorted<verifiers::SampleAndMatch> {
   static constexpr Info info = innocent("sorted_match", DraftLaws{"iid", "without_replacement"});
 };
-struct SortedTransport : mutants::Resorted<verifiers::OptimalTransport> {
+struct SortedTransport : mutants::detail::Resorted<verifiers::OptimalTransport> {
   static constexpr Info info = innocent("sorted_transport", DraftLaws{"iid"}, 2);
 };
 

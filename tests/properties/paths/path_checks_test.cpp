@@ -1,11 +1,9 @@
 // Each property of paths can fail: a verifier or a drafter that is wrong in the one way that it detects is reported.
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/non_strict_compare.hpp>
-#include <draftproof/mutants/paths/accepted_counts_rejected_one.hpp>
-#include <draftproof/mutants/paths/noise_drawn_once_per_prompt.hpp>
-#include <draftproof/mutants/paths/resample_from_target_path.hpp>
-#include <draftproof/mutants/residual_without_mass.hpp>
+#include <draftproof/mutants/accept_test.hpp>
+#include <draftproof/mutants/paths/token_verification.hpp>
+#include <draftproof/mutants/residual.hpp>
 #include <draftproof/properties/paths/checks/state_law.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>

@@ -3,8 +3,8 @@
 
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
-#include <draftproof/sim/drafters/trees/iid_paths.hpp>
-#include <draftproof/sim/drafters/trees/without_replacement_tree.hpp>
+#include <draftproof/sim/drafters/trees/paths.hpp>
+#include <draftproof/sim/drafters/trees/trees.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>

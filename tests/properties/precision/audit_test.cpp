@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/float_running_sum.hpp>
+#include <draftproof/mutants/pick.hpp>
 #include <draftproof/properties/gate/gate.hpp>
 #include <draftproof/properties/precision/audit.hpp>
 #include <draftproof/properties/precision/audit_gate.hpp>

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <draftproof/properties/paths/checks/completed_law.hpp>
+#include <draftproof/properties/paths/checks/output_distribution.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/tests/support/wrong_schemes.hpp>

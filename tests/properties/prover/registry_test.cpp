@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/resample_from_target.hpp>
+#include <draftproof/mutants/residual.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/verifiers/single_draft.hpp>
 
 namespace draftproof {

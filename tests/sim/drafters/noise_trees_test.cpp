@@ -9,7 +9,7 @@
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
-#include <draftproof/sim/drafters/trees/gumbel_paths.hpp>
+#include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
 #include <draftproof/tests/support/noise_trees.hpp>
 #include <draftproof/verifiers/gls.hpp>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/plain_rows.hpp>
-#include <draftproof/sim/drafters/trees/top_k_tree.hpp>
+#include <draftproof/sim/drafters/trees/trees.hpp>
 #include <draftproof/sim/random/explorer.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 

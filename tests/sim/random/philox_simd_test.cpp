@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/streamed_rows.hpp>
-#include <draftproof/sim/drafters/gumbel_iid.hpp>
-#include <draftproof/sim/drafters/gumbel_top_k.hpp>
-#include <draftproof/sim/drafters/minhash.hpp>
+#include <draftproof/sim/drafters/shared_noise.hpp>
 #include <draftproof/sim/random/immediate_emit.hpp>
 #include <draftproof/sim/random/node_noise_source.hpp>
 #include <draftproof/sim/random/philox.hpp>

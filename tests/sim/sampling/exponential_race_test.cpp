@@ -8,8 +8,7 @@
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
-#include <draftproof/sim/drafters/gumbel_iid.hpp>
-#include <draftproof/sim/drafters/gumbel_top_k.hpp>
+#include <draftproof/sim/drafters/shared_noise.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/random/tape.hpp>
 #include <draftproof/sim/sampling/minhash_rejection.hpp>

@@ -10,7 +10,7 @@
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/random/explorer.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 #include <draftproof/verifiers/ladder.hpp>

@@ -8,11 +8,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <draftproof/mutants/ladder_wor_first_draft.hpp>
-#include <draftproof/mutants/ladder_wor_last_draft.hpp>
+#include <draftproof/mutants/ladder_choice.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
-#include <draftproof/sim/drafters/without_replacement.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/random/explorer.hpp>
 #include <draftproof/verifiers/ladder/distinct_choice.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
@@ -92,7 +91,7 @@ InThreeBins split(const Instance& instance, std::vector<int> bins) { return {ins
 
 RC_GTEST_PROP(DistinctChoice, HasTheLawOfTheProposalOnItsGroup, (const Instance& instance)) {
   const auto bins = *rc::gen::container<std::vector<int>>(instance.target.size(), rc::gen::inRange(0, 3));
-  RC_CLASSIFY(has_the_law<mutants::FirstOfGroup>(split(instance, bins), instance.drafts), "the first draft would do");
+  RC_CLASSIFY(has_the_law<mutants::detail::FirstOfGroup>(split(instance, bins), instance.drafts), "the first draft would do");
   RC_ASSERT(has_the_law<DistinctChoice>(split(instance, bins), instance.drafts));
 }
 
@@ -101,9 +100,9 @@ TEST(DistinctChoice, FirstAndLastDraftDoNotHaveIt) {
   const Instance instance = Instance::parse("p=(1 1 1) q=(3 2 1) K=2");
   const InThreeBins laws = split(instance, {0, 1, 1});
   EXPECT_TRUE(has_the_law<DistinctChoice>(laws, 2));
-  EXPECT_FALSE(has_the_law<mutants::FirstOfGroup>(laws, 2));
-  EXPECT_FALSE(has_the_law<mutants::LastOfGroup>(laws, 2));
-  const Chosen first = chosen_by<mutants::FirstOfGroup>(laws, 2), last = chosen_by<mutants::LastOfGroup>(laws, 2);
+  EXPECT_FALSE(has_the_law<mutants::detail::FirstOfGroup>(laws, 2));
+  EXPECT_FALSE(has_the_law<mutants::detail::LastOfGroup>(laws, 2));
+  const Chosen first = chosen_by<mutants::detail::FirstOfGroup>(laws, 2), last = chosen_by<mutants::detail::LastOfGroup>(laws, 2);
   EXPECT_EQ(first.token[1], Rational("1/12"));
   EXPECT_EQ(first.token[2], Rational("1/15"));
   EXPECT_EQ(last.token[1], Rational("1/15"));

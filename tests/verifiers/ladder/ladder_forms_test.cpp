@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/subjects/path_erased.hpp>
-#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/tests/support/chosen_law.hpp>
 #include <draftproof/tests/support/weighted_models.hpp>
 #include <draftproof/verifiers/paths/ladder_block.hpp>

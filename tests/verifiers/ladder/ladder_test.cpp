@@ -11,7 +11,7 @@
 #include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
-#include <draftproof/sim/drafters/iid.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/bucketed_rows.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 

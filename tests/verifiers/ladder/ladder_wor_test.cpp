@@ -11,7 +11,7 @@
 #include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
-#include <draftproof/sim/drafters/without_replacement.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/bucketed_rows.hpp>
 #include <draftproof/verifiers/ladder_wor.hpp>
 

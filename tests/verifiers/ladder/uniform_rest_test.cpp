@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/captures/source.hpp>
-#include <draftproof/optimum/laws/without_replacement_uniform.hpp>
+#include <draftproof/optimum/laws/closed_forms.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
-#include <draftproof/sim/drafters/without_replacement_uniform.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/random/explorer.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/verifiers/ladder_wor.hpp>

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/fixed_verified_as_sampled.hpp>
-#include <draftproof/mutants/wor_verified_as_iid.hpp>
+#include <draftproof/mutants/draft_distribution.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>

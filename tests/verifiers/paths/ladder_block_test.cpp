@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/subjects/path_erased.hpp>
-#include <draftproof/sim/drafters/trees/delayed_paths.hpp>
-#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/tests/support/chosen_law.hpp>
 #include <draftproof/tests/support/golden_path.hpp>
 #include <draftproof/tests/support/weighted_models.hpp>

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <draftproof/properties/subjects/path_erased.hpp>
-#include <draftproof/sim/drafters/trees/without_replacement_tree.hpp>
+#include <draftproof/sim/drafters/trees/trees.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
 #include <draftproof/tests/support/weighted_models.hpp>
 #include <draftproof/verifiers/ladder_wor.hpp>

@@ -5,8 +5,8 @@
 
 #include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
-#include <draftproof/sim/drafters/trees/iid_paths.hpp>
-#include <draftproof/sim/drafters/trees/without_replacement_tree.hpp>
+#include <draftproof/sim/drafters/trees/paths.hpp>
+#include <draftproof/sim/drafters/trees/trees.hpp>
 #include <draftproof/tests/support/small_models.hpp>
 #include <draftproof/verifiers/paths/branch_reentry.hpp>
 #include <draftproof/verifiers/paths/greatest/order_buckets.hpp>

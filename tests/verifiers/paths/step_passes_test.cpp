@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/streamed_rows.hpp>
-#include <draftproof/sim/drafters/trees/iid_paths.hpp>
+#include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/paths/block.hpp>

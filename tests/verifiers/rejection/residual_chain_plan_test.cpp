@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/ratio_table.hpp>
-#include <draftproof/sim/drafters/independent.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/recursive_rejection_random_order.hpp>

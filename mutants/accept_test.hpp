@@ -1,0 +1,286 @@
+// Mutants: wrong accept tests of one draft.
+#pragma once
+
+#include <cmath>
+
+#include <draftproof/sim/random/uniform_source.hpp>
+#include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
+
+namespace draftproof::mutants {
+
+// Mutant: keeps the draft without a test.
+//
+// Cost: none.
+// Source: a wrong count of matches kept every draft: huggingface/transformers#28508; rule of arXiv:2211.17192.
+// Error: the output law is q.
+// Hidden: at p = q only.
+// Smallest: p = (0 1), q = (1 0): law (1 0), TV 1.
+struct AcceptAlways {
+  static constexpr Info info{.name = "accept_always",
+                             .summary = "keep the draft without a test",
+                             .source = "count of matches as in huggingface/transformers#28508",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1,
+                             .derived_from = "single_draft"};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R&) const {
+    return accepted(at.draft(0), 0);
+  }
+};
+
+// Mutant: two right rules joined into a wrong one. A token y is drawn from p, and the draft x is kept if it equals y
+// or if the ratio test passes; otherwise the residual of single-draft sampling follows.
+//
+//   y        random.pick(p)      a draw from the target
+//
+// Cost: a draw from p, a flip, a draw after a refusal.
+// Source: alibaba/rtp-llm#1295.
+// Error: each of the two tests alone is exact; together they accept more than min(p, q).
+// Hidden: at p = q, and where p and q share no token.
+// Smallest: p = (1 1)/2, q = (0 1): law (1 3)/4, TV 1/4.
+
+struct AcceptIfMatchOrRatio {
+  static constexpr Info info{.name = "accept_if_match_or_ratio",
+                             .summary = "keep the draft if it equals a draw from p or passes the ratio test",
+                             .source = "slip reported as alibaba/rtp-llm#1295",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1,
+                             .derived_from = "single_draft"};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    const Token y = random.pick(at.residual(at.zero()));
+    if (x == y || random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
+    return last_draw(at, random, at.residual(at.one()));
+  }
+};
+
+// Mutant: emits the most probable token of p, whatever was drafted; it counts as accepted if it was.
+//
+// Source: greedy verification applied to sampling.
+// Hidden: if p is a point mass.
+struct ArgmaxMatch {
+  static constexpr Info info{.name = "argmax_match",
+                             .summary = "emit the most probable token of p",
+                             .source = "greedy verification used for sampling",
+                             .drafts = DraftLaws{"iid"},
+                             .derived_from = "sample_and_match"};
+
+  template <Laws L>
+  DRAFTPROOF_DEVICE Token prepare(const L& laws, int) const {
+    Token best = 0;
+    for (Token x = 1; x < laws.vocabulary(); ++x)
+      if (laws.target(x) > laws.target(best)) best = x;
+    return best;
+  }
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, Token best, R&) const {
+    return accepted(best, find_draft(at, best));
+  }
+};
+
+// Mutant: single-draft sampling with 32-bit uniforms converted to float: the largest of them round to 1.
+//
+//   u        (float) word 2^-32     1 for 128 of 2^32 words; a draft with p = q is then refused
+//
+// Source: sgl-project/sglang#30822, found in review.
+// Error: an explorer finds it exact, and it is too rare for samples. After such a refusal the residual is empty and
+// the draw has no weights.
+// Smallest: p = q on one token, u = 1.
+struct CoinCanBeOne {
+  static constexpr Info info{.name = "coin_can_be_one",
+                             .summary = "accept coins of 32 bits as floats, of which the largest are 1",
+                             .source = "sgl-project/sglang#30822, found in review",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1,
+                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .derived_from = "single_draft"};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (keeps(at.target(x), at.proposal(x), random)) return accepted(x, 0);
+    return random.emit(at.residual(at.one()));
+  }
+
+ private:
+  template <class Scalar, class R>
+  DRAFTPROOF_DEVICE static bool keeps(const Scalar& p, const Scalar& q, R& random) {
+    if constexpr (requires { random.next(Purpose::flip); }) {
+      const auto word = static_cast<std::uint32_t>(random.next(Purpose::flip) >> 32);
+      return static_cast<double>(static_cast<float>(word) * 0x1p-32f) * static_cast<double>(q) <
+             static_cast<double>(p);
+    } else {
+      return random.flip(p, q);
+    }
+  }
+};
+
+// Mutant: single-draft sampling that keeps a draft without a test where p and q differ by less than a tenth.
+//
+//   e        1 / parts           smallest difference that is tested
+//
+// Cost: one flip, a draw after a refusal.
+// Source: mlc-ai/mlc-llm#2236, on purpose there.
+// Error: the difference is small wherever both probabilities are, so rare tokens are emitted as often as q drafts
+// them.
+// Hidden: at p = q, and where no drafted token's p is below its q by less than the difference.
+// Smallest: p = (1 2)/3, q = (1 3)/4: law (1 3)/4, TV 1/12.
+
+struct EpsilonAccept {
+  static constexpr Info info{.name = "epsilon_accept",
+                             .summary = "keep the draft untested where p and q differ by less than 0.1",
+                             .source = "mlc-ai/mlc-llm#2236",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1,
+                             .derived_from = "single_draft"};
+
+  int parts = 10;
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    using Scalar = typename P::Scalar;
+    const Token x = at.draft(0);
+    const Scalar p = at.target(x), q = at.proposal(x);
+    const Scalar apart = p > q ? Scalar(p - q) : Scalar(q - p);
+    if (apart * Scalar(parts) < at.one() || random.flip(p, q)) return accepted(x, 0);
+    return last_draw(at, random, at.residual(at.one()));
+  }
+};
+
+// Mutant: single-draft sampling whose ratio test is a sum of logarithms in single precision.
+//
+//   keep     log p > log u + log q     floats next to log q are up to |log q| 2^-23 apart: a log u nearer to 0 than
+//                                      half of that is lost in the sum, and p = q is refused
+//
+// Source: vLLM 0.33.0, second model runner (docs/findings/engine-vllm-second-runner.md).
+// Error: an explorer finds it exact, and it is too rare for samples. After such a refusal at p = q the residual is
+// empty and the draw has no weights.
+// Visible: at p = q below 1/2 with uniforms beside 1.
+// Hidden: where q = 1, as log q = 0 loses nothing.
+
+struct LogSpaceTest {
+  static constexpr Info info{.name = "log_space_test",
+                             .summary = "accept while log u + log q < log p, in single precision",
+                             .source = "vllm-project/vllm 0.33.0; rule of arXiv:2211.17192",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1,
+                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .derived_from = "single_draft"};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (keeps(at.target(x), at.proposal(x), random)) return accepted(x, 0);
+    return random.emit(at.residual(at.one()));
+  }
+
+ private:
+  template <class Scalar, class R>
+  DRAFTPROOF_DEVICE static bool keeps(const Scalar& p, const Scalar& q, R& random) {
+    if constexpr (requires { random.next(Purpose::flip); }) {
+      const auto u = static_cast<float>(random.next(Purpose::flip) >> 40) * 0x1p-24f;
+      const float sum = std::log(u) + std::log(static_cast<float>(q));
+      return std::log(static_cast<float>(p)) > sum;
+    } else {
+      return random.flip(p, q);
+    }
+  }
+};
+
+// Mutant: single-draft sampling that also accepts on the threshold: u q <= p, with u in [0, 1).
+//
+//   u        one uniform     can be 0: a draft with p = 0 is then accepted
+//
+// Source: sgl-project/sglang#35771.
+// Error: 2^-53 a test, so neither laws nor samples show it, and an explorer finds it exact. On a grid of b bits the
+// error is one cell, 1/32 in total variation at b = 4.
+// Smallest: p=(0 1), q=(1 1)/2, u = 0.
+struct NonStrictCompare {
+  static constexpr Info info{.name = "non_strict_compare",
+                             .summary = "accept while u q <= p, on the threshold too",
+                             .source = "sgl-project/sglang#35771",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1,
+                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .derived_from = "single_draft"};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (keeps(at.target(x), at.proposal(x), random)) return accepted(x, 0);
+    return last_draw(at, random, at.residual(at.one()));
+  }
+
+ private:
+  /// A real-valued uniform is on its threshold with probability 0.
+  template <class Scalar, class R>
+  DRAFTPROOF_DEVICE static bool keeps(const Scalar& p, const Scalar& q, R& random) {
+    if constexpr (requires { random.next(Purpose::flip); })
+      return unit_interval(random.next(Purpose::flip)) * static_cast<double>(q) <= static_cast<double>(p);
+    else
+      return random.flip(p, q);
+  }
+};
+
+// Mutant: single-draft sampling with its ratio inverted: the draft is kept with probability min(1, q / p).
+//
+// Cost: one flip, a draw after a refusal.
+// Source: a classic slip, p and q swapped in one line; rule of arXiv:2211.17192.
+// Error: drafts with p below q are always kept.
+// Hidden: at p = q only.
+// Smallest: p = (1 2)/3, q = (2 1)/3: law (2 1)/3, TV 1/3.
+struct RatioInverted {
+  static constexpr Info info{.name = "ratio_inverted",
+                             .summary = "keep the draft with min(1, q / p)",
+                             .source = "classic slip; rule of arXiv:2211.17192",
+                             .drafts = DraftLaws{"iid"},
+                             .most_drafts = 1,
+                             .derived_from = "single_draft"};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    // u * 0 < q holds for every u: a draft with p = 0 is kept, as in an engine.
+    if (!(at.target(x) > at.zero()) || random.flip(at.proposal(x), at.target(x))) return accepted(x, 0);
+    return last_draw(at, random, at.residual(at.one()));
+  }
+};
+
+// Mutant: every second decision of a plan accepts its first draft without a coin, as a flag does that a first call
+// sets and nothing resets.
+//
+//   calls_     decisions so far
+//
+// Source: derived here.
+// Error: no law: the same drafts and coins give different tokens. A single decision, and so a replay that begins
+// anew, is right.
+// Hidden: in every first call.
+
+struct SecondCallAccepts {
+  static constexpr Info info{
+      .name = "second_call_accepts",
+      .summary = "every second decision accepts its draft without a coin",
+      .source = "derived here",
+      .drafts = DraftLaws{"iid"},
+      .most_drafts = 1,
+      .unsupported = {.simulate = "it counts its calls, of all threads", .device = "it counts its calls"},
+      .derived_from = "single_draft"};
+
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    const Token x = at.draft(0);
+    if (calls_++ % 2 == 1) return accepted(x, 0);
+    if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
+    return last_draw(at, random, at.residual(at.one()));
+  }
+
+ private:
+  mutable unsigned calls_ = 0;
+};
+
+}  // namespace draftproof::mutants

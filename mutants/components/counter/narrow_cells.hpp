@@ -1,0 +1,69 @@
+// Mutants of counters: types too small for the counts.
+#pragma once
+
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/counter_steps.hpp>
+
+namespace draftproof::mutants::components::counter {
+
+// Mutant: counts tokens in cells of 16 bits. A cell begins again at 65,536, and the token looks as rare as its
+// remainder.
+//
+// Hidden: below 2^16 trials of a token.
+//
+// Symbols and cost: sim/components/counter_steps.hpp.
+// Source: derived here.
+struct CellsOf16Bits : CounterSteps {
+  static constexpr ComponentInfo info{
+      .name = "cells_of_16_bits", .summary = "cells of a histogram have 16 bits", .source = "derived here"};
+
+  using Cell = std::uint16_t;
+  using Counts = StepCounts<CellsOf16Bits>;
+};
+
+// Mutant: counts tokens in floats. From 2^24 on a trial more changes nothing, and the distance from p stops
+// shrinking.
+//
+// Hidden: below 2^24 trials of a token, and in sums of equal parts, which a float doubles without an error.
+//
+// Symbols and cost: sim/components/counter_steps.hpp.
+// Source: derived here.
+struct CellsOfFloats : CounterSteps {
+  static constexpr ComponentInfo info{
+      .name = "cells_of_floats", .summary = "cells of a histogram are floats", .source = "derived here"};
+
+  using Cell = float;
+  using Counts = StepCounts<CellsOfFloats>;
+};
+
+// Mutant: counts trials in 32 bits. After 2^32 of them shares are taken of a number that began again.
+//
+// Hidden: below 2^32 trials.
+//
+// Symbols and cost: sim/components/counter_steps.hpp.
+// Source: derived here.
+struct TrialsOf32Bits : CounterSteps {
+  static constexpr ComponentInfo info{
+      .name = "trials_of_32_bits", .summary = "the number of trials has 32 bits", .source = "derived here"};
+
+  using Trials = std::uint32_t;
+  using Counts = StepCounts<TrialsOf32Bits>;
+};
+
+// Mutant: addresses a trial's words by its number in 32 bits. From trial 2^32 on the same trials are run again:
+// counts grow, and evidence with them, of no new trial.
+//
+// Hidden: below 2^32 trials, and from every count.
+//
+// Symbols and cost: sim/components/counter_steps.hpp.
+// Source: derived here.
+struct WordsRepeatAfter32Bits : CounterSteps {
+  static constexpr ComponentInfo info{.name = "words_repeat_after_32_bits",
+                                      .summary = "trials 2^32 apart have the same words",
+                                      .source = "derived here"};
+
+  static std::uint64_t address(std::uint64_t trial) { return static_cast<std::uint32_t>(trial); }
+  using Counts = StepCounts<WordsRepeatAfter32Bits>;
+};
+
+}  // namespace draftproof::mutants::components::counter

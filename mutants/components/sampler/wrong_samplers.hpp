@@ -1,0 +1,177 @@
+// Mutants of samplers.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/inverse_cdf.hpp>
+#include <draftproof/sim/components/sampler/samplers.hpp>
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof::mutants::components::sampler {
+
+// Mutant: the uniform is a 32-bit integer scaled in float. The largest 128 of 2^32 round to 1, and the scan runs off
+// the end.
+//
+// sim/components/inverse_cdf.hpp has symbols and cost.
+// Source: sgl-project/sglang#30822, found in review.
+// Hidden: except for the largest words.
+struct CoinCanBeOne : InverseCdfSteps {
+  static constexpr ComponentInfo info{.name = "coin_can_be_one",
+                                      .summary = "32-bit integers scaled to float: the largest round to 1",
+                                      .source = "sgl-project/sglang#30822"};
+
+  static double uniform(std::uint64_t word) {
+    return static_cast<double>(static_cast<float>(static_cast<std::uint32_t>(word >> 32)) * 0x1p-32F);
+  }
+  template <class SumList>
+  static Token past_the_end(const SumList& sums) {
+    return static_cast<Token>(sums.size());
+  }
+
+  auto prepare(std::span<double> row) const { return InverseCdfTable<CoinCanBeOne>(row); }
+};
+
+// Mutant: if rounding makes the last sum smaller than 1 and the uniform is not below it, returns the last id, even
+// one without weight.
+//
+// sim/components/inverse_cdf.hpp has symbols and cost.
+// Source: sgl-project/sglang#22643.
+// Hidden: if the last token has weight, or sums round to 1 or above.
+struct FallbackToLastId : InverseCdfSteps {
+  static constexpr ComponentInfo info{.name = "fallback_to_last_id",
+                                      .summary = "where rounding leaves no bucket the last id is returned",
+                                      .source = "sgl-project/sglang#22643"};
+
+  template <class SumList>
+  static Token past_the_end(const SumList& sums) {
+    return static_cast<Token>(sums.size()) - 1;
+  }
+
+  auto prepare(std::span<double> row) const { return InverseCdfTable<FallbackToLastId>(row); }
+};
+
+// Mutant: the textbook sampler with running sums in float. Late sums are multiples of 2^-24, so the weights of rare
+// tokens are rounded away.
+//
+// sim/components/inverse_cdf.hpp has symbols and cost.
+// Source: derived here; the law of the program is exact.
+// Error: total variation 1e-4 at V = 32,000, 1e-3 at 262,144.
+// Hidden: at small V.
+struct FloatRunningSum : InverseCdfSteps {
+  static constexpr ComponentInfo info{.name = "float_running_sum",
+                                      .summary = "running sums in float, left to right",
+                                      .source = "class property of textbook samplers"};
+
+  using Sum = float;
+
+  auto prepare(std::span<double> row) const { return InverseCdfTable<FloatRunningSum>(row); }
+};
+
+// Mutant: Gumbel noise from a 24-bit uniform. -log(-log u) is at most 17.3, so tokens further than that below the
+// head are never drawn, and tokens near this distance too rarely.
+//
+//   u        (word >> 40) + 1/2, in 2^-24
+//   E        clock(word)     -log u; the greatest logit - log E is the least E / w
+//
+// Cost: V logarithms a draw.
+// Source: vllm-project/vllm#51367.
+// Hidden: except in the tail.
+
+struct GumbelFrom24BitUniform : draftproof::components::sampler::RaceSampler {
+  static constexpr ComponentInfo info{.name = "gumbel_from_24_bit_uniform",
+                                      .summary = "Gumbel noise of a 24-bit uniform",
+                                      .source = "vllm-project/vllm#51367"};
+
+  static double clock(std::uint64_t word) { return -std::log((static_cast<double>(word >> 40) + 0.5) * 0x1p-24); }
+
+  template <class Noise>
+  Token draw(std::span<double> row, Noise& noise) const {
+    Token best = no_token;
+    double highest = 0;
+    for (std::size_t x = 0; x < row.size(); ++x) {
+      const double score = std::log(row[x]) - std::log(clock(noise()));
+      if (!(row[x] > 0) || (best != no_token && !(score > highest))) continue;
+      best = static_cast<Token>(x);
+      highest = score;
+    }
+    return best;
+  }
+};
+
+// Mutant: a race that divides the row by its noise in place. The winner is right, but the buffer is read again later
+// as the law of the drafts.
+//
+//   E        clock(word)     exponential of a word
+//
+// Cost: V clocks a draw.
+// Source: vllm-project/vllm#16952.
+// Hidden: in the law of the draw; visible in the row, which no longer sums to 1.
+struct ProposalOverwrittenByRace : draftproof::components::sampler::RaceSampler {
+  static constexpr ComponentInfo info{.name = "proposal_overwritten_by_race",
+                                      .summary = "the race divides the row of weights in place",
+                                      .source = "vllm-project/vllm#16952"};
+
+  template <class Noise>
+  Token draw(std::span<double> row, Noise& noise) const {
+    for (double& weight : row) weight /= clock(noise());
+    Token best = no_token;
+    for (std::size_t x = 0; x < row.size(); ++x)
+      if (row[x] > 0 && (best == no_token || row[x] > row[static_cast<std::size_t>(best)]))
+        best = static_cast<Token>(x);
+    return best;
+  }
+};
+
+// Mutant: the textbook sampler with 24-bit uniforms, so that a token's probability is a multiple of 2^-24.
+//
+// sim/components/inverse_cdf.hpp has symbols and cost.
+// Source: derived here; the law of the program is exact.
+// Error: total variation up to V 2^-25 by the grid.
+// Hidden: at small V.
+struct UniformOf24Bits : InverseCdfSteps {
+  static constexpr ComponentInfo info{.name = "uniform_of_24_bits",
+                                      .summary = "uniforms on a grid of 2^-24",
+                                      .source = "class property of float uniforms"};
+
+  static double uniform(std::uint64_t word) { return static_cast<double>(word >> 40) * 0x1p-24; }
+
+  auto prepare(std::span<double> row) const { return InverseCdfTable<UniformOf24Bits>(row); }
+};
+
+// Mutant: a race by the largest w / E whose exponential can be 0. Then 0 / 0 is NaN, and comparisons with NaN let it
+// win.
+//
+//   u        float of 32 bits in 2^-32: the largest round to 1
+//   E        clock(word)     -log u, 0 for 2^-25 of all words
+//
+// Cost: V logarithms a draw.
+// Source: pytorch/pytorch#192577.
+// Error: tokens without weight can be drawn: at V = 152,000 in one of 220 draws.
+
+struct ZeroExponentialWins {
+  static constexpr ComponentInfo info{.name = "zero_exponential_wins",
+                                      .summary = "an exponential of 0 over a weight of 0 wins",
+                                      .source = "pytorch/pytorch#192577"};
+
+  static double clock(std::uint64_t word) {
+    return static_cast<double>(-std::log(static_cast<float>(static_cast<std::uint32_t>(word >> 32)) * 0x1p-32F));
+  }
+
+  template <class Noise>
+  Token draw(std::span<double> row, Noise& noise) const {
+    Token best = 0;
+    double highest = 0;
+    for (std::size_t x = 0; x < row.size(); ++x) {
+      const double score = row[x] / clock(noise());
+      if (x > 0 && score <= highest) continue;  // false if either is NaN
+      best = static_cast<Token>(x);
+      highest = score;
+    }
+    return best;
+  }
+};
+
+}  // namespace draftproof::mutants::components::sampler

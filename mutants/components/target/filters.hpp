@@ -1,0 +1,122 @@
+// Mutants of target rows: wrong filters and penalties.
+#pragma once
+
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/target_steps.hpp>
+
+namespace draftproof::mutants::components::target {
+
+// Mutant: the bonus row counts the committed text alone, and not the drafts before it.
+//
+// sim/components/target_steps.hpp has steps, symbols and cost.
+// Source: vllm 0.33.0, min_tokens (docs/findings/engine-vllm-least-length.md).
+// Hidden: without a penalty, without drafts, and at all draft positions.
+struct BonusForgetsDrafts : TargetSteps {
+  static constexpr ComponentInfo info{.name = "bonus_forgets_drafts",
+                                      .summary = "the bonus row is made from the committed text, without the drafts",
+                                      .source = "vllm 0.33.0, min_tokens"};
+
+  int count(const TargetRequest& request, const Token* drafts, int i, Token x) const {
+    return TargetSteps::count(request, drafts, i == request.drafts() ? 0 : i, x);
+  }
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
+// Mutant: applies every filter to the whole row where each was asked for on what the one before it left, as a fused
+// kernel of top-k and top-p does.
+//
+// Hidden: where one filter is on, or where the filters that follow see no mass removed.
+//
+// sim/components/target_steps.hpp has steps, symbols and cost.
+struct ChainFilteredJointly : TargetSteps {
+  static constexpr ComponentInfo info{.name = "chain_filtered_jointly",
+                                      .summary = "filters of a chain all see the whole row",
+                                      .source = "derived here"};
+
+  bool joint(const TargetRequest&) const { return true; }
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
+// Mutant: applies bias, min-p and top-k to the bonus row only, not to the rows that drafts are tested against.
+//
+// sim/components/target_steps.hpp has steps, symbols and cost.
+// Source: vllm-project/vllm#42744.
+// Hidden: without drafts and without filters.
+struct FilterReachesBonusOnly : TargetSteps {
+  static constexpr ComponentInfo info{.name = "filter_reaches_bonus_only",
+                                      .summary = "bias, min-p and top-k are applied to the bonus row alone",
+                                      .source = "vllm-project/vllm#42744"};
+
+  bool filtered(const TargetRequest& request, int i) const { return i == request.drafts(); }
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
+// Mutant: from the second position on the penalty counts the last committed token twice.
+//
+// sim/components/target_steps.hpp has steps, symbols and cost.
+// Source: vllm-project/vllm#33251, found in review.
+// Hidden: at the first position, without a penalty, and without committed tokens.
+struct PenaltyCountsLastTokenTwice : TargetSteps {
+  static constexpr ComponentInfo info{
+      .name = "penalty_counts_last_token_twice",
+      .summary = "from the second draft position on the last committed token counts twice",
+      .source = "vllm-project/vllm#33251"};
+
+  int count(const TargetRequest& request, const Token* drafts, int i, Token x) const {
+    const bool again = i > 0 && !request.committed.empty() && request.committed.back() == x;
+    return TargetSteps::count(request, drafts, i, x) + (again ? 1 : 0);
+  }
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
+// Mutant: top-p keeps the tokens whose running share, themselves included, is below p. The token that reaches p is
+// dropped, and with it everything where the first token reaches p alone; the first token is then kept.
+//
+// Hidden: without top-p.
+//
+// sim/components/target_steps.hpp has steps, symbols and cost.
+struct TopPLeavesOutTheLast : TargetSteps {
+  static constexpr ComponentInfo info{.name = "top_p_leaves_out_the_last",
+                                      .summary = "top-p drops the token that reaches the share",
+                                      .source = "derived here"};
+
+  template <class Scalar>
+  void filter(const TargetRequest& request, TargetFilters<Scalar>& filters) const {
+    TargetRequest others = request;
+    others.top_p = others.typical_p = 0;
+    TargetSteps::filter(others, filters);
+    if (request.top_p > 0) {
+      TargetFilters<Scalar> strict = filters;
+      strict.top_p(request.top_p, false);
+      const auto& left = strict.kept();
+      if (std::find(left.begin(), left.end(), true) != left.end())
+        filters = strict;
+      else
+        filters.top_p(1);
+    }
+    if (request.typical_p > 0) filters.typical_p(request.typical_p);
+  }
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
+}  // namespace draftproof::mutants::components::target

@@ -1,0 +1,109 @@
+// Mutants of target rows: wrong temperatures.
+#pragma once
+
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/target_steps.hpp>
+
+namespace draftproof::mutants::components::target {
+
+// Mutant: applies filters to the row at temperature 1 and the temperature after them, whatever order was asked for.
+//
+// Hidden: at temperature 1, and with filters that a temperature does not move (top-k).
+//
+// sim/components/target_steps.hpp has steps, symbols and cost.
+struct FiltersBeforeTemperature : TargetSteps {
+  static constexpr ComponentInfo info{.name = "filters_before_temperature",
+                                      .summary = "filters see the row at temperature 1 in either order",
+                                      .source = "derived here"};
+
+  bool cold_last(const TargetRequest&) const { return true; }
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
+// Mutant: takes a temperature of at most one half for temperature 0: the most probable token has all mass. Engines do
+// this below 1e-5, where no row shows it; the exponent of a small model stands for that.
+//
+// Hidden: at temperature 0 itself and from 1 on.
+//
+// sim/components/target_steps.hpp has steps, symbols and cost.
+struct LowTemperatureIsGreedy : TargetSteps {
+  static constexpr ComponentInfo info{.name = "low_temperature_is_greedy",
+                                      .summary = "temperatures of at most one half are taken for 0",
+                                      .source = "derived here"};
+
+  int coldness(const TargetRequest& request) const {
+    return request.coldness >= 2 * request.grain ? 0 : request.coldness;
+  }
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
+// Mutant: without a specialised kernel p silently becomes one-hot at its largest entry.
+//
+// sim/components/target_steps.hpp has steps, symbols and cost.
+// Source: sgl-project/sglang#39253.
+// Hidden: unless every implementation is tested.
+struct TargetArgmaxFallback : TargetSteps {
+  static constexpr ComponentInfo info{.name = "target_argmax_fallback",
+                                      .summary = "without a specialised kernel p is one-hot at its largest entry",
+                                      .source = "sgl-project/sglang#39253"};
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    std::vector<Scalar> law = target_row<Scalar>(*this, request, drafts, i);
+    if (request.backend == TargetBackend::specialised) return law;
+    const auto top = std::max_element(law.begin(), law.end());
+    for (auto entry = law.begin(); entry != law.end(); ++entry) *entry = Scalar(entry == top ? 1 : 0);
+    return law;
+  }
+};
+
+// Mutant: computes rows of p at temperature 1 for every request.
+//
+// sim/components/target_steps.hpp has steps, symbols and cost.
+// Source: vllm-project/vllm#9834.
+// Hidden: at temperature 1 and on rows whose weights are all equal.
+struct TargetAtDefaultTemperature : TargetSteps {
+  static constexpr ComponentInfo info{.name = "target_at_default_temperature",
+                                      .summary = "p at temperature 1 whatever was asked for",
+                                      .source = "vllm-project/vllm#9834"};
+
+  int coldness(const TargetRequest& request) const { return request.grain; }
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
+// Mutant: leaves out the temperature where it is within a quarter of 1, after engines that compare it with 1 by a
+// tolerance.
+//
+// Hidden: at temperature 1 itself and far from it.
+//
+// sim/components/target_steps.hpp has steps, symbols and cost.
+struct TemperatureNearOneSkipped : TargetSteps {
+  static constexpr ComponentInfo info{.name = "temperature_near_one_skipped",
+                                      .summary = "temperatures within a quarter of 1 are taken for 1",
+                                      .source = "derived here"};
+
+  int coldness(const TargetRequest& request) const {
+    const int beyond = request.coldness - request.grain;
+    return request.coldness > 0 && 4 * beyond <= request.grain && -4 * beyond <= request.grain ? request.grain
+                                                                                               : request.coldness;
+  }
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
+}  // namespace draftproof::mutants::components::target

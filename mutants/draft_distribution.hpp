@@ -1,0 +1,95 @@
+// Mutants: drafts verified as if drawn in another way.
+#pragma once
+
+#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+#include <draftproof/verifiers/recursive_rejection_wor.hpp>
+#include <draftproof/verifiers/rejection/last_draw.hpp>
+
+namespace draftproof::mutants {
+
+// Mutant: the K most probable tokens, verified as if they had been drawn without replacement.
+//
+// Source: dynamic trees with a sampling verifier.
+// Error: the drafts are certain, not drawn with probability q.
+struct FixedVerifiedAsSampled {
+  static constexpr Info info{.name = "fixed_verified_as_sampled",
+                             .summary = "fixed top-K drafts tested as a draw without replacement",
+                             .source = "mismatch of EAGLE-2 style trees and arXiv:2402.14160",
+                             .drafts = DraftLaws{"fixed_top_k"},
+                             .derived_from = "sample_and_match"};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    return verifiers::RecursiveRejectionWor{}.verify(at, random);
+  }
+};
+
+// Mutant: i.i.d. drafts verified by recursive rejection without replacement; a repeated draft is not tested, but
+// changes the residual as a refusal would.
+//
+//   m        at.mass_without(0, seen, n)  proposal mass outside the n tokens seen so far
+//   F(b)     at.residual_mass(b)          sum over the vocabulary of (p - b q)+
+//
+// Cost: K flips, a residual mass and an unseen mass a draft.
+// Source: mirror image of drafts without replacement verified as i.i.d. ones; no single report.
+// Error: a repeat is no refusal; dropping repeats without an update is exact.
+// Hidden: at K = 1, at p = q, and at V = 2, K = 2 with q positive.
+// Smallest: p = (0 1 1)/2, q = (2 0 1)/3, K = 2: law (0 11 7)/18, TV 1/9.
+
+struct IidVerifiedAsWorCountingRepeats {
+  static constexpr Info info{
+      .name = "iid_verified_as_wor_counting_repeats",
+      .summary = "i.i.d. drafts tested as drawn without replacement, a repeat counts as refused",
+      .source = "slip of tree verifiers; rule of arXiv:2402.14160",
+      .drafts = DraftLaws{"iid"},
+      .derived_from = "recursive_rejection_distinct"};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    Token seen[max_drafts];
+    int count = 0;
+    auto b = at.zero();
+    auto mass = at.one();
+    for (int k = 0; k < at.drafts(); ++k) {
+      const Token x = at.draft(k);
+      const auto unseen = at.mass_without(0, seen, count);
+      // A q of one token repeats for ever; the rule is undefined there.
+      if (!(unseen > at.zero())) break;
+      if (!among(x, seen, count)) {
+        if (random.flip((at.target(x) - b * at.proposal(x)) * unseen, mass * at.proposal(x))) return accepted(x, k);
+        seen[count++] = x;
+      }
+      // With a wrong law a residual can end before the drafts do; the draw is then from the last residual with mass.
+      const typename P::Scalar next = b + mass / unseen, rest = at.residual_mass(next);
+      if (!(rest > at.zero())) break;
+      b = next;
+      mass = rest;
+    }
+    return last_draw(at, random, at.residual(b));
+  }
+};
+
+// Mutant: drafts drawn without replacement, verified by recursive rejection as if each had been drawn from the whole
+// q.
+//
+// Source: a slip of tree verifiers: q is not renormalised after a refusal. Setting the refused token to zero without
+// renormalising has the same law.
+// Error: a later draft has a higher probability than the q it is tested against.
+// Hidden: if at most one token is left in the residual, so on most small instances.
+struct WorVerifiedAsIid {
+  static constexpr Info info{.name = "wor_verified_as_iid",
+                             .summary = "drafts without replacement tested against the whole q",
+                             .source = "common slip; recursive rejection of arXiv:2305.09781 on the wrong draft law",
+                             .drafts = DraftLaws{"without_replacement"},
+                             .sequential = true,
+                             .derived_from = "recursive_rejection_wor"};
+
+  template <Position P, RandomSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    return verifiers::RecursiveRejection{}.verify(at, random);
+  }
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,126 @@
+// Mutants: the ladder for drafts without replacement with a wrong choice inside a group.
+#pragma once
+
+#include <draftproof/verifiers/ladder_wor.hpp>
+
+namespace draftproof::mutants {
+
+// Mutant: the ladder for drafts without replacement, with another choice inside the group taken:
+// the draft of the group with the highest p / q.
+//
+// Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
+// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
+// choice does not have law q on the group, and p_I is not the law of the selected draft.
+// Hidden: at K = 1.
+
+namespace detail {
+
+struct BestOfGroup {
+  template <class P, class Core, class R>
+  DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const DistinctGroup& group, R&) const {
+    const auto bin = [&](int i) { return core.bin(at.laws(), at.draft(group.drafts[i])); };
+    int best = 0;
+    for (int i = 1; i < group.size; ++i)
+      if (bin(i) < bin(best)) best = i;
+    return best;
+  }
+};
+
+}  // namespace detail
+
+struct LadderWorBestRatio : verifiers::LadderWorBy<detail::BestOfGroup> {
+  static constexpr Info info{
+      .name = "ladder_wor_best_ratio",
+      .summary = "the ladder for drafts without replacement takes the draft of the highest p/q",
+      .source = "slip of a choice inside a group; rule in docs/ladder.md",
+      .drafts = DraftLaws{"without_replacement"},
+      .unsupported = verifiers::LadderWor::info.unsupported,
+      .derived_from = "ladder_wor"};
+};
+
+// Mutant: the ladder for drafts without replacement, with another choice inside the group taken:
+// the first of the group in draw order.
+//
+// Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
+// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
+// choice does not have law q on the group, and p_I is not the law of the selected draft.
+// Hidden: where nothing ranks above the group, and at K = 1.
+
+namespace detail {
+
+struct FirstOfGroup {
+  template <class P, class Core, class R>
+  DRAFTPROOF_DEVICE int of(const P&, const Core&, const DistinctGroup&, R&) const {
+    return 0;
+  }
+};
+
+}  // namespace detail
+
+struct LadderWorFirstDraft : verifiers::LadderWorBy<detail::FirstOfGroup> {
+  static constexpr Info info{
+      .name = "ladder_wor_first_draft",
+      .summary = "the ladder for drafts without replacement takes the first draft of the group",
+      .source = "slip of a choice inside a group; rule in docs/ladder.md",
+      .drafts = DraftLaws{"without_replacement"},
+      .unsupported = verifiers::LadderWor::info.unsupported,
+      .derived_from = "ladder_wor"};
+};
+
+// Mutant: the ladder for drafts without replacement, with another choice inside the group taken:
+// the last of the group in draw order.
+//
+// Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
+// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
+// choice does not have law q on the group, and p_I is not the law of the selected draft.
+// Hidden: at K = 1.
+
+namespace detail {
+
+struct LastOfGroup {
+  template <class P, class Core, class R>
+  DRAFTPROOF_DEVICE int of(const P&, const Core&, const DistinctGroup& group, R&) const {
+    return group.size - 1;
+  }
+};
+
+}  // namespace detail
+
+struct LadderWorLastDraft : verifiers::LadderWorBy<detail::LastOfGroup> {
+  static constexpr Info info{.name = "ladder_wor_last_draft",
+                             .summary = "the ladder for drafts without replacement takes the last draft of the group",
+                             .source = "slip of a choice inside a group; rule in docs/ladder.md",
+                             .drafts = DraftLaws{"without_replacement"},
+                             .unsupported = verifiers::LadderWor::info.unsupported,
+                             .derived_from = "ladder_wor"};
+};
+
+// Mutant: the ladder for drafts without replacement, with another choice inside the group taken:
+// one of the group uniformly, as is right for i.i.d. drafts.
+//
+// Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
+// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
+// choice does not have law q on the group, and p_I is not the law of the selected draft.
+// Hidden: at K = 1 and where the masses in the group are equal.
+
+namespace detail {
+
+struct AnyOfGroup {
+  template <class P, class Core, class R>
+  DRAFTPROOF_DEVICE int of(const P&, const Core&, const DistinctGroup& group, R& random) const {
+    return static_cast<int>(random.pick(UniformIndex{group.size}));
+  }
+};
+
+}  // namespace detail
+
+struct LadderWorUniformDraft : verifiers::LadderWorBy<detail::AnyOfGroup> {
+  static constexpr Info info{.name = "ladder_wor_uniform_draft",
+                             .summary = "the ladder for drafts without replacement chooses uniformly in the group",
+                             .source = "slip of a choice inside a group; rule in docs/ladder.md",
+                             .drafts = DraftLaws{"without_replacement"},
+                             .unsupported = verifiers::LadderWor::info.unsupported,
+                             .derived_from = "ladder_wor"};
+};
+
+}  // namespace draftproof::mutants

@@ -1,0 +1,86 @@
+// Mutants: the token after a path whose drafts are all accepted comes from a wrong row.
+#pragma once
+
+#include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
+
+namespace draftproof::mutants::paths {
+
+// Mutant: token verification that draws its bonus token from the proposal after the path, not from the target.
+//
+// Source: wrong-row slips of the kind of SafeAILab/EAGLE#47.
+// Hidden: in acceptance, the first token and all drafted tokens; only tests of L + 1 tokens see it.
+
+/// Token verification with callbacks for the extra token: bonus(steps) and correction(steps, i).
+template <class L, class R, class Bonus, class Correction>
+StepOutput verify_tokens(const DraftedTree<L>& at, R& random, Bonus bonus, Correction correction) {
+  const PlainSteps<L> steps(at);
+  for (int i = 0; i < steps.length(); ++i)
+    if (!random.flip(steps.target(i), steps.proposal(i))) return {steps.node(i), correction(steps, i)};
+  return {steps.node(steps.length()), bonus(steps)};
+}
+
+struct BonusFromDraft {
+  static constexpr Info info{.name = "bonus_from_draft",
+                             .summary = "token verification with the bonus drawn from the proposal",
+                             .source = "wrong-row slips of the kind of SafeAILab/EAGLE#47",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1,
+                             .derived_from = "token_path"};
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    return verify_tokens(
+        at, random, [&](const auto& steps) { return random.emit(steps.laws(steps.length()).row(0)); },
+        [&](const auto& steps, int i) { return last_draw(steps.laws(i), random, steps.correction(i, steps.one())); });
+  }
+};
+
+// Mutant: token verification at temperature 1/2 that draws its bonus token at temperature 1, from the square root of
+// the row. Fractions have no roots, so the row is seen from the other side: at temperature 1 the bonus is drawn at 1/2,
+// from p p / S, where S is the sum of p^2.
+//
+// Source: EAGLE's package 1.2.1 (docs/findings/engine-eagle-package.md).
+// Hidden: in acceptance, the first token and all drafted tokens, and where rows are flat.
+struct BonusIgnoresTemperature {
+  static constexpr Info info{.name = "bonus_ignores_temperature",
+                             .summary = "token verification with the bonus drawn at another temperature",
+                             .source = "SafeAILab/EAGLE, package eagle-llm 1.2.1",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1,
+                             .derived_from = "token_path"};
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    return verify_tokens(
+        at, random,
+        [&](const auto& steps) {
+          const auto& laws = steps.laws(steps.length());
+          return random.emit(laws.weights([&laws](Token x) { return laws.target(x) * laws.target(x); }));
+        },
+        [&](const auto& steps, int i) { return last_draw(steps.laws(i), random, steps.correction(i, steps.one())); });
+  }
+};
+
+// Mutant: token verification that draws its bonus token from the target row of the last drafted token, one row early.
+//
+// Source: SafeAILab/EAGLE#47.
+// Hidden: in the mean length and the first token, and where all rows are equal.
+struct BonusOneRowEarly {
+  static constexpr Info info{.name = "bonus_one_row_early",
+                             .summary = "token verification with the bonus drawn one target row early",
+                             .source = "slip reported as SafeAILab/EAGLE#47",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1,
+                             .derived_from = "token_path"};
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    return verify_tokens(
+        at, random,
+        [&](const auto& steps) { return random.emit(steps.laws(steps.length() - 1).residual(steps.zero())); },
+        [&](const auto& steps, int i) { return last_draw(steps.laws(i), random, steps.correction(i, steps.one())); });
+  }
+};
+
+}  // namespace draftproof::mutants::paths

@@ -1,0 +1,101 @@
+// Mutants: wrong greedy multi-path block verification.
+#pragma once
+
+#include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/greatest/greatest_path.hpp>
+
+namespace draftproof::mutants::paths {
+
+// Mutant: greedy multi-path block verification that breaks ties of p / q towards the higher id in the choice, towards
+// the lower id in the law of the choice.
+//
+// Source: reference code of arXiv:2602.16961, whose sort and whose maximum meet ties from different ends.
+// Error: the choice has another law than the one it is verified with.
+// Hidden: without ties; at p = q all tokens are tied.
+
+/// The child of greatest p / q; keeps(x, best) says whether the best so far stays before an equal x.
+template <class L, class Keeps>
+int greatest_child(const DraftedTree<L>& at, int u, Keeps keeps) {
+  const L& laws = at.laws(u);
+  int greatest = -1;
+  Token best = no_token;
+  for (const int child : at.tree().children(u)) {
+    const Token x = at.tree().token(child);
+    if (greatest >= 0) {
+      const auto left = laws.target(x) * laws.proposal(best), right = laws.target(best) * laws.proposal(x);
+      if (left < right || (left == right && keeps(x, best))) continue;
+    }
+    greatest = child;
+    best = x;
+  }
+  return greatest;
+}
+
+struct GbvTiesOpposed {
+  static constexpr Info info{.name = "gbv_ties_opposed",
+                             .summary = "greedy multi-path block verification, ties chosen from the other end",
+                             .source = "reference code of arXiv:2602.16961",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .derived_from = "greedy_multipath_block"};
+
+  struct HigherId {
+    template <class L>
+    int operator()(const DraftedTree<L>& at, const TokenOrder<L>&, int u) const {
+      return greatest_child(at, u, [](Token x, Token best) { return x < best; });
+    }
+  };
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    return verify_block(GreatestPath<L>(at, DraftTree::root, HigherId{}), random);
+  }
+};
+
+// Mutant: greedy multi-path block verification that breaks ties of p / q by first come in the choice, by token id in
+// the law of the choice.
+//
+// Source: reading of the reference code of arXiv:2602.16961.
+// Error: the choice has another law than the one it is verified with.
+// Hidden: without ties; at p = q all tokens are tied.
+struct GbvTiesDiffer {
+  static constexpr Info info{.name = "gbv_ties_differ",
+                             .summary = "greedy multi-path block verification with two tie rules",
+                             .source = "reading of the reference code of arXiv:2602.16961",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .derived_from = "greedy_multipath_block"};
+
+  struct FirstCome {
+    template <class L>
+    int operator()(const DraftedTree<L>& at, const TokenOrder<L>&, int u) const {
+      return greatest_child(at, u, [](Token, Token) { return true; });
+    }
+  };
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    return verify_block(GreatestPath<L>(at, DraftTree::root, FirstCome{}), random);
+  }
+};
+
+// Mutant: verifies the greatest of K paths as a block drawn from q.
+//
+// Source: mutant of arXiv:2602.16961.
+// Error: the greatest of K paths is not a draw of q.
+// Hidden: at K = 1.
+struct GbvUnskewed {
+  static constexpr Info info{.name = "gbv_unskewed",
+                             .summary = "the greatest of K paths verified as a block of q",
+                             .source = "mutant of greedy multi-path block verification, arXiv:2602.16961",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .derived_from = "greedy_multipath_block"};
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    const GreatestPath<L> greatest(at, DraftTree::root);
+    PlainSteps<L> steps(at, DraftTree::root);
+    for (int i = 1; i <= greatest.length(); ++i) steps.append(greatest.node(i));
+    return verify_block(steps, random);
+  }
+};
+
+}  // namespace draftproof::mutants::paths

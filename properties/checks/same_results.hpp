@@ -1,0 +1,240 @@
+// Properties that compare two ways to the same output distribution.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <draftproof/properties/instances/edit_proposals.hpp>
+#include <draftproof/properties/paths/iterations.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
+#include <draftproof/properties/proof/property.hpp>
+#include <draftproof/properties/scripted/scripted_decision.hpp>
+#include <draftproof/properties/scripted/scripted_trials.hpp>
+
+namespace draftproof::checks {
+
+// The same words give the same output: on a new plan, on another plan, and on a plan that has decided other trials in
+// between. A plan may grow; its decisions may not change. Seeded, deterministic.
+template <class Level>
+struct Determinism {
+  using Analysis = typename Level::InstanceAnalysis;
+
+  static constexpr std::string_view name = "determinism";
+  static constexpr std::string_view about =
+      on_level<Level>("a decision depends on laws, drafts and words, not on other decisions",
+                      "a step depends on laws, tree, carry and words, not on other iterations");
+  static constexpr int every = 4;
+  static constexpr bool explores = false;
+  static constexpr Tier tier = Tier::edge;
+  static constexpr std::uint64_t trials = 6;
+
+  static bool applies(const typename Level::Verifier&, const typename Level::Drafter&) { return true; }
+  static Answer check(Analysis& at) {
+    const auto laws = double_laws(at.instance());
+    if (auto wrong = first_difference(at, laws)) return Answer::violated(*wrong);
+    if constexpr (std::is_same_v<Level, TokenLevel>) {
+      if (!at.verifier().info().unsupported.simulate.empty()) return Answer::held();
+      if (auto wrong = first_difference(at, table_of(laws))) return Answer::violated("on the table, " + *wrong);
+    }
+    return Answer::held();
+  }
+
+ private:
+  template <class L>
+  static std::optional<std::string> first_difference(const Analysis& at, const L& laws) {
+    const auto used = plan_on(at, laws), other = plan_on(at, laws);
+    using Trial = std::conditional_t<std::is_same_v<Level, TokenLevel>, ScriptedTrial, Iteration>;
+    std::vector<Trial> before;
+    first_fault(at, laws, *used, trials, [&](std::uint64_t, const Trial& trial, const auto&, const auto&) {
+      before.push_back(trial);
+      return std::optional<std::string>();
+    });
+    for (std::uint64_t t = before.size(); t-- > 0;) {
+      // The last trial was decided after the others the first time: alone on a new plan it must be the same.
+      const auto fresh = plan_on(at, laws);
+      using Plan = std::pair<decltype(used.get()), const char*>;
+      const Plan alone{fresh.get(), " from a new plan"}, another{other.get(), " from another plan"};
+      const Plan again{used.get(), on_level<Level>(" after others", " from the same plan")};
+      for (const auto& [plan, which] :
+           on_level<Level>(std::array{another, again, alone}, std::array{alone, another, again})) {
+        TrialWords words(1, t, Philox::Role::verify);
+        if (auto wrong = difference(before[t], run_scripted(*plan, before[t], words), " draws, and "))
+          return place_of(t, before[t]) + ": " + *wrong + which;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+// With p = q (after every prefix) a scheme that claims it accepts a draft (a whole path) always: with probability 1,
+// or in every trial where the scheme cannot be explored.
+template <class Level>
+struct EqualLaws {
+  static constexpr std::string_view name = "equal_laws";
+  static constexpr std::string_view about = on_level<Level>(
+      "p = q: some draft is accepted with probability 1", "where claimed: p = q accepts L tokens with probability 1");
+  static constexpr int every = 4;
+  static constexpr bool explores = false;
+  static constexpr int trials = on_level<Level>(64, 16);
+
+  /// A fixed tree may miss what the target emits.
+  static bool applies(const typename Level::Verifier& verifier, const typename Level::Drafter& drafter) {
+    const auto& drafts = drafter.info();
+    // The row of a cache is not the target's, whatever the proposal is.
+    if constexpr (!positions)
+      if (drafts.row != DraftRow::context) return false;
+    return verifier.info().claims.accepts_equal_laws && !(positions ? drafts.ranks_tokens : drafts.fixed);
+  }
+  static Answer check(typename Level::InstanceAnalysis& at) {
+    auto equal = at.instance();
+    edit_proposals(equal, [](const auto& p, auto& q) { q = p; });
+    if (!at.verifier().info().unsupported.explore.empty()) {
+      const int refused = refusals(at, at.trials(equal, trials));
+      return Answer::held_if(refused == 0, [&] {
+        return on_level<Level>("with q = p refuses in ", "with q = p accepts no whole path in ") +
+               std::to_string(refused) + " of " + std::to_string(trials) + " trials";
+      });
+    }
+    const auto law = at.law_of(equal);
+    if (!law.complete) return Answer::undecided("the tree was not walked whole");
+    if constexpr (positions)
+      return Answer::held_if(law.flag == 1, [&] { return "with q = p accepts " + to_text(law.flag); });
+    else
+      return Answer::held_if(law.accepted.back() == 1,
+                             [&] { return "with q = p the numbers accepted have law " + to_text(law.accepted); });
+  }
+
+ private:
+  static constexpr bool positions = std::is_same_v<Level, TokenLevel>;
+
+  static int refusals(const InstanceAnalysis&, const Trials& run) {
+    const auto refuses = [](const Verdict& v) { return v.accepted < 0; };
+    return static_cast<int>(std::count_if(run.verdicts.begin(), run.verdicts.end(), refuses));
+  }
+  static int refusals(const PathInstanceAnalysis& at, const std::vector<PathTrial>& run) {
+    const auto refuses = [&](const PathTrial& trial) { return trial.accepted() < at.instance().shape.length; };
+    return static_cast<int>(std::count_if(run.begin(), run.end(), refuses));
+  }
+};
+
+// Plain rows and the prepared table are one law: what a scheme emits on them, walked in double, differs by rounding
+// alone. Tokens for the same words need not agree, laws must.
+//
+//   TV       at most K (V + 8) 2^-53 a form for sums and products along a path of K tests, V 2^-53 for the rounding
+//   of
+//            the table's rows; the plans of a scheme add as much again: in all below 8 K (V + 8) 2^-53
+//
+// For lossless schemes, whose law does not hang on which of two equal numbers rounding makes the greater.
+struct FormsAgree {
+  static constexpr std::string_view name = "forms_agree";
+  static constexpr std::string_view about = "plain rows and prepared table give the same law, rounding aside";
+  static constexpr int every = 8;
+  static constexpr Tier tier = Tier::edge;
+
+  static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
+    return verifier.info().promise == Promise::lossless && verifier.info().unsupported.simulate.empty() &&
+           verifier.info().precision_audited();
+  }
+  static Answer check(InstanceAnalysis& at) {
+    const int drafts = at.instance().drafts;
+    const Rows<double> rows = double_laws(at.instance());
+    const RatioTable table = table_of(rows);
+    const auto on_rows = at.verifier().explore_on(rows, drafts);
+    const auto on_table = at.verifier().explore_on(table, drafts);
+    const auto plain = explore_law(at.drafter(), *on_rows, rows, drafts, at.limits());
+    const auto prepared = explore_law(at.drafter(), *on_table, table, drafts, at.limits());
+    if (!plain.complete || !prepared.complete) return Answer::undecided("the tree was not walked whole");
+    double distance = 0;
+    for (std::size_t x = 0; x < plain.output.size(); ++x)
+      distance += std::abs(plain.output[x] - prepared.output[x]) / 2;
+    const double bound = 8.0 * drafts * (at.instance().vocabulary() + 8) * 0x1p-53;
+    return Answer::held_if(distance <= bound, [&] { return "the laws are " + std::to_string(distance) + " apart"; });
+  }
+};
+
+// Tokens that neither law can emit change nothing.
+struct Padding {
+  static constexpr std::string_view name = "padding";
+  static constexpr std::string_view about = "appending tokens with p = q = 0 changes nothing";
+  static constexpr int every = 4;
+
+  /// Laws defined for K <= V look at the size of the vocabulary.
+  static bool applies(const AnyVerifier&, const AnyDrafter& drafter) { return !drafter.info().needs_k_tokens; }
+  static Answer check(InstanceAnalysis& at) {
+    Instance padded = at.instance();
+    padded.target.insert(padded.target.end(), 2, 0);
+    for (auto& row : padded.proposals) row.insert(row.end(), 2, 0);
+    const auto law = at.law_of(padded);
+    if (!law.complete || !at.law().complete) return Answer::undecided("the tree was not walked whole");
+    auto expected = at.law().output;
+    expected.insert(expected.end(), 2, Rational(0));
+    return Answer::held_if(law.output == expected && law.membership == at.law().membership, [&] {
+      return "got " + to_text(at.law().output) + ", with two empty tokens " + to_text(law.output);
+    });
+  }
+};
+
+// Token ids are names: permuting them permutes the output law and leaves acceptance alone.
+struct Relabelling {
+  static constexpr std::string_view name = "relabelling";
+  static constexpr std::string_view about = "reversing the token ids reverses the law";
+  static constexpr int every = 4;
+
+  /// Laws that rank tokens break ties by id, so there ids matter.
+  /// A scheme that is lossy by design may hang on ids; a lossless one has law p whatever it ranks.
+  static bool applies(const AnyVerifier& verifier, const AnyDrafter& drafter) {
+    return !drafter.info().ranks_tokens &&
+           !(verifier.info().ranks_tokens && verifier.info().promise == Promise::lossy);
+  }
+  static Answer check(InstanceAnalysis& at) {
+    Instance reversed = at.instance();
+    std::reverse(reversed.target.begin(), reversed.target.end());
+    for (auto& row : reversed.proposals) std::reverse(row.begin(), row.end());
+    auto law = at.law_of(reversed);
+    if (!law.complete || !at.law().complete) return Answer::undecided("the tree was not walked whole");
+    std::reverse(law.output.begin(), law.output.end());
+    return Answer::held_if(law.output == at.law().output && law.membership == at.law().membership, [&] {
+      return "got " + to_text(at.law().output) + ", with reversed ids " + to_text(law.output);
+    });
+  }
+};
+
+// A token is a name for some mass: splitting one into two halves, of p and of every q, leaves their summed law alone.
+//
+// Rules that compare probabilities with constants, or count tokens, see the difference.
+struct Splitting {
+  static constexpr std::string_view name = "splitting";
+  static constexpr std::string_view about = "a token split in two, p and q alike, keeps its mass in the output law";
+  static constexpr int every = 4;
+
+  static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
+    return verifier.info().promise == Promise::lossless;
+  }
+  static Answer check(InstanceAnalysis& at) {
+    // The likeliest token of p: the lowest of equals, so that the instance alone decides.
+    const auto& target = at.instance().target;
+    std::size_t x = 0;
+    for (std::size_t y = 1; y < target.size(); ++y)
+      if (target[y] > target[x]) x = y;
+    Instance split = at.instance();
+    for (auto* row : rows_of(split)) {
+      for (int& weight : *row) weight *= 2;
+      (*row)[x] /= 2;
+      row->push_back((*row)[x]);
+    }
+    const auto law = at.law_of(split);
+    if (!law.complete || !at.law().complete) return Answer::undecided("the tree was not walked whole");
+    auto merged = law.output;
+    merged[x] += merged.back();
+    merged.pop_back();
+    return Answer::held_if(merged == at.law().output, [&] {
+      return "got " + to_text(at.law().output) + ", with token " + std::to_string(x) + " split in two " +
+             to_text(merged);
+    });
+  }
+};
+
+}  // namespace draftproof::checks

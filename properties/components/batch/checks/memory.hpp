@@ -1,0 +1,147 @@
+// Checks of batch runners: addresses and contents of their input.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <draftproof/properties/components/batch/batch_inputs.hpp>
+#include <draftproof/properties/components/batch/built_batch.hpp>
+#include <draftproof/properties/components/batch/sparse_rows.hpp>
+
+namespace draftproof::checks::batch {
+
+// A call reads its inputs and writes none of them: rows, masks and drafts are compared before every draw and at the
+// end.
+//
+// Cost: two runs a turn, and a comparison of all inputs a draw.
+//
+// Correctness: a row that is written and restored is the engine's own again at the end, but whoever reads it in
+// between, a request that shares it or a kernel beside this one, reads something else. Inputs are compared at every
+// draw, so that a restored row is seen as what it is.
+struct InputsUnchanged {
+  static constexpr std::string_view name = "inputs_unchanged";
+  static constexpr std::string_view about = "rows, masks and drafts are the same at every draw and after the call";
+
+  static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
+    for (std::uint32_t turn = 0; turn < 4; ++turn, ++work) {
+      const BuiltBatch batch(one, turn);
+      const RaggedBatch view = batch.view();
+      const BatchInputs before(view);
+      std::optional<std::string> during;
+      BatchStreams streams;
+      streams.before_draw([&](const StreamAddress& address) {
+        if (during) return;
+        if (auto changed = before.difference())
+          during = fmt::format("before the draw of position {}", address.position) + ": " + *changed;
+      });
+      runner.run(view, streams);
+      const auto after = before.difference();
+      if (during || after)
+        return Answer::violated(fmt::format("turn {}: {}{}", turn, during ? *during : "after the call: " + *after,
+                                            during && !after ? ", restored after the call" : ""));
+    }
+    return Answer::held();
+  }
+};
+
+// Requests may share rows: with a pitch of 0 every row is the first one, as engines pass a row that serves all
+// requests. The output is that of copies side by side.
+//
+// Cost: two runs a turn.
+//
+// Correctness: a runner that only reads its rows reads the same either way.
+struct RowsShared {
+  static constexpr std::string_view name = "rows_shared";
+  static constexpr std::string_view about = "requests that share their rows give what copies give";
+
+  static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
+    BatchCase copies = one;
+    const std::vector<int>* proposal = nullptr;
+    for (BatchCaseRequest& request : copies.requests) {
+      for (auto& row : request.target) row = one.requests.front().target.front();
+      for (auto& row : request.proposal) {
+        if (proposal == nullptr) proposal = &row;
+        row = *proposal;
+      }
+    }
+    if (!copies.valid()) return Answer::not_applicable();  // a mask leaves nothing of the row
+    for (std::uint32_t turn = 0; turn < batch_turns; ++turn, work += 2) {
+      const BuiltBatch batch(copies, turn);
+      const RaggedBatch apart = batch.view();
+      RaggedBatch shared = apart;
+      shared.pitch = 0;
+      BatchStreams here, there;
+      const BatchOutput wanted = runner.run(apart, here), found = runner.run(shared, there);
+      for (std::size_t s = 0; s < wanted.emitted.size(); ++s)
+        if (wanted.emitted[s] != found.emitted[s] || wanted.refused[s] != found.refused[s])
+          return Answer::violated(
+              fmt::format("turn {}: slot {} gives {} with copies of the rows, {} where all share them", turn, s,
+                          text(wanted, s), text(found, s)));
+    }
+    return Answer::held();
+  }
+
+ private:
+  static std::string text(const BatchOutput& output, std::size_t s) {
+    return BatchRow{output.emitted[s], output.accepted[s], bool{output.refused[s]}}.text();
+  }
+};
+
+// Rows beyond 2^31, 2^32 and 2^33 elements are read correctly: the same batch gives the same with adjacent rows and with
+// rows so far apart that the second or third begins beyond that many elements.
+//
+// Cost: two runs a turn and pitch, a few pages of memory, 170 GiB of address space at the widest.
+//
+// Correctness: a pitch is not part of a law.
+struct WidePitch {
+  static constexpr std::string_view name = "wide_pitch";
+  static constexpr std::string_view about = "rows beyond 2^31 elements are read where they are";
+  static constexpr std::size_t pitches[]{(std::size_t{1} << 30) + 8, (std::size_t{1} << 31) + 8,
+                                         (std::size_t{1} << 33) + 8};
+  static constexpr std::size_t most_rows = 4;
+
+  static std::vector<BatchCase> cases(std::uint64_t, int) {
+    return {BatchCase::parse("order=(1 0) [p=(1 2)/3,(2 1)/3 q=(1 1)/2 seed=1] [p=(1 3)/4,(3 1)/4 q=(1 2)/3]")};
+  }
+
+  static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
+    std::size_t rows = 0;
+    for (const auto& request : one.requests) rows += request.target.size();
+    if (rows > most_rows) return Answer::not_applicable();
+    for (const std::size_t pitch : pitches)
+      for (std::uint32_t turn = 0; turn < 4; ++turn, work += 2) {
+        const BuiltBatch batch(one, turn);
+        const RaggedBatch close = batch.view();
+        RaggedBatch wide = close;
+        const auto stored = static_cast<std::size_t>(close.pitch);
+        const auto apart = [&](const float* first, std::size_t count) {
+          return SparseRows({first, first + count * stored}, stored, pitch);
+        };
+        const SparseRows target = apart(close.target, rows);
+        const SparseRows proposal = apart(close.proposal, rows - one.requests.size());
+        if (!target.mapped() || !proposal.mapped())
+          return {Answer::Status::not_applicable,
+                  fmt::format("the system refuses a mapping of {} GiB that nobody fills", (rows * pitch) >> 28)};
+        wide.target = target.first();
+        wide.proposal = proposal.first();
+        wide.pitch = static_cast<std::int64_t>(pitch);
+        BatchStreams here, there;
+        const BatchOutput narrow = runner.run(close, here), far = runner.run(wide, there);
+        for (std::size_t s = 0; s < narrow.emitted.size(); ++s)
+          if (narrow.emitted[s] != far.emitted[s] || narrow.refused[s] != far.refused[s])
+            return Answer::violated(
+                fmt::format("turn {}: slot {} gives {} with rows side by side, {} with {} elements between them",
+                            turn, s, text(narrow, s), text(far, s), pitch));
+      }
+    return Answer::held();
+  }
+
+ private:
+  static std::string text(const BatchOutput& output, std::size_t s) {
+    return BatchRow{output.emitted[s], output.accepted[s], bool{output.refused[s]}}.text();
+  }
+};
+
+}  // namespace draftproof::checks::batch

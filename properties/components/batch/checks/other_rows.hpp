@@ -1,0 +1,239 @@
+// Checks of batch runners: a row does not depend on the rows beside it.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <draftproof/properties/components/batch/batch_history.hpp>
+#include <draftproof/properties/components/batch/batch_law.hpp>
+#include <draftproof/properties/components/batch/built_batch.hpp>
+
+namespace draftproof::checks::batch {
+
+// A request gives in every call of a history what it gives alone with the same history: requests come, idle without
+// drafts, leave, and return in another slot, while the runner is never started anew.
+//
+//   call       the requests that take part, in slots of their own order; some of them without drafts or with fewer
+//   position   tokens that a request has emitted so far: where its words begin in the next call
+//
+// Cost: a run of the batch and one of each request a call, eight calls a turn.
+//
+// Correctness: what a request emits is a function of its rows, drafts and words. A runner may keep anything from call
+// to call, but not let it be seen. Its words are those of its own positions: a history that is wrong alone as in the
+// batch would pass a comparison. Stop tokens and limits end a request, so they are left out.
+
+struct Histories {
+  static constexpr std::string_view name = "histories";
+  static constexpr std::string_view about =
+      "over calls in which requests come, idle, leave and return, each gives what it gives alone";
+  static constexpr int calls = 8;
+
+  static Answer check(const BatchRunner& runner, const BatchCase& cut, std::uint64_t& work) {
+    BatchCase one = cut;
+    for (BatchCaseRequest& request : one.requests) {
+      request.stop = no_token;
+      request.limit = 0;
+    }
+    for (std::uint32_t turn = 0; turn < 4; ++turn) {
+      const auto together = runner.start();
+      std::map<int, std::unique_ptr<BatchSession>> alone;
+      std::vector<std::uint32_t> positions(one.requests.size(), 8 * turn);
+      std::string story;
+      for (int call = 0; call < calls; ++call) {
+        const BatchCall now = history_call(one, turn, call);
+        story += (story.empty() ? "" : ", then ") + now.text();
+        BatchStreams streams;
+        const BuiltBatch built = now.built(positions);
+        const auto rows = built.run(*together, streams);
+        ++work;
+        for (const BatchDraw& draw : streams.ledger())
+          if (!own_word(now, built, draw.address))
+            return Answer::violated(
+                fmt::format("turn {}: in call {} of {} a word of position {} is read, where no request is", turn,
+                            call + 1, story, draw.address.position));
+        for (std::size_t n = 0; n < now.requests.size(); ++n, ++work) {
+          const int r = now.requests[n];
+          auto& session = alone[r];
+          if (!session) session = runner.start();
+          BatchStreams own;
+          const BatchRow wanted = now.built(positions, static_cast<int>(n)).run(*session, own)[n];
+          if (rows[n] != wanted)
+            return Answer::violated(
+                fmt::format("turn {}: in call {} of {} request {} gives {}, alone with the same history {}", turn,
+                            call + 1, story, r, rows[n].text(), wanted.text()));
+        }
+        for (std::size_t n = 0; n < now.requests.size(); ++n)
+          positions[static_cast<std::size_t>(now.requests[n])] += static_cast<std::uint32_t>(rows[n].emitted.size());
+      }
+    }
+    return Answer::held();
+  }
+
+ private:
+  static bool own_word(const BatchCall& now, const BuiltBatch& built, const StreamAddress& word) {
+    for (std::size_t n = 0; n < now.requests.size(); ++n) {
+      const StreamAddress own = built.address(static_cast<int>(n));
+      const auto past = own.position + static_cast<std::uint32_t>(now.drafts[n]);
+      if (word.key == own.key && word.stream == own.stream && word.position >= own.position && word.position <= past)
+        return true;
+    }
+    return false;
+  }
+};
+
+// The ledger of a batch: no word is read twice, and each request reads only at its own seed and positions.
+//
+//   address    (key, stream, position) of a draw
+//
+// Cost: one run a turn, a sort of its draws.
+//
+// Correctness: rows that share a word are not independent, even if the law of each is right. The check needs no
+// statistics.
+struct OwnWords {
+  static constexpr std::string_view name = "own_words";
+  static constexpr std::string_view about = "no word is read twice or by the wrong request";
+
+  static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
+    for (std::uint32_t turn = 0; turn < batch_turns; ++turn, ++work) {
+      const BuiltBatch batch(one, turn);
+      BatchStreams streams;
+      batch.run(runner, streams);
+      std::vector<BatchDraw> draws = streams.ledger();
+      std::sort(draws.begin(), draws.end());
+      if (const auto twice = std::adjacent_find(draws.begin(), draws.end()); twice != draws.end())
+        return Answer::violated(fmt::format("turn {}: the word of {} is read twice", turn, text(twice->address)));
+      for (const BatchDraw& draw : draws)
+        if (!declared(one, batch, draw.address))
+          return Answer::violated(fmt::format("turn {}: no request has the words of {}", turn, text(draw.address)));
+    }
+    return Answer::held();
+  }
+
+ private:
+  static bool declared(const BatchCase& one, const BuiltBatch& batch, const StreamAddress& address) {
+    for (std::size_t r = 0; r < one.requests.size(); ++r) {
+      const StreamAddress own = batch.address(static_cast<int>(r));
+      const auto past = own.position + static_cast<std::uint32_t>(one.requests[r].drafts());
+      if (own.key == address.key && own.stream == address.stream && address.position >= own.position &&
+          address.position <= past)
+        return true;
+    }
+    return false;
+  }
+  static std::string text(const StreamAddress& address) {
+    const bool engine = address.key == batch_engine_seed;
+    return fmt::format(
+        "{}, position {}",
+        engine ? fmt::format("the engine's stream {}", address.stream) : fmt::format("seed {}", address.key),
+        address.position);
+  }
+};
+
+// The ids after a short row's drafts have no effect: no padding is tested, accepted or emitted.
+//
+// Cost: V + 1 runs a turn.
+//
+// Correctness: those columns hold no drafts.
+struct PaddingIgnored {
+  static constexpr std::string_view name = "padding_ignored";
+  static constexpr std::string_view about = "ids behind the drafts are never used";
+
+  static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
+    bool ragged = false;
+    for (const auto& request : one.requests) ragged = ragged || request.drafts() < one.longest();
+    if (!ragged) return Answer::not_applicable();
+    for (std::uint32_t turn = 0; turn < batch_turns; ++turn) {
+      const std::vector<BatchRow> padded = BuiltBatch(one, turn).run(runner);
+      ++work;
+      for (std::size_t r = 0; r < padded.size(); ++r) {
+        if (padded[r].accepted > one.requests[r].drafts())
+          return Answer::violated(fmt::format("turn {}: request {} has {} drafts and {} accepted", turn, r,
+                                              one.requests[r].drafts(), padded[r].accepted));
+        if (std::count(padded[r].emitted.begin(), padded[r].emitted.end(), pad_id) > 0)
+          return Answer::violated(fmt::format("turn {}: request {} emits padding: {}", turn, r, padded[r].text()));
+      }
+      for (Token pad = 0; pad < one.vocabulary(); ++pad, ++work)
+        if (const auto filled = BuiltBatch(one, turn, {.pad = pad}).run(runner); filled != padded)
+          return Answer::violated(fmt::format("turn {}: padding with id {} changes the output", turn, pad));
+    }
+    return Answer::held();
+  }
+};
+
+// A request alone gives the same bits as in its batch: it neither reads nor writes a neighbour's data.
+//
+// Cost: B + 1 runs a turn.
+//
+// Correctness: a row's words are addressed by its own seed and position.
+struct RowAlone {
+  static constexpr std::string_view name = "row_alone";
+  static constexpr std::string_view about = "a request alone gives what it gives in the batch";
+
+  static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
+    if (one.requests.size() < 2) return Answer::not_applicable();
+    for (std::uint32_t turn = 0; turn < batch_turns; ++turn) {
+      const std::vector<BatchRow> together = BuiltBatch(one, turn).run(runner);
+      ++work;
+      for (int r = 0; r < static_cast<int>(one.requests.size()); ++r, ++work) {
+        const BatchRow own = BuiltBatch(one, turn, {.only = r}).run(runner)[static_cast<std::size_t>(r)];
+        const BatchRow& row = together[static_cast<std::size_t>(r)];
+        if (row != own)
+          return Answer::violated(
+              fmt::format("turn {}: request {} alone gives {}, in the batch {}", turn, r, own.text(), row.text()));
+      }
+    }
+    return Answer::held();
+  }
+};
+
+// The exact law of every row in its batch: for any words of the other requests, if a step continues after a prefix,
+// the next token has the target's law there, without masked tokens.
+//
+//   W        tokens of a request; drafts are part of the walk, stop tokens and limits are removed
+//
+// Cost: every drafted chain and every branch of the runner on it, in fractions, for each request in turn; the others
+// read their counters.
+//
+// Correctness: rows are independent if the law given the others' words is the target's.
+
+struct RowLaw {
+  static constexpr std::string_view name = "row_law";
+  static constexpr std::string_view about = "each row has its target's law, whatever its neighbours draw";
+  static constexpr Tier tier = Tier::proof;
+
+  static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
+    return check(runner, one, work, {});
+  }
+  static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work, ExplorerLimits limits) {
+    return judge_rows(runner, one, work, limits, &BatchLaw::wrong_prefix);
+  }
+};
+
+// Slots may change between drafting and verification: every request gives the same as in the order of drafting.
+//
+// Cost: two runs a turn.
+//
+// Correctness: a slot is not part of a request's law or words.
+struct SlotsPermuted {
+  static constexpr std::string_view name = "slots_permuted";
+  static constexpr std::string_view about = "reordered slots change nothing";
+
+  static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
+    if (std::is_sorted(one.order.begin(), one.order.end())) return Answer::not_applicable();
+    for (std::uint32_t turn = 0; turn < batch_turns; ++turn, work += 2) {
+      const std::vector<BatchRow> here = BuiltBatch(one, turn).run(runner);
+      const std::vector<BatchRow> sorted = BuiltBatch(one, turn, {.sorted = true}).run(runner);
+      for (std::size_t r = 0; r < here.size(); ++r)
+        if (here[r] != sorted[r])
+          return Answer::violated(fmt::format("turn {}: request {} gives {} in the order of drafting, {} reordered",
+                                              turn, r, sorted[r].text(), here[r].text()));
+    }
+    return Answer::held();
+  }
+};
+
+}  // namespace draftproof::checks::batch

@@ -1,0 +1,64 @@
+// Checks of counters.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <draftproof/properties/components/counter/counter_group.hpp>
+
+namespace draftproof::checks::counter {
+
+// Conservation at every read: the cells sum to the trials, no more trials accepted than there were, and each number
+// is what was counted.
+//
+// Cost: one addition a trial of a round, V a doubling.
+//
+// Correctness: every trial emits one token. A share or a distance of counts that do not add up is of another run.
+struct Conservation {
+  static constexpr std::string_view name = "conservation";
+  static constexpr std::string_view about = "cells sum to the trials at every read, and no trial is lost";
+
+  static Answer check(const TrialCounter& counter, const CounterCase& one, std::uint64_t& work) {
+    std::uint64_t round = 0;
+    for (const int weight : one.weights) round += static_cast<std::uint64_t>(weight);
+    for (const CounterRead& read : counter.reads(one)) {
+      ++work;
+      const std::uint64_t rounds = (std::uint64_t{2} << read.doublings) - 1;
+      std::uint64_t sum = 0;
+      for (const std::uint64_t cell : read.cells) sum += cell;
+      if (sum != read.trials || read.accepted > read.trials)
+        return Answer::violated(
+            fmt::format("after {} doublings the cells sum to {}, of {} trials, {} of them accepted", read.doublings,
+                        sum, read.trials, read.accepted));
+      if (read.trials != rounds * round)
+        return Answer::violated(fmt::format("after {} doublings {} trials are counted, wanted {}", read.doublings,
+                                            read.trials, rounds * round));
+      for (std::size_t x = 0; x < read.cells.size(); ++x)
+        if (read.cells[x] != rounds * static_cast<std::uint64_t>(one.weights[x]))
+          return Answer::violated(fmt::format("after {} doublings token {} has {} trials, wanted {}", read.doublings,
+                                              x, read.cells[x], rounds * static_cast<std::uint64_t>(one.weights[x])));
+    }
+    return Answer::held();
+  }
+};
+
+// Trials 2^d apart have words of their own.
+//
+// Cost: two words for each of 64 trials.
+//
+// Correctness: 64 equal pairs of right words would be a chance of 2^-4096.
+struct TrialsHaveOwnWords {
+  static constexpr std::string_view name = "trials_have_own_words";
+  static constexpr std::string_view about = "trials a power of two apart do not repeat";
+
+  static Answer check(const TrialCounter& counter, const CounterCase& one, std::uint64_t& work) {
+    int equal = 0;
+    for (std::uint64_t trial = 0; trial < 64; ++trial, ++work)
+      equal += counter.word(1, trial) == counter.word(1, trial + (std::uint64_t{1} << one.doublings));
+    if (equal == 64)
+      return Answer::violated(
+          fmt::format("trials 0 .. 63 and those 2^{} further have the same words", one.doublings));
+    return Answer::held();
+  }
+};
+
+}  // namespace draftproof::checks::counter

@@ -1,0 +1,224 @@
+// Checks of samplers.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <draftproof/properties/components/sampler/program_law.hpp>
+#include <draftproof/properties/components/sampler/sampler_group.hpp>
+#include <draftproof/sim/components/first_word.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+
+namespace draftproof::checks::sampler {
+
+// Scripted words at the boundaries: the smallest, the largest, the middle, and for samplers of one word both sides of
+// every boundary between pieces. The drawn token must have weight.
+//
+// Cost: a draw a word; 5^V draws of a race.
+//
+// Correctness: a token without weight has no word.
+struct BoundaryWords {
+  static constexpr std::string_view name = "boundary_words";
+  static constexpr std::string_view about = "edge words give tokens with weight";
+
+  static constexpr int most_raced = 4;
+
+  static Answer check(const Sampler& sampler, const SamplerCase& one, std::uint64_t& work) {
+    if (one.form != SamplerCase::Form::listed) return Answer::not_applicable();
+    // A race has 5^V sequences of edge words; longer rows are for samplers of one word.
+    if (sampler.races() && one.vocabulary() > most_raced) return Answer::not_applicable();
+    const std::vector<double> weights = one.row();
+    std::vector<double> row = weights;
+    constexpr std::uint64_t last = ~std::uint64_t{0}, middle = std::uint64_t{1} << 63;
+    std::vector<std::uint64_t> words{0, 1, middle, last - 1, last};
+    std::size_t drawn = 1;  // number of words a draw
+    if (sampler.races()) {
+      drawn = row.size();
+      words = all_of(words, drawn);
+    } else {
+      for (const WordPiece& piece : sampler.pieces(row))
+        for (const std::uint64_t word : {piece.first - 1, piece.first, piece.first + 1}) words.push_back(word);
+    }
+    for (std::size_t n = 0; n < words.size(); n += drawn, ++work) {
+      row = weights;
+      const std::span<const std::uint64_t> script(words.data() + n, drawn);
+      const Token x = sampler.draw(row, script).front();
+      const bool token = x >= 0 && x < one.vocabulary();
+      if (!token || !(weights[static_cast<std::size_t>(x)] > 0))
+        return Answer::violated(fmt::format("word {:#x} gives {} {}", fmt::join(script, ", "), x,
+                                            token ? "of weight 0" : "which is no token"));
+    }
+    return Answer::held();
+  }
+
+ private:
+  /// Every sequence of `length` words from `words`, one after another.
+  static std::vector<std::uint64_t> all_of(const std::vector<std::uint64_t>& words, std::size_t length) {
+    std::vector<std::uint64_t> all;
+    std::size_t count = 1;
+    for (std::size_t i = 0; i < length; ++i) count *= words.size();
+    for (std::size_t n = 0; n < count; ++n)
+      for (std::size_t i = 0, rest = n; i < length; ++i, rest /= words.size())
+        all.push_back(words[rest % words.size()]);
+    return all;
+  }
+};
+
+// The law of a sampler's program is within its budget of the weights, at small and large vocabularies. The law is
+// that of the pieces, compared with draws at both ends of pieces.
+//
+//   budget    ComponentInfo::budget, 1e-6 by default
+//
+// Cost: the pieces at V = 32,000, 128,256 and 262,144.
+//
+// Correctness: pieces are counted in words. A piece is tried at its first and last word: every piece of a short row
+// and 64 of a long one.
+
+struct LawInBudget {
+  static constexpr std::string_view name = "law_in_budget";
+  static constexpr std::string_view about = "the law of the program is within its budget of the weights";
+  static constexpr Tier tier = Tier::proof;
+
+  static std::vector<SamplerCase> cases(std::uint64_t seed, int rounds) {
+    // Short rows test the statement of the law; what its draws add up to shows in the long ones alone.
+    std::vector<SamplerCase> cases = SamplerGroup::cases(seed, rounds);
+    cases.resize(20);
+    for (const int vocabulary : {32'000, 128'256, 262'144})
+      cases.push_back({.form = SamplerCase::Form::zipf, .size = vocabulary});
+    return cases;
+  }
+
+  static Answer check(const Sampler& sampler, const SamplerCase& one, std::uint64_t& work) {
+    if (sampler.races() || one.form == SamplerCase::Form::tail) return Answer::not_applicable();
+    std::vector<double> row = one.row();
+    const std::vector<WordPiece> pieces = sampler.pieces(row);
+    work += pieces.size();
+    if (pieces.empty() || pieces.front().first != 0)
+      return Answer::violated("words before the first piece have no token");
+    if (auto untied = first_untied(sampler, row, pieces)) return Answer::violated(*untied);
+    const double distance = program_distance(pieces, row);
+    return Answer::held_if(distance <= sampler.info().budget, [&] {
+      return fmt::format("TV {:.3g} between the law of the program and the weights, budget {:.3g}", distance,
+                         sampler.info().budget);
+    });
+  }
+
+ private:
+  static std::optional<std::string> first_untied(const Sampler& sampler, std::vector<double>& row,
+                                                 const std::vector<WordPiece>& pieces) {
+    const std::size_t step = std::max<std::size_t>(pieces.size() / 64, 1);
+    std::vector<std::uint64_t> words;
+    std::vector<Token> tokens;
+    for (std::size_t n = 0; n < pieces.size(); n += step) {
+      const std::uint64_t end = n + 1 < pieces.size() ? pieces[n + 1].first : 0;
+      for (const std::uint64_t word : {pieces[n].first, end - 1}) {
+        words.push_back(word);
+        tokens.push_back(pieces[n].token);
+      }
+    }
+    const std::vector<Token> drawn = sampler.draw(row, words);
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (drawn[i] != tokens[i])
+        return fmt::format("word {:#x} gives {}, but the law states {}", words[i], drawn[i], tokens[i]);
+    return std::nullopt;
+  }
+};
+
+// A draw does not change its row, which is read again as the law of the drafts.
+//
+// Cost: one draw.
+//
+// Correctness: a verifier divides by that law. Noise written to the row would destroy it.
+struct RowUnchanged {
+  static constexpr std::string_view name = "row_unchanged";
+  static constexpr std::string_view about = "a draw does not write to its row";
+
+  static Answer check(const Sampler& sampler, const SamplerCase& one, std::uint64_t& work) {
+    const std::vector<double> before = one.row();
+    std::vector<double> after = before;
+    std::vector<std::uint64_t> words;
+    for (std::size_t x = 0; x < (sampler.races() ? before.size() : 1); ++x)
+      words.push_back(philox_pair(1, x, 0, 0).first);
+    sampler.draw(after, words);
+    ++work;
+    return Answer::held_if(before == after, [&] {
+      return fmt::format("the row ({:.3g}) is ({:.3g}) after the draw", fmt::join(before, " "),
+                         fmt::join(after, " "));
+    });
+  }
+};
+
+// A race gives rare tokens their share. The probability that a tail of n tokens, a gap of logits below the head, has
+// the winner is enclosed between two sums over strata of the head's word.
+//
+//   G(a)     share of words whose clock is below a, by bisection: clocks are monotone in their word
+//   t        clock of the head; the tail wins with 1 - (1 - G(t exp(-gap)))^n
+//   true     n exp(-gap) / (1 + n exp(-gap))
+//
+// Cost: 2^14 strata of two bisections, 64 clocks each.
+//
+// Correctness: the integrand is monotone in the head's word, so each stratum lies between its ends. Clocks in doubles
+// move both bounds by a relative 2^-40 at most (sim/numeric/exponential_variate.hpp).
+
+struct TailMass {
+  static constexpr std::string_view name = "tail_mass";
+  static constexpr std::string_view about = "rare tokens have their share";
+
+  struct Bounds {
+    double low = 0, high = 0;
+  };
+
+  static std::vector<SamplerCase> cases(std::uint64_t, int) {
+    std::vector<SamplerCase> cases;
+    for (const int gap : {18, 20}) cases.push_back({.form = SamplerCase::Form::tail, .size = 129'280, .gap = gap});
+    return cases;
+  }
+
+  static Bounds bounds(const Sampler& sampler, const SamplerCase& one) {
+    constexpr std::uint64_t strata = std::uint64_t{1} << 14, width = ~std::uint64_t{0} / strata + 1;
+    Bounds sum;
+    for (std::uint64_t n = 0; n < strata; ++n) {
+      const double first = tail_wins(sampler, one, n * width),
+                   last = tail_wins(sampler, one, n * width + (width - 1));
+      sum.low += std::min(first, last);
+      sum.high += std::max(first, last);
+    }
+    return {sum.low / static_cast<double>(strata), sum.high / static_cast<double>(strata)};
+  }
+
+  static double true_mass(const SamplerCase& one) {
+    const double tail = (one.size - 1) * std::exp(-one.gap);
+    return tail / (1 + tail);
+  }
+
+  static Answer check(const Sampler& sampler, const SamplerCase& one, std::uint64_t& work) {
+    if (!sampler.races() || one.form != SamplerCase::Form::tail) return Answer::not_applicable();
+    const Bounds found = bounds(sampler, one);
+    const double wanted = true_mass(one);
+    work += std::uint64_t{1} << 15;
+    return Answer::held_if(found.low * (1 - 0x1p-40) <= wanted && wanted <= found.high * (1 + 0x1p-40), [&] {
+      return fmt::format("the tail has between {:.4g} and {:.4g}, wanted {:.4g}", found.low, found.high, wanted);
+    });
+  }
+
+ private:
+  static double tail_wins(const Sampler& sampler, const SamplerCase& one, std::uint64_t head) {
+    const double bound = sampler.clock(head) * std::exp(-one.gap);
+    return -std::expm1((one.size - 1) * std::log1p(-share_below(sampler, bound)));
+  }
+
+  /// G(bound), for clocks that are monotone in their word.
+  static double share_below(const Sampler& sampler, double bound) {
+    constexpr std::uint64_t last = ~std::uint64_t{0};
+    const bool rises = sampler.clock(0) < sampler.clock(last);
+    const auto passed = first_word([&](std::uint64_t word) { return (sampler.clock(word) < bound) != rises; });
+    const double before = passed ? static_cast<double>(*passed) * 0x1p-64 : 1.0;
+    // Counted from the other end, so that a small share keeps its digits.
+    return rises ? before : (passed ? static_cast<double>(last - *passed + 1) * 0x1p-64 : 0.0);
+  }
+};
+
+}  // namespace draftproof::checks::sampler

@@ -1,0 +1,130 @@
+// Checks of target rows.
+#pragma once
+
+#include <map>
+
+#include <draftproof/properties/components/target/chains.hpp>
+
+namespace draftproof::checks::target {
+
+// Token verification on the rows of a source, completed to L + 1 tokens by the specified rows, has the law of those
+// rows. The check shows the effect of a wrong row on the text.
+//
+//   q        law of the drafts at every position; tokens of weight 0 are never drafted, which is not a defect
+//
+// Cost: V^L chains and every branch of the verifier on each, in fractions.
+//
+// Correctness: token verification is lossless for the rows it gets (Leviathan et al. 2023, arXiv:2211.17192), so any
+// deviation comes from the rows.
+
+struct CompletedLaw {
+  static constexpr std::string_view name = "completed_law";
+  static constexpr std::string_view about = "token verification on the rows gives the text asked for";
+  static constexpr Tier tier = Tier::proof;
+
+  static Answer check(const TargetSource& source, const TargetCase& one, std::uint64_t& work) {
+    // Mass of the next token after each prefix at which verification continues; shorter prefixes first.
+    std::map<std::vector<Token>, std::vector<Rational>> next;
+    const std::vector<Rational> q = normalised(one.proposal);
+    const auto all = chains(one.request.vocabulary(), one.request.drafts());
+    for (const auto& prefix : all)
+      if (!wanted_row(source, one.request, prefix)) return Answer::not_applicable();
+    for (const auto& drafts : all)
+      if (static_cast<int>(drafts.size()) == one.request.drafts()) verify(source, one.request, q, drafts, next, work);
+    for (const auto& prefix : all) {
+      const auto found = next.find(prefix);
+      if (found == next.end()) continue;
+      std::vector<Rational> law = found->second;
+      Rational beyond = 0;
+      for (const Rational& mass : law) beyond += mass;
+      if (beyond == 0) continue;
+      for (Rational& mass : law) mass /= beyond;
+      const auto wanted = *wanted_row(source, one.request, prefix);
+      if (law != wanted)
+        return Answer::violated(fmt::format("after [{}] got {}, wanted {}, TV {}; reached with probability {}",
+                                            fmt::join(prefix, " "), to_text(law), to_text(wanted),
+                                            to_text(total_variation(law, wanted)), to_text(beyond)));
+    }
+    return Answer::held();
+  }
+
+ private:
+  /// Adds the mass from one drafted chain.
+  static void verify(const TargetSource& source, const TargetRequest& request, const std::vector<Rational>& q,
+                     const std::vector<Token>& drafts, std::map<std::vector<Token>, std::vector<Rational>>& next,
+                     std::uint64_t& work) {
+    Rational reached = 1;
+    for (const Token x : drafts) reached *= q[static_cast<std::size_t>(x)];
+    std::vector<Token> prefix;
+    for (std::size_t i = 0; i <= drafts.size() && reached > 0; ++i, ++work) {
+      const std::vector<Rational> p = source.row(request, drafts.data(), static_cast<int>(i));
+      std::vector<Rational>& row = next[prefix];
+      row.resize(p.size());
+      if (i == drafts.size()) {
+        for (std::size_t y = 0; y < p.size(); ++y) row[y] += reached * p[y];
+        return;
+      }
+      const auto x = static_cast<std::size_t>(drafts[i]);
+      const Rational taken = std::min<Rational>(p[x] / q[x], Rational(1));
+      Rational left = 0;
+      for (std::size_t y = 0; y < p.size(); ++y) left += std::max<Rational>(p[y] - q[y], Rational(0));
+      for (std::size_t y = 0; y < p.size() && left > 0; ++y)
+        row[y] += reached * (1 - taken) * std::max<Rational>(p[y] - q[y], Rational(0)) / left;
+      row[x] += reached * taken;
+      reached *= taken;
+      prefix.push_back(drafts[i]);
+    }
+  }
+};
+
+// A token that the settings remove after a prefix has no mass there, and no mass of a row is negative.
+//
+// Cost: V^L chains, in fractions.
+//
+// Correctness: one such token in an output is a proof, independent of the rest of the row.
+struct RemovedTokens {
+  static constexpr std::string_view name = "removed_tokens";
+  static constexpr std::string_view about = "tokens removed by filters and masks have no mass";
+  static constexpr Tier tier = Tier::proof;
+
+  static Answer check(const TargetSource& source, const TargetCase& one, std::uint64_t& work) {
+    for (const std::vector<Token>& prefix : chains(one.request.vocabulary(), one.request.drafts())) {
+      const auto wanted = wanted_row(source, one.request, prefix);
+      if (!wanted) return Answer::not_applicable();
+      const auto row = source.row(one.request, prefix.data(), static_cast<int>(prefix.size()));
+      ++work;
+      for (std::size_t x = 0; x < row.size(); ++x)
+        if (row[x] < 0 || ((*wanted)[x] == 0 && row[x] > 0))
+          return Answer::violated(
+              fmt::format("after [{}] token {} has {}, wanted 0", fmt::join(prefix, " "), x, to_text(row[x])));
+    }
+    return Answer::held();
+  }
+};
+
+// Every row of a source, after every chain of drafts, equals the row that the settings specify; the evidence names
+// the first wrong prefix.
+//
+// Cost: V^L chains, in fractions.
+//
+// Correctness: penalties make rows depend on the prefix, so one chain does not suffice.
+struct RowsByPrefix {
+  static constexpr std::string_view name = "rows_by_prefix";
+  static constexpr std::string_view about = "after every prefix the row is the one asked for";
+  static constexpr Tier tier = Tier::proof;
+
+  static Answer check(const TargetSource& source, const TargetCase& one, std::uint64_t& work) {
+    for (const std::vector<Token>& prefix : chains(one.request.vocabulary(), one.request.drafts())) {
+      const auto wanted = wanted_row(source, one.request, prefix);
+      if (!wanted) return Answer::not_applicable();
+      const auto row = source.row(one.request, prefix.data(), static_cast<int>(prefix.size()));
+      ++work;
+      if (row != *wanted)
+        return Answer::violated(fmt::format("after [{}] got {}, wanted {}, TV {}", fmt::join(prefix, " "),
+                                            to_text(row), to_text(*wanted), to_text(total_variation(row, *wanted))));
+    }
+    return Answer::held();
+  }
+};
+
+}  // namespace draftproof::checks::target

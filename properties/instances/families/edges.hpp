@@ -1,0 +1,133 @@
+// Families of generated models: rows with zeros and other edges.
+#pragma once
+
+#include <draftproof/properties/instances/generator.hpp>
+
+namespace draftproof::generators {
+
+// Family "disjoint": p on odd tokens, q on even ones; with probability 1/4 a weight of 1 on the other side.
+struct Disjoint {
+  static constexpr std::string_view name = "disjoint";
+  static constexpr std::string_view about =
+      "p on odd tokens, q on even ones; with probability 1/4 a 1 on the other side";
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size), std::vector<int>(size)};
+    for (std::size_t i = 0; i < size; ++i) {
+      auto& own = i % 2 ? w.target : w.proposal;
+      auto& other = i % 2 ? w.proposal : w.target;
+      own[i] = dice.between(1, 20);
+      other[i] = dice.chance(1, 4);
+    }
+    return w;
+  }
+};
+
+// Family "last_place": p and q differ by one unit in the last place of weights near a million, on two tokens.
+//
+// A tolerance above 1e-6 takes the rows for equal, and a comparison that rounds takes them for different where they
+// are not. Rows one unit in the last place of a double apart are among the edge rows
+// (properties/checks/edge_rows.hpp).
+struct LastPlace {
+  static constexpr std::string_view name = "last_place";
+  static constexpr std::string_view about =
+      "weights near a million; q has one unit more on a token and one less on another";
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    constexpr int near = 999'000;
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size), {}};
+    for (int& weight : w.target) weight = near + dice.between(0, 9);
+    w.proposal = w.target;
+    const int more = dice.between(0, vocabulary - 1), less = (more + dice.between(1, vocabulary - 1)) % vocabulary;
+    ++w.proposal[static_cast<std::size_t>(more)];
+    --w.proposal[static_cast<std::size_t>(less)];
+    return w;
+  }
+};
+
+// Family "one_entry": the weights of q are those of p but for one token.
+//
+// After normalisation one ratio is below 1 and all others are equal, or the other way round: the residual is one
+// token, or p on all tokens but one.
+struct OneEntry {
+  static constexpr std::string_view name = "one_entry";
+  static constexpr std::string_view about = "weights 1 to 9, those of q equal to those of p but for one token";
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size), {}};
+    for (int& weight : w.target) weight = dice.between(1, 9);
+    w.proposal = w.target;
+    int& other = w.proposal[static_cast<std::size_t>(dice.between(0, vocabulary - 1))];
+    // Anything but what it was, 0 included: one in ten.
+    other = (other + dice.between(1, 9)) % 10;
+    return w;
+  }
+};
+
+// Family "one_residual": the residual (p - q)+ has one token, and q has mass beside it.
+//
+//   x          token of the residual: q(x) < p(x), q(y) >= p(y) for all others
+//
+// A draw from the residual is certain, so a rule that draws from p, from q or from a floor instead shows at once.
+struct OneResidual {
+  static constexpr std::string_view name = "one_residual";
+  static constexpr std::string_view about =
+      "p above q on one token alone; q spreads what it takes there over the others";
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size), {}};
+    for (int& weight : w.target) weight = dice.chance(1, 4) ? 0 : dice.between(1, 9);
+    const auto x = static_cast<std::size_t>(dice.between(0, vocabulary - 1));
+    // Of rows with the same sum: q takes up to all of token x and gives it to the others, unit by unit.
+    w.target[x] = dice.between(4, 12);
+    w.proposal = w.target;
+    for (int moved = dice.between(1, w.target[x]); moved > 0; --moved) {
+      --w.proposal[x];
+      ++w.proposal[(x + static_cast<std::size_t>(dice.between(1, vocabulary - 1))) % size];
+    }
+    return w;
+  }
+};
+
+// Family "touching": p and q have one token in common; every other token has mass in at most one of them.
+//
+// Drafts are accepted at that token alone, and what is left of either row after it has no token of the other.
+struct Touching {
+  static constexpr std::string_view name = "touching";
+  static constexpr std::string_view about = "supports of p and q meet in one token";
+  static constexpr bool keeps_supports = true;
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size), std::vector<int>(size)};
+    const auto common = static_cast<std::size_t>(dice.between(0, vocabulary - 1));
+    for (std::size_t x = 0; x < size; ++x) {
+      const bool of_target = dice.chance(1, 2);
+      if (of_target || x == common) w.target[x] = dice.between(1, 9);
+      if (!of_target || x == common) w.proposal[x] = dice.between(1, 9);
+    }
+    return w;
+  }
+};
+
+// Family "zeros": each weight zero with probability one half, else 1 to 30.
+struct Zeros {
+  static constexpr std::string_view name = "zeros";
+  static constexpr std::string_view about = "each weight zero with probability one half, else 1 to 30";
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size), std::vector<int>(size)};
+    for (std::size_t i = 0; i < size; ++i) {
+      w.target[i] = dice.chance(1, 2) ? 0 : dice.between(1, 30);
+      w.proposal[i] = dice.chance(1, 2) ? 0 : dice.between(1, 30);
+    }
+    return w;
+  }
+};
+
+}  // namespace draftproof::generators

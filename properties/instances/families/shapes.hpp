@@ -1,0 +1,93 @@
+// Families of generated models: rows of a general shape.
+#pragma once
+
+#include <draftproof/properties/instances/generator.hpp>
+
+namespace draftproof::generators {
+
+// Family "dirichlet": weights of p and q uniform in 1 to 40.
+struct Dirichlet {
+  static constexpr std::string_view name = "dirichlet";
+  static constexpr std::string_view about = "weights of p and q uniform in 1 to 40";
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size), std::vector<int>(size)};
+    for (std::size_t i = 0; i < size; ++i) {
+      w.target[i] = dice.between(1, 40);
+      w.proposal[i] = dice.between(1, 40);
+    }
+    return w;
+  }
+};
+
+// Family "equal": q = p, each weight zero with probability one third, else 1 to 9.
+//
+// Every ratio is 1 and every residual is empty: a rule that adds a floor, draws from an empty residual or refuses by
+// rounding differs here, and one that rejects too little is hidden.
+struct Equal {
+  static constexpr std::string_view name = "equal";
+  static constexpr std::string_view about = "q = p: each weight zero with probability one third, else 1 to 9";
+  static constexpr bool keeps_supports = true;
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size), {}};
+    for (int& weight : w.target) weight = dice.chance(1, 3) ? 0 : dice.between(1, 9);
+    // A repair of one row alone would make the rows differ.
+    repair_weights(w.target, 1, dice);
+    w.proposal = w.target;
+    return w;
+  }
+};
+
+// Family "near": p weights 50 to 99, q within 2 of p, so that the last residuals have several tokens.
+struct Near {
+  static constexpr std::string_view name = "near";
+  static constexpr std::string_view about =
+      "p weights 50 to 99, q within 2 of p: the last residuals keep several tokens alive";
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size), std::vector<int>(size)};
+    for (std::size_t i = 0; i < size; ++i) {
+      w.target[i] = dice.between(50, 99);
+      w.proposal[i] = w.target[i] + dice.between(-2, 2);
+    }
+    return w;
+  }
+};
+
+// Family "zipf": both laws fall like 1 / rank, with ranks of q shifted token by token.
+struct Zipf {
+  static constexpr std::string_view name = "zipf";
+  static constexpr std::string_view about = "weights 840 / rank; the ranks of q shifted by 0 to 2, token by token";
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size), std::vector<int>(size)};
+    for (int i = 0; i < vocabulary; ++i) {
+      w.target[static_cast<std::size_t>(i)] = 840 / (i + 1);
+      w.proposal[static_cast<std::size_t>(i)] = 840 / (1 + (i + dice.between(0, 2)) % vocabulary);
+    }
+    return w;
+  }
+};
+
+// Family "ties": weights 1 to 3, so that ratios tie.
+struct Ties {
+  static constexpr std::string_view name = "ties";
+  static constexpr std::string_view about = "weights 1 to 3, so that ratios tie";
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size), std::vector<int>(size)};
+    for (std::size_t i = 0; i < size; ++i) {
+      w.target[i] = dice.between(1, 3);
+      w.proposal[i] = dice.between(1, 3);
+    }
+    return w;
+  }
+};
+
+}  // namespace draftproof::generators

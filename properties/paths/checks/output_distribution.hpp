@@ -1,0 +1,266 @@
+// Properties of the output distribution of a verifier of paths.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include <draftproof/properties/paths/iterations.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
+#include <draftproof/properties/paths/process_law.hpp>
+#include <draftproof/properties/paths/wrong_prefix.hpp>
+#include <draftproof/statistics/dirichlet_multinomial.hpp>
+
+namespace draftproof::checks::paths {
+
+// Losslessness of a scheme without state: a step, completed by the target to L + 1 tokens, has the target's law.
+//
+//   e          the step: accepted tokens and one more, 1 .. L + 1 of them
+//   beyond(x)  Pr[e goes beyond prefix x]
+//   asked      Pr[e begins with xy] = beyond(x) p(y|x) for every prefix x of at most L tokens and every y
+//
+// The local form says the same as the completed law: with C(x) the completed probability of x,
+// C(xy) = Pr[e begins with xy] + (C(x) - beyond(x)) p(y|x), so C(xy) = C(x) p(y|x) exactly where it holds. It needs
+// no correction for random lengths and names the prefix where a scheme goes wrong.
+
+struct CompletedLaw {
+  static constexpr std::string_view name = "completed_law";
+  static constexpr std::string_view about =
+      "whenever a step goes beyond a prefix, its next token has the target's law";
+  static constexpr int every = 1;
+
+  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
+    return verifier.info().promise != Promise::lossless_up_to && !verifier.stateful();
+  }
+  static Answer check(PathInstanceAnalysis& at) {
+    const auto& law = at.law();
+    if (!law.complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
+    if (law.mass != 1) return Answer::violated("emits with probability " + to_text(law.mass));
+    const auto wrong = first_wrong_prefix(law.emitted, at.instance().conditionals());
+    return Answer::held_if(!wrong, [&] { return wrong->text(); });
+  }
+};
+
+// The tree is drawn as its drafter declares, for any verifier. A verifier that is exact for the declared law is not exact
+// for another; in most public bugs the q of the tests is not the q sampled.
+//
+//   repeats    at node u, draws x_1, x_2, .. have probability q(x_1|u) q(x_2|u) ..
+//   distinct   the same over what is left: q(x_i|u) / (1 - q(x_1|u) - .. - q(x_(i-1)|u))
+//   fixed      one tree, with probability 1
+//
+// A tree with its draws in order is drawn in one way only, so its probability is the product over its nodes. How many
+// draws a node gets is the drafter's affair, but may not depend on their values: what is drawn sums to 1.
+
+struct DeclaredLaw {
+  static constexpr std::string_view name = "declared_law";
+  static constexpr std::string_view about = "the tree has the law its drafter declares";
+  static constexpr int every = 4;
+
+  static bool applies(const AnyPathVerifier&, const AnyTreeDrafter&) { return true; }
+  static Answer check(PathInstanceAnalysis& at) {
+    const auto conditionals = at.instance().conditionals();
+    const TreeDrafterInfo& info = at.drafter().info();
+    Rational mass = 0;
+    std::string evidence;
+    const auto on_tree = [&](const DraftTree& tree, const Rational& probability) {
+      mass += probability;
+      if (!evidence.empty()) return;
+      const Rational declared = info.fixed ? Rational(1) : declared_probability(info, conditionals, tree);
+      if (probability != declared)
+        evidence = "draws the tree " + tree_text(tree) + " with probability " + to_text(probability) + ", declared " +
+                   to_text(declared);
+    };
+    const bool all = at.each_tree(conditionals, at.instance().shape, on_tree);
+    if (!evidence.empty()) return Answer::violated(evidence);
+    if (!all) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " trees");
+    return Answer::held_if(mass == 1, [&] { return "draws trees with probability " + to_text(mass) + " in all"; });
+  }
+
+ private:
+  static Rational declared_probability(const TreeDrafterInfo& info,
+                                       const ConditionalModel<PathInstanceAnalysis::Laws>& conditionals,
+                                       const DraftTree& tree) {
+    Rational probability = 1;
+    for (int u = 0; u < tree.size(); ++u) {
+      const auto& laws = conditionals.laws(tree.context(u));
+      Rational left = 1;
+      for (const int child : tree.draws(u)) {
+        const Rational& q = laws.proposal(tree.token(child));
+        if (left <= 0) return 0;  // nothing is left to draw
+        probability *= q / left;
+        if (info.distinct_siblings) left -= q;
+      }
+    }
+    return probability;
+  }
+};
+
+// Losslessness on one tree at a time: drafts that are a function of the context leave no randomness to average over,
+// and a scheme that takes any drafts may not rely on theirs. The law of completed_law, given each drafted tree.
+//
+// A scheme written for sampled drafts must not be held to this: given its drafts it is not exact.
+struct FixedTreeLaw {
+  static constexpr std::string_view name = "fixed_tree_law";
+  static constexpr std::string_view about =
+      "fixed drafts, or a scheme for any: given the tree, the next token has the target's law";
+  static constexpr int every = 4;
+
+  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
+    return verifier.info().promise == Promise::lossless && !verifier.stateful() &&
+           (drafter.info().fixed || verifier.info().drafts.any());
+  }
+  static Answer check(PathInstanceAnalysis& at) {
+    const auto conditionals = at.instance().conditionals();
+    const auto decider = at.verifier().prove_on(conditionals, at.instance().shape);
+    bool complete = true;
+    std::string evidence;
+    const auto on_tree = [&](const DraftTree& tree, const Rational&) {
+      const auto steps = complete ? at.outputs(*decider, tree) : std::nullopt;
+      complete = complete && steps;
+      if (!complete || !evidence.empty()) return;
+      std::map<Tokens, Rational> emitted;
+      for (const auto& [step, probability] : *steps) {
+        Tokens tokens = path_to(tree, step.first);
+        tokens.push_back(step.second);
+        emitted[std::move(tokens)] += probability;
+      }
+      if (const auto wrong = first_wrong_prefix(emitted, conditionals))
+        evidence = "given the tree " + tree_text(tree) + ", " + wrong->text();
+    };
+    const bool all = at.each_tree(conditionals, at.instance().shape, on_tree);
+    if (!evidence.empty()) return Answer::violated(evidence);
+    if (!all || !complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
+    return Answer::held();
+  }
+};
+
+// Losslessness of a scheme with state: iterations one after the other, each with what the one before left, emit a
+// sequence whose first N tokens have the target's law. N = L + 2 looks past the longest step.
+//
+// A single iteration of such a scheme need not have the target's law: what it owes is in the carry.
+struct ProcessLaw {
+  static constexpr std::string_view name = "process_law";
+  static constexpr std::string_view about = "with state: the first L + 2 tokens of the process have the target's law";
+  static constexpr int every = 1;
+
+  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
+    return verifier.info().promise != Promise::lossless_up_to && verifier.stateful() && declares_every_row(drafter);
+  }
+  static Answer check(PathInstanceAnalysis& at) {
+    const PathInstance& instance = at.instance();
+    const auto conditionals = instance.conditionals();
+    const auto decider = at.verifier().prove_on(conditionals, instance.shape);
+    const auto process = at.verifier().process_on(conditionals);
+    // One iteration, on the budget of branches that the whole examination has.
+    const auto iterate = [&](int context, const VerifierState<Rational>& carry, auto&& sink) {
+      bool complete = true;
+      const auto on_tree = [&](const DraftTree& tree, const Rational& drawn) {
+        const auto steps = complete ? at.outputs(*decider, tree, carry) : std::nullopt;
+        complete = complete && steps;
+        if (!complete) return;
+        for (const auto& [step, probability] : *steps) {
+          const auto [node, extra] = step;
+          Tokens emitted = path_to(tree, node);
+          emitted.push_back(extra);
+          sink(std::move(emitted), conditionals.next(tree.context(node), extra),
+               process->after(tree, carry, {node, {extra, none_accepted}}), Rational(drawn * probability));
+        }
+      };
+      return at.each_tree(conditionals, instance.shape, on_tree, context) && complete;
+    };
+    const auto law = walk_process<Rational>(iterate, instance.shape.length + 2);
+    if (!law.complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
+    const auto wrong = first_wrong_prefix(law.emitted, conditionals);
+    return Answer::held_if(!wrong, [&] { return wrong->text(); });
+  }
+};
+
+// Losslessness of paths by trials, for schemes that cannot be explored: whenever a step goes beyond a prefix, the
+// next token is a draw from the target after it. One bet a prefix, averaged with weights that were fixed before
+// the trials: p(prefix) / (L + 1), which sum to 1 over all prefixes of at most L tokens.
+struct SampledPrefixLaw {
+  static constexpr std::string_view name = "sampled_prefix_law";
+  static constexpr std::string_view about =
+      "schemes that cannot be explored: after every prefix the next token follows p, as an e-value";
+  static constexpr int every = 8;
+  static constexpr bool explores = false;
+  static constexpr Tier tier = Tier::sampled;
+  static constexpr int trials = 1 << 15;
+  static constexpr double alarm = 2e15;  ///< as in properties/checks/output_distribution.hpp
+
+  static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
+    return !verifier.info().unsupported.explore.empty() && verifier.info().promise == Promise::lossless &&
+           verifier.info().unsupported.simulate.empty() && !verifier.stateful();
+  }
+  static Answer check(PathInstanceAnalysis& at) {
+    std::map<Tokens, std::vector<std::uint64_t>> counts;
+    const auto vocabulary = static_cast<std::size_t>(at.instance().vocabulary());
+    for (const PathTrial& trial : at.trials(at.instance(), trials))
+      for (auto token = trial.emitted.begin(); token != trial.emitted.end(); ++token) {
+        if (*token < 0) return Answer::violated("a branch of probability zero was reached");
+        auto& here = counts[Tokens(trial.emitted.begin(), token)];
+        here.resize(vocabulary);
+        ++here[static_cast<std::size_t>(*token)];
+      }
+    std::vector<double> bets, weights;
+    double unseen = 1;
+    const std::pair<const Tokens, std::vector<std::uint64_t>>* worst = nullptr;
+    for (const auto& entry : counts) {
+      bets.push_back(log_e_multinomial(law_after(at, entry.first), entry.second));
+      weights.push_back(chance(at, entry.first) / (at.instance().shape.length + 1));
+      unseen -= weights.back();
+      if (!worst || bets.back() > *std::max_element(bets.begin(), bets.end() - 1)) worst = &entry;
+    }
+    // A prefix that no step went beyond has e = 1.
+    bets.push_back(0);
+    weights.push_back(std::max(unseen, 0.0));
+    const double log_e = log_weighted_mean_exp(bets, weights);
+    return Answer::held_if(log_e < std::log(alarm), [&] {
+      std::string text = "e = 10^" + std::to_string(static_cast<int>(log_e / std::log(10.0))) + ", after " +
+                         prefix_text(worst->first) + " seen";
+      for (const auto count : worst->second) text += " " + std::to_string(count);
+      return text + ", wanted in proportion to " + brief(normalised(at.instance().after(worst->first).target));
+    });
+  }
+
+ private:
+  /// Probability of `prefix` under the target.
+  static double chance(const PathInstanceAnalysis& at, const Tokens& prefix) {
+    double product = 1;
+    for (auto token = prefix.begin(); token != prefix.end(); ++token)
+      product *= law_after(at, Tokens(prefix.begin(), token))[static_cast<std::size_t>(*token)];
+    return product;
+  }
+  static std::vector<double> law_after(const PathInstanceAnalysis& at, const Tokens& prefix) {
+    std::vector<double> law;
+    for (const Rational& p : normalised(at.instance().after(prefix).target)) law.push_back(static_cast<double>(p));
+    return law;
+  }
+};
+
+// No iteration emits a token that the target does not have, and none ends without a token, from one iteration to the
+// next: a count above zero is a proof of failure. Seeded, deterministic.
+struct ZeroSupport {
+  static constexpr std::string_view name = "zero_support";
+  static constexpr std::string_view about = "no iteration emits a token with p = 0, or ends without one";
+  static constexpr int every = 2;
+  static constexpr bool explores = false;
+  static constexpr Tier tier = Tier::edge;
+  static constexpr std::uint64_t iterations = 12;
+
+  static bool applies(const AnyPathVerifier&, const AnyTreeDrafter& drafter) { return declares_every_row(drafter); }
+  static Answer check(PathInstanceAnalysis& at) {
+    const auto conditionals = double_laws(at.instance());
+    const auto plan = plan_on(at, conditionals);
+    const auto wrong = first_fault(at, conditionals, *plan, iterations,
+                                   [&](std::uint64_t t, const Iteration& one, const auto&, const auto&) {
+                                     auto fault = fault_of(one.played, one, conditionals);
+                                     if (fault) fault = place_of(t, one) + " " + *fault;
+                                     return fault;
+                                   });
+    return Answer::held_if(!wrong, [&] { return *wrong; });
+  }
+};
+
+}  // namespace draftproof::checks::paths

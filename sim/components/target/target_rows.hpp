@@ -1,0 +1,47 @@
+// Makers of target rows.
+#pragma once
+
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/target_steps.hpp>
+
+namespace draftproof::components::target {
+
+// Rows of p from logits whose last bits differ from those of a decode of one token, as in a pass over several
+// positions. This is no defect of a verifier: laws are compared given the logits that were used.
+//
+// Steps, symbols and cost: sim/components/target_steps.hpp.
+// Source: vllm-project/vllm#54506, ml-explore/mlx-lm#1423.
+struct BatchedLogits : TargetSteps {
+  static constexpr ComponentInfo info{
+      .name = "batched_logits",
+      .summary = "the verify pass computes other last bits than a decode of one token",
+      .source = "vllm-project/vllm#54506"};
+
+  /// In units of 2^-12; the last bit is set where the sum has another order.
+  int weight(const TargetRequest& request, int i, Token x) const {
+    const int exact = TargetSteps::weight(request, i, x) * 4096;
+    return exact > 0 && (i + x) % 2 == 0 ? exact + 1 : exact;
+  }
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
+// Rows of p at the draft positions and the bonus position, from the model's weights and the settings of one request.
+//
+// Steps, symbols and cost: sim/components/target_steps.hpp. At temperature 0 a row has one token: ratios are 0 or 1
+// and no decision depends on a random word, as it should be.
+struct RequestRows : TargetSteps {
+  static constexpr ComponentInfo info{.name = "request_rows",
+                                      .summary = "rows of p from weights and the settings of a request",
+                                      .source = "the order of settings of common engines"};
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
+}  // namespace draftproof::components::target

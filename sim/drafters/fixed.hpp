@@ -1,0 +1,172 @@
+// Drafters with drafts that the rows determine.
+#pragma once
+
+#include <draftproof/sim/sampling/complement.hpp>
+#include <draftproof/sim/sampling/top_k.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::drafters {
+
+// The K most probable tokens of q, without randomness: the drafts of dynamic-tree engines. Ties go to the lower id.
+// Pr(all drafts in S) is 0 or 1, so no accept rule that divides by q applies.
+//
+// Source: Li et al. 2024 (EAGLE-2), arXiv:2406.16858.
+struct FixedTopK {
+  static constexpr DrafterInfo info{.name = "fixed_top_k",
+                                    .summary = "the K most probable tokens of q, not sampled",
+                                    .needs_k_tokens = true,
+                                    .ranks_tokens = true,
+                                    .fixed = true};
+
+  /// Writes K distinct drafts to `out`; returns K.
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R&, Token* out) const {
+    for (int k = 0; k < drafts; ++k) out[k] = laws.kth_most_probable(k);
+    return drafts;
+  }
+
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+    for (int k = 0; k < count; ++k)
+      if (probability_rank(laws, prefix[k]) != k) return laws.zero();
+    return laws.one();
+  }
+};
+
+// The K - 1 most probable tokens of q, fixed, then one draw of q outside them, uniform if q has no mass there. Ties
+// go to the lower id, in drafter and verifier alike.
+//
+//   T                      the fixed set of K - 1 tokens
+//   Pr(all drafts in S)    0 unless T lies in S, then q(S without T) / q(outside T)
+//
+// Source: Hu et al. 2025, arXiv:2502.18779 (greedy draft sampling).
+struct Greedy {
+  static constexpr DrafterInfo info{.name = "greedy",
+                                    .summary = "the K - 1 most probable tokens of q, then one draw of q outside them",
+                                    .needs_k_tokens = true,
+                                    .ranks_tokens = true};
+
+  /// Writes K distinct drafts to `out`; returns K.
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+    const int last = drafts - 1;
+    for (int k = 0; k < last; ++k) out[k] = laws.kth_most_probable(k);
+    out[last] = laws.mass_without(0, out, last) > laws.zero()
+                    ? random.pick(laws.row_without(0, out, last))
+                    : random.pick(UniformOnComplement{laws.vocabulary(), out, last});
+    return drafts;
+  }
+
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int drafts, const Token* prefix, int count) {
+    auto unseen = laws.one();
+    for (int k = 0; k < count && k < drafts - 1; ++k) {
+      if (probability_rank(laws, prefix[k]) != k) return laws.zero();
+      unseen -= laws.proposal(prefix[k]);
+    }
+    if (count < drafts) return laws.one();
+    const Token last = prefix[drafts - 1];
+    if (among(last, prefix, drafts - 1)) return laws.zero();
+    if (unseen > laws.zero()) return laws.proposal(last) / unseen;
+    return laws.one() / typename L::Scalar(laws.vocabulary() - drafts + 1);
+  }
+};
+
+// SpecHub's two drafts: the most probable token of q, the hub, is always one of them.
+//
+//   a      laws.kth_most_probable(0)     hub; ties go to the lower id
+//   x_1    q
+//   x_2    a if x_1 is not a; otherwise q outside a, renormalised, and uniform outside a if q has no mass there
+//
+// Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
+struct Hub {
+  static constexpr DrafterInfo info{.name = "hub",
+                                    .summary = "two drafts, one of them the most probable token of q",
+                                    .needs_k_tokens = true,
+                                    .ranks_tokens = true,
+                                    .fewest_drafts = 2,
+                                    .most_drafts = 2};
+
+  /// Writes two distinct drafts to `out`; returns 2.
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int, R& random, Token* out) const {
+    const Token hub = laws.kth_most_probable(0);
+    out[0] = random.pick(laws.row(0));
+    if (out[0] != hub) {
+      out[1] = hub;
+    } else if (laws.mass_without(0, &hub, 1) > laws.zero()) {
+      out[1] = random.pick(laws.row_without(0, &hub, 1));
+    } else {
+      out[1] = random.pick(UniformOnComplement{laws.vocabulary(), &hub, 1});
+    }
+    return 2;
+  }
+
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+    if (count == 0) return laws.one();
+    const auto q = laws.proposal(prefix[0]);
+    const bool hub_first = probability_rank(laws, prefix[0]) == 0;
+    if (count == 1) return q;
+    if (!hub_first) return probability_rank(laws, prefix[1]) == 0 ? q : laws.zero();
+    if (prefix[1] == prefix[0]) return laws.zero();
+    if (q < laws.one()) return q * laws.proposal(prefix[1]) / (laws.one() - q);
+    return q / typename L::Scalar(laws.vocabulary() - 1);
+  }
+};
+
+// A draft set with one random member: the most probable token, one draw y from the rest of q, and the most probable
+// remaining tokens as fill until there are K. Tuple order: top, fill, y. y is uniform outside the top if q has no
+// mass there; the fill depends on y only by leaving it out.
+//
+// Source: reconstruction of the set of RheoSampling, arXiv:2609.21827, with one fixed token; not checked against the
+// paper.
+struct TailDraw {
+  static constexpr DrafterInfo info{
+      .name = "tail_draw",
+      .summary = "the likeliest token, one draw from the rest, the next likeliest as fill",
+      .needs_k_tokens = true,
+      .ranks_tokens = true,
+      .fewest_drafts = 2};
+
+  /// Writes K distinct drafts to `out`; returns K.
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+    const Token top = laws.kth_most_probable(0);
+    const Token y = laws.mass_without(0, &top, 1) > laws.zero()
+                        ? random.pick(laws.row_without(0, &top, 1))
+                        : random.pick(UniformOnComplement{laws.vocabulary(), &top, 1});
+    out[0] = top;
+    int count = 1;
+    for (int rank = 1; count < drafts - 1; ++rank)
+      if (const Token x = laws.kth_most_probable(rank); x != y) out[count++] = x;
+    out[count++] = y;
+    return count;
+  }
+
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int drafts, const Token* prefix, int count) {
+    if (count == 0) return laws.one();
+    if (probability_rank(laws, prefix[0]) != 0) return laws.zero();
+    const auto rest = laws.one() - laws.proposal(prefix[0]);
+    auto total = laws.zero();
+    for (Token y = 0; y < laws.vocabulary(); ++y) {
+      if (y == prefix[0]) continue;
+      // The fill given y: place k holds rank k below y's rank and rank k + 1 from there on; y comes last.
+      const int passed = probability_rank(laws, y);
+      bool fits = true;
+      for (int k = 1; k < count; ++k)
+        fits = fits &&
+               (k == drafts - 1 ? prefix[k] == y : probability_rank(laws, prefix[k]) == (k < passed ? k : k + 1));
+      if (!fits) continue;
+      total += rest > laws.zero() ? laws.proposal(y) / rest : laws.one() / typename L::Scalar(laws.vocabulary() - 1);
+    }
+    return total;
+  }
+};
+
+}  // namespace draftproof::drafters

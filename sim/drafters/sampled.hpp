@@ -1,0 +1,158 @@
+// Drafters that draw from the proposal.
+#pragma once
+
+#include <draftproof/sim/sampling/batched_wor.hpp>
+#include <draftproof/sim/sampling/complement.hpp>
+#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/verifier.hpp>
+
+namespace draftproof::drafters {
+
+// K independent draws of one proposal q, as most engines draft. Tuples may contain repeats.
+//
+//   Pr(all drafts in S) = q(S)^K
+//
+// Source: Miao et al. 2023, arXiv:2305.09781.
+struct Iid {
+  static constexpr DrafterInfo info{.name = "iid",
+                                    .summary = "K independent draws of one proposal",
+                                    .shared_proposal_iid = true,
+                                    .prefix_consistent = true};
+
+  /// Writes K drafts to `out`; returns K.
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+    for (int k = 0; k < drafts; ++k) out[k] = random.pick(laws.row(0));
+    return drafts;
+  }
+
+  /// The drafts of `draw` for every trial t of a batch: K tokens at out + t * stride, and K in lengths[t].
+  template <DrawsTogether L, class Words>
+  void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
+    for (int k = 0; k < drafts; ++k)
+      laws.row(0).draw(words.words(Purpose::pick, static_cast<std::uint32_t>(k)), out + k, stride);
+    for (int t = 0; t < words.count(); ++t) lengths[t] = drafts;
+  }
+
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+    auto product = laws.one();
+    for (int k = 0; k < count; ++k) product *= laws.proposal(prefix[k]);
+    return product;
+  }
+};
+
+// One draw of each of K proposals, independently: several draft models, or one at several temperatures.
+//
+//   Pr(all drafts in S) = product of q_k(S)
+//
+// Source: the setting of Khisti et al., arXiv:2410.18234.
+struct Independent {
+  static constexpr DrafterInfo info{
+      .name = "independent", .summary = "one draw of each of K proposals, independently", .several_proposals = true};
+
+  /// Writes K drafts to `out`; returns K.
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+    for (int k = 0; k < drafts; ++k) out[k] = random.pick(laws.row(k));
+    return drafts;
+  }
+
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+    auto product = laws.one();
+    for (int k = 0; k < count; ++k) product *= laws.proposal(prefix[k], k);
+    return product;
+  }
+};
+
+// Draws of q without replacement, in draw order: each draft is drawn from q restricted to unseen tokens and
+// renormalised. If the support of q runs out, the tuple ends early (policy "stop"). Sorting the tuple afterwards
+// changes its law.
+//
+// Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
+struct WithoutReplacement {
+  static constexpr DrafterInfo info{.name = "without_replacement",
+                                    .summary = "draws of q without replacement; ends early when q runs out",
+                                    .prefix_consistent = true};
+
+  /// Writes up to K distinct drafts to `out`; returns their number, less than K if the support of q runs out.
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+    for (int k = 0; k < drafts; ++k) {
+      if (!(laws.mass_without(0, out, k) > laws.zero())) return k;
+      out[k] = random.pick(laws.row_without(0, out, k));
+    }
+    return drafts;
+  }
+
+  /// The drafts of `draw` for every trial t of a batch: at out + t * stride, their number in lengths[t]. A trial in
+  /// which the support of q runs out is drawn by `draw`.
+  template <DrawsTogether L, class Words>
+  void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
+    draw_without_together(*this, laws, drafts, words, out, stride, lengths);
+  }
+
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+    auto product = laws.one(), unseen = laws.one();
+    for (int k = 0; k < count; ++k) {
+      const auto& q = laws.proposal(prefix[k]);
+      if (among(prefix[k], prefix, k) || !(q > laws.zero())) return laws.zero();
+      product *= q / unseen;
+      unseen -= q;
+    }
+    return product;
+  }
+};
+
+// Draws of q without replacement that continue when the support of q runs out: uniformly from the unseen tokens
+// (policy "uniform"). So K <= V drafts always exist, and K = V covers the vocabulary. Equal to without_replacement
+// while K is at most the size of the support of q.
+//
+// Source: Chen et al. 2024 (Sequoia), arXiv:2402.12374 (the cover property).
+struct WithoutReplacementUniform {
+  static constexpr DrafterInfo info{
+      .name = "without_replacement_uniform",
+      .summary = "draws of q without replacement; uniform over the rest when q runs out",
+      .needs_k_tokens = true,
+      .prefix_consistent = true};
+
+  /// Writes K distinct drafts to `out`; returns K.
+  template <Laws L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+    for (int k = 0; k < drafts; ++k)
+      out[k] = laws.mass_without(0, out, k) > laws.zero()
+                   ? random.pick(laws.row_without(0, out, k))
+                   : random.pick(UniformOnComplement{laws.vocabulary(), out, k});
+    return drafts;
+  }
+
+  /// The drafts of `draw` for every trial t of a batch: at out + t * stride, their number in lengths[t]. A trial in
+  /// which the support of q runs out is drawn by `draw`.
+  template <DrawsTogether L, class Words>
+  void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
+    draw_without_together(*this, laws, drafts, words, out, stride, lengths);
+  }
+
+  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+    auto product = laws.one(), unseen = laws.one();
+    for (int k = 0; k < count; ++k) {
+      const auto& q = laws.proposal(prefix[k]);
+      if (among(prefix[k], prefix, k)) return laws.zero();
+      if (unseen > laws.zero())
+        product *= q / unseen;
+      else
+        product /= typename L::Scalar(laws.vocabulary() - k);
+      unseen -= q;
+    }
+    return product;
+  }
+};
+
+}  // namespace draftproof::drafters

@@ -1,0 +1,117 @@
+// Drafters of paths.
+#pragma once
+
+#include <algorithm>
+
+#include <draftproof/sim/drafters/shared_noise.hpp>
+#include <draftproof/sim/trees/tree_drafter.hpp>
+
+namespace draftproof::tree_drafters {
+
+// Delayed expansion: one stem, then K independent paths from its end, of L tokens with the stem. With a stem of L
+// tokens the tree is a chain, with an empty stem it is K paths.
+//
+// Source: arXiv:2602.16994.
+struct DelayedPaths {
+  static constexpr TreeDrafterInfo info{.name = "delayed_paths",
+                                        .summary = "a stem, then K independent paths from its end",
+                                        .siblings = DraftLaws{"iid"},
+                                        // Distinct values of an i.i.d. stream in order of first appearance are draws
+                                        // without replacement, but their number depends on them.
+                                        .siblings_sequential = DraftLaws{"without_replacement"},
+                                        .has_stem = true};
+
+  /// Adds the stem and the paths to `out`.
+  template <class L, class R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    const int stem = std::min(shape.stem, shape.length);
+    const int end = draw_path(conditionals, DraftTree::root, stem, random, out);
+    if (stem == shape.length) return;
+    for (int k = 0; k < shape.drafts; ++k) draw_path(conditionals, end, shape.length - stem, random, out);
+  }
+};
+
+// K independent paths of L tokens, each token drawn from the proposal after the tokens before it. K = 1 is a chain.
+struct IidPaths {
+  static constexpr TreeDrafterInfo info{.name = "iid_paths",
+                                        .summary = "K independent paths of L tokens",
+                                        .siblings = DraftLaws{"iid"},
+                                        // Distinct values of an i.i.d. stream in order of first appearance are draws
+                                        // without replacement, but their number depends on them.
+                                        .siblings_sequential = DraftLaws{"without_replacement"},
+                                        .independent_paths = true};
+
+  /// Adds K paths of L tokens to `out`.
+  template <class L, class R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    for (int k = 0; k < shape.drafts; ++k) draw_path(conditionals, DraftTree::root, shape.length, random, out);
+  }
+};
+
+// K independent paths through shared noise: every token wins a race of q in a stream of its own.
+//
+// Cost: K L passes over the vocabulary.
+// Correctness: the law is that of iid_paths, because streams are independent and each is read for one token
+// (tree_drafter.hpp). The draws at a node are races of q for every history of their paths.
+// Source: Rowan, Phan and Khisti, arXiv:2506.05632; one path: Daliri et al., arXiv:2408.07978.
+struct GumbelPaths {
+  using Marginal = IidPaths;
+  static constexpr TreeDrafterInfo info{.name = "gumbel_paths",
+                                        .summary = "K paths, every token the winner of a race of shared noise",
+                                        .siblings = DraftLaws{"gumbel_iid"},
+                                        .marginal_law_of = "iid_paths"};
+
+  /// Adds K paths of L tokens to `out`, with the stream of every draw.
+  template <class L, NoiseSource R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    draw_noise_paths(drafters::GumbelIid{}, conditionals, shape, random, out);
+  }
+};
+
+// K independent paths through shared noise: every token is the first of its darts below q.
+//
+// Cost: V darts a token on average.
+// Correctness: the law is that of iid_paths, because streams are independent and each is read for one token
+// (tree_drafter.hpp).
+// Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978; on paths derived here.
+struct MinhashPaths {
+  using Marginal = IidPaths;
+  static constexpr TreeDrafterInfo info{.name = "minhash_paths",
+                                        .summary = "K paths, every token the first hit of shared darts",
+                                        .siblings = DraftLaws{"minhash"},
+                                        .marginal_law_of = "iid_paths"};
+
+  /// Adds K paths of L tokens to `out`, with the stream of every draw.
+  template <class L, NoiseSource R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    draw_noise_paths(drafters::Minhash{}, conditionals, shape, random, out);
+  }
+};
+
+// K independent paths of L tokens from a draft cache: after a token the drafts come from the row that the cache keeps
+// for that token, whatever came before it. The drafter declares that row, so verification against it is right.
+//
+// Correctness: a verifier is lossless for any proposal, if its tests use the row that was sampled. A cache that is
+// not declared is the mutant token_cache_undeclared.
+// Source: derived here, after n-gram and prompt-lookup caches of engines.
+struct TokenCachePaths {
+  static constexpr TreeDrafterInfo info{
+      .name = "token_cache_paths",
+      .summary = "K independent paths of L tokens from a cache keyed by the last token",
+      .siblings = DraftLaws{"iid"},
+      .siblings_sequential = DraftLaws{"without_replacement"},
+      .row = DraftRow::last_token,
+      .declared_as = "iid_paths"};
+
+  /// Adds K paths of L tokens to `out`.
+  template <class L, class R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    for (int k = 0; k < shape.drafts; ++k)
+      for (int u = DraftTree::root, depth = 0; depth < shape.length; ++depth) {
+        const Token x = random.pick(conditionals.laws(last_token_context(conditionals, out, u)).row(0));
+        u = out.draw(u, x, conditionals.next(out.context(u), x));
+      }
+  }
+};
+
+}  // namespace draftproof::tree_drafters

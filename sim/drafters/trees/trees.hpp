@@ -1,0 +1,143 @@
+// Drafters of trees.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <draftproof/sim/drafters/shared_noise.hpp>
+#include <draftproof/sim/random/node_noise_source.hpp>
+#include <draftproof/sim/trees/tree_drafter.hpp>
+
+namespace draftproof::tree_drafters {
+
+// A tree whose nodes draw their children one after the other without replacement, in draw order, level by level.
+// Where the support of q runs out, a node has fewer children.
+//
+// Source: Chen et al. 2024 (Sequoia), arXiv:2402.12374; Li et al. 2024 (EAGLE), arXiv:2401.15077.
+struct WithoutReplacementTree {
+  static constexpr TreeDrafterInfo info{.name = "without_replacement_tree",
+                                        .summary = "children of every node drawn without replacement",
+                                        .siblings = DraftLaws{"without_replacement"},
+                                        .distinct_siblings = true,
+                                        .branches = true};
+
+  /// Adds the children of every node above depth L to `out`.
+  template <class L, class R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    for (int u = 0; u < out.size(); ++u) {  // nodes are appended level by level
+      if (out.depth(u) == shape.length) break;
+      const int context = out.context(u);
+      const L& laws = conditionals.laws(context);
+      Token seen[max_drafts];
+      const int wanted = std::min(shape.children_at(out.depth(u)), max_drafts);
+      for (int k = 0; k < wanted && laws.mass_without(0, seen, k) > laws.zero(); ++k) {
+        seen[k] = random.pick(laws.row_without(0, seen, k));
+        out.draw(u, seen[k], conditionals.next(context, seen[k]));
+      }
+    }
+  }
+};
+
+// A tree whose nodes draw their children without replacement through shared noise: the first arrivals of one race of
+// q a node, in the order of arrival, level by level.
+//
+//   u    stream of node u    its number in the tree
+//
+// Cost: one pass over the vocabulary a node.
+// Correctness: the law is that of without_replacement_tree. The number of a node depends on the earlier drafts, but
+// the stream of that number has not been read before.
+// Source: the first arrivals of one race as drafts: reconstruction of arXiv:2609.21858, not checked against the
+// paper; on trees: derived here.
+
+struct GumbelTree {
+  using Marginal = WithoutReplacementTree;
+  static constexpr TreeDrafterInfo info{
+      .name = "gumbel_tree",
+      .summary = "children of every node: the first arrivals of a race of shared noise",
+      .siblings = DraftLaws{"gumbel_top_k"},
+      .distinct_siblings = true,
+      .branches = true,
+      .marginal_law_of = "without_replacement_tree"};
+
+  /// Adds the children of every node above depth L to `out`, with the stream of their draws.
+  template <class L, NoiseSource R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    for (int u = 0; u < out.size(); ++u) {  // nodes are appended level by level
+      if (out.depth(u) == shape.length) break;
+      const int context = out.context(u), wanted = std::min(shape.children_at(out.depth(u)), max_drafts);
+      const auto stream = static_cast<std::uint32_t>(u);
+      NodeNoise noise(random, &stream);
+      Token drafts[max_drafts];
+      const int drawn = drafters::GumbelTopK{}.draw(conditionals.laws(context), wanted, noise, drafts);
+      for (int k = 0; k < drawn; ++k) out.draw(u, drafts[k], conditionals.next(context, drafts[k]), stream);
+    }
+  }
+};
+
+// A fixed tree: the K most probable prefixes of at most L tokens under the proposal, shorter ones first among equals,
+// then by token ids from the left. Siblings are ordered by probability. No node gets more than max_drafts children,
+// the most that a verifier takes; the next best prefixes take their place. The number of nodes of a level is not
+// limited.
+//
+// Source: the dynamic tree of Li et al. 2024 (EAGLE-2), arXiv:2406.16858, without its limit on the nodes of a level.
+struct TopKTree {
+  static constexpr TreeDrafterInfo info{.name = "top_k_tree",
+                                        .summary = "the K most probable prefixes of at most L tokens, no randomness",
+                                        .siblings = DraftLaws{"fixed_top_k"},
+                                        .distinct_siblings = true,
+                                        .fixed = true,
+                                        .ranks_tokens = true};
+
+  /// Adds K nodes to `out`, fewer if there are fewer prefixes.
+  template <class L, class R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R&, DraftTree& out) const {
+    using Scalar = typename L::Scalar;
+    struct Candidate {
+      Scalar probability;
+      int parent;
+      Token token;
+    };
+    // Best first: no descendant is more probable than its prefix.
+    std::vector<Candidate> open;
+    const auto expand = [&](int u, const Scalar& reached) {
+      if (out.depth(u) == shape.length) return;
+      std::vector<Candidate> children;
+      conditionals.laws(out.context(u)).row(0).for_each([&](Token x, const auto& q) {
+        children.push_back({Scalar(reached * Scalar(q)), u, x});
+      });
+      // At most this many children of one node can be taken, the most probable first.
+      const auto most = static_cast<std::size_t>(std::min(shape.drafts, max_drafts));
+      if (children.size() > most) {
+        std::nth_element(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(most), children.end(),
+                         [](const Candidate& a, const Candidate& b) {
+                           return a.probability > b.probability ||
+                                  (a.probability == b.probability && a.token < b.token);
+                         });
+        children.resize(most);
+      }
+      open.insert(open.end(), children.begin(), children.end());
+    };
+    expand(DraftTree::root, Scalar(1));
+    while (out.size() - 1 < shape.drafts && !open.empty()) {
+      const auto best = std::min_element(open.begin(), open.end(), [&](const Candidate& a, const Candidate& b) {
+        if (a.probability != b.probability) return a.probability > b.probability;
+        if (out.depth(a.parent) != out.depth(b.parent)) return out.depth(a.parent) < out.depth(b.parent);
+        return before(out, a.parent, a.token, b.parent, b.token);
+      });
+      const Candidate taken = *best;
+      *best = open.back();
+      open.pop_back();
+      expand(out.draw(taken.parent, taken.token, conditionals.next(out.context(taken.parent), taken.token)),
+             taken.probability);
+    }
+  }
+
+ private:
+  /// Whether the prefix (a, x) comes before (b, y) of the same length, by token ids from the left.
+  static bool before(const DraftTree& tree, int a, Token x, int b, Token y) {
+    if (a == b) return x < y;
+    return before(tree, tree.parent(a), tree.token(a), tree.parent(b), tree.token(b));
+  }
+};
+
+}  // namespace draftproof::tree_drafters
