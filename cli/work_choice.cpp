@@ -11,6 +11,7 @@
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/json_input.hpp>
 #include <draftproof/captures/written_file.hpp>
+#include <draftproof/cli/arguments.hpp>
 #include <draftproof/cli/plan_report.hpp>
 #include <draftproof/cli/ranks.hpp>
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/doors/declaration.hpp>
 #include <draftproof/doors/explorer/input_search.hpp>
 
 namespace draftproof::doors {

@@ -231,7 +231,7 @@ class Batches {
   /// The row among few others, if it differs there too, else in its batch.
   std::pair<BatchRows, std::size_t> with_few(const BatchRows& batch, std::size_t slot, const Run& alone,
                                              Difference kind) {
-    for (const std::size_t at : {1, 0, 2, 3, 4, 5, 6}) {
+    for (const std::size_t at : std::array<std::size_t, 7>{1, 0, 2, 3, 4, 5, 6}) {
       BatchRows rows = few(batch, slot, at);
       if (difference(run(rows.inputs, rows.calls)[at], alone) == kind) return {std::move(rows), at};
     }

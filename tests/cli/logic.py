@@ -10,8 +10,9 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def _names(*rooms):
-    """The names of the headers in these folders of the source tree."""
-    return [header.stem for room in rooms for header in (SOURCE / room).glob("*.hpp")]
+    """The names that the headers in these folders of the source tree register."""
+    return [name for room in rooms for header in (SOURCE / room).glob("*.hpp")
+            for name in re.findall(r'\bname\s*=\s*"([^"]+)"', header.read_text())]
 
 
 def bench_compare(case):
