@@ -272,6 +272,8 @@ def pops_drafts(p, q, drafts):
 
 
 def _right_at_a_position(p, q, drafts, parents=None):
+    if parents is not None:  # the root of a tree
+        p, q = p[0], q[0]
     for x in drafts.tolist():
         if torch.rand((), dtype=torch.float64) * q[x] < p[x]:
             return x
