@@ -1,8 +1,8 @@
 # One file in, everything out: every file of a room becomes a registered thing of its kind. Nobody edits a list.
 #
 # A file `recursive_rejection.hpp` defines a type `RecursiveRejection` in the namespace of its room. A file without a type of
-# its name holds a family: every struct at the start of a line, but those in `namespace detail`. For each kind there is a function template
-# `draftproof::register_<kind><Type>()`, which generated sources call.
+# its name holds a family: every struct at the start of a line, but those in `namespace detail`. For each kind there is a
+# function template `draftproof::register_<kind><Type>()`, which generated sources call.
 
 function(draftproof_type_name out file)
   get_filename_component(name ${file} NAME_WE)
@@ -17,11 +17,11 @@ function(draftproof_type_name out file)
   set(${out} ${type} PARENT_SCOPE)
 endfunction()
 
-# draftproof_types_in(<out> FILE): the types that a file registers.
+# draftproof_types_in(<out> FILE): the types that a file registers. Declarations without a body end in a semicolon.
 function(draftproof_types_in out file)
   draftproof_type_name(own ${file})
   file(READ ${file} text)
-  string(REGEX MATCHALL "\n(struct [A-Z][A-Za-z0-9]*( final)?( : [^;{\n]*)? {|namespace detail|}  // namespace detail)" lines "${text}")
+  string(REGEX MATCHALL "\n(struct [A-Z][A-Za-z0-9]*[ \n]|namespace detail|}  // namespace detail)" lines "${text}")
   set(types "")
   set(detail FALSE)
   foreach(line IN LISTS lines)

@@ -1,16 +1,16 @@
 // Mutants: the ladder for drafts without replacement with a wrong choice inside a group.
+//
+// Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
+// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
+// choice does not have law q on the group, and p_I is not the law of the selected draft.
 #pragma once
 
 #include <draftproof/verifiers/ladder_wor.hpp>
 
 namespace draftproof::mutants {
 
-// Mutant: the ladder for drafts without replacement, with another choice inside the group taken:
-// the draft of the group with the highest p / q.
+// Mutant: it takes the draft of the group with the highest p / q.
 //
-// Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
-// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
-// choice does not have law q on the group, and p_I is not the law of the selected draft.
 // Hidden: at K = 1.
 
 namespace detail {
@@ -38,12 +38,8 @@ struct LadderWorBestRatio : verifiers::LadderWorBy<detail::BestOfGroup> {
       .derived_from = "ladder_wor"};
 };
 
-// Mutant: the ladder for drafts without replacement, with another choice inside the group taken:
-// the first of the group in draw order.
+// Mutant: it takes the first of the group in draw order.
 //
-// Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
-// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
-// choice does not have law q on the group, and p_I is not the law of the selected draft.
 // Hidden: where nothing ranks above the group, and at K = 1.
 
 namespace detail {
@@ -67,12 +63,8 @@ struct LadderWorFirstDraft : verifiers::LadderWorBy<detail::FirstOfGroup> {
       .derived_from = "ladder_wor"};
 };
 
-// Mutant: the ladder for drafts without replacement, with another choice inside the group taken:
-// the last of the group in draw order.
+// Mutant: it takes the last of the group in draw order.
 //
-// Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
-// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
-// choice does not have law q on the group, and p_I is not the law of the selected draft.
 // Hidden: at K = 1.
 
 namespace detail {
@@ -95,12 +87,8 @@ struct LadderWorLastDraft : verifiers::LadderWorBy<detail::LastOfGroup> {
                              .derived_from = "ladder_wor"};
 };
 
-// Mutant: the ladder for drafts without replacement, with another choice inside the group taken:
-// one of the group uniformly, as is right for i.i.d. drafts.
+// Mutant: it takes one of the group uniformly, as is right for i.i.d. drafts.
 //
-// Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
-// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
-// choice does not have law q on the group, and p_I is not the law of the selected draft.
 // Hidden: at K = 1 and where the masses in the group are equal.
 
 namespace detail {

@@ -131,10 +131,10 @@ class PlaceSearch {
   bool leaf_ = false, function_ = true, resolved_ = true, given_up_ = false;
 
   Race race_ = Race::classes;
-  double reference_clock_ = 1;
-  int reference_ = 0;       // entry that the others are measured against
-  double other_clock_ = 1;  // of an entry of another class where it ties with the reference's clock of 1
-  int other_ = -1;          // entry of another class, which the reference's own class is measured against
+  double reference_clock_ = 1;  // 1, then early_clock() if no race is decided with 1
+  int reference_ = 0;           // entry that the others are measured against
+  double other_clock_ = 1;      // of `other_`, where it ties with the reference
+  int other_ = -1;              // entry of another class, which the reference's own class is measured against
   std::vector<Pair> pairs_;
 };
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 from collections import defaultdict
@@ -12,10 +13,10 @@ import numpy as np
 
 from draftproof.deadline import Deadline
 from draftproof.declare import door
-from draftproof.rehearsal import failed
+from draftproof.rehearsal import failed, rehearse
 from draftproof.results import Law, Outcome
 from draftproof.serve import ask
-from draftproof.subject import Subject
+from draftproof.subject import FunctionFailed, Subject
 
 
 def law(
@@ -58,6 +59,11 @@ def law(
     if predictions is not None:
         question["predictions"] = predictions
     deadline = Deadline(time_limit, lambda: subject.calls)
+    # Because a function may take rows of these sizes alone, it is asked also if it fails in the rehearsal.
+    with deadline.watching(lambda: None), contextlib.suppress(FunctionFailed):
+        rehearse(subject, deadline)
+    subject.rows = subject.answered = 0
+    subject.error = None
     document = ask(subject, ["law", "-"], input=json.dumps(question), deadline=deadline)
     if not subject.answered and subject.error is not None:
         raise failed(subject, subject.fn) from subject.error

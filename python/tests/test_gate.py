@@ -63,6 +63,17 @@ def test_a_right_function_holds_at_every_tier(in_a_folder: Path) -> None:
     assert not (in_a_folder / ".draftproof").exists()
 
 
+def test_law_searches_for_races_of_uniforms_as_check_does() -> None:
+    def gumbel(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+        noise = -np.log(-np.log(np.maximum(rng.random(p.shape[1]), 2.0**-54)))
+        return [int((np.log(p[0].astype(float)) + noise).argmax())]
+
+    law = draftproof.law(gumbel, p=[[0.5, 0.375, 0.125]] * 2, q=[[0.25, 0.5, 0.25]], drafts=[0], arrays="numpy")
+    assert law.state == "settled"
+    assert law.calls < 1000
+    assert law.first(3) == pytest.approx([0.5, 0.375, 0.125], abs=1e-6)
+
+
 def test_a_batch_that_draws_as_long_as_a_row_is_alive_holds_on_rows_that_a_batch_alone_would_refute() -> None:
     """Where all rows have rejected, the loop ends and the race takes earlier numbers: pairs of its clocks then show
     another ratio of the weights than they have."""

@@ -34,7 +34,7 @@ struct MaskOfNeighbourRow : ChainSteps {
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: derived here, after in-place logits processors of engines.
 // Error: a request that shares its row with a masked one is masked, too.
-// Hidden: where rows are not shared and nobody looks between two draws.
+// Hidden: if no two requests share a row and no check reads the rows between two draws.
 
 struct MasksAppliedInPlace : ChainSteps {
   static constexpr ComponentInfo info{

@@ -86,7 +86,9 @@ def _held(given: tuple[Written, int]) -> str:
 
 
 def wrong(asked: argparse.Namespace) -> int:
-    from functions.wrong import TABLE, judge
+    import functions.wrong
+    import functions.wrong_batches  # noqa: F401
+    from functions.fault_table import TABLE, judge
 
     amiss = 0
     for entry, said in in_processes(judge, TABLE, asked.processes, asked.limit):

@@ -1,101 +1,19 @@
-"""Faults that verifiers have when they are called for the first time, and what must be said of each.
+"""Functions of one row with the faults that a verifier has when it is called for the first time.
 
-An entry names the status that is wanted, or several (`error`: check itself raises), and words of the text, in any case.
 Faults of one line of a decision are in the catalogue; these are of how a function is written, called and declared.
 """
 
 from __future__ import annotations
 
 import random
-import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 
-import draftproof
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A function as a user declares it, and what must be said of it.
-
-    check   the finding that must be violated or undecided; empty for any
-    words   a pattern of the verdict's text, or of the exception's
-    """
-
-    name: str
-    fn: Callable[..., Any]
-    status: str
-    check: str = ""
-    words: str = ""
-    declared: dict[str, Any] = field(default_factory=dict)
-
-
-TABLE: list[Entry] = []
-
-
-# Of the proof tier: what one fault or one right function needs.
-FEW: dict[str, Any] = {"tier": ("proof", "edge"), "models": 6, "predictions": 32}
-
-
-def judge(entry: Entry, **changes: Any) -> str:
-    """Empty if what is said of the function is as wanted, else what was said."""
-    few = FEW if entry.declared.get("scripted", True) else {}
-    try:
-        verdict = draftproof.check(entry.fn, **{"raises": False, "keep": False, **few, **entry.declared, **changes})
-        status, said = verdict.status, str(verdict)
-        found = {finding.check for finding in verdict.findings if finding.status == status}
-    except Exception as error:
-        status, said, found = "error", f"{type(error).__name__}: {error}", set()
-    good = status in entry.status.split("|") and (not entry.check or entry.check in found)
-    own_name = getattr(entry.fn, "__name__", "")  # is in every text, and may have the words
-    if good and re.search(entry.words, said.replace(own_name, "it"), re.IGNORECASE):
-        return ""
-    wanted = " ".join(filter(None, (entry.status, entry.check, entry.words)))
-    return f"{said}\n        WANTED {wanted}"
-
-
-def enter(status: str, check: str = "", words: str = "", **declared: Any) -> Callable[[Any], Any]:
-    """Enters a function."""
-
-    def entered(fn: Any) -> Any:
-        declared.setdefault("arrays", "torch")
-        TABLE.append(Entry(fn.__name__, fn, status, check, words, declared))
-        return fn
-
-    return entered
-
-
-def left(p: Any, q: Any) -> Any:
-    rest = (p - q).clip(0)
-    return rest if rest.sum() > 0 else p
-
-
-def by_sums(weights: Any, u: float) -> int:
-    """The first token whose running sum is above u of the total, in double, never one without weight."""
-    w = np.asarray(weights, np.float64)
-    sums = w.cumsum()
-    return min(int(np.searchsorted(sums, u * sums[-1], side="right")), int(np.flatnonzero(w)[-1]))
-
-
-def by_weights(weights: Any) -> int:
-    return int(torch.multinomial(torch.as_tensor(weights), 1))
-
-
-def chain(p: Any, q: Any, drafts: Any, uniform: Any = None, pick: Any = None, rest: Any = left) -> list[int]:
-    """A right verifier of rows of torch or numpy. `uniform` gives every coin, that of the last token too."""
-    coin = uniform or (lambda: float(torch.rand((), dtype=torch.float64)))
-    pick = pick or ((lambda w: by_sums(w, uniform())) if uniform else by_weights)
-    tokens = [int(x) for x in drafts]
-    for i, x in enumerate(tokens):
-        if not coin() * float(q[i, x]) < float(p[i, x]):
-            return [*tokens[:i], pick(rest(p[i], q[i]))]
-    return [*tokens, pick(p[len(tokens)])]
-
+from functions.fault_table import TABLE, Entry, by_weights, chain, enter, left
 
 # Seeds of their own: every call sees the same numbers.
 
@@ -479,94 +397,6 @@ def draws_until_it_is_zero(p, q, drafts):
 @enter("held", arrays=None)
 def wrapped(*given):
     return chain(*given)
-
-
-# Ragged batches, whose shorter rows end in zeros and -1.
-
-
-def ragged(p, q, drafts, lengths, coins=None):
-    """A right verifier of a batch: coins [B, L], those behind a row's length unused."""
-    count, longest = drafts.shape
-    rows, places = torch.arange(count), torch.arange(longest + 1)
-    index = drafts.clamp(min=0)[:, :, None]
-    own, other = p[:, :longest].gather(2, index)[:, :, 0], q.gather(2, index)[:, :, 0]
-    coins = torch.rand(count, longest) if coins is None else coins
-    n = ((places[:longest] < lengths[:, None]) & (coins * other < own)).long().cumprod(1).sum(1)
-    row = p[rows, n]
-    rest = (row - q[rows, n.clamp(max=longest - 1)]).clamp(min=0)
-    rest = torch.where(((n < lengths) & (rest.sum(1) > 0))[:, None], rest, row)
-    tokens = torch.cat([drafts, torch.full((count, 1), -1)], 1)
-    tokens[rows, n] = torch.multinomial(rest, 1)[:, 0]
-    return torch.where(places <= n[:, None], tokens, -1)
-
-
-@enter("held", batched=True)
-def ragged_padded(p, q, drafts, lengths):
-    return ragged(p, q, drafts, lengths)
-
-
-@enter("held", batched=True)
-def ragged_packed(p, q, drafts, lengths):
-    coins = torch.zeros(drafts.shape)
-    coins[torch.arange(drafts.shape[1]) < lengths[:, None]] = torch.rand(int(lengths.sum()))
-    return ragged(p, q, drafts, lengths, coins)
-
-
-@enter("held", batched=True)
-def ragged_row_by_row(p, q, drafts, lengths):
-    some = [chain(p[b, : n + 1], q[b, :n], drafts[b, :n]) for b, n in enumerate(lengths.tolist())]
-    return [[*tokens, *[-1] * (drafts.shape[1] + 1 - len(tokens))] for tokens in some]
-
-
-@enter("held", batched=True)
-def rounds_by_the_place_in_the_batch(p, q, drafts, lengths):
-    wide = torch.where(torch.arange(len(p)) % 2 == 1, 1.7, 1.0)[:, None, None]
-    return ragged(p * wide / wide, q, drafts, lengths)
-
-
-@enter("violated", batched=True)
-def reads_the_padding(p, q, drafts, lengths):
-    weights = p + 0.01 * (p.sum(2) == 0).sum(1)[:, None, None] / p.shape[2]  # a row of zeros still has its e^0
-    return ragged(weights / weights.sum(2, keepdim=True), q, drafts, lengths)
-
-
-@enter("violated", batched=True)
-def last_row_of_the_padding(p, q, drafts, lengths):
-    behind = p.clone()
-    behind[torch.arange(len(p)), lengths] = p[:, -1]  # zeros where the row is shorter
-    return ragged(behind, q, drafts, lengths)
-
-
-@enter("violated", "row_alone", batched=True)
-def longest_of_the_batch(p, q, drafts, lengths):
-    share = (lengths.max() - lengths)[:, None, None] * 0.03
-    return ragged((1 - share) * p + share / p.shape[2], q, drafts, lengths)
-
-
-@enter("violated", "row_alone", batched=True)
-def most_accepted_of_the_batch(p, q, drafts, lengths):
-    tokens = ragged(p, q, drafts, lengths)
-    most = int((tokens >= 0).sum(1).max())
-    return torch.where((torch.arange(tokens.shape[1]) < most) & (tokens < 0), 0, tokens)
-
-
-@enter("violated", batched=True)
-def coin_of_the_neighbour(p, q, drafts, lengths):
-    return ragged(p, q, drafts, lengths, torch.rand(drafts.shape).roll(1, 0))
-
-
-# Rows that share a coin are each exact: the note says that rows were judged alone.
-@enter("held", words="one entry a row", batched=True)
-def one_row_of_coins(p, q, drafts, lengths):
-    return ragged(p, q, drafts, lengths, torch.rand(drafts.shape[1]).expand(drafts.shape))
-
-
-@enter("violated", batched=True)
-def packed_coins_out_of_step(p, q, drafts, lengths):
-    packed = torch.rand(int(lengths.sum()))
-    first = (lengths.cumsum(0) - lengths).roll(-1)
-    at = (first[:, None] + torch.arange(drafts.shape[1])).clamp(max=len(packed) - 1)
-    return ragged(p, q, drafts, lengths, packed[at])
 
 
 # Noise from hashed integers: the greatest hash must not give a uniform of 1.

@@ -17,9 +17,9 @@ namespace draftproof::checks::batch {
 //
 // Cost: two runs a turn, and a comparison of all inputs a draw.
 //
-// Correctness: a row that is written and restored is the engine's own again at the end, but whoever reads it in
-// between, a request that shares it or a kernel beside this one, reads something else. Inputs are compared at every
-// draw, so that a restored row is seen as what it is.
+// Correctness: a row that is written and restored has its first contents again at the end of the call. A request that
+// shares the row, or a kernel that runs at the same time, reads other contents in between. Because inputs are compared at
+// every draw, such a row is found.
 struct InputsUnchanged {
   static constexpr std::string_view name = "inputs_unchanged";
   static constexpr std::string_view about = "rows, masks and drafts are the same at every draw and after the call";
