@@ -73,7 +73,10 @@ def main() -> int:
         return wrong(asked)
     functions = list(itertools.islice(right_functions(asked.seed), asked.count))
     failed: Counter[str] = Counter()
-    for written, said in in_processes(_held, [(f, asked.seed) for f in functions], asked.processes, asked.limit):
+    asked_functions = [(written, asked.seed) for written in functions]
+    for done, (written, said) in enumerate(in_processes(_held, asked_functions, asked.processes, asked.limit), 1):
+        if done % 50 == 0:
+            print(f"{done} of {asked.count} functions checked", file=sys.stderr, flush=True)
         if said:
             failed[written[0].style] += 1
             print(f"=== {written[0].style} {written[0].declared}\n{written[0].text}\n{said}\n", flush=True)
