@@ -7,9 +7,8 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/properties/gate/trace_checks.hpp>
-#include <draftproof/properties/gate/trace_families.hpp>
 #include <draftproof/properties/gate/trace_groups.hpp>
+#include <draftproof/properties/gate/trace_statistics.hpp>
 #include <draftproof/statistics/gate_schedule.hpp>
 
 namespace draftproof {
@@ -17,6 +16,61 @@ namespace {
 
 /// Records between two looks at the e-value. Any number is valid.
 constexpr std::uint64_t records_between_looks = 256;
+
+/// The emitted tokens that are said to be accepted drafts, against the tree of drafts.
+void check_accepted(const Trace& trace, std::size_t b, std::vector<AuditProof>& proofs) {
+  const std::size_t first = trace.block_start(b), emitted = trace.block_start(b + 1) - first;
+  const std::size_t first_draft = trace.draft_start(b), drafts = trace.draft_start(b + 1) - first_draft;
+  const std::int64_t accepted = trace.accepted(b);
+  const auto wrong = [&](std::size_t place, std::string evidence) {
+    proofs.push_back({"accepted_drafts", b, first + place, static_cast<int>(place), std::move(evidence)});
+  };
+  if (accepted < 0 || static_cast<std::uint64_t>(accepted) > std::min(emitted, drafts))
+    return wrong(0, fmt::format("{} accepted of {} drafts and {} emitted tokens", accepted, drafts, emitted));
+  std::vector<std::int32_t> reached{-1}, next;  // equal siblings are one prefix
+  for (std::size_t i = 0; i < static_cast<std::size_t>(accepted); ++i) {
+    next.clear();
+    for (std::size_t d = 0; d < drafts; ++d)
+      if (trace.draft(first_draft + d) == trace.emitted(first + i) &&
+          std::find(reached.begin(), reached.end(), trace.draft_parent(first_draft + d)) != reached.end())
+        next.push_back(static_cast<std::int32_t>(d));
+    if (next.empty())
+      return wrong(
+          i, fmt::format("token {} counts as an accepted draft, and is no draft there", trace.emitted(first + i)));
+    reached = next;
+  }
+}
+
+/// Appends what one block shows without a bet. `draft_law` is "iid", "without_replacement", "greedy" or another word.
+///   emitted_possible   every emitted token has p > 0
+///   drafted_possible   every draft has q > 0 in its row
+///   accepted_drafts    accepted <= drafts and emitted tokens; each accepted token is a draft that follows the ones
+///                      before it
+///   distinct_drafts    drafts of one node without replacement differ
+/// Cost: the drafts of the block, times the accepted ones.
+void check_block(const Trace& trace, std::size_t b, const std::string& draft_law, std::vector<AuditProof>& proofs) {
+  for (std::size_t r = trace.block_start(b); r < trace.block_start(b + 1); ++r) {
+    const std::size_t symbol = trace.symbol(RowsOf::target, r, trace.emitted(r));
+    if (trace.is_zero(RowsOf::target, r, symbol))
+      proofs.push_back({"emitted_possible", b, r, static_cast<int>(r - trace.block_start(b)),
+                        fmt::format("emitted token {} has p = 0", trace.emitted(r))});
+  }
+  const std::size_t first = trace.draft_start(b), end = trace.draft_start(b + 1);
+  const auto at_draft = [&](const char* check, std::size_t d, std::string evidence) {
+    proofs.push_back({check, b, trace.block_start(b), static_cast<int>(d - first), std::move(evidence)});
+  };
+  for (std::size_t d = first; d < end; ++d) {
+    const std::size_t row = trace.draft_q(d);
+    if (trace.is_zero(RowsOf::proposal, row, trace.symbol(RowsOf::proposal, row, trace.draft(d))))
+      at_draft("drafted_possible", d, fmt::format("drafted token {} has q = 0", trace.draft(d)));
+    if (draft_law != "without_replacement") continue;
+    for (std::size_t e = first; e < d; ++e)
+      if (trace.draft(e) == trace.draft(d) && trace.draft_parent(e) == trace.draft_parent(d) &&
+          trace.draft_q(e) == row)
+        at_draft("distinct_drafts", d, fmt::format("token {} is drafted twice", trace.draft(d)));
+  }
+  check_accepted(trace, b, proofs);
+}
 
 /// Greedy drafts of one node are its likeliest tokens: of K siblings, each has at most K - 1 likelier ones.
 void check_greedy(const Trace& trace, const TraceGroups& groups, std::size_t b, std::vector<AuditProof>& proofs) {
@@ -82,11 +136,11 @@ AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
   result.draft_law = options.draft_law.empty() ? trace.draft_law() : options.draft_law;
   result.log_threshold = ErrorBudget::numerics - std::log(options.false_alarm * options.share / 2);
   result.largest_log_e = 0;
-  TraceFamilies families(trace, result.draft_law, options.rejection);
+  TraceStatistics statistics(trace, result.draft_law, options.rejection);
   std::vector<AuditProof> proofs;
   std::uint64_t next_look = records_between_looks;
   const auto look = [&] {
-    result.log_e = families.log_e();
+    result.log_e = statistics.log_e();
     result.largest_log_e = std::max(result.largest_log_e, result.log_e);
     if (result.log_e >= result.log_threshold && !result.alarm_record) result.alarm_record = result.records;
   };
@@ -96,12 +150,12 @@ AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
       break;
     }
     const TraceGroups groups =
-        read_groups(trace, block, families.judges_drafts(), families.greedy(), options.threads);
+        read_groups(trace, block, statistics.judges_drafts(), statistics.greedy(), options.threads);
     for (; block < groups.end_block; ++block) {
       check_block(trace, block, result.draft_law, proofs);
-      if (families.greedy()) check_greedy(trace, groups, block, proofs);
+      if (statistics.greedy()) check_greedy(trace, groups, block, proofs);
       keep_first(proofs, result);
-      families.add(groups, block);
+      statistics.add(groups, block);
       count_acceptance(trace, groups, block, result);
       ++result.blocks;
       result.records = trace.block_start(block + 1);
@@ -114,8 +168,8 @@ AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
     if (options.progress) options.progress(result.blocks);
   }
   look();
-  result.families = families.families(result.log_threshold);
-  result.places = families.places();
+  result.families = statistics.families(result.log_threshold);
+  result.places = statistics.places();
   if (!result.stopped) result.row_bytes = trace.row_bytes();
   result.status = status_of_audit(result);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

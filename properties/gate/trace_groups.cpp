@@ -118,4 +118,11 @@ TraceGroups read_groups(const Trace& trace, std::size_t first_block, bool judge_
   return groups;
 }
 
+bool is_chain(const Trace& trace, std::size_t b) {
+  const std::size_t first = trace.draft_start(b), end = trace.draft_start(b + 1);
+  for (std::size_t d = first; d < end; ++d)
+    if (trace.draft_parent(d) != static_cast<std::int64_t>(d - first) - 1) return false;
+  return true;
+}
+
 }  // namespace draftproof

@@ -48,4 +48,7 @@ inline constexpr std::size_t no_item = ~std::size_t{0};
 /// record are read too. Throws: InputError for the first row that is no law.
 TraceGroups read_groups(const Trace& trace, std::size_t first_block, bool judge_drafts, bool greedy, int threads);
 
+/// Whether every draft of block b follows the one before it: no node has two.
+bool is_chain(const Trace& trace, std::size_t b);
+
 }  // namespace draftproof
