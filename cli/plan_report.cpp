@@ -7,7 +7,7 @@
 
 namespace draftproof {
 
-Document report_plan(const std::vector<BlockLedger::Planned>& planned) {
+Document report_plan(const std::vector<Checkpoint::Planned>& planned) {
   Document document;
   document.data = {{"schema", "draftproof.plan/1"}};
   Section table{.title = "Blocks"};

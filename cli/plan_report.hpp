@@ -3,12 +3,12 @@
 
 #include <vector>
 
-#include <draftproof/properties/blocks/ledger.hpp>
+#include <draftproof/properties/blocks/checkpoint.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {
 
 /// One row for each group of blocks, and the totals; with the memory that this process has used.
-Document report_plan(const std::vector<BlockLedger::Planned>& planned);
+Document report_plan(const std::vector<Checkpoint::Planned>& planned);
 
 }  // namespace draftproof

@@ -55,12 +55,12 @@ std::string known_commands(const std::string& name) {
   return fmt::format("one of {}{}", fmt::join(names, ", "), draftproof::did_you_mean(names, name));
 }
 
-int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger> ledger) {
+int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> known) {
   using namespace draftproof;
   registry();
   [[maybe_unused]] static const bool once = (found::commands(), true);  // also for a command inside another
   Session session;
-  session.ledger = std::move(ledger);
+  session.checkpoint = std::move(known);
   CLI::App app{"Proves, measures and times the verifiers of multi-draft speculative decoding.", "draftproof"};
   app.set_version_flag("--version", DRAFTPROOF_VERSION);
   app.require_subcommand(1);
@@ -148,8 +148,8 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::BlockLedger>
 
 namespace draftproof {
 
-int run_words(std::vector<std::string> words, std::shared_ptr<BlockLedger> ledger) {
-  return run(std::move(words), std::move(ledger));
+int run_words(std::vector<std::string> words, std::shared_ptr<Checkpoint> known) {
+  return run(std::move(words), std::move(known));
 }
 
 namespace {

@@ -10,7 +10,7 @@ namespace draftproof {
 
 /// What a rank hands to rank 0: its blocks, or the error that ended it and its exit code.
 struct RankMessage {
-  int code = 0;  ///< 0: `text` is a ledger's document
+  int code = 0;  ///< 0: `text` has the bytes of its checkpoint
   std::string text{};
 };
 

@@ -10,7 +10,7 @@
 #include <draftproof/captures/written_file.hpp>
 #include <draftproof/cli/exit_code.hpp>
 #include <draftproof/doors/open_door.hpp>
-#include <draftproof/properties/blocks/ledger.hpp>
+#include <draftproof/properties/blocks/checkpoint.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {
@@ -24,7 +24,7 @@ struct Session {
   bool stored = false;                   ///< whether results are read back: nothing is added to their data
   bool quiet = false;                    ///< whether progress is suppressed
   std::vector<doors::OpenDoor> doors{};  ///< of --door, in order
-  std::shared_ptr<BlockLedger> ledger{};  ///< known blocks, in a command that another one runs; null otherwise
+  std::shared_ptr<Checkpoint> checkpoint{};  ///< known blocks, in a command that another one runs; null otherwise
 
   /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
   void check_output() const;

@@ -79,8 +79,8 @@ class SurveyProofs {
       pairs_.push_back(pair);
   }
 
-  /// Runs the proofs, in blocks of the ledger if there is one; none if `instances` is 0.
-  std::vector<ProofOf<Level>> prove(int instances, const Session& session, BlockLedger* ledger = nullptr) const {
+  /// Runs the proofs, none if `instances` is 0.
+  std::vector<ProofOf<Level>> prove(int instances, const Session& session, Checkpoint* checkpoint = nullptr) const {
     std::vector<ProofOf<Level>> proofs;
     if (instances == 0) return proofs;
     const ProofOptions options{.instances = instances,
@@ -88,7 +88,7 @@ class SurveyProofs {
                                .threads = session.threads,
                                .limits = {},
                                .stop = &stop_requested(),
-                               .ledger = ledger};
+                               .checkpoint = checkpoint};
     Progress progress("proving", pairs_.size(), session.quiet);
     for (const auto& [verifier, drafter] : pairs_) {
       if (stop_requested()) break;

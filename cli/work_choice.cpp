@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/file_bytes.hpp>
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/captures/json_input.hpp>
 #include <draftproof/captures/written_file.hpp>
 #include <draftproof/cli/arguments.hpp>
 #include <draftproof/cli/plan_report.hpp>
@@ -39,6 +39,23 @@ std::string file_of(const std::string& source) {
   return std::filesystem::is_regular_file(before) ? before : "";
 }
 
+/// Identity of a file: its size and a checksum; of a file beyond 256 MiB the checksum covers 4096 evenly spread pieces of
+/// 64 KiB. Throws: InputError.
+nlohmann::json fingerprint(const std::string& path) {
+  constexpr std::uint64_t piece = 1 << 16, pieces = 4096;
+  const std::uint64_t size = FileBytes(path).size();
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes(piece);
+  BlockChecksum sum;
+  const std::uint64_t step = std::max(piece, size <= piece * pieces ? piece : size / pieces);
+  for (std::uint64_t at = 0; at < size; at += step) {
+    file.seekg(static_cast<std::streamoff>(at));
+    file.read(bytes.data(), static_cast<std::streamsize>(std::min(piece, size - at)));
+    sum.process_bytes(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  return fmt::format("{} bytes, {:016x}", size, sum.checksum());
+}
+
 BlockDeal deal_of(const std::string& path, std::uint64_t parts) {
   std::ifstream file(path);
   if (!file) throw InputError({.file = path, .found = "no such file", .wanted = "the result of `draftproof plan`"});
@@ -49,15 +66,15 @@ BlockDeal deal_of(const std::string& path, std::uint64_t parts) {
   }
 }
 
-/// Saves a ledger after a block, at most four times a second, and so rarely that saving takes at most a hundredth of the time.
+/// Saves a checkpoint after a block, at most four times a second, and so rarely that saving takes at most a hundredth of the time.
 class Saver {
  public:
-  Saver(std::string path, const BlockLedger& ledger) : path_{std::move(path)}, ledger_{ledger} {}
+  Saver(std::string path, const Checkpoint& known) : path_{std::move(path)}, known_{known} {}
 
   void operator()() {
     const auto start = Clock::now();
     if (start < next_) return;
-    write_ledger(path_, ledger_);
+    write_checkpoint(path_, known_);
     const auto end = Clock::now();
     next_ = end + std::max<Clock::duration>(std::chrono::milliseconds(250), 100 * (end - start));
   }
@@ -66,7 +83,7 @@ class Saver {
   using Clock = std::chrono::steady_clock;
 
   std::string path_;
-  const BlockLedger& ledger_;
+  const Checkpoint& known_;
   Clock::time_point next_ = Clock::time_point::min();
 };
 
@@ -113,13 +130,13 @@ nlohmann::json WorkChoice::request(const std::vector<std::string>& sources) cons
 }
 
 bool WorkChoice::partial(const Session& session) const {
-  return !shard_.empty() || rank_of_job().second > 1 || (session.ledger && session.ledger->partial());
+  return !shard_.empty() || rank_of_job().second > 1 || (session.checkpoint && session.checkpoint->partial());
 }
 
-BlockLedger* WorkChoice::open(const Session& session, const std::vector<std::string>& sources) {
-  if (session.ledger) {
-    session.ledger->check_request(request(sources), "this run");
-    return session.ledger.get();
+Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::string>& sources) {
+  if (session.checkpoint) {
+    session.checkpoint->check_request(request(sources), "this run");
+    return session.checkpoint.get();
   }
   const auto [rank, ranks] = rank_of_job();
   if (!plan_.empty() && shard_.empty())
@@ -134,40 +151,40 @@ BlockLedger* WorkChoice::open(const Session& session, const std::vector<std::str
     if (session.output.empty())
       throw InputError({.file = "--shard", .found = "no --output", .wanted = "a file for the part"});
   }
-  ledger_ = std::make_shared<BlockLedger>(
-      request(sources), shard, shard_.empty() && ranks == 1 ? BlockLedger::Kind::whole : BlockLedger::Kind::shard);
-  if (!plan_.empty()) ledger_->use(deal_of(plan_, shard.count));
+  known_ = std::make_shared<Checkpoint>(
+      request(sources), shard, shard_.empty() && ranks == 1 ? Checkpoint::Kind::whole : Checkpoint::Kind::shard);
+  if (!plan_.empty()) known_->use(deal_of(plan_, shard.count));
   if (!checkpoint_.empty()) {
     if (const WriteTarget target = write_target(checkpoint_); !target.special.empty())
       throw InputError({.file = checkpoint_, .found = target.special, .wanted = "a checkpoint, or no file"});
     if (std::filesystem::exists(checkpoint_)) {  // a file of someone else's, or of another request, is not replaced
-      ledger_->resume(read_ledger(checkpoint_), checkpoint_);
+      known_->resume(read_checkpoint(checkpoint_), checkpoint_);
       if (!resume_)
         throw InputError(
             {.file = checkpoint_, .found = "a checkpoint of this request", .wanted = "--resume, or no file"});
     }
-    ledger_->on_kept = Saver(checkpoint_, *ledger_);
-    write_ledger(checkpoint_, *ledger_);  // refuses a folder without permission before the work
+    known_->on_kept = Saver(checkpoint_, *known_);
+    write_checkpoint(checkpoint_, *known_);  // refuses a folder without permission before the work
   }
-  return ledger_.get();
+  return known_.get();
 }
 
 std::optional<ExitCode> WorkChoice::finish(const Session& session) const {
-  if (session.ledger && session.ledger->partial()) {
-    session.write(report_plan(session.ledger->planned()));
+  if (session.checkpoint && session.checkpoint->partial()) {
+    session.write(report_plan(session.checkpoint->planned()));
     return exit_held;
   }
-  if (!ledger_) return std::nullopt;
-  if (!stop_requested()) ledger_->finish();
-  if (!checkpoint_.empty()) write_ledger(checkpoint_, *ledger_);
+  if (!known_) return std::nullopt;
+  if (!stop_requested()) known_->finish();
+  if (!checkpoint_.empty()) write_checkpoint(checkpoint_, *known_);
   if (rank_of_job().second > 1) return static_cast<ExitCode>(finish_on_ranks(session));
   if (shard_.empty()) return std::nullopt;
-  write_ledger(session.output, *ledger_);
+  write_checkpoint(session.output, *known_);
   return stop_requested() ? exit_undecided : exit_held;
 }
 
-int run_request(std::shared_ptr<BlockLedger> ledger, const Session& session) {
-  const nlohmann::json& request = ledger->request();
+int run_request(std::shared_ptr<Checkpoint> known, const Session& session) {
+  const nlohmann::json& request = known->request();
   std::vector<std::string> words{request.at("command").get<std::string>()};
   for (const std::string word : request.value("arguments", nlohmann::json::array())) words.push_back(word);
   for (const auto& [key, value] : request.items())
@@ -177,19 +194,19 @@ int run_request(std::shared_ptr<BlockLedger> ledger, const Session& session) {
   if (!session.output.empty()) words.push_back("--output=" + session.output);
   if (session.quiet) words.push_back("--quiet");
   if (session.timings) words.push_back("--timings");
-  return run_words(std::move(words), std::move(ledger));
+  return run_words(std::move(words), std::move(known));
 }
 
 int WorkChoice::finish_on_ranks(const Session& session) const {
   if (rank_of_job().first > 0) {
-    send_to_first({.text = ledger_->to_json().dump()});
+    send_to_first({.text = known_->to_bytes()});
     return exit_held;
   }
-  const auto all = std::make_shared<BlockLedger>(nullptr);
-  all->add(ledger_->to_json(), "rank 0");
+  const auto all = std::make_shared<Checkpoint>();
+  all->add(known_->to_bytes(), "rank 0");
   receive_from_all([&](int rank, const RankMessage& message) {
     if (message.code != exit_held) throw RankFailure(message.code, message.text);
-    all->add(parse_own_json(message.text), "rank " + std::to_string(rank));
+    all->add(message.text, "rank " + std::to_string(rank));
   });
   return run_request(all, session);
 }

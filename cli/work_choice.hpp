@@ -1,5 +1,5 @@
-// The options that divide a long run and save it: shards, checkpoints and resumption, over the blocks of a ledger
-// (properties/blocks, docs/scale.md).
+// The options that divide a long run and save it: shards, checkpoints and resumption, over blocks (properties/blocks,
+// docs/scale.md).
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include <draftproof/cli/session.hpp>
-#include <draftproof/properties/blocks/ledger.hpp>
+#include <draftproof/properties/blocks/checkpoint.hpp>
 
 namespace draftproof {
 
@@ -18,12 +18,12 @@ class WorkChoice {
  public:
   /// Adds the options to a command.
   void declare(CLI::App& app);
-  /// The ledger of this run, with what a checkpoint or the caller has; null if no option asks for one. `sources` are
+  /// The checkpoint of this run, with what its file or the caller has; null if no option asks for one. `sources` are
   /// the sources of the command; files among them become part of the request.
   /// Throws: InputError for options that contradict each other and for a checkpoint of another request.
-  BlockLedger* open(const Session& session, const std::vector<std::string>& sources);
+  Checkpoint* open(const Session& session, const std::vector<std::string>& sources);
   /// Whether an option or a plan asks for blocks; ranks do not.
-  bool asked(const Session& session) const { return session.ledger || !shard_.empty() || !checkpoint_.empty(); }
+  bool asked(const Session& session) const { return session.checkpoint || !shard_.empty() || !checkpoint_.empty(); }
   /// Whether open() will give a process a part of the work, or a plan of it.
   bool partial(const Session& session) const;
   /// To be called after the blocks: saves the checkpoint, writes a shard's part to the output of the session, and on
@@ -38,13 +38,13 @@ class WorkChoice {
   CLI::App* app_ = nullptr;
   std::string shard_{}, checkpoint_{}, plan_{};
   bool resume_ = false;
-  std::shared_ptr<BlockLedger> ledger_{};
+  std::shared_ptr<Checkpoint> known_{};
 };
 
-/// Runs the command of the ledger's request on its blocks, with the output, format and threads of `session`.
-int run_request(std::shared_ptr<BlockLedger> ledger, const Session& session);
+/// Runs the command of the request on the known blocks, with the output, format and threads of `session`.
+int run_request(std::shared_ptr<Checkpoint> known, const Session& session);
 
 /// Runs a command as run_program() does, on blocks that are known. Throws what the command throws.
-int run_words(std::vector<std::string> words, std::shared_ptr<BlockLedger> ledger);
+int run_words(std::vector<std::string> words, std::shared_ptr<Checkpoint> known);
 
 }  // namespace draftproof

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <draftproof/sim/token.hpp>
@@ -18,6 +19,11 @@ struct Tally {
   std::uint64_t impossible = 0;  ///< trials that reached a branch of probability zero: a defect, never ignored
   std::array<std::uint64_t, max_drafts> by_draft{};  ///< accepted drafts by their index
   std::vector<std::uint64_t> histogram;              ///< emitted tokens, V counts; empty if not wanted
+
+  /// The counters that add up over parts of a run.
+  static auto fields(auto& t) {
+    return std::tie(t.trials, t.flagged, t.members, t.impossible, t.by_draft, t.histogram);
+  }
 
   /// Counts one trial with its `count` drafts.
   void add(Verdict verdict, const Token* drafts, int count) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace draftproof {
@@ -52,6 +53,8 @@ class GateCounts {
       }
     return taken;
   }
+  /// The counters that add up over parts of a run.
+  static auto fields(auto& counts) { return std::tie(counts.cells_); }
 
  private:
   std::size_t vocabulary_;

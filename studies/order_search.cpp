@@ -1,13 +1,9 @@
 #include <draftproof/studies/order_search.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <exception>
 
-#include <nlohmann/json.hpp>
-
-#include <draftproof/captures/json_input.hpp>
-#include <draftproof/properties/blocks/ledger.hpp>
+#include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 #include <draftproof/studies/order_instances.hpp>
 
@@ -94,6 +90,10 @@ struct Tallied {
   OrderTally tally{};
   std::uint64_t least = 0, refutation = 0;
 
+  static auto fields(auto& t) {
+    return std::tie(t.tally.less, t.tally.equal, t.tally.greater, t.tally.ratio, t.least, t.refutation);
+  }
+
   void add(int sign, double ratio, std::uint64_t n) {
     tally.less += sign == -1;
     tally.equal += sign == 0;
@@ -138,10 +138,11 @@ struct Tallied {
 
 /// What was seen on a range of instances: the record of a block.
 struct Seen {
-  std::vector<Tallied> orders;
-  std::vector<CrossingTally> crossings;
+  std::uint64_t first = 0, instances = 0;
+  std::vector<Tallied> orders{};
+  std::vector<CrossingTally> crossings{};
 
-  Seen(std::size_t of_orders, std::size_t of_crossings) : orders(of_orders), crossings(of_crossings) {}
+  static auto fields(auto& s) { return std::tie(s.first, s.instances, s.orders, s.crossings); }
 
   void add(const Outcome& outcome, std::uint64_t n) {
     for (std::size_t c = 0; c < orders.size(); ++c) orders[c].add(outcome.orders[c], outcome.ratios[c], n);
@@ -152,33 +153,14 @@ struct Seen {
     }
   }
 
-  std::string record() const {
-    nlohmann::json all = nlohmann::json::array();
-    for (const Tallied& t : orders)
-      all.push_back({t.tally.less, t.tally.equal, t.tally.greater, std::bit_cast<std::uint64_t>(t.tally.ratio), t.least,
-                     t.refutation});
-    for (const CrossingTally& t : crossings) all.push_back({t.first_more, t.equal, t.second_more});
-    return all.dump();
-  }
-
-  /// Adds what record() wrote of later instances.
-  void add(const std::string& record) {
-    const nlohmann::json all = parse_own_json(record);
-    std::size_t i = 0;
-    for (Tallied& to : orders) {
-      const nlohmann::json& t = all.at(i++);
-      to.add({.tally = {.less = t.at(0),
-                        .equal = t.at(1),
-                        .greater = t.at(2),
-                        .ratio = std::bit_cast<double>(t.at(3).get<std::uint64_t>())},
-              .least = t.at(4),
-              .refutation = t.at(5)});
-    }
-    for (CrossingTally& to : crossings) {
-      const nlohmann::json& t = all.at(i++);
-      to.first_more += t.at(0).get<std::uint64_t>();
-      to.equal += t.at(1).get<std::uint64_t>();
-      to.second_more += t.at(2).get<std::uint64_t>();
+  /// Adds what was seen of later instances.
+  void add(const Seen& later) {
+    instances += later.instances;
+    for (std::size_t c = 0; c < orders.size(); ++c) orders[c].add(later.orders[c]);
+    for (std::size_t c = 0; c < crossings.size(); ++c) {
+      crossings[c].first_more += later.crossings[c].first_more;
+      crossings[c].equal += later.crossings[c].equal;
+      crossings[c].second_more += later.crossings[c].second_more;
     }
   }
 };
@@ -187,29 +169,24 @@ struct Seen {
 
 OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vector<CrossingClaim>& crossings,
                           std::uint64_t instances, const StudyOptions& options) {
-  BlockLedger own(nullptr);
-  BlockLedger& ledger = options.ledger ? *options.ledger : own;
-  const std::string group = "order_of_schemes";
   std::uint64_t told = 0;
-  ledger.run(group, (instances + wave - 1) / wave, 0, 1,
-             [&](std::uint64_t block, std::uint64_t) -> std::optional<BlockResult> {
-               const std::uint64_t first = block * wave, count = std::min(wave, instances - first);
-               const auto outcomes = examine_wave(first, count, orders, crossings, options);
-               if (outcomes.empty()) return std::nullopt;
-               Seen seen(orders.size(), crossings.size());
-               for (std::size_t i = 0; i < outcomes.size(); ++i) seen.add(outcomes[i], first + i);
-               options.tell(told += count, instances);
-               return BlockResult{.record = seen.record()};
-             });
-  OrderSearch search;
-  Seen seen(orders.size(), crossings.size());
-  if (ledger.partial()) return search;
-  std::uint64_t next = 0;
-  for (const auto& [block, record] : ledger.group(group).records) {
-    if (block != next++) break;  // after a stop: the instances before it
-    seen.add(record);
-    search.instances = std::min(instances, next * wave);
+  const auto examine_block = [&](const BlockTask& task) {
+    const std::uint64_t first = task.block * wave, count = std::min(wave, instances - first);
+    Seen seen{first, 0, std::vector<Tallied>(orders.size()), std::vector<CrossingTally>(crossings.size())};
+    for (const Outcome& outcome : examine_wave(first, count, orders, crossings, options))
+      seen.add(outcome, first + seen.instances++);
+    options.tell(told += seen.instances, instances);
+    return seen;
+  };
+  const BlockPlan plan{"order_of_schemes", (instances + wave - 1) / wave};
+  Seen seen{0, 0, std::vector<Tallied>(orders.size()), std::vector<CrossingTally>(crossings.size())};
+  for (const Seen& block : map_blocks(options.checkpoint, plan, options.stop, examine_block)) {
+    if (block.first != seen.instances) break;  // after a stop: the instances before it
+    seen.add(block);
   }
+  OrderSearch search;
+  search.instances = seen.instances;
+  if (computes_part(options.checkpoint)) return search;
   search.complete = search.instances == instances;
   search.crossings = seen.crossings;
   for (std::size_t c = 0; c < orders.size(); ++c) {

@@ -6,6 +6,8 @@
 // are counted in order.
 #pragma once
 
+#include <tuple>
+
 #include <draftproof/studies/order_claims.hpp>
 #include <draftproof/studies/study.hpp>
 
@@ -21,6 +23,8 @@ struct OrderTally {
 
 struct CrossingTally {
   std::uint64_t first_more = 0, equal = 0, second_more = 0;
+
+  static auto fields(auto& t) { return std::tie(t.first_more, t.equal, t.second_more); }
 };
 
 struct OrderSearch {

@@ -3,7 +3,7 @@
 //
 // A study is a struct with `name`, `about` (what is computed), `source` (who published it) and
 // `static StudyResult run(const StudyOptions&)`. Its document prints as a table and writes as JSON like any other. A
-// study whose work is in blocks of the ledger has `static constexpr bool divided = true`.
+// study whose work is in blocks (properties/blocks) has `static constexpr bool divided = true`.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace draftproof {
 
-class BlockLedger;
+class Checkpoint;
 
 struct StudyOptions {
   std::vector<std::string> sources{};  ///< captures or families to study; empty: what the study takes by itself
@@ -27,7 +27,7 @@ struct StudyOptions {
   bool timings = false;                     ///< times in the data, which then differs from run to run
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: return what is known so far
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
-  BlockLedger* ledger = nullptr;  ///< for a divided study: blocks that are known, and which of the others to compute
+  Checkpoint* checkpoint = nullptr;  ///< of the blocks of a divided study
 
   bool stopped() const { return stop && stop->load(std::memory_order_relaxed); }
   void tell(std::uint64_t done, std::uint64_t total) const {
@@ -46,7 +46,7 @@ struct Study {
   std::string_view about;
   std::string_view source;
   StudyResult (*run)(const StudyOptions&);
-  bool divided = false;  ///< whether its work is in blocks of a ledger
+  bool divided = false;  ///< whether its work is in blocks
 };
 
 /// All studies found, by name.

@@ -114,8 +114,8 @@ struct Check {
     if (gates.empty())
       throw InputError(
           {.file = "check", .found = "no gate", .wanted = "verifiers and tiers of `draftproof check --list`"});
-    options.ledger = work.open(session, {options.source});
-    if (options.ledger && (options.device || !session.doors.empty()))
+    options.checkpoint = work.open(session, {options.source});
+    if (options.checkpoint && (options.device || !session.doors.empty()))
       throw InputError({.file = "blocks",
                         .found = options.device ? "--device " + place.name : "--door",
                         .wanted = "neither: blocks run in this program on the processor"});

@@ -23,17 +23,17 @@ struct Merge {
   }
 
   int run(const Session& session) {
-    const auto ledger = std::make_shared<BlockLedger>(nullptr);
-    for (const std::string& file : files) ledger->add(read_ledger(file), file);
+    const auto all = std::make_shared<Checkpoint>();
+    for (const std::string& file : files) all->add(read_checkpoint(file), file);
     if (partial) {
       if (session.output.empty())
         throw InputError({.file = "--partial", .found = "no --output", .wanted = "a file for the parts"});
-      write_ledger(session.output, *ledger);
+      write_checkpoint(session.output, *all);
       return exit_held;
     }
-    if (const std::string missing = ledger->missing(); !missing.empty())
+    if (const std::string missing = all->missing(); !missing.empty())
       throw InputError({.file = "merge", .found = "no " + missing, .wanted = "every part of the plan"});
-    return run_request(ledger, session);
+    return run_request(all, session);
   }
 };
 

@@ -36,9 +36,9 @@ struct Mutants {
     options.proof.seed = session.seed;
     options.proof.threads = session.threads;
     options.proof.stop = &stop_requested();
-    options.ledger = work.open(session, {});
+    options.checkpoint = work.open(session, {});
     const KillMatrix matrix = kill_matrix(options);
-    if (options.ledger)
+    if (options.checkpoint)
       if (const auto code = work.finish(session)) return *code;
     session.write(report_kill_matrix(matrix, options, session.timings));
     if (stop_requested()) return exit_undecided;

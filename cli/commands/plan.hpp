@@ -37,10 +37,10 @@ struct Plan {
       throw InputError({.file = "plan",
                         .found = words.empty() ? "no command" : in_quotes(words.front()),
                         .wanted = fmt::format("one of {}", fmt::join(known, ", "))});
-    const auto ledger = std::make_shared<BlockLedger>(nullptr, BlockShard{}, BlockLedger::Kind::plan);
+    const auto listed = std::make_shared<Checkpoint>(nullptr, BlockShard{}, Checkpoint::Kind::plan);
     words.push_back("--threads=1");
     if (session.quiet) words.push_back("--quiet");
-    return run_words(std::move(words), ledger);  // which writes the plan where that command would write its result
+    return run_words(std::move(words), listed);  // which writes the plan where that command would write its result
   }
 };
 

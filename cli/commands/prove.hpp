@@ -67,7 +67,7 @@ struct Prove {
                           .wanted = "neither: generated instances in this program are divided"});
       if (rank_of_job().first > 0) return exit_held;  // rank 0 alone
     } else {
-      options.ledger = work.open(session, {});
+      options.checkpoint = work.open(session, {});
     }
     if (!session.doors.empty()) return prove_doors(session);
     const SelectedVerifiers selected = select_of_both(names, mutants);
@@ -87,7 +87,7 @@ struct Prove {
     Progress progress("proving", share * (pairs.size() + path_pairs.size()), session.quiet);
     const auto proofs = proofs_of<TokenLevel>(pairs, progress, 0);
     const auto path_proofs = proofs_of<BlockLevel>(path_pairs, progress, pairs.size());
-    if (options.ledger)
+    if (options.checkpoint)
       if (const auto code = work.finish(session)) return *code;
     if (proofs.empty() && path_proofs.empty() && !stop_requested())
       throw InputError({.file = "--instance",

@@ -9,11 +9,11 @@
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/work_choice.hpp>
+#include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/estimation/acceptance_estimate.hpp>
 #include <draftproof/properties/prover/defaults.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
-#include <draftproof/properties/simulation/tally_blocks.hpp>
 #include <draftproof/report/simulation_report.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
@@ -100,8 +100,8 @@ struct Simulate {
     const Simulation what{verifier, drafter, drafts, session.seed, first_trial(source.address(position)), true, lazy};
     budget.threads = session.threads;
     budget.stop = &stop_requested();
-    BlockLedger* const ledger = work.open(session, {spec});
-    if (ledger && (device || budget.seconds > 0))
+    Checkpoint* const known = work.open(session, {spec});
+    if (known && (device || budget.seconds > 0))
       throw InputError({.file = "blocks",
                         .found = device ? "--device " + asked.name : "--seconds",
                         .wanted = "neither: blocks run on the processor and to their end"});
@@ -109,12 +109,22 @@ struct Simulate {
     const std::clock_t start = std::clock();  // processor time of all threads
     {
       Progress progress("simulating", budget.trials, session.quiet);
-      budget.progress = [&progress](std::uint64_t done) { progress.update(done); };
-      tally = ledger              ? by_blocks(*ledger, what, backend, table, pair)
-              : place.on_device() ? draftproof::simulate(what, places.table(), budget)
-              : backend == SimulationBackend::table
-                  ? draftproof::simulate(what, table, budget)
-                  : draftproof::simulate(what, Rows<double>(pair.target, pair.proposals), budget);
+      const std::uint64_t usual =
+          most_trials_of_block(1 << 20, verifier.info().shared_noise, static_cast<std::size_t>(table.vocabulary()));
+      tally.histogram.resize(static_cast<std::size_t>(table.vocabulary()));
+      const auto count = [&](std::uint64_t first, std::uint64_t number) {
+        TrialBudget part = budget;
+        part.trials = number;
+        part.progress = [&progress, first](std::uint64_t done) { progress.update(first + done); };
+        Simulation range = what;
+        range.first += first;
+        return place.on_device() ? draftproof::simulate(range, places.table(), part)
+               : backend == SimulationBackend::table
+                   ? draftproof::simulate(range, table, part)
+                   : draftproof::simulate(range, Rows<double>(pair.target, pair.proposals), part);
+      };
+      tally = count_trials(known, "tuples of " + verifier_name, budget.trials, trials_of_block(budget.trials, usual),
+                           std::move(tally), count);
     }
     if (const auto code = work.finish(session)) return *code;
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
@@ -132,33 +142,6 @@ struct Simulate {
   }
 
  private:
-  /// The known blocks, after those of this process were computed.
-  Tally by_blocks(BlockLedger& ledger, const Simulation& what, SimulationBackend backend, const RatioTable& table,
-                  const RowPair& pair) const {
-    const std::uint64_t usual = most_trials_of_block(1 << 20, what.verifier.info().shared_noise,
-                                                     static_cast<std::size_t>(table.vocabulary()));
-    const auto count = [&](std::uint64_t first, std::uint64_t number) -> std::optional<std::vector<std::uint64_t>> {
-      TrialBudget part = budget;
-      part.trials = number;
-      part.progress = [&](std::uint64_t done) { budget.progress(first + done); };
-      Simulation range = what;
-      range.first += first;
-      const Tally tally = backend == SimulationBackend::table
-                              ? draftproof::simulate(range, table, part)
-                              : draftproof::simulate(range, Rows<double>(pair.target, pair.proposals), part);
-      if (tally.trials < number) return std::nullopt;
-      std::vector<std::uint64_t> sums;
-      append(tally, drafts, sums);
-      return sums;
-    };
-    const std::string group = "tuples of " + verifier_name;
-    run_trial_blocks(ledger, group, budget.trials, trials_of_block(budget.trials, usual), count);
-    Tally known;
-    known.histogram.resize(static_cast<std::size_t>(table.vocabulary()));
-    if (const auto& sums = ledger.group(group).sums; !sums.empty()) add(sums.begin(), drafts, known);
-    return known;
-  }
-
   const AnyDrafter& choose_law(const AnyVerifier& verifier) const {
     if (!law.empty()) {
       const AnyDrafter& drafter = need_drafter(law);

@@ -36,11 +36,11 @@ struct Survey {
     if (const auto absent = place.absent(session)) return *absent;
     const std::vector<Source> sources =
         choice.rows.open_whole(choice.specs, session.seed, !choice.work.partial(session));
-    options.ledger = choice.work.open(session, choice.specs);
-    if (options.ledger && options.device)
+    options.checkpoint = choice.work.open(session, choice.specs);
+    if (options.checkpoint && options.device)
       throw InputError(
           {.file = "blocks", .found = "--device " + place.name, .wanted = "none: blocks run on the processor"});
-    if (options.ledger && options.by_position)
+    if (options.checkpoint && options.by_position)
       throw InputError({.file = "--by-position", .found = "blocks", .wanted = "a whole run: blocks keep sums"});
     std::uint64_t total = 0;
     for (const Source& source : sources) {
@@ -63,7 +63,7 @@ struct Survey {
         before += survey_size(source, options);
       }
     }
-    const std::vector<Proof> proofs = asked.prove(choice.instances, session, options.ledger);
+    const std::vector<Proof> proofs = asked.prove(choice.instances, session, options.checkpoint);
     if (const auto code = choice.work.finish(session)) return *code;
     session.write(report_survey(surveyed, proofs, options, confidence, session.timings));
     return exit_code_of(proofs);

@@ -48,7 +48,7 @@ struct SurveyPaths {
       }
     }
     choice.check_rows(total, "steps");
-    options.ledger = choice.work.open(session, choice.specs);
+    options.checkpoint = choice.work.open(session, choice.specs);
     std::vector<SurveyedPaths> surveyed;
     SurveyProofs<BlockLevel> asked;
     {
@@ -64,7 +64,7 @@ struct SurveyPaths {
         }
     }
     const bool complete = !stop_requested();
-    const std::vector<PathProof> proofs = asked.prove(choice.instances, session, options.ledger);
+    const std::vector<PathProof> proofs = asked.prove(choice.instances, session, options.checkpoint);
     if (const auto code = choice.work.finish(session)) return *code;
     session.write(report_path_survey(surveyed, proofs, options, complete, session.timings));
     return exit_code_of(proofs);

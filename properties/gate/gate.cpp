@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/gate/gate_record.hpp>
+#include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/precision/audit_gate.hpp>
 #include <draftproof/properties/prover/defaults.hpp>
@@ -74,7 +75,7 @@ void run(GateResult& result, const typename Level::Verifier& verifier, const aut
                              .threads = options.threads,
                              .tier = result.gate.tier,
                              .stop = options.stop,
-                             .ledger = options.ledger}),
+                             .checkpoint = options.checkpoint}),
           farthest);
 }
 
@@ -85,24 +86,23 @@ bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo&
   return options.laws.empty() ? usual_law(info) == law.name : wanted(options, law.name);
 }
 
-/// Adds what `examine` adds to an empty result: as one block of a ledger, or at once. Nothing is added if another process
-/// has the block, or after a stop.
+/// Adds what `examine` adds to an empty result, which is one block; nothing where another process has it.
 void add_block(GateResult& result, const GateOptions& options, const std::string& about,
                const std::function<void(GateResult&)>& examine) {
-  if (!options.ledger) {
-    examine(result);
-    return;
-  }
   const std::string group =
       fmt::format("check {} at tier {}, {}", result.gate.name(), to_text(result.gate.tier), about);
-  options.ledger->run(group, 1, 0, 1, [&](std::uint64_t, std::uint64_t) -> std::optional<BlockResult> {
-    GateResult alone{.gate = result.gate};
-    examine(alone);
-    if (options.stop && options.stop->load(std::memory_order_relaxed)) return std::nullopt;
-    return BlockResult{.record = gate_record(alone)};
-  });
-  const auto& records = options.ledger->group(group).records;
-  if (const auto found = records.find(0); found != records.end()) add_gate_record(found->second, result);
+  const auto alone = [&](const BlockTask&) {
+    GateResult found{.gate = result.gate};
+    examine(found);
+    return found;
+  };
+  for (GateResult& found : map_blocks(options.checkpoint, {.name = group, .blocks = 1}, options.stop, alone)) {
+    std::move(found.findings.begin(), found.findings.end(), std::back_inserter(result.findings));
+    result.laws.insert(result.laws.end(), found.laws.begin(), found.laws.end());
+    if (result.note.empty()) result.note = found.note;
+    result.work += found.work;
+    result.counts.insert(result.counts.end(), found.counts.begin(), found.counts.end());
+  }
 }
 
 /// Adds the findings on floating-point error, which no property in fractions can show.
@@ -209,8 +209,7 @@ void examine_alone(GateResult& result, const GateOptions& options) {
     run<TokenLevel>(result, *gate.verifier, asked_drafters(registry(), info, options), options.profile.instances,
                     options);
     // Rounding is examined only if the law is right in fractions; a process with a part of the proof cannot tell.
-    const bool part = options.ledger && options.ledger->partial();
-    if (gate.tier == Tier::proof && (part || verdict(result) != Status::violated))
+    if (gate.tier == Tier::proof && (computes_part(options.checkpoint) || verdict(result) != Status::violated))
       add_precision(result, *gate.verifier, options);
   }
 }

@@ -8,10 +8,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include <draftproof/properties/blocks/ledger.hpp>
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
@@ -43,6 +43,7 @@ inline constexpr std::array<Profile, 3> profiles{
             1200, 4, 256, 22.5, 16, 17},
     Profile{"quick", "while a verifier is written: seconds for one", 60, 40, 17, false, 30, 20, 2, 16, 12.5, 13, 15}};
 
+class Checkpoint;
 struct GateOptions;
 struct GateResult;
 
@@ -89,7 +90,7 @@ struct GateOptions {
   const TrialDevice* device = nullptr;  ///< for trials of the sampled tier; null: the host
   /// Instances, as text, that the proof tier asks of programs behind doors before the generated ones.
   std::vector<std::string> door_instances{};
-  BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
+  Checkpoint* checkpoint = nullptr;  ///< of blocks that are known, and of a process that computes a part
   double distance = 0;  ///< total variation that the sampled tier finds in any shape; 0: the trials of the profile
 };
 
@@ -102,6 +103,9 @@ struct GateResult {
   std::uint64_t work = 0;           ///< number of branches walked and trials run
   std::vector<std::pair<std::string, std::uint64_t>> counts{};  ///< by name, for reports in data: "models"
   double seconds = 0;
+
+  /// What a checkpoint keeps of a part of the gate.
+  static auto fields(auto& r) { return std::tie(r.findings, r.laws, r.note, r.work, r.counts); }
 };
 
 /// Whether this tier has a check or property for the gate's subject. Other gates are not set up.

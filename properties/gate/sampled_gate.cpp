@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/sampled_trials.hpp>
-#include <draftproof/properties/simulation/tally_blocks.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 #include <draftproof/statistics/error_budget.hpp>
 #include <draftproof/statistics/log_mean_exp.hpp>
@@ -29,37 +29,16 @@ constexpr std::uint64_t smallest_paired = 4096;  ///< smaller batches count no p
 /// The pairs run out with probability below 1e-20.
 std::uint64_t pairs_planned(std::uint64_t planned) { return planned < smallest_paired ? 0 : planned * 3 / 8; }
 
-/// Trials and pairs of a batch on a device; fewer after a stop.
-SampledCounts tallied(const TrialTable& on, const DeviceTrials& batch, const SampledNull& null, std::uint64_t pairs,
-                      const std::atomic<bool>* stop) {
+/// Trials of a batch from its trial `from` on, on a device; fewer after a stop.
+SampledCounts tallied(const TrialTable& on, const DeviceTrials& batch, std::uint64_t from, const SampledNull& null,
+                      std::uint64_t pairs, const std::atomic<bool>* stop) {
   SampledCounts counts = null.nothing();
   in_rounds({.trials = batch.count, .stop = stop}, [&](std::uint64_t done, std::uint64_t count) {
     DeviceTrials round = batch;
-    round.first += done;
+    round.first += from + done;
     round.count = count;
-    on.count(round, null, pairs - std::min(pairs, done / 2), counts);
+    on.count(round, null, pairs - std::min(pairs, (from + done) / 2), counts);
   });
-  return counts;
-}
-
-/// The counters of a gate one after another, for sums, and back.
-std::vector<std::uint64_t> counters(const SampledCounts& counts) {
-  const auto cells = counts.cells.cells();
-  std::vector<std::uint64_t> all(cells.begin(), cells.end());
-  all.insert(all.end(), counts.serial_dependence.begin(), counts.serial_dependence.end());
-  all.insert(all.end(), counts.drafts.begin(), counts.drafts.end());
-  all.insert(all.end(), {counts.trials, counts.members, counts.impossible});
-  return all;
-}
-
-SampledCounts sampled_counts(const std::vector<std::uint64_t>& counters, SampledCounts counts) {
-  if (counters.empty()) return counts;
-  auto next = counters.begin();
-  for (std::size_t path = 0; path < counts.cells.paths(); ++path)
-    for (std::size_t token = 0; token < counts.cells.vocabulary(); ++token) counts.cells.add(path, token, *next++);
-  for (std::uint64_t& count : counts.serial_dependence) count = *next++;
-  for (std::uint64_t& count : counts.drafts) count = *next++;
-  for (std::uint64_t* to : {&counts.trials, &counts.members, &counts.impossible}) *to = *next++;
   return counts;
 }
 
@@ -123,6 +102,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
       most_trials_of_block(usual_block, info.shared_noise, static_cast<std::size_t>(table.vocabulary()));
   GateSchedule schedule(std::min(options.first_batch, budget), budget,
                         ErrorBudget::numerics - std::log(options.alpha));
+  const bool partial = computes_part(options.checkpoint);
   std::optional<SampledCounts> counts;
   SampledVerdict verdict;
   double pairs = 0;
@@ -132,48 +112,32 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
     const std::uint64_t trials = poisson_count(planned, options.seed, 2 * batch);
     const std::uint64_t wanted = pairs_planned(planned);
     const std::uint64_t quota = wanted == 0 ? 0 : poisson_count(wanted, options.seed, 2 * batch + 1);
-    const TrialBudget work{.trials = trials, .threads = options.threads, .stop = options.stop};
-    const auto count_range = [&](std::uint64_t first,
-                                 std::uint64_t number) -> std::optional<std::vector<std::uint64_t>> {
-      TrialBudget part = work;
-      part.trials = number;
+    const auto count_range = [&](std::uint64_t first, std::uint64_t number) {
       const SampledNull& law = null();
-      const SampledTrials<L>& trials_of = run();
-      const SampledCounts counted_here =
-          run_trials(part, law.nothing(), [&](std::uint64_t from, std::uint64_t count, SampledCounts& into) {
-            trials_of.count(law, verdict.trials, quota, first + from, count, into);
-          });
-      if (counted_here.trials < number) return std::nullopt;
-      return counters(counted_here);
+      if (options.on)
+        return tallied(*options.on, {verifier, drafter, drafts, options.seed, options.first + verdict.trials, number},
+                       first, law, quota, options.stop);
+      const TrialBudget part{.trials = number, .threads = options.threads, .stop = options.stop};
+      return run_trials(part, law.nothing(),
+                        [&, &trials_of = run()](std::uint64_t from, std::uint64_t count, SampledCounts& into) {
+                          trials_of.count(law, verdict.trials, quota, first + from, count, into);
+                        });
     };
-    const std::string group = fmt::format("{}, batch {:02}", options.group, batch);
-    const bool known = !options.ledger || run_trial_blocks(*options.ledger, group, trials, block_trials, count_range);
-    if (options.ledger && options.ledger->partial()) {
+    const SampledCounts added =
+        count_trials(options.checkpoint, fmt::format("{}, batch {:02}", options.group, batch), trials, block_trials,
+                     partial ? SampledCounts{{0, 1}} : null().nothing(), count_range);
+    if (partial) {
       stopped = options.stop && options.stop->load(std::memory_order_relaxed);
       if (stopped) break;
       verdict.trials += trials;
       schedule.observe(0);
       continue;
     }
-    if (!known) {
-      stopped = true;
-      break;
-    }
-    if (!counts) counts = null().nothing();
-    const SampledCounts added =
-        options.ledger ? sampled_counts(options.ledger->group(group).sums, null().nothing())
-        : options.on
-            ? tallied(*options.on, {verifier, drafter, drafts, options.seed, options.first + verdict.trials, trials},
-                      null(), quota, options.stop)
-            : run_trials(work, null().nothing(),
-                         [&, &law = null(), &trials_of = run()](std::uint64_t first, std::uint64_t count,
-                                                                SampledCounts& into) {
-                           trials_of.count(law, verdict.trials, quota, first, count, into);
-                         });
     if (added.trials < trials) {
       stopped = true;
       break;
     }
+    if (!counts) counts = null().nothing();
     *counts += added;
     require_conserved(*counts);
     verdict.trials += trials;
@@ -187,7 +151,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
   verdict.state = schedule.state();
   verdict.undecided = stopped || schedule.undecided();
   verdict.exposure = schedule.exposure();
-  if (options.ledger && options.ledger->partial()) return verdict;
+  if (partial) return verdict;
   verdict.optimum = null().optimum();
   if (verdict.trials == 0) return verdict;
   verdict.impossible = counts->impossible;

@@ -18,13 +18,14 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/properties/blocks/ledger.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
 #include <draftproof/statistics/gate_schedule.hpp>
 #include <draftproof/statistics/gate_suite.hpp>
 
 namespace draftproof {
+
+class Checkpoint;
 
 struct SampledGateOptions {
   double trials = 0x1p21;  ///< planned number of trials
@@ -44,10 +45,9 @@ struct SampledGateOptions {
   std::uint64_t first_batch = 4096;
   /// The device table on which trials run, loaded from `table`; null: the host. The verdict is the same.
   const TrialTable* on = nullptr;
-  /// Blocks of trials that are known, and which of the others to compute; null: all. A process with a part of the
-  /// blocks counts all batches within `trials` and decides nothing.
-  BlockLedger* ledger = nullptr;
-  std::string group{};  ///< name of this gate in the ledger
+  /// Of blocks of trials. A process that computes a part counts all batches within `trials` and decides nothing.
+  Checkpoint* checkpoint = nullptr;
+  std::string group{};  ///< name of this gate in the checkpoint
 };
 
 struct SampledVerdict {

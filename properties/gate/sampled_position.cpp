@@ -198,7 +198,7 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
       .stop = options.stop,
       .progress = options.progress,
       .on = on,
-      .ledger = options.ledger,
+      .checkpoint = options.checkpoint,
       .group = fmt::format("check {} on {}", gate.name(), drafter.info().name)};
   SampledPosition sampled{.note = chosen.note};
   if (options.device) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/mutation/mutant_search.hpp>
 #include <draftproof/properties/precision/audit_gate.hpp>
@@ -145,41 +146,12 @@ ControlRow control_row(const typename Level::Verifier& verifier, const typename 
   return row;
 }
 
-/// Computes the rows in any order and returns them in the order of `jobs`, as blocks of this name; after a stop those that
-/// are known, and rows that were cut short in a run without a ledger.
+/// Computes the rows in any order, as blocks of this name, and returns the known ones in the order of `jobs`.
 template <class Row>
 std::vector<Row> made(const std::vector<std::function<Row()>>& jobs, const char* name, const KillOptions& options) {
-  std::vector<Row> rows(jobs.size());
-  std::vector<char> begun(jobs.size());
-  const ProofOptions& proof = options.proof;
-  const auto stopped = [&proof] { return proof.stop && proof.stop->load(std::memory_order_relaxed); };
-  const int threads = proof.threads > 0 ? proof.threads : default_threads();
-  BlockLedger own(nullptr);
-  BlockLedger& ledger = options.ledger ? *options.ledger : own;
-  ledger.run(name, jobs.size(), 0, threads, [&](std::uint64_t job, std::uint64_t) -> std::optional<BlockResult> {
-    if (stopped()) return std::nullopt;  // the instances alone may take seconds
-    Row row = jobs[job]();
-    if (!options.ledger) {
-      rows[job] = std::move(row);
-      begun[job] = true;
-      return BlockResult{};
-    }
-    if (stopped()) return std::nullopt;
-    return BlockResult{.record = kill_record(row)};
-  });
-  if (!options.ledger) {
-    std::vector<Row> kept;
-    for (std::size_t job = 0; job < rows.size(); ++job)
-      if (begun[job]) kept.push_back(std::move(rows[job]));
-    return kept;
-  }
-  rows.clear();
-  if (ledger.partial()) return rows;
-  for (const auto& [job, record] : ledger.group(name).records) {
-    rows.emplace_back();
-    read_kill_record(record, rows.back());
-  }
-  return rows;
+  const int threads = options.proof.threads > 0 ? options.proof.threads : default_threads();
+  return map_blocks(options.checkpoint, {.name = name, .blocks = jobs.size(), .threads = threads, .divisible = false},
+                    options.proof.stop, [&jobs](const BlockTask& task) { return jobs[task.block](); });
 }
 
 template <class Level>

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <draftproof/properties/proof/finding.hpp>
@@ -32,7 +33,7 @@ struct KillOptions {
   /// Name of the verifier that runs on the drafts of wrong drafters.
   std::string verifier = "single_draft";
   std::string path_verifier = "token_path";  ///< the same for wrong drafters of trees
-  BlockLedger* ledger = nullptr;             ///< blocks that are known, and which of the others to compute; null: all
+  Checkpoint* checkpoint = nullptr;          ///< of rows and controls
 };
 
 /// The result for one mutant, wrong drafter or wrong component.
@@ -55,6 +56,10 @@ struct KillRow {
   bool caught() const { return first >= 0; }
   /// Whether at least one instance in ten shows it, where shares were counted.
   bool common() const { return !share || share->enough(); }
+  static auto fields(auto& r) {
+    return std::tie(r.level, r.name, r.mutant_of, r.partner, r.lossy, r.findings, r.first, r.decided, r.instances,
+                    r.work, r.distance, r.farthest, r.share, r.seconds);
+  }
   /// The finding that caught it, null for a survivor.
   const GateFinding* catcher() const { return caught() ? &findings[static_cast<std::size_t>(first)] : nullptr; }
   /// The finding whose counterexample is shown: the decisive one if violated, else catcher().
@@ -67,6 +72,8 @@ struct ControlRow {
   int instances = 0;
   bool provable = true;
   std::optional<GateFinding> accused{};  ///< the first violation
+
+  static auto fields(auto& r) { return std::tie(r.level, r.name, r.law, r.instances, r.provable, r.accused); }
 };
 
 struct KillMatrix {
@@ -81,16 +88,8 @@ struct KillMatrix {
 /// The row of a subject that was examined elsewhere, such as a component around a verifier.
 KillRow kill_row(std::string level, std::string name, std::vector<GateFinding> findings);
 
-/// The matrix of everything registered, in the registries' order: position, paths, drafters, components. A block of a
-/// ledger is a row or a control; a process with a part of them returns no rows.
+/// The matrix of everything registered, in the registries' order: position, paths, drafters, components. A block is a row
+/// or a control; a process that computes a part returns no rows.
 KillMatrix kill_matrix(const KillOptions& options);
-
-/// All of a row but its time as text, for blocks of a ledger. Numbers are stored by their bits.
-std::string kill_record(const KillRow& row);
-std::string kill_record(const ControlRow& row);
-
-/// The inverse, into a new row.
-void read_kill_record(const std::string& record, KillRow& row);
-void read_kill_record(const std::string& record, ControlRow& row);
 
 }  // namespace draftproof

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -57,13 +58,19 @@ struct GateFinding {
   std::string check;  ///< name of the property or statistical component
   Tier tier = Tier::proof;
   Status status = Status::skipped;
-  std::string evidence{};  ///< of a violation; otherwise why it is undecided, or what is to be known of a check that holds
+  std::string
+      evidence{};  ///< of a violation; otherwise why it is undecided, or what is to be known of a check that holds
   std::string instance{};  ///< the smallest counterexample, as text
   std::string replay{};    ///< command line that reproduces it
   std::uint64_t work = 0;  ///< branches walked or trials run until the decision
   std::string device{};    ///< where its trials ran; empty if no device was requested
   /// What the evidence says in numbers, by name, for reports in data: "distance" and "limit" of an exact law.
   std::vector<std::pair<std::string, double>> numbers{};
+
+  /// What a checkpoint keeps (properties/blocks/stored_value.hpp).
+  static auto fields(auto& f) {
+    return std::tie(f.check, f.tier, f.status, f.evidence, f.instance, f.replay, f.work, f.device, f.numbers);
+  }
 };
 
 /// The line of an instance-by-instance finding; `work` is the number of branches or trials that it took.

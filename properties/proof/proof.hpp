@@ -18,7 +18,7 @@
 
 namespace draftproof {
 
-class BlockLedger;
+class Checkpoint;
 
 struct ProofOptions {
   int instances = 0;  ///< per verifier and draft law; 0: the level's default
@@ -29,10 +29,9 @@ struct ProofOptions {
   std::string property{};                  ///< restricts to this property; empty: all
   const std::atomic<bool>* stop = nullptr;
   bool stopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }
-  /// Called by one thread at a time with the number of instances that are done, and that of all; not where a ledger has blocks.
+  /// Called by one thread at a time with the number of instances that are done, and that of all.
   std::function<void(std::size_t, std::size_t)> progress{};
-  /// Blocks of instances that are known, and which of the others to compute; null: all.
-  BlockLedger* ledger = nullptr;
+  Checkpoint* checkpoint = nullptr;  ///< of blocks of instances
 };
 
 /// Total variation of the output law to the target, over the instances that were walked completely.

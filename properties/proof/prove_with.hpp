@@ -9,8 +9,11 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -19,10 +22,9 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/blocks/ledger.hpp>
+#include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/instances/minimal_weights.hpp>
 #include <draftproof/properties/proof/proof.hpp>
-#include <draftproof/properties/proof/proof_record.hpp>
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 
@@ -41,91 +43,42 @@ class Prover {
   Prover(const Verifier& verifier, const Drafter& drafter, const ProofOptions& options)
       : verifier_{verifier}, drafter_{drafter}, options_{options} {}
 
-  /// Instance n is from family n % `families`; a property with `every` > 1 meets every family in turn. `first` is the
-  /// number of the first of these instances.
-  /// Throws: the exception of an instance, other than std::logic_error from a property.
-  ProofOf<Level> examine(std::span<const Instance> instances, std::size_t families, std::size_t first = 0,
-                         bool part = false) const {
+  /// The proof on these instances. Instance n is from family n % `families`; a property with `every` > 1 meets every
+  /// family in turn. Throws: the exception of an instance, other than std::logic_error from a property.
+  ProofOf<Level> examine(std::span<const Instance> instances, std::size_t families) const {
     const auto start = std::chrono::steady_clock::now();
-    const std::vector<const Property*> properties = properties_asked();
-
-    std::vector<InstanceResult> results(instances.size());
-    const int threads = options_.threads > 0 ? options_.threads : default_threads();
-    std::exception_ptr failure;
-    std::atomic<bool> complete = !options_.stopped();
-    std::atomic<std::size_t> done = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-    for (std::size_t n = 0; n < instances.size(); ++n) {
-      if (options_.stopped()) {
-        complete = false;
-        continue;
-      }
-      if (!InstanceAnalysis::possible(verifier_, drafter_, instances[n])) continue;
-      try {
-        results[n] = result_on(instances[n], properties, (first + n) / families);
-      } catch (...) {
-#pragma omp critical
-        failure = std::current_exception();
-      }
-      ++done;
-      if (!options_.progress) continue;
-#pragma omp critical(proof_progress)
-      options_.progress(done, instances.size());
-    }
-    if (failure) std::rethrow_exception(failure);
-
-    ProofOf<Level> proof{.verifier = &verifier_, .drafter = &drafter_, .complete = complete};
-    for (const InstanceResult& result : results) {
-      proof.instances += !result.answers.empty();
-      proof.leaves += result.leaves;
-    }
-    for (std::size_t column = 0; column < properties.size(); ++column)
-      proof.findings.push_back(summarise(*properties[column], column, instances, results));
-    proof.distance = largest_distance(instances, results);
-    // Of a part only the instances count: which violation is shown, and shrunk, is known when all parts are.
-    for (const Finding& finding : proof.findings)
-      if (!part) note_shown(finding, proof.distance);
-    proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return proof;
+    Progress progress{.all = instances.size()};
+    return proof_of(
+        examine_range(instances, families, 0, threads(), progress), [&] { return instances; }, start);
   }
 
-  /// The proof that examine() gives of `wanted` or fewer instances, in blocks of the ledger of the options; of the known
-  /// blocks alone in a run that has a part of them. `make` returns the instances.
-  ProofOf<Level> examine_blocks(const std::function<std::vector<Instance>()>& make, int wanted,
-                                std::size_t families) const {
+  /// The same on the instances that `make` returns, `wanted` or fewer, in blocks.
+  ProofOf<Level> examine(const std::function<std::vector<Instance>()>& make, int wanted, std::size_t families) const {
     const auto start = std::chrono::steady_clock::now();
-    constexpr std::size_t size = std::is_same_v<Level, TokenLevel> ? 64 : 32;  // instances of a block
-    const std::size_t blocks = (static_cast<std::size_t>(wanted) + size - 1) / size;
-    ProofOf<Level> proof{.verifier = &verifier_, .drafter = &drafter_};
-    for (const Property* property : properties_asked()) proof.findings.push_back({.property = property->name});
-    ProofOptions inside = options_;
-    inside.progress = {};
-    inside.threads = options_.threads > 0 ? options_.threads : default_threads();
-    const int together = options_.ledger->together(blocks, inside.threads);
-    if (together > 1) inside.threads = 1;
-    const Prover prover(verifier_, drafter_, inside);
-    std::vector<Instance> instances;  // made once, by a process that has a block
+    const auto all = static_cast<std::size_t>(wanted);
+    const std::size_t size = block_size(options_.checkpoint, all, std::is_same_v<Level, TokenLevel> ? 64 : 32);
+    std::vector<Instance> instances;  // made once, by a process that needs one
     std::once_flag made;
-    const std::string group =
-        fmt::format("{} {} on {} at {}", Level::name, verifier_.info().name, drafter_.info().name,
-                    options_.tier ? fmt::format("tier {}", to_text(*options_.tier)) : std::string("every tier"));
-    options_.ledger->run(
-        group, blocks, 0, together, [&](std::uint64_t block, std::uint64_t) -> std::optional<BlockResult> {
-          std::call_once(made, [&] { instances = make(); });
-          const std::size_t first = std::min(instances.size(), block * size);
-          const std::span<const Instance> range =
-              std::span<const Instance>(instances).subspan(first, std::min(size, instances.size() - first));
-          const ProofOf<Level> part = prover.examine(range, families, first, true);
-          if (options_.stopped()) return std::nullopt;
-          return BlockResult{.record = proof_record(part)};
-        });
-    const auto& records = options_.ledger->group(group).records;
-    for (const auto& [block, record] : records) add_proof_record(record, proof);
-    proof.complete = records.size() == blocks;
-    if (!options_.ledger->partial())
-      for (const Finding& finding : proof.findings) note_shown(finding, proof.distance);
-    proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return proof;
+    const auto known = [&]() -> std::span<const Instance> {
+      std::call_once(made, [&] { instances = make(); });
+      return instances;
+    };
+    Progress progress{.all = all};
+    const BlockPlan plan{
+        .name =
+            fmt::format("{} {} on {} at {}", Level::name, verifier_.info().name, drafter_.info().name,
+                        options_.tier ? fmt::format("tier {}", to_text(*options_.tier)) : std::string("every tier")),
+        .blocks = (all + size - 1) / size,
+        .threads = threads()};
+    const auto ranges = map_blocks(options_.checkpoint, plan, options_.stop, [&](const BlockTask& task) {
+      const std::span<const Instance> here = known();
+      const std::size_t first = std::min(here.size(), task.block * size);
+      return examine_range(here.subspan(first, std::min(size, here.size() - first)), families, first, task.threads,
+                           progress);
+    });
+    Range sum{.complete = ranges.size() == plan.blocks, .properties = Counts(properties_asked().size())};
+    for (const Range& range : ranges) sum.add(range);
+    return proof_of(sum, known, start);
   }
 
  protected:
@@ -205,19 +158,136 @@ class Prover {
     return result;
   }
 
-  static std::optional<DistanceOf<Instance>> largest_distance(std::span<const Instance> instances,
-                                                              const std::vector<InstanceResult>& results) {
-    std::optional<DistanceOf<Instance>> distance;
-    for (std::size_t n = 0; n < results.size(); ++n) {
-      const auto& here = results[n].distance;
-      if (!here) continue;
-      if (!distance) distance.emplace();
-      distance->off += *here > 0;
-      if (*here <= distance->largest) continue;
-      distance->largest = *here;
-      distance->instance = instances[n];
+  /// What a range of instances says of one property. Instances after the first violation are not counted.
+  struct Count {
+    int held = 0, undecided = 0;
+    std::optional<std::uint64_t> violated{};  ///< number of the first instance that violates it
+    std::string evidence{};                   ///< of that violation, else why the last one is undecided
+
+    static auto fields(auto& c) { return std::tie(c.held, c.undecided, c.violated, c.evidence); }
+    void add(const Count& later) {
+      if (violated) return;
+      held += later.held;
+      undecided += later.undecided;
+      violated = later.violated;
+      if (violated || !later.evidence.empty()) evidence = later.evidence;
     }
-    return distance;
+  };
+  using Counts = std::vector<Count>;
+  /// The total variation on a range of instances.
+  struct Distance {
+    int off = 0;
+    Rational largest = 0;
+    std::uint64_t instance = 0;  ///< number of the first with the largest one
+
+    static auto fields(auto& d) { return std::tie(d.off, d.largest, d.instance); }
+    void add(const Distance& later) {
+      off += later.off;
+      if (later.largest > largest) largest = later.largest, instance = later.instance;
+    }
+  };
+  /// What a range of instances says. Ranges that are added in their order give what one range of all of them says.
+  struct Range {
+    int instances = 0;
+    std::uint64_t leaves = 0;
+    bool complete = true;
+    Counts properties{};
+    std::optional<Distance> distance{};
+
+    static auto fields(auto& r) { return std::tie(r.instances, r.leaves, r.complete, r.properties, r.distance); }
+    void add(const Range& later) {
+      instances += later.instances;
+      leaves += later.leaves;
+      complete = complete && later.complete;
+      for (std::size_t i = 0; i < properties.size(); ++i) properties[i].add(later.properties.at(i));
+      if (!later.distance) return;
+      if (!distance) distance.emplace();
+      distance->add(*later.distance);
+    }
+  };
+  struct Progress {
+    std::atomic<std::size_t> done{0};
+    std::size_t all = 0;
+  };
+
+  int threads() const { return options_.threads > 0 ? options_.threads : default_threads(); }
+
+  /// `first` is the number of the first of these instances.
+  Range examine_range(std::span<const Instance> instances, std::size_t families, std::size_t first, int threads,
+                      Progress& progress) const {
+    const std::vector<const Property*> properties = properties_asked();
+    std::vector<InstanceResult> results(instances.size());
+    std::exception_ptr failure;
+    std::atomic<bool> complete = !options_.stopped();
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (std::size_t n = 0; n < instances.size(); ++n) {
+      if (options_.stopped()) {
+        complete = false;
+        continue;
+      }
+      if (!InstanceAnalysis::possible(verifier_, drafter_, instances[n])) continue;
+      try {
+        results[n] = result_on(instances[n], properties, (first + n) / families);
+      } catch (...) {
+#pragma omp critical
+        failure = std::current_exception();
+      }
+      ++progress.done;
+      if (!options_.progress) continue;
+#pragma omp critical(proof_progress)
+      options_.progress(progress.done, progress.all);
+    }
+    if (failure) std::rethrow_exception(failure);
+
+    Range range{.complete = complete, .properties = Counts(properties.size())};
+    for (std::size_t n = 0; n < results.size(); ++n) {
+      const InstanceResult& result = results[n];
+      range.instances += !result.answers.empty();
+      range.leaves += result.leaves;
+      for (std::size_t i = 0; i < result.answers.size(); ++i)
+        range.properties[i].add(count_of(result.answers[i], first + n));
+      if (!result.distance) continue;
+      if (!range.distance) range.distance.emplace();
+      range.distance->add({*result.distance > 0, *result.distance, first + n});
+    }
+    return range;
+  }
+
+  static Count count_of(const Answer& answer, std::uint64_t instance) {
+    const auto is = [&answer](Answer::Status status) { return answer.status == status; };
+    Count count{.held = is(Answer::Status::held), .undecided = is(Answer::Status::undecided)};
+    if (is(Answer::Status::violated)) count.violated = instance;
+    if (count.violated || count.undecided) count.evidence = answer.evidence;
+    return count;
+  }
+
+  /// The proof from the answers on all instances, which `instances` returns where one is shown.
+  ProofOf<Level> proof_of(const Range& range, const std::function<std::span<const Instance>()>& instances,
+                          std::chrono::steady_clock::time_point start) const {
+    ProofOf<Level> proof{.verifier = &verifier_,
+                         .drafter = &drafter_,
+                         .instances = range.instances,
+                         .complete = range.complete,
+                         .leaves = range.leaves};
+    const std::vector<const Property*> properties = properties_asked();
+    for (std::size_t i = 0; i < properties.size(); ++i) {
+      const Count& count = range.properties[i];
+      Finding finding{.property = properties[i]->name, .evidence = count.evidence};
+      finding.status = count.undecided > 0 ? Status::undecided : count.held > 0 ? Status::held : Status::skipped;
+      if (count.violated) finding = violation_of(*properties[i], instances()[*count.violated], count.evidence);
+      finding.held = count.held;
+      finding.undecided = count.undecided;
+      proof.findings.push_back(std::move(finding));
+    }
+    if (const auto& distance = range.distance) {
+      proof.distance.emplace();
+      proof.distance->off = distance->off;
+      proof.distance->largest = distance->largest;
+      if (distance->largest > 0) proof.distance->instance = instances()[distance->instance];
+    }
+    for (const Finding& finding : proof.findings) note_shown(finding, proof.distance);
+    proof.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return proof;
   }
 
   /// Takes the counterexample that is shown into the largest distance: shrinking may lead to a larger one.
@@ -248,31 +318,6 @@ class Prover {
     while (step(shrinks(instance))) continue;
     step(of_small_weights(instance));
     return instance;
-  }
-
-  Finding summarise(const Property& property, std::size_t column, std::span<const Instance> instances,
-                    const std::vector<InstanceResult>& results) const {
-    Finding finding{.property = property.name};
-    for (std::size_t n = 0; n < results.size(); ++n) {
-      if (results[n].answers.empty()) continue;
-      const Answer& answer = results[n].answers[column];
-      if (answer.status == Answer::Status::held) ++finding.held;
-      if (answer.status == Answer::Status::undecided) {
-        ++finding.undecided;
-        finding.evidence = answer.evidence;
-      }
-      if (answer.status == Answer::Status::violated) {
-        Finding violated = violation_of(property, instances[n], answer.evidence);
-        violated.held = finding.held;
-        violated.undecided = finding.undecided;
-        return violated;
-      }
-    }
-    if (finding.held > 0)
-      finding.status = finding.undecided > 0 ? Status::undecided : Status::held;
-    else
-      finding.status = finding.undecided > 0 ? Status::undecided : Status::skipped;
-    return finding;
   }
 
   const Verifier& verifier_;

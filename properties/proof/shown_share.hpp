@@ -4,6 +4,8 @@
 // seeds that has it missed by none.
 #pragma once
 
+#include <tuple>
+
 namespace draftproof {
 
 struct ShownShare {
@@ -11,6 +13,7 @@ struct ShownShare {
 
   int shown = 0, asked = 0;
 
+  static auto fields(auto& share) { return std::tie(share.shown, share.asked); }
   /// Whether enough instances show it; true where none was asked.
   bool enough() const { return least_in * shown >= asked; }
 };

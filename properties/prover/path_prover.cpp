@@ -72,7 +72,7 @@ PathProof prove(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, 
   const auto make = [&] { return instances_for(verifier, drafter, options); };
   const std::size_t families = registry().generators().size();
   const int wanted = options.instances > 0 ? options.instances : BlockLevel::instances;
-  return options.ledger ? prover.examine_blocks(make, wanted, families) : prover.examine(make(), families);
+  return prover.examine(make, wanted, families);
 }
 
 PathProof prove_on(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,

@@ -47,7 +47,7 @@ Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofO
   const auto make = [&] { return instances_for(verifier, drafter, options); };
   const std::size_t families = registry().generators().size();
   const int wanted = options.instances > 0 ? options.instances : TokenLevel::instances;
-  return options.ledger ? prover.examine_blocks(make, wanted, families) : prover.examine(make(), families);
+  return prover.examine(make, wanted, families);
 }
 
 Proof prove_on(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,

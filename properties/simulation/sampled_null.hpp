@@ -26,6 +26,9 @@ struct SampledCounts {
   std::vector<std::uint64_t> serial_dependence{}, drafts{};
   std::uint64_t trials = 0, members = 0, impossible = 0;
 
+  static auto fields(auto& c) {
+    return std::tie(c.cells, c.serial_dependence, c.drafts, c.trials, c.members, c.impossible);
+  }
   SampledCounts& operator+=(const SampledCounts& other) {
     cells += other.cells;
     for (std::size_t i = 0; i < serial_dependence.size(); ++i) serial_dependence[i] += other.serial_dependence[i];

@@ -87,24 +87,6 @@ double StepTally::at_least(int tokens) const {
   return steps == 0 ? 0 : static_cast<double>(count) / static_cast<double>(steps);
 }
 
-std::vector<std::uint64_t> counters(const StepTally& tally) {
-  std::vector<std::uint64_t> all{tally.trials, tally.steps, tally.impossible, tally.trial_tokens,
-                                 tally.trial_tokens_squared};
-  all.insert(all.end(), tally.accepted.begin(), tally.accepted.end());
-  return all;
-}
-
-StepTally step_tally(const std::vector<std::uint64_t>& counters) {
-  StepTally tally;
-  if (counters.empty()) return tally;
-  auto next = counters.begin();
-  for (std::uint64_t* to :
-       {&tally.trials, &tally.steps, &tally.impossible, &tally.trial_tokens, &tally.trial_tokens_squared})
-    *to = *next++;
-  for (std::uint64_t& count : tally.accepted) count = *next++;
-  return tally;
-}
-
 StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget,
                          std::uint64_t first_of_all) {
   TrialBudget own = budget;

@@ -34,6 +34,9 @@ struct StepTally {
   std::array<std::uint64_t, max_path_length + 1> accepted{};  ///< steps by number of accepted tokens
   std::uint64_t trial_tokens = 0, trial_tokens_squared = 0;   ///< accepted tokens of a trial, summed over trials
 
+  static auto fields(auto& t) {
+    return std::tie(t.trials, t.steps, t.impossible, t.trial_tokens, t.trial_tokens_squared, t.accepted);
+  }
   StepTally& operator+=(const StepTally& other);
 
   /// E[tau]: mean number of accepted tokens a step.
@@ -47,10 +50,6 @@ struct StepTally {
   /// Share of steps with at least `tokens` accepted tokens.
   double at_least(int tokens) const;
 };
-
-/// Counters of a tally, for sums, and back.
-std::vector<std::uint64_t> counters(const StepTally& tally);
-StepTally step_tally(const std::vector<std::uint64_t>& counters);
 
 /// Runs the trials of the budget, numbered from `first`. Throws: std::invalid_argument if the verifier cannot be simulated.
 StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget,

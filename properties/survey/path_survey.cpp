@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/paths/start_oracle.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
-#include <draftproof/properties/simulation/tally_blocks.hpp>
 #include <draftproof/properties/survey/survey.hpp>
 
 namespace draftproof {
@@ -126,23 +126,20 @@ void find_optima(const PathSource& source, const PathSurveyOptions& options, std
   std::erase_if(rows, [](const StepRow& row) { return row.oracle && !row.optimum; });
 }
 
-/// The known blocks of a row, after those of this process were computed.
-StepTally by_blocks(BlockLedger& ledger, const StepRun& run, const PathSource& source, const TrialBudget& budget) {
+/// The known trials of a row, in blocks.
+StepTally tally_of(const StepRun& run, const PathSource& source, const TrialBudget& budget, Checkpoint* known) {
   constexpr std::uint64_t usual = 1 << 14;
-  const std::string group =
-      fmt::format("steps of {} on {} with {} x {} on {}", run.verifier.info().name, run.drafter.info().name,
-                  run.shape.drafts, run.shape.branching.empty() ? 1 : run.shape.branching.front(),
-                  source.describe().value("file", source.name()));
-  run_trial_blocks(ledger, group, budget.trials, trials_of_block(budget.trials, usual),
-                   [&](std::uint64_t first, std::uint64_t number) -> std::optional<std::vector<std::uint64_t>> {
-                     TrialBudget part = budget;
-                     part.trials = number;
-                     part.progress = [&](std::uint64_t trials) { budget.progress(first + trials); };
-                     const StepTally tally = simulate_paths(run, source, part, first);
-                     if (tally.trials < number) return std::nullopt;
-                     return counters(tally);
-                   });
-  return step_tally(ledger.group(group).sums);
+  const int branches = run.shape.branching.empty() ? 1 : run.shape.branching.front();
+  const std::string group = fmt::format("steps of {} on {} with {} x {} of length {} on {}", run.verifier.info().name,
+                                        run.drafter.info().name, run.shape.drafts, branches, run.shape.length,
+                                        source.describe().value("file", source.name()));
+  return count_trials(known, group, budget.trials, trials_of_block(budget.trials, usual), StepTally{},
+                      [&](std::uint64_t first, std::uint64_t number) {
+                        TrialBudget part = budget;
+                        part.trials = number;
+                        part.progress = [&](std::uint64_t trials) { budget.progress(first + trials); };
+                        return simulate_paths(run, source, part, first);
+                      });
 }
 
 /// Adds the oracle for the trees of every existing row, or by itself if only the oracle is requested.
@@ -217,7 +214,7 @@ std::vector<StepRow> survey_paths(const PathSource& source, const PathSurveyOpti
                                  },
                              .shard = 64};
     const std::clock_t start = std::clock();  // processor time of all threads
-    row.tally = options.ledger ? by_blocks(*options.ledger, run, source, budget) : simulate_paths(run, source, budget);
+    row.tally = tally_of(run, source, budget, options.checkpoint);
     row.cpu_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     done += options.steps;
   }

@@ -10,11 +10,12 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/properties/blocks/ledger.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/survey/path_simulation.hpp>
 
 namespace draftproof {
+
+class Checkpoint;
 
 struct PathSurveyOptions {
   std::vector<int> drafts{1, 2, 4};  ///< numbers of paths; other trees get as many nodes
@@ -28,7 +29,7 @@ struct PathSurveyOptions {
   bool mutants = false;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t steps)> progress{};
-  BlockLedger* ledger = nullptr;  ///< blocks that are known, and which of the others to compute; null: all
+  Checkpoint* checkpoint = nullptr;  ///< of trials and proofs
 };
 
 /// The result for one verifier on one tree law.

@@ -2,15 +2,23 @@
 
 #include <unistd.h>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <ctime>
+#include <limits>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
-#include <draftproof/properties/survey/survey_blocks.hpp>
+#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof {
 
@@ -102,6 +110,281 @@ void check_memory(const Source& source, const SurveyOptions& options, const std:
          .wanted = fmt::format("less than the {:.3g} GB of this machine; --sample takes fewer", there / 1e9)});
 }
 
+// A survey runs in blocks: a range of positions each, or a range of the trials at one position if there are many. All
+// rows of the survey share a block, so blocks have about equal costs.
+//
+//   sums     of row r: its counts, processor time in nanoseconds
+//   record   of each draft law and number of drafts: positions counted, and the sums of their `single` and optimum
+//
+// Cost: memory for the rows in work, and the counts and records of at most 2^14 ranges, whatever the number of
+// positions. Correctness: values are summed in the order of blocks, inside a block in the order of positions.
+
+constexpr std::uint64_t most_ranges = std::uint64_t{1} << 14;
+/// Most trials of a row in a block: hundreds of times what the tables of a position cost.
+constexpr std::uint64_t usual_part = std::uint64_t{1} << 20;
+
+double cpu_clock(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Share i of `whole` in `parts`.
+std::uint64_t share(std::uint64_t whole, std::uint64_t i, std::uint64_t parts) {
+  return whole / parts + (i < whole % parts);
+}
+/// The sum of the shares before i.
+std::uint64_t before(std::uint64_t whole, std::uint64_t i, std::uint64_t parts) {
+  return whole / parts * i + std::min(i, whole % parts);
+}
+
+/// The tables of a position, and schemes prepared for them: blocks of its trials share both, and so do threads.
+class PreparedPosition {
+ public:
+  PreparedPosition(std::size_t position, RowPair pair, std::size_t rows)
+      : position_{position},
+        pair_{std::move(pair)},
+        table_(pair_.target, pair_.proposals),
+        on_table_(rows),
+        on_rows_(rows) {}
+
+  std::size_t position() const { return position_; }
+  const RatioTable& table() const { return table_; }
+  /// Trials `first` .. of row r of the survey, from the address `what.first` on.
+  Tally simulate(std::size_t r, const Simulation& what, std::uint64_t first, const TrialBudget& budget) {
+    if (what.verifier.info().unsupported.simulate.empty())
+      return run(made(on_table_[r], what, table_), first, budget);
+    return run(made(on_rows_[r], what, rows()), first, budget);
+  }
+
+ private:
+  template <class L>
+  using Made = std::unique_ptr<Simulator<L>>;
+
+  /// For schemes that do not run on the table.
+  const Rows<double>& rows() {
+    const std::lock_guard lock(mutex_);
+    return rows_ ? *rows_ : rows_.emplace(pair_.target, pair_.proposals);
+  }
+  template <class L>
+  const Simulator<L>& made(Made<L>& simulator, const Simulation& what, const L& laws) {
+    const std::lock_guard lock(mutex_);
+    if (!simulator) simulator = std::make_unique<Simulator<L>>(what, laws);
+    return *simulator;
+  }
+  template <class L>
+  static Tally run(const Simulator<L>& simulator, std::uint64_t first, const TrialBudget& budget) {
+    return run_trials(budget, simulator.empty(), [&](std::uint64_t done, std::uint64_t count, Tally& tally) {
+      simulator.run(first + done, count, tally);
+    });
+  }
+
+  std::size_t position_;
+  RowPair pair_;
+  RatioTable table_;
+  std::optional<Rows<double>> rows_{};
+  std::vector<Made<RatioTable>> on_table_;
+  std::vector<Made<Rows<double>>> on_rows_;
+  std::mutex mutex_{};
+};
+
+class SurveyBlocks {
+ public:
+  /// Refers to all three; the rows are planned and not filled.
+  SurveyBlocks(const Source& source, const SurveyOptions& options, const std::vector<SurveyRow>& rows)
+      : source_{source},
+        options_{options},
+        planned_{rows},
+        ranges_{std::min<std::uint64_t>(source.positions(), most_ranges)},
+        parts_{1},
+        places_(rows.size(), {std::numeric_limits<std::size_t>::max(), Backend{}}) {
+    if (options.by_position) at_.assign(rows.size(), std::vector<AcceptanceAt>(source.positions()));
+    for (const SurveyRow& row : rows) {
+      const std::uint64_t each = row.tuples / std::max<std::uint64_t>(1, source.positions());
+      const std::uint64_t most =
+          most_trials_of_block(usual_part, row.verifier->info().shared_noise, source.vocabulary());
+      if (row.not_run.empty()) parts_ = std::max(parts_, each / block_size(options.checkpoint, each, most));
+      const Measure measure{row.drafter, row.drafts, row.not_run.empty()};
+      const auto known = std::find_if(measures_.begin(), measures_.end(), [&measure](const Measure& other) {
+        return other.drafter == measure.drafter && other.drafts == measure.drafts && other.runs == measure.runs;
+      });
+      measure_of_.push_back(static_cast<std::size_t>(known - measures_.begin()));
+      if (known == measures_.end()) measures_.push_back(measure);
+    }
+  }
+
+  /// The known blocks, after those of this process were computed.
+  BlockGroup run() {
+    const nlohmann::json about = source_.describe();
+    std::uint64_t tuples = 0;  // the most of a scheme
+    for (const SurveyRow& row : planned_)
+      if (row.not_run.empty()) tuples = std::max(tuples, row.tuples);
+    const BlockPlan plan{.name = fmt::format("survey of {} with {}", about.value("file", source_.name()),
+                                             fmt::join(source_.proposal_names(), ", ")),
+                         .blocks = ranges_ * parts_,
+                         .trials = static_cast<double>(tuples) / static_cast<double>(source_.positions() * parts_),
+                         .threads = options_.threads > 0 ? options_.threads : default_threads()};
+    return run_blocks(options_.checkpoint, plan, [this](const BlockTask& task) { return compute(task); });
+  }
+
+  /// Fills the rows from the known blocks; returns the number of positions whose blocks are all known.
+  std::size_t add_up(const BlockGroup& group, std::vector<SurveyRow>& rows) const {
+    std::vector<std::vector<Measure>> records;
+    for (const auto& [block, record] : group.records) records.push_back(from_bytes<std::vector<Measure>>(record));
+    std::vector<RowCounts> counts(rows.size());
+    if (auto next = group.sums.begin(); !group.sums.empty()) add_counters(next, counts);
+    // The number of positions first: each adds its part of the mean.
+    std::vector<Measure> means = measures_;
+    for (const std::vector<Measure>& one : records)
+      for (std::size_t m = 0; m < means.size(); ++m) means[m].used += one[m].used;
+    for (const std::vector<Measure>& one : records)
+      for (std::size_t m = 0; m < means.size(); ++m) {
+        if (one[m].used == 0) continue;
+        means[m].single += one[m].single / means[m].used;
+        means[m].optimum += one[m].optimum / means[m].used;
+      }
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const Measure& mean = means[measure_of_[r]];
+      rows[r].tally += counts[r].tally;
+      rows[r].cpu_seconds += 1e-9 * static_cast<double>(counts[r].nanoseconds);
+      rows[r].single = mean.single;
+      rows[r].place = places_[r].second;
+      if (options_.by_position) rows[r].at = at_[r];
+      if (mean.used > 0 && !std::isnan(mean.optimum)) rows[r].optimum = mean.optimum;
+    }
+    std::size_t positions = 0;
+    for (std::uint64_t range = 0; range < ranges_; ++range) {
+      bool whole = true;
+      for (std::uint64_t part = 0; part < parts_; ++part) whole = whole && group.done[range * parts_ + part];
+      if (whole) positions += first_position(range + 1) - first_position(range);
+    }
+    return positions;
+  }
+
+ private:
+  /// What rows of one draft law and number of drafts have in common; `single` and `optimum` are sums over positions.
+  struct Measure {
+    const AnyDrafter* drafter = nullptr;
+    int drafts = 0;
+    bool runs = false;  ///< rows that do not run count every position, others those with trials
+    double used = 0, single = 0, optimum = 0;
+
+    static auto fields(auto& m) { return std::tie(m.used, m.single, m.optimum); }
+  };
+  struct RowCounts {
+    Tally tally{};
+    std::uint64_t nanoseconds = 0;
+
+    static auto fields(auto& c) { return std::tie(c.tally, c.nanoseconds); }
+  };
+  struct Filled {
+    std::vector<RowCounts> rows;
+    std::vector<Measure> measures;
+  };
+
+  std::uint64_t first_position(std::uint64_t range) const { return before(source_.positions(), range, ranges_); }
+  bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
+
+  /// Returns the tables for position i, reusing those of the block before if it was at the same one.
+  std::shared_ptr<PreparedPosition> prepared(std::size_t i) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (last_ && last_->position() == i) return last_;
+    }
+    auto made = std::make_shared<PreparedPosition>(i, source_.pair(i), planned_.size());
+    const std::lock_guard lock(mutex_);
+    if (last_ && last_->position() == i) return last_;
+    if (parts_ > 1) last_ = made;
+    return made;
+  }
+
+  std::optional<BlockResult> compute(const BlockTask& task) {
+    if (stopped()) return std::nullopt;
+    const std::uint64_t range = task.block / parts_;
+    Filled filled{std::vector<RowCounts>(planned_.size()), measures_};
+    BlockResult result;
+    for (std::uint64_t i = first_position(range); i < first_position(range + 1) && result.whole; ++i)
+      result.whole = at_position(i, task.block % parts_, task, filled);
+    append_counters(filled.rows, result.sums);
+    result.record = to_bytes(filled.measures);
+    return result;
+  }
+
+  /// Adds part `part` of the trials at position i; whether none is missing.
+  bool at_position(std::size_t i, std::uint64_t part, const BlockTask& task, Filled& filled) {
+    const auto report = [this](std::uint64_t total) {
+      const std::lock_guard lock(mutex_);
+      if (options_.progress) options_.progress(total);
+    };
+    const std::shared_ptr<PreparedPosition> at = prepared(i);
+    const RatioTable& table = at->table();
+    const auto clock = task.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
+    BackendChooser places(options_.device, table);
+    std::vector<char> counted(measures_.size(), 0);
+    std::vector<Tally> tallies(planned_.size());
+    bool whole = true;
+    for (std::size_t r = 0; r < planned_.size(); ++r) {
+      const SurveyRow& row = planned_[r];
+      if (!row.not_run.empty()) {
+        counted[measure_of_[r]] = 1;
+        continue;
+      }
+      const std::uint64_t all = share(row.tuples, i, source_.positions()), mine = share(all, part, parts_);
+      const Simulation what{*row.verifier, *row.drafter, row.drafts, options_.seed, first_trial(source_.address(i))};
+      const std::uint64_t first = before(all, part, parts_);
+      const TrialBudget budget{.trials = std::min(mine, task.most_trials),
+                               .threads = task.threads,
+                               .stop = options_.stop,
+                               .progress = [&](std::uint64_t trials) { report(tuples_ + trials); }};
+      const Backend place = places.of(*row.verifier, *row.drafter, row.drafts);
+      const double start = cpu_clock(clock);
+      Tally& tally = tallies[r];
+      if (place.on_device()) {
+        Simulation from = what;
+        from.first += first;
+        tally = simulate(from, places.table(), budget);
+      } else {
+        tally = at->simulate(r, what, first, budget);
+      }
+      if (!place.on_device())
+        filled.rows[r].nanoseconds += static_cast<std::uint64_t>(std::llround(1e9 * (cpu_clock(clock) - start)));
+      if (tally.trials > 0) counted[measure_of_[r]] = 1;
+      whole = whole && tally.trials == budget.trials;
+      tuples_ += tally.trials;
+      filled.rows[r].tally += tally;
+      if (!place.asked()) continue;
+      const std::lock_guard lock(mutex_);
+      if (i < places_[r].first) places_[r] = {i, place};
+    }
+    std::vector<std::optional<double>> optima(measures_.size());
+    for (std::size_t m = 0; m < measures_.size() && part == 0; ++m) {
+      if (!counted[m]) continue;
+      Measure& measure = filled.measures[m];
+      optima[m] = optimum_of(*measure.drafter, table, measure.drafts);
+      measure.used += 1;
+      measure.single += 1 - table.residual_mass(1);
+      measure.optimum += optima[m].value_or(std::nan(""));  // unknown anywhere is unknown
+    }
+    if (options_.by_position)
+      for (std::size_t r = 0; r < at_.size(); ++r)
+        at_[r][i] = {tallies[r].trials, tallies[r].members, optima[measure_of_[r]]};
+    return whole;
+  }
+
+  const Source& source_;
+  const SurveyOptions& options_;
+  const std::vector<SurveyRow>& planned_;
+  std::uint64_t ranges_, parts_;
+  std::vector<Measure> measures_{};
+  std::vector<std::size_t> measure_of_{};  ///< by row
+  std::vector<std::pair<std::size_t, Backend>>
+      places_;                                   ///< by row: the first position that asked a device, and where
+  std::vector<std::vector<AcceptanceAt>> at_{};  ///< by row and position, where the options ask for it; never divided
+  std::shared_ptr<PreparedPosition> last_{};
+  std::atomic<std::uint64_t> tuples_{0};
+  std::mutex mutex_{};
+};
+
 }  // namespace
 
 std::optional<double> SurveyRow::gap_closed() const {
@@ -123,11 +406,10 @@ SurveyResult survey(const Source& source, const SurveyOptions& options) {
   SurveyResult result{.positions = source.positions(), .complete = true, .rows = plan(source, options)};
   check_memory(source, options, result.rows);
   mark_unaffordable(source, options, result.rows);
-  BlockLedger own{nullptr};
   SurveyBlocks blocks(source, options, result.rows);
-  const bool complete = blocks.run(options.ledger ? *options.ledger : own);
-  result.positions = blocks.add_up(options.ledger ? *options.ledger : own, result.rows);
-  result.complete = complete;
+  const BlockGroup known = blocks.run();
+  result.positions = blocks.add_up(known, result.rows);
+  result.complete = known.complete();
   return result;
 }
 

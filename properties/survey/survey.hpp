@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <draftproof/captures/source.hpp>
-#include <draftproof/properties/blocks/ledger.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
@@ -37,6 +36,8 @@ std::uint64_t affordable_trials(std::uint64_t trials, const Verifier& verifier, 
   return std::min(trials, std::max(starts, (std::uint64_t{1} << 27) / words));
 }
 
+class Checkpoint;
+
 struct SurveyOptions {
   std::vector<int> drafts{2, 4};  ///< a verifier that takes fewer runs with the most that it takes
   /// Draft tuples for each row of the result, divided among the positions. Schemes whose tuples pass over the
@@ -52,7 +53,7 @@ struct SurveyOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t tuples)> progress{};
   const TrialDevice* device = nullptr;  ///< for all rows that run there, with the same counts; null: the host
-  BlockLedger* ledger = nullptr;        ///< blocks that are known, and which of the others to compute; null: all
+  Checkpoint* checkpoint = nullptr;     ///< of blocks of trials and of proofs; not with by_position
 };
 
 /// Acceptance at one position, and its optimum there where that is known.

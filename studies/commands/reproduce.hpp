@@ -47,7 +47,7 @@ struct Reproduce {
         throw InputError({.file = "blocks", .found = study, .wanted = "a study with blocks: " + divided()});
       if (rank_of_job().first > 0) return exit_held;  // rank 0 alone
     } else {
-      options.ledger = work.open(session, options.sources);
+      options.checkpoint = work.open(session, options.sources);
     }
     options.seed = session.seed;
     options.threads = session.threads;
@@ -62,7 +62,7 @@ struct Reproduce {
       };
       result = found->run(options);
     }
-    if (options.ledger)
+    if (options.checkpoint)
       if (const auto code = work.finish(session)) return *code;
     session.write(result.document);
     if (!result.held) return exit_violated;

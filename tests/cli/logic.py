@@ -280,7 +280,7 @@ def work_ranks(case):
             ("survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder --tuples 9000 --instances 5", (1, 2, 3, 4)),
             ("check k_seq --tier sampled --profile quick", (2,)),
             ("simulate k_seq zipf:vocabulary=40 --tuples 5000000", (3,)),
-            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block --steps 50000 --instances 5", (4,)),
+            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block -L 2,3 --steps 50000 --instances 5", (4,)),
             ("prove k_seq block --instances 70", (2, 3))):
         asked += " --json --quiet"
         case.run(0, asked + " --output whole.json")
@@ -322,7 +322,7 @@ def work_shards(case):
     survey = "survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder,recursive_rejection --tuples 9000 --instances 5"
     for asked, wanted in (
             (survey, 0), ("simulate k_seq zipf:vocabulary=40 --tuples 5000000", 0),
-            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block --steps 50000 --instances 5", 0),
+            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block -L 2,3 --steps 50000 --instances 5", 0),
             ("check k_seq accept_always --tier sampled --profile quick", 1)):
         name = asked.split()[0]
         case.run(wanted, f"{asked} --json --output whole.json")
@@ -349,7 +349,7 @@ def work_shards(case):
     case.do("""
       2 merge survey.json simulate.json ~ simulate.json: found another request: .*command .simulate. instead of .survey.
       # What is no whole file of this plan is refused.
-      $ sed s/sums/sumt/g part-1-of-3.json >edited.json; head -c 200 part-1-of-3.json >cut.json
+      $ sed s/k_seq/k_sec/g part-1-of-3.json >edited.json; head -c 200 part-1-of-3.json >cut.json
       2 merge {edited|cut}.json ~ $1.json: found a truncated or edited file
       2 $survey --shard 4/3 --output x.json ~ --shard: found .4/3.
       2 $survey --shard 1/3 ~ --shard: found no --output

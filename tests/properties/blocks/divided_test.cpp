@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/blocks/ledger.hpp>
+#include <draftproof/properties/blocks/checkpoint.hpp>
 #include <draftproof/properties/gate/gate.hpp>
-#include <draftproof/properties/gate/gate_record.hpp>
 #include <draftproof/properties/mutation/kill_matrix.hpp>
-#include <draftproof/properties/proof/proof_record.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 
@@ -20,34 +19,46 @@ namespace {
 
 const nlohmann::json divided_request{{"command", "divided"}};
 
-/// A ledger with the blocks of `count` processes that ran `work`, merged in random order.
-std::unique_ptr<BlockLedger> from_parts(std::uint64_t count, const std::function<void(BlockLedger&)>& work) {
-  std::vector<nlohmann::json> parts;
+/// A checkpoint with the blocks of `count` processes that ran `work`, merged in random order.
+std::unique_ptr<Checkpoint> from_parts(std::uint64_t count, const std::function<void(Checkpoint&)>& work) {
+  std::vector<std::string> parts;
   for (std::uint64_t i = 0; i < count; ++i) {
-    BlockLedger part(divided_request, {i, count}, BlockLedger::Kind::shard);
+    Checkpoint part(divided_request, {i, count}, Checkpoint::Kind::shard);
     work(part);
     part.finish();
-    parts.push_back(part.to_json());
+    parts.push_back(part.to_bytes());
   }
   std::shuffle(parts.begin(), parts.end(), std::mt19937(count));
-  auto all = std::make_unique<BlockLedger>(nullptr);
+  auto all = std::make_unique<Checkpoint>();
   for (const auto& part : parts) all->add(part, "a part");
   EXPECT_EQ(all->missing(), "");
   return all;
 }
 
-/// `prove_with` gives the same record on the parts of 1, 3 and 7 processes as without a ledger.
+/// What a proof says, as text.
+template <class Level>
+std::string text_of(const ProofOf<Level>& proof) {
+  std::string text = std::to_string(proof.instances) + " " + std::to_string(proof.leaves) + "\n";
+  for (const auto& f : proof.findings)
+    text += fmt::format("{} {} {} {} {} {} {}\n", f.property, to_text(f.status), f.held, f.undecided, f.evidence,
+                        f.instance ? f.instance->text() : "", f.replay);
+  if (const auto& d = proof.distance)
+    text += fmt::format("{} {} {}", d->off, d->largest.str(), d->largest > 0 ? d->instance.text() : "");
+  return text;
+}
+
+/// `prove_with` gives the same on the parts of 1, 3 and 7 processes as without a checkpoint.
 template <class Prove>
 void expect_divided(const Prove& prove_with) {
   ProofOptions options{.instances = 150, .threads = 2};
-  const std::string whole = proof_record(prove_with(options));
+  const std::string whole = text_of(prove_with(options));
   for (const std::uint64_t count : {1u, 3u, 7u}) {
-    const auto all = from_parts(count, [&](BlockLedger& ledger) {
-      options.ledger = &ledger;
+    const auto all = from_parts(count, [&](Checkpoint& part) {
+      options.checkpoint = &part;
       prove_with(options);
     });
-    options.ledger = all.get();
-    EXPECT_EQ(proof_record(prove_with(options)), whole) << count;
+    options.checkpoint = all.get();
+    EXPECT_EQ(text_of(prove_with(options)), whole) << count;
   }
 }
 
@@ -70,21 +81,22 @@ TEST(Divided, ProofsOfPaths) {
 }
 
 TEST(Divided, Gates) {
-  const auto quick = *std::find_if(profiles.begin(), profiles.end(), [](const Profile& p) { return p.name == "quick"; });
+  const auto quick =
+      *std::find_if(profiles.begin(), profiles.end(), [](const Profile& p) { return p.name == "quick"; });
   GateOptions options{.profile = quick, .threads = 2};
   for (const char* name : {"single_draft", "accept_always", "gumbel_coupling"})
     for (const Tier tier : all_tiers) {
       const Gate gate{.verifier = registry().verifier(name), .tier = tier};
       if (!applies(gate)) continue;
-      options.ledger = nullptr;
+      options.checkpoint = nullptr;
       const GateResult whole = run_gate(gate, options);
-      const auto all = from_parts(3, [&](BlockLedger& ledger) {
-        options.ledger = &ledger;
+      const auto all = from_parts(3, [&](Checkpoint& part) {
+        options.checkpoint = &part;
         run_gate(gate, options);
       });
-      options.ledger = all.get();
+      options.checkpoint = all.get();
       const GateResult merged = run_gate(gate, options);
-      EXPECT_EQ(gate_record(merged), gate_record(whole)) << name << " at tier " << to_text(tier);
+      EXPECT_EQ(to_bytes(merged), to_bytes(whole)) << name << " at tier " << to_text(tier);
       EXPECT_EQ(merged.status, whole.status);
     }
 }
@@ -106,16 +118,16 @@ TEST(Divided, TheKillMatrix) {
   KillOptions options{.instances = 4, .further = 1, .controls = 1, .components = false};
   const auto records = [](const KillMatrix& matrix) {
     std::string all;
-    for (const KillRow& row : matrix.rows) all += kill_record(row) + "\n";
-    for (const ControlRow& row : matrix.controls) all += kill_record(row) + "\n";
+    for (KillRow row : matrix.rows) row.seconds = 0, all += to_bytes(row);
+    for (const ControlRow& row : matrix.controls) all += to_bytes(row);
     return all;
   };
   const std::string whole = records(kill_matrix(options));
-  const auto parts = from_parts(3, [&](BlockLedger& ledger) {
-    options.ledger = &ledger;
+  const auto parts = from_parts(3, [&](Checkpoint& part) {
+    options.checkpoint = &part;
     EXPECT_TRUE(kill_matrix(options).rows.empty());
   });
-  options.ledger = parts.get();
+  options.checkpoint = parts.get();
   EXPECT_EQ(records(kill_matrix(options)), whole);
 }
 

@@ -1,0 +1,173 @@
+// A long run as blocks, and the results of the blocks that are known. A run splits its work into groups of numbered
+// blocks by a rule that depends on the request alone. Processes divide the blocks, files carry their results, and the
+// run itself makes its report from them, so every way to compute the blocks gives the same report.
+//
+//   sums      counters of a block, added over the blocks of a group: integers, in any order
+//   record    bytes of one block (stored_value.hpp), kept as they are: what no sum can carry
+//
+// One file holds all known blocks, and not a folder with one file a block: counters of blocks are added, so a gate at
+// V = 262,144 needs a megabyte in place of one for each of its thousands of blocks.
+//
+// Correctness: a block is added once. Integers make sums independent of order, and records are read in the order of
+// block numbers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/crc.hpp>
+#include <nlohmann/json.hpp>
+
+#include <draftproof/properties/blocks/stored_value.hpp>
+
+namespace draftproof {
+
+/// The blocks of one name in a run.
+struct BlockPlan {
+  std::string name;
+  std::uint64_t blocks = 0;
+  double trials = 0;      ///< mean of the trials of a scheme at one position in a block, for `draftproof plan`
+  int threads = 1;        ///< divide the blocks, or the work of each where a process has fewer than two a thread
+  bool divisible = true;  ///< whether threads can divide the work of a block
+};
+
+/// A block to compute.
+struct BlockTask {
+  std::uint64_t block = 0;
+  /// Most trials of each scheme; fewer than all of a block only while a plan is measured.
+  std::uint64_t most_trials = std::numeric_limits<std::uint64_t>::max();
+  int threads = 1;
+};
+
+struct BlockResult {
+  Counters sums{};
+  std::string record{};
+  bool whole = true;  ///< false: cut short by a stop; reported, and neither kept nor shared
+};
+
+/// The results of one group: the blocks that are known.
+struct BlockGroup {
+  std::vector<std::uint64_t> done{};  ///< by block: 1 if it is known
+  Counters sums{};
+  std::map<std::uint64_t, std::string> records{};
+
+  bool complete() const;
+  void add(std::uint64_t block, const BlockResult& result);
+  bool operator==(const BlockGroup&) const = default;
+  static auto fields(auto& group) { return std::tie(group.done, group.sums, group.records); }
+};
+
+/// Block number b of the plan belongs to part b mod `count`, or to the part that a deal names.
+struct BlockShard {
+  std::uint64_t index = 0, count = 1;
+  bool operator==(const BlockShard&) const = default;
+  static auto fields(auto& shard) { return std::tie(shard.index, shard.count); }
+};
+
+/// Blocks divided among the parts of a run by their measured times: the longest first, each to the part with the least
+/// work so far. Every process computes the same division from the same plan.
+///
+/// Cost: n log m for n blocks and m parts. Correctness: a block has one owner. A group that the plan lacks has none, and
+/// its blocks are divided in turn.
+class BlockDeal {
+ public:
+  BlockDeal() = default;
+  /// `plan` is the document of `draftproof plan`; `parts` > 0. Throws: nlohmann::json::exception if it is no such
+  /// document.
+  BlockDeal(const nlohmann::json& plan, std::uint64_t parts);
+
+  /// The part that computes this block, if the plan has it.
+  std::optional<std::uint64_t> owner(const std::string& group, std::uint64_t block) const;
+  /// Equal for equal deals; empty without one.
+  const std::string& identity() const { return identity_; }
+
+ private:
+  std::map<std::string, std::vector<std::uint32_t>> owners_{};
+  std::string identity_{};
+};
+
+class Checkpoint {
+ public:
+  /// Computes a block; nothing after a stop.
+  using Compute = std::function<std::optional<BlockResult>(const BlockTask& task)>;
+  /// A run that reports, one that computes its shard of the blocks, or one that lists them.
+  enum class Kind { whole, shard, plan };
+  /// The planned blocks of a group, with the processor seconds of those that were measured; of `plan`.
+  struct Planned {
+    std::string group;
+    std::uint64_t blocks;
+    double trials;
+    std::vector<double> measured;
+
+    /// Mean seconds of a block, and those of the longest measured one.
+    double seconds() const;
+    double longest() const;
+  };
+
+  /// `request` identifies the plan: two checkpoints with equal requests have the same blocks.
+  explicit Checkpoint(nlohmann::json request = nullptr, BlockShard shard = {}, Kind kind = Kind::whole)
+      : request_(std::move(request)), shard_{shard}, kind_{kind} {}  // braces would make a list
+
+  const nlohmann::json& request() const { return request_; }
+  /// Whether this run computes or lists blocks and reports nothing.
+  bool partial() const { return kind_ != Kind::whole; }
+  const std::vector<Planned>& planned() const { return planned_; }
+  /// Divides the blocks by `deal` and no longer in turn. Requires that no group was run.
+  void use(BlockDeal deal) { deal_ = std::move(deal); }
+
+  /// Computes the blocks of this process that are not known. Returns all known blocks of the group, and for this report
+  /// what a stop has left of the others; these are not `done`. Throws: the exception of the lowest block.
+  BlockGroup run(const BlockPlan& plan, const Compute& compute);
+  const std::map<std::string, BlockGroup>& groups() const { return groups_; }
+
+  /// Called after each kept block, and not concurrently.
+  std::function<void()> on_kept{};
+
+  /// The request, the parts and all known blocks.
+  std::string to_bytes() const;
+  /// Adds the blocks of `stored`. `file` names it in errors. Throws: InputError if to_bytes() did not write it, it has
+  /// another request, which the error names, or has a block that is known already. Returns the deal of its blocks.
+  std::string add(const std::string& stored, const std::string& file);
+  /// Sets the request if there is none yet. Throws: InputError, with what differs, if `request` is another one.
+  void check_request(const nlohmann::json& request, const std::string& file);
+  /// The same as add() for a checkpoint of this very process. Throws: InputError if it is of another shard or deal.
+  void resume(const std::string& stored, const std::string& file);
+  /// What is missing for a whole: shards, or blocks of interrupted ones; empty if nothing is.
+  std::string missing() const;
+  /// Marks this process's share as computed to its end.
+  void finish() { finished_ = true; }
+
+ private:
+  /// Measures some blocks of a group for a plan.
+  void measure(const BlockPlan& plan, const Compute& compute);
+  /// Adds a part: a shard, and whether it was computed to its end.
+  void add_part(BlockShard shard, bool finished, const std::string& file);
+
+  nlohmann::json request_;
+  BlockShard shard_;
+  Kind kind_;
+  bool finished_ = false;
+  std::uint64_t planned_blocks_ = 0;  ///< of the groups that were run: blocks are numbered through all groups
+  std::map<std::string, BlockGroup> groups_{};
+  std::vector<std::pair<BlockShard, bool>> parts_{};  ///< the parts that were added
+  std::vector<Planned> planned_{};
+  BlockDeal deal_{};
+  mutable std::mutex mutex_{};
+};
+
+/// CRC-64 of ECMA-182, reflected.
+using BlockChecksum = boost::crc_optimal<64, 0x42F0E1EBA9EA3693, ~0ull, ~0ull, true, true>;
+
+/// All of a checkpoint as one file with a checksum of its bytes.
+void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+/// The bytes in the file. Throws: InputError if it is truncated, edited or no such file.
+std::string read_checkpoint(const std::string& path);
+
+}  // namespace draftproof

@@ -1,0 +1,84 @@
+// Work in blocks: of trials, whose counts are added, and of records, which are listed. Whether blocks come from this
+// process, from a file or from other processes is the checkpoint's concern; without one (null), all are computed here.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <draftproof/properties/blocks/checkpoint.hpp>
+
+namespace draftproof {
+
+/// Runs the blocks of `plan`, as Checkpoint::run() does.
+inline BlockGroup run_blocks(Checkpoint* known, const BlockPlan& plan, const Checkpoint::Compute& compute) {
+  Checkpoint none;
+  return (known ? *known : none).run(plan, compute);
+}
+
+/// Whether this process computes a part of the blocks, so that nothing can be concluded from its results.
+inline bool computes_part(const Checkpoint* known) { return known && known->partial(); }
+
+/// Size of a block of `all` pieces of work: `usual`, or all where nobody shares or saves them.
+inline std::uint64_t block_size(const Checkpoint* known, std::uint64_t all, std::uint64_t usual) {
+  return std::max<std::uint64_t>(1, known ? usual : all);
+}
+
+/// Most trials of a block: `usual`, or fewer where a trial reads rows of V = `vocabulary` tokens (Info::shared_noise): those
+/// that read 2^32 tokens, about two minutes. An even number, so that pairs of trials stay together.
+inline std::uint64_t most_trials_of_block(std::uint64_t usual, bool reads_rows, std::size_t vocabulary) {
+  constexpr std::uint64_t tokens = std::uint64_t{1} << 32;
+  if (!reads_rows) return usual;
+  return std::min<std::uint64_t>(usual,
+                                 std::max<std::uint64_t>(2, tokens / std::max<std::size_t>(1, vocabulary) & ~1ULL));
+}
+
+/// Number of trials of a block: `usual`, or more where a run would have more than 4096 blocks.
+inline std::uint64_t trials_of_block(std::uint64_t trials, std::uint64_t usual) {
+  constexpr std::uint64_t most_blocks = 4096;
+  return std::max(usual, (trials + most_blocks - 1) / most_blocks);
+}
+
+/// Counts trials 0 .. `trials` - 1 in blocks of `usual`, one after the other. `count(first, number)` returns the counts of
+/// a range, fewer after a stop. Returns the sum of all known ones; `counts` has its shape, and all zeros.
+template <class Counts, class Count>
+Counts count_trials(Checkpoint* known, const std::string& name, std::uint64_t trials, std::uint64_t usual,
+                    Counts counts, const Count& count) {
+  const std::uint64_t size = block_size(known, trials, usual);
+  const BlockPlan plan{name, (trials + size - 1) / size, static_cast<double>(std::min(trials, size))};
+  const BlockGroup group = run_blocks(known, plan, [&](const BlockTask& task) -> std::optional<BlockResult> {
+    const std::uint64_t first = task.block * size, number = std::min({size, trials - first, task.most_trials});
+    const Counts here = count(first, number);
+    BlockResult result{.whole = here.trials >= number};
+    append_counters(here, result.sums);
+    return result;
+  });
+  if (auto next = group.sums.begin(); !group.sums.empty()) add_counters(next, counts);
+  return counts;
+}
+
+/// Makes one record for each block, until the stop flag is set. Returns the known ones in the order of blocks, those that
+/// a stop cut short among them; none in a process that computes a part.
+template <class Make>
+auto map_blocks(Checkpoint* known, const BlockPlan& plan, const std::atomic<bool>* stop, const Make& make) {
+  using Record = std::invoke_result_t<Make, const BlockTask&>;
+  const auto stopped = [stop] { return stop && stop->load(std::memory_order_relaxed); };
+  const BlockGroup group = run_blocks(known, plan, [&](const BlockTask& task) -> std::optional<BlockResult> {
+    if (stopped()) return std::nullopt;
+    BlockResult result{.record = to_bytes(make(task))};
+    result.whole = !stopped();
+    return result;
+  });
+  std::vector<Record> records;
+  if (computes_part(known)) return records;
+  for (const auto& [block, record] : group.records) records.push_back(from_bytes<Record>(record));
+  return records;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,269 @@
+// Values come back to the same bits; blocks are added once, in any order and by any division; files are believed whole
+// or not at all.
+#include <draftproof/properties/blocks/checkpoint.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <random>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/written_file.hpp>
+#include <draftproof/properties/instances/instance.hpp>
+
+namespace draftproof {
+namespace {
+
+const nlohmann::json count_request{{"command", "count"}, {"--tuples", {"7"}}};
+
+void count_blocks(Checkpoint& run) {
+  for (const std::string group : {"a", "b"})
+    run.run({group, 37, 1, 2}, [&](const BlockTask& task) {
+      const std::uint64_t b = task.block;
+      return BlockResult{.sums = {b, 0, 0, b * b, group == "a"}, .record = std::to_string(b)};
+    });
+  run.finish();
+}
+
+struct StoredSample {
+  int negative = -3;
+  double number = 0;
+  std::string text{};
+  std::optional<std::pair<bool, std::vector<float>>> nested{};
+  Counters counters{};
+  std::map<std::uint64_t, std::string> named{};
+  Instance instance{};
+  Rational fraction = 0;
+
+  static auto fields(auto& s) {
+    return std::tie(s.negative, s.number, s.text, s.nested, s.counters, s.named, s.instance, s.fraction);
+  }
+};
+
+TEST(StoredValue, ComesBackToTheSameBits) {
+  StoredSample sample{.text = std::string("a\0\n", 3),
+                      .nested = {{true, {0.1f, -0.0f}}},
+                      .counters = {0, 0, 7, 0, ~std::uint64_t{0}, 0, 0, 0},
+                      .named = {{5, "five"}, {300, ""}},
+                      .instance = Instance::parse("p=(1 2 1)/4 q=(3 1 1)/5 K=2"),
+                      .fraction = Rational("12345678901234567890123/7")};
+  for (const double number : {0.1, -0.0, 5e-324, std::nan("1"), -HUGE_VAL, 1 / 3.0}) {
+    sample.number = number;
+    const std::string bytes = to_bytes(sample);
+    const auto back = from_bytes<StoredSample>(bytes);
+    EXPECT_EQ(to_bytes(back), bytes);
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(back.number), std::bit_cast<std::uint64_t>(number));
+    EXPECT_TRUE(back.negative == -3 && back.text == sample.text && back.nested == sample.nested);
+    EXPECT_TRUE(back.counters == sample.counters && back.named == sample.named);
+    EXPECT_TRUE(back.instance == sample.instance && back.fraction == sample.fraction);
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+      EXPECT_THROW(from_bytes<StoredSample>(bytes.substr(0, size)), std::logic_error) << size;
+  }
+  EXPECT_LT(to_bytes(Counters(1'000'000)).size(), 10u);
+}
+
+std::string refused(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Checkpoint, PartsInAnyOrderAndInStepsGiveTheWhole) {
+  Checkpoint whole(count_request);
+  count_blocks(whole);
+  std::mt19937 random(1);
+  for (const std::uint64_t count : {1u, 2u, 3u, 64u, 100u}) {
+    std::vector<std::string> parts;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      Checkpoint part(count_request, {i, count}, Checkpoint::Kind::shard);
+      count_blocks(part);
+      parts.push_back(part.to_bytes());
+    }
+    std::shuffle(parts.begin(), parts.end(), random);
+    Checkpoint half, all;
+    for (std::size_t i = 0; i < parts.size() / 2; ++i) half.add(parts[i], "half");
+    if (parts.size() > 1) {
+      EXPECT_NE(half.missing(), "");
+    }
+    for (std::size_t i = parts.size() / 2; i < parts.size(); ++i) all.add(parts[i], "all");
+    if (parts.size() > 1) all.add(half.to_bytes(), "half");
+    EXPECT_EQ(all.missing(), "");
+    EXPECT_EQ(all.groups(), whole.groups()) << count;
+  }
+}
+
+TEST(Checkpoint, NamesWhatDoesNotBelong) {
+  Checkpoint first(count_request, {0, 3}, Checkpoint::Kind::shard);
+  count_blocks(first);
+  Checkpoint all;
+  all.add(first.to_bytes(), "one.json");
+  EXPECT_EQ(all.missing(), "shard 2/3, shard 3/3");
+  EXPECT_NE(refused([&] { all.add(first.to_bytes(), "again.json"); }).find("shard 1/3 a second time"),
+            std::string::npos);
+  Checkpoint other({{"command", "count"}, {"--tuples", {"8"}}}, {1, 3}, Checkpoint::Kind::shard);
+  count_blocks(other);
+  const std::string difference = refused([&] { all.add(other.to_bytes(), "other.json"); });
+  EXPECT_NE(difference.find("--tuples [\"8\"] instead of [\"7\"]"), std::string::npos) << difference;
+  Checkpoint of_two(count_request, {1, 2}, Checkpoint::Kind::shard);
+  count_blocks(of_two);
+  EXPECT_NE(refused([&] { all.add(of_two.to_bytes(), "two.json"); }).find("shards of 3"), std::string::npos);
+  Checkpoint second(count_request, {1, 3}, Checkpoint::Kind::shard);
+  EXPECT_NE(refused([&] { second.resume(first.to_bytes(), "c"); }).find("another shard"), std::string::npos);
+}
+
+TEST(Checkpoint, RefusesWhatItDidNotWrite) {
+  Checkpoint first(count_request, {0, 3}, Checkpoint::Kind::shard);
+  count_blocks(first);
+  const std::string good = first.to_bytes();
+  const auto refusal_of = [](const std::string& bytes) {
+    Checkpoint all;
+    return refused([&] { all.add(bytes, "part.json"); });
+  };
+  EXPECT_EQ(refusal_of(good), "");
+  EXPECT_NE(refusal_of(good + good), "");
+  for (std::size_t length = 0; length < good.size(); ++length)
+    EXPECT_NE(refusal_of(good.substr(0, length)).find("part.json"), std::string::npos) << length;
+  std::string older = good;
+  older.replace(older.find("blocks/3"), 8, "blocks/2");
+  EXPECT_NE(refusal_of(older).find("schema draftproof.blocks/2"), std::string::npos);
+}
+
+TEST(Checkpoint, WhatAStopCutShortIsReportedAndNotKept) {
+  Checkpoint run(count_request);
+  const auto compute = [](const BlockTask& task) { return BlockResult{.sums = {1}, .whole = task.block < 2}; };
+  const BlockGroup known = run.run({"a", 4}, compute);
+  EXPECT_EQ(known.sums, Counters{3});
+  EXPECT_EQ(known.done, (Counters{1, 1, 0, 0}));
+  EXPECT_EQ(run.groups().at("a").sums, Counters{2});
+}
+
+TEST(Checkpoint, GoesOnFromWhatItHas) {
+  Checkpoint whole(count_request);
+  count_blocks(whole);
+  std::string saved;
+  {
+    Checkpoint cut(count_request);
+    int left = 5;
+    cut.run({"a", 37}, [&](const BlockTask& task) -> std::optional<BlockResult> {
+      const std::uint64_t b = task.block;
+      if (left-- == 0) return std::nullopt;
+      return BlockResult{.sums = {b, 0, 0, b * b, 1}, .record = std::to_string(b)};
+    });
+    saved = cut.to_bytes();
+  }
+  Checkpoint on(count_request);
+  on.resume(saved, "saved");
+  count_blocks(on);
+  EXPECT_EQ(on.to_bytes(), whole.to_bytes());
+}
+
+TEST(Checkpoint, TheFirstBlockThatThrowsIsReported) {
+  for (const int threads : {1, 4}) {
+    Checkpoint run(count_request);
+    try {
+      run.run({"a", 50, 1, threads}, [](const BlockTask& task) -> std::optional<BlockResult> {
+        if (task.block % 10 == 7) throw std::runtime_error(std::to_string(task.block));
+        return BlockResult{.sums = {1}};
+      });
+      FAIL();
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "7");
+    }
+  }
+}
+
+TEST(Checkpoint, AFileIsBelievedWholeOrNotAtAll) {
+  const auto path = std::filesystem::temp_directory_path() / ("checkpoint_" + std::to_string(getpid()));
+  Checkpoint run(count_request);
+  count_blocks(run);
+  write_checkpoint(path, run);
+  EXPECT_EQ(read_checkpoint(path), run.to_bytes());
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  const std::string good = text.str();
+  const auto with = [&](const std::string& bad) {
+    std::ofstream(path) << bad;
+    return refused([&] { read_checkpoint(path); });
+  };
+  for (std::size_t length = 0; length < good.size(); length += 1 + good.size() / 50)
+    EXPECT_NE(with(good.substr(0, length)), "") << length;
+  for (std::size_t i = 0; i < good.size(); i += 1 + good.size() / 50) {
+    std::string edited = good;
+    edited[i] = static_cast<char>(edited[i] ^ 1);
+    EXPECT_NE(with(edited), "") << i;
+  }
+  std::filesystem::remove(path);
+  EXPECT_THROW(write_checkpoint("/nonexistent/folder/file", run), WriteFailure);
+}
+
+const nlohmann::json measured_plan{{"groups",
+                                    {{{"group", "short"}, {"blocks", 50}, {"seconds", 0.25}},
+                                     {{"group", "long"}, {"blocks", 3}, {"seconds", 4.0}},
+                                     {{"group", "none"}, {"blocks", 0}, {"seconds", 1.0}}}}};
+
+TEST(BlockDeal, GivesTheLongestFirstAndTheLeastWorkNext) {
+  constexpr std::uint64_t parts = 5;
+  const BlockDeal deal(measured_plan, parts);
+  std::vector<double> load(parts, 0);
+  for (std::uint64_t b = 0; b < 3; ++b) {
+    ASSERT_EQ(deal.owner("long", b), b);
+    load[b] += 4;
+  }
+  for (std::uint64_t b = 0; b < 50; ++b) load.at(*deal.owner("short", b)) += 0.25;
+  // 24.5 s over 5 parts: no part is further from the mean than the shortest block.
+  const auto [least, most] = std::minmax_element(load.begin(), load.end());
+  EXPECT_LE(*most - *least, 0.25);
+  EXPECT_EQ(std::accumulate(load.begin(), load.end(), 0.0), 24.5);
+  EXPECT_FALSE(deal.owner("long", 3));
+  EXPECT_FALSE(deal.owner("unplanned", 0));
+  EXPECT_EQ(deal.identity(), BlockDeal(measured_plan, parts).identity());
+  EXPECT_NE(deal.identity(), BlockDeal(measured_plan, 4).identity());
+}
+
+void deal_blocks(Checkpoint& run) {
+  for (const std::string group : {"long", "unplanned", "short"})
+    run.run({group, group == "short" ? 50u : 3u}, [&](const BlockTask& task) {
+      return BlockResult{.sums = {task.block + 1, 1}};
+    });
+  run.finish();
+}
+
+TEST(BlockDeal, ItsPartsAreTheWhole) {
+  Checkpoint whole(nlohmann::json{{"command", "count"}});
+  deal_blocks(whole);
+  for (const std::uint64_t count : {1u, 4u, 70u}) {
+    Checkpoint all;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      Checkpoint part(whole.request(), {i, count}, Checkpoint::Kind::shard);
+      part.use(BlockDeal(measured_plan, count));
+      deal_blocks(part);
+      all.add(part.to_bytes(), "part");
+    }
+    EXPECT_EQ(all.missing(), "");
+    EXPECT_EQ(all.groups(), whole.groups()) << count;
+  }
+}
+
+TEST(BlockDeal, ACheckpointOfAnotherDealIsRefused) {
+  const nlohmann::json request{{"command", "count"}};
+  Checkpoint dealt(request, {0, 4}, Checkpoint::Kind::shard), in_turn(request, {0, 4}, Checkpoint::Kind::shard);
+  dealt.use(BlockDeal(measured_plan, 4));
+  deal_blocks(dealt);
+  EXPECT_THROW(in_turn.resume(dealt.to_bytes(), "saved"), InputError);
+  Checkpoint again(request, {0, 4}, Checkpoint::Kind::shard);
+  again.use(BlockDeal(measured_plan, 4));
+  again.resume(dealt.to_bytes(), "saved");
+  EXPECT_EQ(again.groups(), dealt.groups());
+}
+
+}  // namespace
+}  // namespace draftproof
