@@ -5,7 +5,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <draftproof/cli/machine.hpp>
+#include <draftproof/cli/session.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 
 namespace draftproof::benchmarks {

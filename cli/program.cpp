@@ -18,9 +18,9 @@
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/cli/arguments.hpp>
-#include <draftproof/cli/check_registrations.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/select.hpp>
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/doors/declaration.hpp>
 #include <draftproof/properties/proof/finding.hpp>

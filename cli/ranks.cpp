@@ -17,7 +17,8 @@ namespace {
 /// Whether a launcher started this process: joining costs a single process half a second.
 bool launched() {
   constexpr std::array<const char*, 3> variables{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
-  return std::any_of(variables.begin(), variables.end(), [](const char* name) { return std::getenv(name) != nullptr; });
+  return std::any_of(variables.begin(), variables.end(),
+                     [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 bool joined() {

@@ -12,7 +12,7 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/nearest_names.hpp>
-#include <draftproof/cli/session.hpp>
+#include <draftproof/properties/prover/registration.hpp>
 
 namespace draftproof {
 
@@ -44,6 +44,22 @@ template <class... Lists>
   };
   (add(lists), ...);
   refuse(what, name, known);
+}
+
+/// Whether there are drafts, or trees, of this law.
+bool known_law(std::string_view name) {
+  if (registry().drafter(name) || path_registry().drafter(name)) return true;
+  const auto& trees = path_registry().drafters();
+  return std::any_of(trees.begin(), trees.end(), [name](const auto& drafter) {
+    return drafter->info().siblings.lists(name) || drafter->info().siblings_sequential.lists(name);
+  });
+}
+
+void check_laws(const Info& info) {
+  for (std::size_t i = 0; i < info.drafts.count; ++i)
+    if (!known_law(info.drafts.names[i]))
+      unknown(std::string(info.name) + ": .drafts", std::string(info.drafts.names[i]), registry().drafters(),
+              path_registry().drafters());
 }
 
 }  // namespace
@@ -108,8 +124,13 @@ void unknown_entry(const std::vector<Listed>& known, const std::string& name) {
   refuse("name", name, names);
 }
 
-void unknown_law_of(const std::string& verifier, const std::string& name) {
-  unknown(verifier + ": .drafts", name, registry().drafters(), path_registry().drafters());
+void check_registrations() {
+  if (!registration_mistakes().empty())
+    throw InputError({.file = "registration",
+                      .found = registration_mistakes().front(),
+                      .wanted = "a name that no other verifier, drafter or scheme has"});
+  for (const auto& verifier : registry().verifiers()) check_laws(verifier->info());
+  for (const auto& verifier : path_registry().verifiers()) check_laws(verifier->info());
 }
 
 void need_law(const std::string& name) {
@@ -161,6 +182,48 @@ std::vector<Source> SourceChoice::open_whole(const std::vector<std::string>& spe
     for (std::size_t i = 0; i < source.positions() && !stop_requested(); ++i) source.pair(i);
   }
   return sources;
+}
+
+CLI::Option* add_position(CLI::App& app, std::size_t& position) {
+  return app.add_option("--position", position, "position of the source, from 0")
+      ->check(not_negative())
+      ->capture_default_str();
+}
+
+void need_position(const Source& source, std::size_t position) {
+  if (position >= source.positions())
+    throw InputError({.file = "--position",
+                      .found = std::to_string(position),
+                      .wanted = fmt::format("a number below {}", source.positions())});
+}
+
+void DeviceChoice::declare(CLI::App& app) {
+  app.add_option("--device", name,
+                 "where draft tuples are run, with the same counts: cpu, or cuda where it was built in")
+      ->capture_default_str();
+}
+
+const TrialDevice* DeviceChoice::device() const {
+  if (name == "cpu") return nullptr;
+  if (const TrialDevice* device = trial_device(name)) return device;
+  std::string known = "cpu";
+  for (const auto& device : found_trial_devices()) known += ", " + std::string(device->name());
+  const bool without = name == "cuda";  // draftproof has this device, but the program is not linked with it
+  throw InputError({.file = "--device",
+                    .found = in_quotes(name),
+                    .wanted = (found_trial_devices().empty() ? known : "one of " + known) +
+                              (without ? ": this program was built without CUDA (draftproof::cuda_trials)" : "")});
+}
+
+std::optional<ExitCode> DeviceChoice::absent(const Session& session) const {
+  const TrialDevice* const chosen = device();
+  const std::string missing = chosen ? chosen->missing() : "";
+  if (missing.empty()) return std::nullopt;
+  Document document;
+  document.data = {{"schema", "draftproof.skipped/1"}, {"device", name}, {"skipped", missing}};
+  document.sections.push_back({.title = "", .before = {"skipped: " + missing}});
+  session.write(document);
+  return exit_skipped;
 }
 
 }  // namespace draftproof

@@ -1,17 +1,21 @@
-// Options shared by several commands: verifiers, draft laws, sources.
+// Options shared by several commands: verifiers, draft laws, sources, instances, devices.
 #pragma once
 
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/source.hpp>
 #include <draftproof/cli/arguments.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/simulation/trial_device.hpp>
 
 namespace draftproof {
 
@@ -43,8 +47,9 @@ SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutan
 /// Throws: InputError, which names the nearest of `known`.
 [[noreturn]] void unknown_entry(const std::vector<Listed>& known, const std::string& name);
 
-/// Throws: InputError, of a draft law that a verifier names and nothing draws.
-[[noreturn]] void unknown_law_of(const std::string& verifier, const std::string& name);
+/// Checks what the files of a program declare, before anything runs. Throws: InputError if a name is registered twice, or
+/// if a verifier names a draft law that there is none of; the nearest names are in the message.
+void check_registrations();
 
 /// Throws: InputError for a draft law unknown to both levels.
 void need_law(const std::string& name);
@@ -60,6 +65,34 @@ struct SourceChoice {
   /// refused before work on the first starts. Throws: InputError.
   std::vector<Source> open_whole(const std::vector<std::string>& specs, std::uint64_t seed,
                                  bool rows_too = true) const;
+};
+
+/// Adds --position.
+CLI::Option* add_position(CLI::App& app, std::size_t& position);
+/// Throws: InputError if the source has no position of this number.
+void need_position(const Source& source, std::size_t position);
+
+/// The instance of --instance. Throws: InputError.
+template <class Level>
+typename Level::Instance parse_instance(const std::string& text) {
+  try {
+    return Level::Instance::parse(text);
+  } catch (const std::invalid_argument& error) {
+    throw InputError({.file = "--instance", .found = error.what(), .wanted = std::string(Level::example)});
+  }
+}
+
+/// Where draft tuples are drawn and decided: on the host, or on a device that the program is linked with. Results are the
+/// same. Trials that cannot run on the device run on the host, and the report says so.
+struct DeviceChoice {
+  std::string name = "cpu";
+
+  /// Adds the option to `app`.
+  void declare(CLI::App& app);
+  /// The selected device, null for the host. Throws: InputError for a device that the program is not linked with.
+  const TrialDevice* device() const;
+  /// If this machine lacks the device: writes the reason and returns the exit code.
+  std::optional<ExitCode> absent(const Session& session) const;
 };
 
 /// Help text for sources.

@@ -8,14 +8,16 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <sstream>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/mapped_file.hpp>
-#include <draftproof/cli/machine.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/doors/gate/foreign_paths.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
@@ -32,7 +34,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only
 
 /// State of the signal handler: the number of signals, whether the result is being written, and the text in its place.
 std::atomic<int> signals{0};
-std::atomic<bool> writing{false}, at_once{false};
+std::atomic<bool> writing{false};
 bool said_incomplete = false;
 std::array<char, 128> stopped_text{};
 std::atomic<std::size_t> stopped_length{0};
@@ -43,7 +45,7 @@ extern "C" void on_signal(int number) {
   if (before > 1) {  // stuck, even in writing
     std::signal(number, SIG_DFL);
     raise(number);
-  } else if ((before == 1 || at_once.load()) && !writing.load()) {
+  } else if (before == 1 && !writing.load()) {
     constexpr char text[] = "draftproof: stopped before there was a result\n";
     if (write(STDOUT_FILENO, stopped_text.data(), stopped_length) < 0 ||
         write(STDERR_FILENO, text, sizeof text - 1) < 0)
@@ -110,7 +112,7 @@ bool wrote_incomplete_result() { return said_incomplete; }
 
 void set_last_words(const std::string& text) { stopped_length = text.copy(stopped_text.data(), stopped_text.size()); }
 
-void end_at_first_signal() { at_once = true; }
+void end_at_first_signal() { signals = 1; }
 
 void install_stop_handler() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
@@ -207,6 +209,37 @@ void Session::write(const Document& result) const {
     }
     return;
   }
+}
+
+Progress::Progress(std::string label, std::uint64_t total, bool quiet)
+    : label_{std::move(label)}, total_{total}, terminal_{isatty(STDERR_FILENO) != 0}, quiet_{quiet} {}
+
+Progress::~Progress() {
+  if (shown_ && terminal_) std::cerr << "\r\033[K" << std::flush;
+}
+
+void Progress::update(std::uint64_t done) {
+  using namespace std::chrono_literals;
+  const auto now = Clock::now();
+  if (quiet_ || now - last_ < (terminal_ ? 100ms : 10'000ms)) return;
+  last_ = now;
+  shown_ = true;
+  const double share = total_ > 0 ? std::min(1.0, static_cast<double>(done) / static_cast<double>(total_)) : 0;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  const std::string line = fmt::format("{}: {:.0f} %, {:.0f} s left", label_, 100 * share,
+                                       share > 0 ? elapsed * (1 - share) / share : 0.0);
+  if (terminal_)
+    std::cerr << '\r' << line << "\033[K" << std::flush;
+  else
+    std::cerr << line << std::endl;
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      if (const auto at = line.find(": "); at != std::string::npos) return line.substr(at + 2);
+  return {};
 }
 
 }  // namespace draftproof

@@ -1,19 +1,48 @@
-// The state shared by all commands: the global options, the output of results, and the stop flag.
+// The state shared by all commands: the global options, exit codes, the output of results, progress, and the stop flag.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <draftproof/captures/written_file.hpp>
-#include <draftproof/cli/exit_code.hpp>
 #include <draftproof/doors/open_door.hpp>
 #include <draftproof/properties/blocks/checkpoint.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/report/document.hpp>
 
 namespace draftproof {
+
+enum ExitCode : int {
+  exit_held = 0,       ///< every check holds
+  exit_violated = 1,   ///< a check does not hold
+  exit_bad_input = 2,  ///< wrong usage or invalid input
+  exit_undecided = 3,  ///< not decided within the budget
+  exit_internal = 4,   ///< a defect of draftproof, or a failed device
+  exit_skipped = 77,   ///< not possible here, for example without a device
+};
+
+// The exit code of a status.
+
+constexpr ExitCode exit_code_of(Status status) {
+  switch (status) {
+    case Status::violated:
+      return exit_violated;
+    case Status::undecided:
+      return exit_undecided;
+    case Status::skipped:
+      return exit_skipped;
+    case Status::held:
+      break;
+  }
+  return exit_held;
+}
+
+/// Set by SIGINT, SIGTERM or SIGHUP. Long work then completes the current part and reports it.
+const std::atomic<bool>& stop_requested();
 
 struct Session {
   std::uint64_t seed = 1;
@@ -32,6 +61,12 @@ struct Session {
   /// with "@door" after a name that is taken. Of several doors with a dump folder each has a numbered folder in it.
   /// Throws: InputError, DoorError.
   void open_doors(const std::vector<std::string>& texts, const doors::WireOptions& options);
+  /// Sets seed, threads and stop flag of the options of some work.
+  void set(auto& options_of) const {
+    options_of.seed = seed;
+    options_of.threads = threads;
+    options_of.stop = &stop_requested();
+  }
   /// Writes the result in the selected format; with `timings` the data names version and processor. The result says whether it
   /// is complete. A file is replaced whole or not at all; a result that does not get into its file goes to standard output.
   /// Throws: WriteFailure if it cannot be written.
@@ -43,8 +78,6 @@ struct Session {
   void write_to_standard_output(const std::string& text) const;
 };
 
-/// Set by SIGINT, SIGTERM or SIGHUP. Long work then completes the current part and reports it.
-const std::atomic<bool>& stop_requested();
 /// Whether a result was written that says it is not complete.
 bool wrote_incomplete_result();
 /// Makes these signals set the stop flag. A second one ends the program with exit code 3 and the last words on standard output,
@@ -56,5 +89,30 @@ void set_last_words(const std::string& text);
 void end_at_first_signal();
 /// Opens what is closed of standard input, output and error, so that no file takes its number; using it stays an error.
 void keep_standard_streams_apart();
+
+/// Progress on standard error: a line that is rewritten on a terminal, an occasional line elsewhere. To be updated from
+/// one thread at a time. Shows nothing for short work.
+class Progress {
+ public:
+  /// `total` is the number of units of work; `quiet` suppresses all output.
+  Progress(std::string label, std::uint64_t total, bool quiet);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Reports `done` of `total` units.
+  void update(std::uint64_t done);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string label_;
+  std::uint64_t total_;
+  bool terminal_, quiet_, shown_ = false;
+  Clock::time_point start_ = Clock::now(), last_ = start_;
+};
+
+/// The model name of the processor; empty if the kernel does not report it.
+std::string processor_name();
 
 }  // namespace draftproof

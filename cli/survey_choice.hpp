@@ -10,13 +10,12 @@
 #include <vector>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/cli/exit_code.hpp>
-#include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/session.hpp>
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/report/survey_report.hpp>
 
 namespace draftproof {
 
@@ -44,14 +43,6 @@ struct SurveyChoice {
     app.add_option("--instances", instances, "instances per proof; 0 for no proofs")
         ->check(between(0, 1'000'000))
         ->capture_default_str();
-  }
-
-  /// Copies seed, threads and stop flag to the survey's options.
-  template <class Options>
-  static void take(const Session& session, Options& options) {
-    options.seed = session.seed;
-    options.threads = session.threads;
-    options.stop = &stop_requested();
   }
 
   /// Throws InputError where the survey of that name has no rows.
@@ -102,6 +93,22 @@ class SurveyProofs {
   using Pair = std::pair<const typename Level::Verifier*, const typename Level::Drafter*>;
   std::vector<Pair> pairs_;
 };
+
+/// Surveys the sources one after another, and adds the pairs of their rows to `asked`.
+inline std::vector<SurveyedSource> survey_all(const std::vector<Source>& sources, SurveyOptions options,
+                                              const Session& session, std::uint64_t total,
+                                              SurveyProofs<TokenLevel>& asked, bool explored = true) {
+  std::vector<SurveyedSource> surveyed;
+  Progress progress("surveying", total, session.quiet);
+  std::uint64_t before = 0;
+  options.progress = [&](std::uint64_t tuples) { progress.update(before + tuples); };
+  for (const Source& source : sources) {
+    surveyed.push_back({&source, survey(source, options)});
+    asked.ask(surveyed.back().result.rows, explored);
+    before += survey_size(source, options);
+  }
+  return surveyed;
+}
 
 /// The exit code of a survey with these proofs.
 template <class Level>

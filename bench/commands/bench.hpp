@@ -12,7 +12,6 @@
 #include <draftproof/bench/results/comparison.hpp>
 #include <draftproof/bench/results/tables.hpp>
 #include <draftproof/bench/run.hpp>
-#include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 
 namespace draftproof::commands {

@@ -11,9 +11,6 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/cli/device_choice.hpp>
-#include <draftproof/cli/exit_code.hpp>
-#include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/work_choice.hpp>
@@ -52,9 +49,7 @@ struct Check {
         ->delimiter(',');
     app.add_option("--source", options.source,
                    std::string("where the sampled tier draws, ") + source_help + "; the standard pair if not given");
-    app.add_option("--position", options.position, "position of the source, from 0")
-        ->check(not_negative())
-        ->capture_default_str();
+    add_position(app, options.position);
     app.add_option("-K,--drafts", options.drafts, "drafts of the sampled tier, or the most a verifier takes")
         ->check(between(1, max_drafts))
         ->capture_default_str();
@@ -90,9 +85,7 @@ struct Check {
     if (models) options.profile.door_models = *models;
     if (predictions) options.profile.door_predictions = *predictions;
     check_door_options(session);
-    options.seed = session.seed;
-    options.threads = session.threads;
-    options.stop = &stop_requested();
+    session.set(options);
     options.device = place.device();
     std::vector<std::unique_ptr<ForeignSubject>> subjects;
     for (const doors::OpenDoor& door : session.doors)
@@ -159,10 +152,7 @@ struct Check {
   void check_source() const {
     if (options.source.empty()) return;
     const Source source = Source::open(options.source, {.seed = options.seed});
-    if (options.position >= source.positions())
-      throw InputError({.file = "--position",
-                        .found = std::to_string(options.position),
-                        .wanted = fmt::format("a number below {}", source.positions())});
+    need_position(source, options.position);
   }
 
   std::vector<Gate> selected_gates(const std::vector<std::unique_ptr<ForeignSubject>>& subjects) const {

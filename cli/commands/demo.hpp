@@ -37,23 +37,13 @@ struct Demo {
     with_plots.format = "html";
     if (!page.empty()) with_plots.check_output();
     SurveyOptions options{.drafts = {drafts}, .tuples = tuples};
-    SurveyChoice::take(session, options);
+    session.set(options);
     const SourceChoice rows{};
     const std::vector<Source> sources = rows.open_whole(specs, session.seed);
     std::uint64_t total = 0;
     for (const Source& source : sources) total += survey_size(source, options);
-    std::vector<SurveyedSource> surveyed;
     SurveyProofs<TokenLevel> asked;
-    {
-      Progress progress("surveying", total, session.quiet);
-      std::uint64_t before = 0;
-      options.progress = [&](std::uint64_t done) { progress.update(before + done); };
-      for (const Source& source : sources) {
-        surveyed.push_back({&source, draftproof::survey(source, options)});
-        asked.ask(surveyed.back().result.rows, false);
-        before += survey_size(source, options);
-      }
-    }
+    const std::vector<SurveyedSource> surveyed = survey_all(sources, options, session, total, asked, false);
     const std::vector<Proof> proofs = asked.prove(instances, session);
     SurveyProofs<BlockLevel> asked_of_paths;
     for (const auto& verifier : path_registry().verifiers())

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/cli/exit_code.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
@@ -43,10 +42,7 @@ struct Replay {
     auto* source = app.add_option("--source", spec, source_help)->excludes(instance);
     choice.declare(app);
     app.add_option("--property", property, "ask this property alone");
-    app.add_option("--position", position, "position of the source, from 0")
-        ->check(not_negative())
-        ->needs(source)
-        ->capture_default_str();
+    add_position(app, position)->needs(source);
     app.add_option("-K,--drafts", drafts, "number of drafts of a trial on a source")
         ->check(between(1, max_drafts))
         ->needs(source)
@@ -107,7 +103,7 @@ struct Replay {
   template <class Level>
   int on_instance(const typename Level::Verifier& verifier, const auto& known, const Session& session) {
     const auto& drafter = law_of<typename Level::Drafter>(verifier.info(), known);
-    const auto instance = parse<Level>();
+    const auto instance = parse_instance<Level>(instance_text);
     if (!Level::InstanceAnalysis::possible(verifier, drafter, instance))
       throw InputError({.file = "--instance",
                         .found = instance_text,
@@ -171,10 +167,7 @@ struct Replay {
     if (!trial) throw InputError({.file = "replay", .found = "no trial", .wanted = "--trial beside --source"});
     const auto& drafter = law_of<AnyDrafter>(verifier.info(), registry());
     const Source source = choice.open(spec, session.seed);
-    if (position >= source.positions())
-      throw InputError({.file = "--position",
-                        .found = std::to_string(position),
-                        .wanted = "a number below " + std::to_string(source.positions())});
+    need_position(source, position);
     const int proposals = static_cast<int>(source.proposal_names().size());
     if (!verifier.takes(drafts) || !drafter.defined(static_cast<int>(source.vocabulary()), drafts, proposals))
       throw InputError({.file = "--drafts",
@@ -208,15 +201,6 @@ struct Replay {
     throw InputError({.file = "--law",
                       .found = in_quotes(law),
                       .wanted = "a draft law that `draftproof describe " + verifier_name + "` names"});
-  }
-
-  template <class Level>
-  typename Level::Instance parse() const {
-    try {
-      return Level::Instance::parse(instance_text);
-    } catch (const std::invalid_argument& error) {
-      throw InputError({.file = "--instance", .found = error.what(), .wanted = std::string(Level::example)});
-    }
   }
 };
 

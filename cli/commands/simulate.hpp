@@ -4,8 +4,6 @@
 #include <ctime>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/cli/device_choice.hpp>
-#include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/work_choice.hpp>
@@ -42,9 +40,7 @@ struct Simulate {
         ->type_name(no_file);
     app.add_option("-K,--drafts", drafts, "number of drafts; 4 or the most the verifier takes")
         ->check(between(1, max_drafts));
-    app.add_option("--position", position, "position of the source, from 0")
-        ->check(not_negative())
-        ->capture_default_str();
+    add_position(app, position);
     app.add_option("--tuples", budget.trials, "draft tuples")->check(many())->capture_default_str();
     app.add_option("--seconds", budget.seconds, "stop after about so many seconds, if sooner")->check(positive());
     app.add_option("--estimate", estimate,
@@ -155,10 +151,7 @@ struct Simulate {
   }
 
   void check(const AnyVerifier& verifier, const AnyDrafter& drafter, const Source& source) const {
-    if (position >= source.positions())
-      throw InputError({.file = "--position",
-                        .found = std::to_string(position),
-                        .wanted = "a number below " + std::to_string(source.positions())});
+    need_position(source, position);
     if (!verifier.takes(drafts))
       throw InputError(
           {.file = "--drafts",

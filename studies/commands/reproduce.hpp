@@ -5,7 +5,6 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/nearest_names.hpp>
-#include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
@@ -49,10 +48,8 @@ struct Reproduce {
     } else {
       options.checkpoint = work.open(session, options.sources);
     }
-    options.seed = session.seed;
-    options.threads = session.threads;
+    session.set(options);
     options.timings = session.timings;
-    options.stop = &stop_requested();
     StudyResult result;
     {
       std::unique_ptr<Progress> progress;

@@ -1,5 +1,5 @@
-// `draftproof prove`: every property of verifiers of one position and of paths in exact fractions, on generated
-// instances or on a given one.
+// `draftproof prove`: every property of verifiers of one position and of paths in exact fractions, on generated instances
+// or on a given one. `draftproof mutants`: the kill matrix. Every mutant must be caught, and no control may have a violation.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,14 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/doors/gate/foreign_gate.hpp>
+#include <draftproof/properties/mutation/kill_matrix.hpp>
 #include <draftproof/report/gate_report.hpp>
+#include <draftproof/report/kill_matrix_report.hpp>
 #include <draftproof/report/proof_report.hpp>
 
 namespace draftproof::commands {
@@ -56,9 +57,7 @@ struct Prove {
 
   int run(const Session& session) {
     options.instances = instances.value_or(0);
-    options.seed = session.seed;
-    options.threads = session.threads;
-    options.stop = &stop_requested();
+    session.set(options);
     for (const auto& law : laws) need_law(law);
     if (!session.doors.empty() || !instance_text.empty()) {
       if (work.asked(session))
@@ -153,7 +152,7 @@ struct Prove {
   std::vector<ProofOf<Level>> proofs_of(const Pairs<Level>& pairs, Progress& progress, std::size_t done) const {
     std::vector<ProofOf<Level>> proofs;
     std::optional<typename Level::Instance> given;
-    if (!instance_text.empty() && !pairs.empty()) given = parse<Level>();
+    if (!instance_text.empty() && !pairs.empty()) given = parse_instance<Level>(instance_text);
     for (const auto& [verifier, drafter] : pairs) {
       if (stop_requested()) break;
       const std::size_t before = share * (done + proofs.size());
@@ -167,14 +166,41 @@ struct Prove {
     }
     return proofs;
   }
+};
 
-  template <class Level>
-  typename Level::Instance parse() const {
-    try {
-      return Level::Instance::parse(instance_text);
-    } catch (const std::invalid_argument& error) {
-      throw InputError({.file = "--instance", .found = error.what(), .wanted = std::string(Level::example)});
-    }
+struct Mutants {
+  static constexpr std::string_view name = "mutants";
+  static constexpr std::string_view about = "every mutant against every property, correct verifiers as controls";
+
+  KillOptions options;
+  WorkChoice work;
+
+  void declare(CLI::App& app) {
+    app.add_option("--instances", options.instances, "instances offered to a mutant, small first")
+        ->check(between(1, 1'000'000))
+        ->capture_default_str();
+    app.add_option("--controls", options.controls, "instances of each correct verifier and draft law")
+        ->check(between(1, 1'000'000))
+        ->capture_default_str();
+    app.add_option("--further", options.further, "instances a caught mutant is still asked on, for the other marks")
+        ->check(between(0, 1'000'000))
+        ->capture_default_str();
+    app.add_option("--shares", options.shares,
+                   "count which share of so many instances shows each mutant; exit code 1 below one in ten")
+        ->check(between(0, 1'000'000))
+        ->capture_default_str();
+    work.declare(app);
+  }
+
+  int run(const Session& session) {
+    session.set(options.proof);
+    options.checkpoint = work.open(session, {});
+    const KillMatrix matrix = kill_matrix(options);
+    if (options.checkpoint)
+      if (const auto code = work.finish(session)) return *code;
+    session.write(report_kill_matrix(matrix, options, session.timings));
+    if (stop_requested()) return exit_undecided;
+    return matrix.clean() ? exit_held : exit_violated;
   }
 };
 

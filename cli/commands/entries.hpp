@@ -1,14 +1,78 @@
-// `draftproof describe NAME`: all information on one entry of `draftproof list`.
+// `draftproof list` and `draftproof describe NAME`: everything registered, and all information on one entry.
 #pragma once
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include <draftproof/cli/inventory.hpp>
+#include <draftproof/captures/family.hpp>
+#include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof::commands {
+
+namespace detail {
+
+/// Verifiers, laws, properties, components, instances, families, and what other libraries have added. Entries of one
+/// kind follow each other.
+inline std::vector<Listed> inventory() {
+  std::vector<Listed> all;
+  const auto add = [&all](std::string kind, std::string_view name, std::string_view about) {
+    all.push_back({std::move(kind), std::string(name), std::string(about)});
+  };
+  const auto plural = [](Kind kind) {
+    return kind == Kind::lossy ? "lossy schemes" : std::string(name_of(kind)) + "s";
+  };
+  for (const auto& one : registry().verifiers()) add(plural(one->kind()), one->info().name, one->info().summary);
+  for (const auto& one : registry().drafters()) add("draft laws", one->info().name, one->info().summary);
+  for (const auto& one : registry().wrong_drafters()) add("wrong drafters", one->info().name, one->info().summary);
+  for (const auto& one : path_registry().wrong_drafters())
+    if (one->info().wrong) add("wrong drafters", one->info().name, one->info().summary);
+  for (const Property& one : registry().properties()) add("properties", one.name, one.about);
+  for (const auto& one : path_registry().verifiers())
+    add("path " + plural(one->kind()), one->info().name, one->info().summary);
+  for (const auto& one : path_registry().drafters()) add("tree laws", one->info().name, one->info().summary);
+  for (const auto& one : path_registry().wrong_drafters())  // those that declare a row of their own
+    if (!one->info().wrong) add("tree laws", one->info().name, one->info().summary);
+  for (const PathProperty& one : path_registry().properties()) add("path properties", one.name, one.about);
+  for (const auto& one : component_registry().components())
+    add(one->kind() == Kind::verifier ? "components" : "wrong components", one->qualified_name(),
+        one->info().summary);
+  for (const Generator& one : registry().generators()) add("instances", one.name, one.about);
+  for (const FamilyInfo& one : known_families()) add("families", one.name, one.about);
+  all.insert(all.end(), more_to_list().begin(), more_to_list().end());
+  return all;
+}
+
+}  // namespace detail
+
+struct List {
+  static constexpr std::string_view name = "list";
+  static constexpr std::string_view about = "verifiers, mutants, draft laws, properties, families and studies";
+
+  void declare(CLI::App&) {}
+
+  int run(const Session& session) const {
+    Document document;
+    document.data = {{"schema", "draftproof.list/2"}};
+    const auto add = [&document](const std::string& kind, std::string_view item, std::string_view summary) {
+      if (document.sections.empty() || document.sections.back().title != kind)
+        document.sections.push_back({.title = kind, .table = {{{"name"}, {"what it is"}}, {}}});
+      document.sections.back().table.rows.push_back({{std::string(item)}, {std::string(summary)}});
+      std::string field = kind;
+      std::replace(field.begin(), field.end(), ' ', '_');
+      document.data[field].push_back({{"name", item}, {"summary", summary}});
+    };
+    for (const Listed& entry : detail::inventory()) add(entry.kind, entry.name, entry.about);
+    session.write(document);
+    return exit_held;
+  }
+};
 
 struct Describe {
   static constexpr std::string_view name = "describe";
@@ -97,7 +161,7 @@ struct Describe {
 
   /// What has no information beyond its entry, or is described by it.
   void describe_entry(Document& document) const {
-    const std::vector<Listed> all = inventory();
+    const std::vector<Listed> all = detail::inventory();
     const auto entry = std::find_if(all.begin(), all.end(), [this](const Listed& one) { return one.name == item; });
     const AnyComponent* const component = component_registry().component(item);
     if (entry == all.end() && component == nullptr) unknown_entry(all, item);
