@@ -13,8 +13,8 @@
 #include <sstream>
 #include <utility>
 
+#include <draftproof/captures/array.hpp>
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/captures/mapped_file.hpp>
 #include <draftproof/cli/machine.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/doors/gate/foreign_paths.hpp>

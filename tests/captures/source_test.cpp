@@ -3,9 +3,9 @@
 #include <draftproof/captures/capture.hpp>
 #include <draftproof/captures/families/generated.hpp>
 #include <draftproof/captures/family.hpp>
-#include <draftproof/captures/npz.hpp>
 
 #include <draftproof/tests/support/hostile.hpp>
+#include <draftproof/tests/support/written_capture.hpp>
 
 namespace draftproof {
 namespace {
