@@ -100,8 +100,9 @@ TEST(Fuzz, Safetensors) { fuzz("x.safetensors", small_safetensors(), 3); }
 TEST(Fuzz, Npy) { fuzz("x.npy", npy("<f4", "(2, 1, 2)", raw(std::vector<float>{0, -200, -200, 0})), 4); }
 
 TEST(Fuzz, Sidecar) {
+  const std::string rows = small_npz(Compression::Stored);  // in a directory of the same name, which is removed
   const TemporaryDirectory directory;
-  directory.write("x.npz", small_npz(Compression::Stored));
+  directory.write("x.npz", rows);
   const std::string good =
       R"({"schema": "draftproof.capture/1", "values": "log_probability", "vocabulary": 3, "x": [1, {"y": "z"}]})";
   fuzz(directory, "x.json", good, 5, 2000, "x.npz");
