@@ -1,8 +1,13 @@
 #include <draftproof/captures/array.hpp>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cassert>
-#include <type_traits>
+#include <system_error>
+
+#include <fmt/format.h>
 
 #include <draftproof/sim/numeric/short_float.hpp>
 
@@ -18,50 +23,54 @@ T load(const Array& array, std::size_t i) {
   return value;
 }
 
+InputError unreadable(const std::filesystem::path& path, std::string found) {
+  return file_error(path.string(), std::move(found), "a readable file");
+}
+
 }  // namespace
 
-std::size_t width(DType dtype) {
-  switch (dtype) {
-    case DType::I8:
-    case DType::U8:
-      return 1;
-    case DType::F16:
-    case DType::BF16:
-      return 2;
-    case DType::F32:
-    case DType::I32:
-      return 4;
-    case DType::F64:
-    case DType::I64:
-      return 8;
-  }
-  return 0;
+FileBytes::FileBytes(const std::filesystem::path& path) : path_(path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw unreadable(path, "no such file");
+  if (!std::filesystem::is_regular_file(status)) throw unreadable(path, "something else than a file");
+  size_ = std::filesystem::file_size(path, error);
+  stream_.open(path, std::ios::binary);
+  if (error || !stream_) throw unreadable(path, "a file that cannot be opened");
 }
 
-std::string_view to_string(DType dtype) {
-  switch (dtype) {
-    case DType::F16:
-      return "f16";
-    case DType::BF16:
-      return "bf16";
-    case DType::F32:
-      return "f32";
-    case DType::F64:
-      return "f64";
-    case DType::I8:
-      return "i8";
-    case DType::U8:
-      return "u8";
-    case DType::I32:
-      return "i32";
-    case DType::I64:
-      return "i64";
-  }
-  return "unknown";
+void FileBytes::read(std::span<std::byte> bytes) {
+  stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  const auto count = static_cast<std::size_t>(stream_.gcount());
+  if (count != bytes.size())
+    throw file_error(path_.string(), fmt::format("the end of the file after {} more bytes", count),
+                     fmt::format("{} bytes", bytes.size()));
 }
 
-bool is_floating(DType dtype) {
-  return dtype == DType::F16 || dtype == DType::BF16 || dtype == DType::F32 || dtype == DType::F64;
+MappedFile::MappedFile(const std::filesystem::path& path) {
+  const auto size = static_cast<std::size_t>(FileBytes(path).size());
+  if (size == 0) return;
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  void* const start = descriptor < 0 ? MAP_FAILED : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (descriptor >= 0) close(descriptor);
+  if (start == MAP_FAILED) throw unreadable(path, "a file that cannot be mapped");
+  madvise(start, size, MADV_SEQUENTIAL);
+  bytes_ = {static_cast<const std::byte*>(start), size};
+  ++mapped_;
+}
+
+MappedFile::~MappedFile() {
+  if (bytes_.empty()) return;
+  munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  --mapped_;
+}
+
+void MappedFile::note_read(std::size_t count) const {
+  // A fault brings in the pages around it, 64 KiB by default.
+  constexpr std::size_t around = 1 << 16, most = std::size_t{1} << 28;
+  if (resident_.fetch_add(count + around, std::memory_order_relaxed) < most) return;
+  resident_.store(0, std::memory_order_relaxed);
+  madvise(const_cast<std::byte*>(bytes_.data()), bytes_.size(), MADV_DONTNEED);
 }
 
 double Array::as_double(std::size_t i) const {
@@ -115,21 +124,13 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
   return text + "]";
 }
 
-template <class T>
-Array make_array(std::vector<std::size_t> shape, std::span<const T> values) {
-  constexpr bool floating = std::is_floating_point_v<T>;
-  constexpr DType dtype =
-      floating ? (sizeof(T) == 4 ? DType::F32 : DType::F64) : (sizeof(T) == 4 ? DType::I32 : DType::I64);
-  Array array{.dtype = dtype, .shape = std::move(shape), .bytes = std::vector<std::byte>(values.size_bytes())};
-  if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), values.size_bytes());
-  [[maybe_unused]] const auto wanted = array_bytes(dtype, {array.shape.begin(), array.shape.end()});
-  assert(wanted && *wanted == array.bytes.size());
-  return array;
+InputError file_error(const std::string& file, std::string found, std::string wanted) {
+  return array_error(file, "", std::move(found), std::move(wanted));
 }
 
-template Array make_array<float>(std::vector<std::size_t>, std::span<const float>);
-template Array make_array<double>(std::vector<std::size_t>, std::span<const double>);
-template Array make_array<std::int32_t>(std::vector<std::size_t>, std::span<const std::int32_t>);
-template Array make_array<std::int64_t>(std::vector<std::size_t>, std::span<const std::int64_t>);
+InputError array_error(const std::string& file, std::string_view array, std::string found, std::string wanted,
+                       std::optional<std::size_t> row, std::optional<std::size_t> token) {
+  return InputError({file, std::string(array), row, token, std::move(found), std::move(wanted)});
+}
 
 }  // namespace draftproof

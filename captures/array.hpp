@@ -1,11 +1,15 @@
-// An array as stored in a file: a type, a shape and little-endian bytes in row-major order. The readers of file
-// formats produce it; the capture schema defines its meaning.
+// Files of arrays, as all readers see them: a file that is read or mapped, and an array as stored in it, with a type, a
+// shape and little-endian bytes in row-major order. The capture schema defines what an array means.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,39 +19,92 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/captures/mapped_file.hpp>
+#include <draftproof/captures/input_error.hpp>
 
 namespace draftproof {
 
 static_assert(std::endian::native == std::endian::little, "captures are little-endian and read without swapping");
 
+/// A regular file, read from front to back. Its size is known before memory is allocated.
+class FileBytes {
+ public:
+  /// Throws: InputError if `path` is missing, is not a regular file, or cannot be opened.
+  explicit FileBytes(const std::filesystem::path& path);
+
+  /// Size of the file in bytes.
+  std::uint64_t size() const { return size_; }
+  /// Fills `bytes` with the next bytes. Throws: InputError if the file ends before.
+  void read(std::span<std::byte> bytes);
+
+ private:
+  std::filesystem::path path_;
+  std::ifstream stream_;
+  std::uint64_t size_ = 0;
+};
+
+/// A regular file mapped into memory, read-only. Pages are read when they are used.
+class MappedFile {
+ public:
+  /// Throws: InputError if `path` is missing, is not a regular file, or cannot be mapped.
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  /// All bytes of the file, from its first on; valid as long as the object.
+  std::span<const std::byte> bytes() const { return bytes_; }
+  /// Notes that `count` bytes in one place were read. From time to time the pages that were read are let go, so that
+  /// the memory of the process does not grow with what it has read; they stay in the system's cache. Thread-safe.
+  void note_read(std::size_t count) const;
+  /// Whether the process has such a file now. A handler of signals may ask.
+  static bool any() { return mapped_.load() > 0; }
+
+ private:
+  static inline std::atomic<int> mapped_{0};
+  std::span<const std::byte> bytes_{};
+  mutable std::atomic<std::size_t> resident_{0};
+};
+
 enum class DType { F16, BF16, F32, F64, I8, U8, I32, I64 };
 
+/// What messages and the two formats call a type.
+struct TypeNames {
+  DType dtype;
+  std::size_t width;                        ///< bytes of an element
+  std::string_view text, safetensors, npy;  ///< bfloat16 has no NumPy type
+};
+/// By type.
+inline constexpr std::array<TypeNames, 8> type_names{{{DType::F16, 2, "f16", "F16", "<f2"},
+                                                      {DType::BF16, 2, "bf16", "BF16", {}},
+                                                      {DType::F32, 4, "f32", "F32", "<f4"},
+                                                      {DType::F64, 8, "f64", "F64", "<f8"},
+                                                      {DType::I8, 1, "i8", "I8", "|i1"},
+                                                      {DType::U8, 1, "u8", "U8", "|u1"},
+                                                      {DType::I32, 4, "i32", "I32", "<i4"},
+                                                      {DType::I64, 8, "i64", "I64", "<i8"}}};
+
+constexpr const TypeNames& names_of(DType dtype) { return type_names[static_cast<std::size_t>(dtype)]; }
 /// Number of bytes of one element.
-std::size_t width(DType dtype);
-
+constexpr std::size_t width(DType dtype) { return names_of(dtype).width; }
 /// `f32`, `bf16`, `i64`, .., for messages and metadata.
-std::string_view to_string(DType dtype);
-
+constexpr std::string_view to_string(DType dtype) { return names_of(dtype).text; }
 /// Whether it is one of the four floating-point types.
-bool is_floating(DType dtype);
+constexpr bool is_floating(DType dtype) { return dtype <= DType::F64; }
 
+/// Values of one type and shape.
 struct Array {
-  /// Values of one type and shape.
   DType dtype = DType::F32;
-  std::vector<std::size_t> shape;  // empty: one element
-  std::vector<std::byte> bytes;    // product of shape times width(dtype); empty if `mapped` has them
-  std::span<const std::byte> mapped = {};            // the bytes of `file`
+  std::vector<std::size_t> shape;          // empty: one element
+  std::vector<std::byte> bytes;            // product of shape times width(dtype); empty if `mapped` has them
+  std::span<const std::byte> mapped = {};  // the bytes of `file`
   std::shared_ptr<const MappedFile> file = nullptr;  // keeps the mapping
 
   /// The elements, wherever they are.
   std::span<const std::byte> data() const { return file ? mapped : std::span<const std::byte>(bytes); }
   /// Number of elements.
   std::size_t size() const { return data().size() / width(dtype); }
-
   /// Element `i` < size(), row-major. Exact for every type except integers beyond 2^53.
   double as_double(std::size_t i) const;
-
   /// Element `i` < size() of an integer array.
   std::int64_t as_integer(std::size_t i) const;
 };
@@ -72,8 +129,11 @@ std::optional<std::size_t> array_bytes(DType dtype, std::span<const std::uint64_
 /// The shape as `[3, 4]`.
 std::string shape_text(std::span<const std::uint64_t> shape);
 
-/// An array of float, double, std::int32_t or std::int64_t values. `values` has as many elements as `shape`.
-template <class T>
-Array make_array(std::vector<std::size_t> shape, std::span<const T> values);
+/// An error of a file, a specification or an option.
+InputError file_error(const std::string& file, std::string found, std::string wanted);
+
+/// An error in an array of a file, in its row and token where they are given.
+InputError array_error(const std::string& file, std::string_view array, std::string found, std::string wanted,
+                       std::optional<std::size_t> row = {}, std::optional<std::size_t> token = {});
 
 }  // namespace draftproof

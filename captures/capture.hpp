@@ -1,5 +1,17 @@
 // A capture: target and proposal laws of real models in the same contexts, from one .npz, .safetensors or .npy file
-// with its metadata (see capture_schema.hpp). Shapes and ids are checked on opening, each row when it is read.
+// with its metadata. Shapes and ids are checked on opening, each row when it is read.
+//
+//   array                     shape    meaning
+//   target                    [N, V]   the target's row at each position
+//   draft*                    [N, V]   a proposal's row; one or more arrays
+//   ids                       [N, K]   truncated form: token of each column, ascending, then -1 as padding; target
+//                                      and proposals are then [N, K] probabilities, 0 at padding
+//   rest_target, rest_draft*  [N]      truncated form: probability of all tokens not in ids
+//   tokens                    [N, W]   optional: ids of the context, left padded with -1
+//   next_token                [N]      optional: the token that came next
+//
+// The metadata is `NAME.json` beside `NAME.npz`, else `SET.json` for `SET_positions.npz`, `SET_topk.npz` and
+// `SET_trees.npz`, or the metadata inside a .safetensors file.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +25,26 @@
 #include <nlohmann/json.hpp>
 
 #include <draftproof/captures/array.hpp>
-#include <draftproof/captures/capture_schema.hpp>
 #include <draftproof/captures/filter.hpp>
 
 namespace draftproof {
+
+inline constexpr std::string_view capture_schema = "draftproof.capture/1";
+
+/// The kind of a stored number.
+enum class Values { LogProbability, Logit, Probability };
+
+/// `log_probability`, `logit` or `probability`, as in the metadata.
+constexpr std::string_view to_string(Values values) {
+  constexpr std::string_view names[]{"log_probability", "logit", "probability"};
+  return names[static_cast<int>(values)];
+}
+/// The kind of that name; nothing if there is none.
+constexpr std::optional<Values> values_named(std::string_view name) {
+  for (const Values values : {Values::LogProbability, Values::Logit, Values::Probability})
+    if (name == to_string(values)) return values;
+  return std::nullopt;
+}
 
 class Capture {
  public:
@@ -37,7 +65,7 @@ class Capture {
 
   /// Whether the file has the truncated form.
   bool truncated() const { return truncated_; }
-  Values values() const { return declared_.values; }
+  Values values() const { return values_; }
 
   /// Names of the proposals, in the order of the file.
   const std::vector<std::string>& proposals() const { return proposals_; }
@@ -66,8 +94,8 @@ class Capture {
 
  private:
   Capture(std::string file, NamedArrays arrays, nlohmann::json metadata);
-  static nlohmann::json metadata_of(const std::filesystem::path& path);
 
+  void read_declared();
   const Array& require(std::string_view name) const;
   void check_shape(std::string_view name, std::size_t columns) const;
   void check_ids() const;
@@ -77,7 +105,8 @@ class Capture {
   std::string file_;
   NamedArrays arrays_;
   nlohmann::json metadata_;
-  Declared declared_;
+  Values values_ = Values::LogProbability;
+  std::optional<std::size_t> vocabulary_ = {};  // as the metadata declares it
   std::vector<std::string> proposals_;
   std::size_t positions_ = 0, columns_ = 0;
   bool truncated_ = false;

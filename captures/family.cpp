@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/array.hpp>
 #include <draftproof/captures/nearest_names.hpp>
 
 namespace draftproof {
@@ -29,7 +29,7 @@ std::string one_of(const Range& range, std::string_view name) {
 const FamilyInfo& find_family(std::string_view name, const std::string& spec) {
   for (const FamilyInfo& info : added_families())
     if (info.name == name) return info;
-  throw InputError({.file = spec, .found = "no family " + in_quotes(name), .wanted = one_of(added_families(), name)});
+  throw file_error(spec, "no family " + in_quotes(name), one_of(added_families(), name));
 }
 
 double parse_number(std::string_view text, const ParameterInfo& parameter, const std::string& spec) {
@@ -39,10 +39,9 @@ double parse_number(std::string_view text, const ParameterInfo& parameter, const
   const bool whole = parameter.kind == ParameterKind::Whole;
   if (number && value >= parameter.low && value <= parameter.high && (!whole || value == std::floor(value)))
     return value;
-  throw InputError({.file = spec,
-                    .found = fmt::format("{} = {}", parameter.name, in_quotes(text)),
-                    .wanted = fmt::format("a {} from {} to {} ({})", whole ? "whole number" : "number", parameter.low,
-                                          parameter.high, parameter.about)});
+  throw file_error(spec, fmt::format("{} = {}", parameter.name, in_quotes(text)),
+                   fmt::format("a {} from {} to {} ({})", whole ? "whole number" : "number", parameter.low,
+                               parameter.high, parameter.about));
 }
 
 const ParameterInfo& positions_parameter() {
@@ -97,12 +96,10 @@ Family parse_family(std::string_view spec) {
     const auto known =
         std::find_if(parameters.begin(), parameters.end(), [name](const auto& p) { return p.name == name; });
     if (known == parameters.end())
-      throw InputError({.file = whole_spec,
-                        .found = fmt::format("no parameter {} of {}", in_quotes(name), info.name),
-                        .wanted = one_of(parameters, name)});
+      throw file_error(whole_spec, fmt::format("no parameter {} of {}", in_quotes(name), info.name),
+                       one_of(parameters, name));
     auto& value = given[static_cast<std::size_t>(known - parameters.begin())];
-    if (value)
-      throw InputError({.file = whole_spec, .found = known->name + " twice", .wanted = "each parameter once"});
+    if (value) throw file_error(whole_spec, known->name + " twice", "each parameter once");
     value = parse_number(part.substr(std::min(equals + 1, part.size())), *known, whole_spec);
   }
 

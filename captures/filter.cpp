@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/array.hpp>
 #include <draftproof/captures/row.hpp>
 #include <draftproof/sim/numeric/neumaier_sum.hpp>
 
@@ -53,11 +53,9 @@ std::vector<double> cut(std::span<const double> values, std::vector<double> weig
 
 void check_filter(const Filter& filter, const std::string& who) {
   if (!(std::isfinite(filter.temperature) && filter.temperature >= 0))
-    throw InputError({.file = who,
-                      .found = fmt::format("temperature {}", filter.temperature),
-                      .wanted = "a finite temperature >= 0"});
+    throw file_error(who, fmt::format("temperature {}", filter.temperature), "a finite temperature >= 0");
   if (!(filter.top_p > 0 && filter.top_p <= 1))
-    throw InputError({.file = who, .found = fmt::format("top-p {}", filter.top_p), .wanted = "0 < top-p <= 1"});
+    throw file_error(who, fmt::format("top-p {}", filter.top_p), "0 < top-p <= 1");
 }
 
 nlohmann::json to_json(const Filter& filter) {

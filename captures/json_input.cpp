@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/captures/file_bytes.hpp>
-#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/array.hpp>
 
 namespace draftproof {
 
@@ -17,15 +16,12 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& file)
   const auto guard = [&](int depth, json::parse_event_t event, json& parsed) {
     const bool opens = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
     if (opens && depth >= deepest_json)
-      throw InputError({.file = file,
-                        .found = fmt::format("JSON nested deeper than {} levels", deepest_json),
-                        .wanted = "plain metadata"});
+      throw file_error(file, fmt::format("JSON nested deeper than {} levels", deepest_json), "plain metadata");
     if (event == json::parse_event_t::object_start) keys.emplace_back();
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      throw InputError({.file = file,
-                        .found = "JSON with the key " + in_quotes(parsed.get<std::string>()) + " twice in one object",
-                        .wanted = "each key once"});
+      throw file_error(file, "JSON with the key " + in_quotes(parsed.get<std::string>()) + " twice in one object",
+                       "each key once");
     return true;
   };
   json parsed;
@@ -33,11 +29,9 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& file)
     parsed = json::parse(text.begin(), text.end(), guard);
   } catch (const json::exception& error) {
     // The library's message quotes the text; in_quotes makes it printable and short.
-    throw InputError({.file = file, .found = "no JSON: " + in_quotes(error.what()), .wanted = "a JSON object"});
+    throw file_error(file, "no JSON: " + in_quotes(error.what()), "a JSON object");
   }
-  if (!parsed.is_object())
-    throw InputError(
-        {.file = file, .found = fmt::format("a JSON {}", parsed.type_name()), .wanted = "a JSON object"});
+  if (!parsed.is_object()) throw file_error(file, fmt::format("a JSON {}", parsed.type_name()), "a JSON object");
   return parsed;
 }
 
@@ -47,9 +41,8 @@ nlohmann::json read_json_object(const std::filesystem::path& path) {
   constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20;
   FileBytes file(path);
   if (file.size() > most_bytes)
-    throw InputError({.file = path.string(),
-                      .found = fmt::format("{} bytes", file.size()),
-                      .wanted = fmt::format("at most {} bytes of JSON metadata", most_bytes)});
+    throw file_error(path.string(), fmt::format("{} bytes", file.size()),
+                     fmt::format("at most {} bytes of JSON metadata", most_bytes));
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   file.read(std::as_writable_bytes(std::span(text)));
   return parse_json_object(text, path.string());

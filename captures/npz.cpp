@@ -1,50 +1,168 @@
 #include <draftproof/captures/npz.hpp>
 
 #include <algorithm>
-#include <cassert>
-#include <memory>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
 #include <zip.h>
 
-#include <draftproof/captures/file_bytes.hpp>
-#include <draftproof/captures/input_error.hpp>
-#include <draftproof/captures/npy.hpp>
-
 namespace draftproof {
 namespace {
 
-struct DiscardArchive {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-using Archive = std::unique_ptr<zip_t, DiscardArchive>;
+/// Fills the span with the next bytes of a stream; throws if it cannot.
+using ReadBytes = std::function<void(std::span<std::byte>)>;
 
-struct CloseEntry {
-  void operator()(zip_file_t* entry) const { zip_fclose(entry); }
-};
-using Entry = std::unique_ptr<zip_file_t, CloseEntry>;
+/// The Python dict literal in an .npy header, e.g. `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`:
+/// exactly the three keys that NumPy writes, each once, in any order. Nothing is evaluated.
+class NpyDict {
+ public:
+  std::string descr{};
+  bool fortran_order = false;
+  std::vector<std::uint64_t> shape{};
 
-Archive open_archive(const std::filesystem::path& path, int flags) {
-  int code = 0;
-  Archive archive(zip_open(path.c_str(), flags, &code));
-  if (archive) return archive;
-  zip_error_t error;
-  zip_error_init_with_code(&error, code);
-  const std::string text = zip_error_strerror(&error);
-  zip_error_fini(&error);
-  throw InputError({.file = path.string(), .found = text, .wanted = "a zip archive (.npz)"});
+  NpyDict(std::string_view text, const std::string& file, const std::string& array)
+      : text_(text), file_(file), array_(array) {
+    std::set<std::string> seen;
+    list("{", "}", [&] {
+      const std::string key = string();
+      if (!seen.insert(key).second) refuse("the .npy header key " + in_quotes(key) + " twice", "each key once");
+      expect(":");
+      if (key == "descr") {
+        descr = string();
+      } else if (key == "fortran_order") {
+        fortran_order = take("True");
+        if (!fortran_order) expect("False");
+      } else if (key == "shape") {
+        list("(", ")", [&] {
+          shape.push_back(integer());
+          if (shape.size() > 32) refuse("more than 32 dimensions", "at most 32");
+        });
+      } else {
+        refuse("the .npy header key " + in_quotes(key), "descr, fortran_order and shape");
+      }
+    });
+    skip_space();
+    if (!text_.empty()) refuse(in_quotes(text_) + " after the .npy header", "spaces and a line end");
+    if (seen.size() != 3) refuse(fmt::format("{} .npy header keys", seen.size()), "descr, fortran_order and shape");
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string found, std::string wanted) const {
+    throw array_error(file_, array_, std::move(found), std::move(wanted));
+  }
+  void skip_space() { text_.remove_prefix(std::min(text_.find_first_not_of(" \n"), text_.size())); }
+  bool take(std::string_view word) {
+    skip_space();
+    if (!text_.starts_with(word)) return false;
+    text_.remove_prefix(word.size());
+    return true;
+  }
+  void expect(std::string_view word) {
+    if (!take(word)) refuse(in_quotes(text_.substr(0, 12)) + " in the .npy header", in_quotes(word));
+  }
+  /// Items between brackets, with commas between them and perhaps one after the last.
+  template <class Item>
+  void list(std::string_view open, std::string_view close, Item item) {
+    expect(open);
+    while (!take(close)) {
+      item();
+      if (!take(",")) return expect(close);
+    }
+  }
+  std::string string() {
+    const char quote = take("'") ? '\'' : '"';
+    if (quote == '"') expect("\"");
+    const std::size_t end = text_.find(quote);
+    if (end == std::string_view::npos) refuse("an open string in the .npy header", "a closing quote");
+    const std::string result(text_.substr(0, end));
+    text_.remove_prefix(end + 1);
+    return result;
+  }
+  std::uint64_t integer() {
+    skip_space();
+    constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
+    const std::size_t digits = std::min(text_.find_first_not_of("0123456789"), text_.size());
+    if (digits == 0) refuse(in_quotes(text_.substr(0, 12)) + " in the shape", "a non-negative whole number");
+    std::uint64_t value = 0;
+    for (const char character : text_.substr(0, digits)) {
+      const auto digit = static_cast<std::uint64_t>(character - '0');
+      if (value > (largest - digit) / 10) refuse("a dimension beyond 2^63", "a shape that fits a file");
+      value = 10 * value + digit;
+    }
+    text_.remove_prefix(digits);
+    return value;
+  }
+
+  std::string_view text_;  // what is left
+  const std::string& file_;
+  const std::string& array_;
+};
+
+/// Reads one .npy stream of `total` bytes, which its header must match exactly. Throws: InputError.
+Array read_stream(const ReadBytes& read, std::uint64_t total, const std::string& file, const std::string& array) {
+  const auto refuse = [&](std::string found, std::string wanted) {
+    return array_error(file, array, std::move(found), std::move(wanted));
+  };
+  std::uint64_t left = total;
+  const auto take = [&](std::span<std::byte> bytes, std::string_view what) {
+    if (bytes.size() > left) throw refuse(fmt::format("{} bytes", total), fmt::format("a whole .npy {}", what));
+    left -= bytes.size();
+    read(bytes);
+  };
+
+  std::array<std::byte, 8> start{};
+  take(start, "magic string");
+  if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0) throw refuse("no .npy magic string", "\"\\x93NUMPY\"");
+  const int version = std::to_integer<int>(start[6]);
+  if (version < 1 || version > 3 || start[7] != std::byte{0})
+    throw refuse(fmt::format(".npy version {}.{}", version, std::to_integer<int>(start[7])),
+                 "version 1.0, 2.0 or 3.0");
+
+  std::uint32_t length = 0;
+  take(std::as_writable_bytes(std::span(&length, 1)).first(version == 1 ? 2 : 4), "header length");
+  // NumPy refuses more than 10000 bytes unless it is told to trust the file.
+  constexpr std::size_t longest_header = 10000;
+  if (length > longest_header || length > left)
+    throw refuse(fmt::format("a header of {} bytes", length),
+                 fmt::format("at most {} and within the array's {} bytes", longest_header, total));
+  std::string text(length, '\0');
+  take(std::as_writable_bytes(std::span(text)), "header");
+
+  const NpyDict dict(text, file, array);
+  const auto known = std::find_if(type_names.begin(), type_names.end(),
+                                  [&](const TypeNames& type) { return !type.npy.empty() && type.npy == dict.descr; });
+  if (known == type_names.end())
+    throw refuse("elements of type " + in_quotes(dict.descr), "<f2, <f4, <f8, |i1, |u1, <i4 or <i8 (little-endian)");
+  if (dict.fortran_order) throw refuse("Fortran order", "rows stored one after another (C order)");
+  const auto bytes = array_bytes(known->dtype, dict.shape);
+  if (!bytes || *bytes != left)
+    throw refuse(fmt::format("{} bytes of {} for shape {}", left, known->text, shape_text(dict.shape)),
+                 bytes ? fmt::format("{} bytes", *bytes) : fmt::format("at most {} bytes", most_array_bytes));
+
+  Array result{.dtype = known->dtype, .shape = {dict.shape.begin(), dict.shape.end()}, .bytes = {}};
+  // Grown as data arrives, so that memory is proportional to the data present and not to the claimed size.
+  constexpr std::size_t chunk = std::size_t{1} << 24;
+  while (result.bytes.size() < *bytes) {
+    const std::size_t done = result.bytes.size();
+    result.bytes.resize(std::min(*bytes, std::max(chunk, 2 * done)));
+    take(std::span(result.bytes).subspan(done), "body");
+  }
+  return result;
 }
+
+using Archive = std::unique_ptr<zip_t, decltype([](zip_t* archive) { zip_discard(archive); })>;
+using Entry = std::unique_ptr<zip_file_t, decltype([](zip_file_t* entry) { zip_fclose(entry); })>;
 
 // Deflate uses at least one bit for the length and one for the distance of a match of at most 258 bytes: at most 1032
 // bytes for each byte read (RFC 1951). A directory that claims a larger ratio is wrong.
 constexpr std::uint64_t largest_ratio = 1032;
 
-/// The directory record of entry `index`, checked as far as the directory alone permits. Throws: InputError.
-zip_stat_t checked_stat(zip_t* archive, zip_uint64_t index, std::uint64_t file_size, const std::string& file,
-                        const std::string& array) {
+/// The uncompressed size of entry `index`, checked as far as the directory alone permits. Throws: InputError.
+std::uint64_t checked_size(zip_t* archive, zip_uint64_t index, std::uint64_t file_size, const std::string& file,
+                           const std::string& array) {
   const auto refuse = [&](std::string found, std::string wanted) {
-    return InputError({.file = file, .array = array, .found = std::move(found), .wanted = std::move(wanted)});
+    return array_error(file, array, std::move(found), std::move(wanted));
   };
   zip_stat_t stat;
   constexpr zip_uint64_t needed =
@@ -58,31 +176,27 @@ zip_stat_t checked_stat(zip_t* archive, zip_uint64_t index, std::uint64_t file_s
   if (stat.comp_size > file_size || stat.size > stat.comp_size * reachable)
     throw refuse(fmt::format("{} bytes in {} compressed ones, in a file of {}", stat.size, stat.comp_size, file_size),
                  "sizes that fit each other");
-  return stat;
+  return stat.size;
 }
 
-Array read_entry(zip_t* archive, zip_uint64_t index, const zip_stat_t& stat, const std::string& file,
+Array read_entry(zip_t* archive, zip_uint64_t index, std::uint64_t size, const std::string& file,
                  const std::string& array) {
   const Entry entry(zip_fopen_index(archive, index, 0));
-  if (!entry) throw InputError({.file = file, .array = array, .found = zip_strerror(archive), .wanted = "data"});
+  if (!entry) throw array_error(file, array, zip_strerror(archive), "data");
   const auto refuse = [&](std::string wanted) {
-    const char* problem = zip_file_strerror(entry.get());
-    return InputError({.file = file,
-                       .array = array,
-                       .found = zip_error_code_zip(zip_file_get_error(entry.get())) == ZIP_ER_OK
-                                    ? std::string("data of another length than the zip directory says")
-                                    : std::string(problem),
-                       .wanted = std::move(wanted)});
+    const bool sound = zip_error_code_zip(zip_file_get_error(entry.get())) == ZIP_ER_OK;
+    return array_error(file, array,
+                       sound ? "data of another length than the zip directory says" : zip_file_strerror(entry.get()),
+                       std::move(wanted));
   };
-  Array result = read_npy(
-      [&](std::span<std::byte> bytes) {
-        while (!bytes.empty()) {
-          const zip_int64_t count = zip_fread(entry.get(), bytes.data(), bytes.size());
-          if (count <= 0) throw refuse(fmt::format("{} more bytes", bytes.size()));
-          bytes = bytes.subspan(static_cast<std::size_t>(count));
-        }
-      },
-      stat.size, file, array);
+  const auto read = [&](std::span<std::byte> bytes) {
+    while (!bytes.empty()) {
+      const zip_int64_t count = zip_fread(entry.get(), bytes.data(), bytes.size());
+      if (count <= 0) throw refuse(fmt::format("{} more bytes", bytes.size()));
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+  };
+  Array result = read_stream(read, size, file, array);
   // libzip compares the checksum when the end is read.
   std::byte beyond{};
   if (zip_fread(entry.get(), &beyond, 1) != 0) throw refuse("the end of the entry and its checksum");
@@ -91,65 +205,43 @@ Array read_entry(zip_t* archive, zip_uint64_t index, const zip_stat_t& stat, con
 
 }  // namespace
 
+Array read_npy(const std::filesystem::path& path) {
+  FileBytes file(path);
+  return read_stream([&file](std::span<std::byte> bytes) { file.read(bytes); }, file.size(), path.string(), "");
+}
+
 NamedArrays read_npz(const std::filesystem::path& path, const WantArray& want) {
   const std::string file = path.string();
   const std::uint64_t file_size = FileBytes(path).size();
-  const Archive archive = open_archive(path, ZIP_RDONLY);
+  int code = 0;
+  const Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  if (!archive) {
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    const std::string text = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    throw file_error(file, text, "a zip archive (.npz)");
+  }
   NamedArrays arrays;
   std::set<std::string> seen;
   std::uint64_t total = 0;
-  const zip_int64_t entries = zip_get_num_entries(archive.get(), 0);
-  for (zip_int64_t i = 0; i < entries; ++i) {
-    const auto index = static_cast<zip_uint64_t>(i);
+  const auto entries = static_cast<zip_uint64_t>(zip_get_num_entries(archive.get(), 0));
+  for (zip_uint64_t index = 0; index < entries; ++index) {
     const char* entry_name = zip_get_name(archive.get(), index, ZIP_FL_ENC_RAW);
     std::string name = entry_name == nullptr ? "" : entry_name;
-    if (!seen.insert(name).second)
-      throw InputError({.file = file, .found = "two entries named " + in_quotes(name), .wanted = "each name once"});
+    if (!seen.insert(name).second) throw file_error(file, "two entries named " + in_quotes(name), "each name once");
     constexpr std::string_view suffix = ".npy";
     if (!name.ends_with(suffix)) continue;
     name.resize(name.size() - suffix.size());
     if (!want(name)) continue;
-    const zip_stat_t stat = checked_stat(archive.get(), index, file_size, file, name);
-    total += std::min<std::uint64_t>(stat.size, most_array_bytes + 1);
+    const std::uint64_t size = checked_size(archive.get(), index, file_size, file, name);
+    total += std::min(size, most_array_bytes + 1);
     if (total > most_array_bytes)
-      throw InputError({.file = file,
-                        .array = name,
-                        .found = fmt::format("more than {} bytes of arrays", most_array_bytes),
-                        .wanted = "a smaller capture, or several"});
-    arrays.emplace_back(name, read_entry(archive.get(), index, stat, file, name));
+      throw array_error(file, name, fmt::format("more than {} bytes of arrays", most_array_bytes),
+                        "a smaller capture, or several");
+    arrays.emplace_back(name, read_entry(archive.get(), index, size, file, name));
   }
   return arrays;
-}
-
-void write_npz(const std::filesystem::path& path, const NamedArrays& arrays, Compression compression) {
-  Archive archive = open_archive(path, ZIP_CREATE | ZIP_TRUNCATE);
-  const auto refuse = [&] {
-    return InputError({.file = path.string(), .found = zip_strerror(archive.get()), .wanted = "a file to write"});
-  };
-  std::vector<std::vector<std::byte>> contents;  // libzip reads them when the archive is closed
-  contents.reserve(arrays.size());
-  for (const auto& [name, array] : arrays) {
-    assert(array.dtype != DType::BF16);
-    const std::string header = npy_header(array);
-    const auto header_bytes = std::as_bytes(std::span(header));
-    auto& content = contents.emplace_back(header_bytes.begin(), header_bytes.end());
-    content.insert(content.end(), array.bytes.begin(), array.bytes.end());
-    zip_source_t* source = zip_source_buffer(archive.get(), content.data(), content.size(), 0);
-    if (source == nullptr) throw refuse();
-    const zip_int64_t added = zip_file_add(archive.get(), (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
-    if (added < 0) {
-      zip_source_free(source);
-      throw refuse();
-    }
-    const auto index = static_cast<zip_uint64_t>(added);
-    constexpr zip_uint16_t first_of_1980 = (1 << 5) | 1;
-    const zip_int32_t method = compression == Compression::Stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE;
-    if (zip_set_file_compression(archive.get(), index, method, 0) != 0 ||
-        zip_file_set_dostime(archive.get(), index, 0, first_of_1980, 0) != 0)
-      throw refuse();
-  }
-  if (zip_close(archive.get()) != 0) throw refuse();
-  (void)archive.release();
 }
 
 }  // namespace draftproof

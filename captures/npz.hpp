@@ -1,6 +1,6 @@
-// The .npz format of NumPy: a zip archive of .npy entries, read and written through libzip. Before allocation the
-// reader refuses sizes on which zip directory and .npy header disagree, sizes that no deflate stream reaches, and
-// repeated names.
+// NumPy's formats: .npy (versions 1 to 3), which is magic, a Python dict literal with type, order and shape, then raw
+// elements; and .npz, a zip archive of .npy entries, read through libzip. The readers trust nothing: before memory is
+// allocated, header, zip directory and file must agree on every byte, and no size may be beyond what deflate reaches.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +9,12 @@
 
 namespace draftproof {
 
+/// Reads a plain .npy file. Throws: InputError, also on big-endian, object and structured types and Fortran order.
+Array read_npy(const std::filesystem::path& path);
+
 /// The arrays of the archive that `want` accepts, in archive order, with names without `.npy`. Throws: InputError on
-/// a file that is not a zip archive, encrypted entries, unsupported compression, checksum errors, and everything that
-/// read_npy refuses.
+/// a file that is not a zip archive, encrypted entries, repeated names, unsupported compression, checksum errors, and
+/// everything that read_npy refuses.
 NamedArrays read_npz(const std::filesystem::path& path, const WantArray& want);
-
-enum class Compression { Stored, Deflated };
-
-/// Writes `arrays` (any type except BF16) to `path`, replacing the file. The bytes depend on the arrays only: entries
-/// have a fixed date. Throws: InputError if the file cannot be written.
-void write_npz(const std::filesystem::path& path, const NamedArrays& arrays,
-               Compression compression = Compression::Deflated);
 
 }  // namespace draftproof

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/array.hpp>
 #include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof {
@@ -19,22 +19,15 @@ void normalise(std::vector<double>& weights) {
 std::vector<double> check_row(std::span<const double> row, const RowPlace& place, double tolerance) {
   for (std::size_t token = 0; token < row.size(); ++token) {
     if (std::isfinite(row[token]) && row[token] >= 0) continue;
-    throw InputError({.file = place.file,
-                      .array = place.array,
-                      .row = place.row,
-                      .token = token,
-                      .found = std::isnan(row[token]) ? "NaN" : fmt::format("{}", row[token]),
-                      .wanted = "a finite probability >= 0"});
+    throw array_error(place.file, place.array, std::isnan(row[token]) ? "NaN" : fmt::format("{}", row[token]),
+                      "a finite probability >= 0", place.row, token);
   }
   std::vector<double> law(row.begin(), row.end());
   const double sum = compensated_sum(law);
   // The negated form also rejects an infinite sum; finite entries can overflow.
   if (!(std::abs(sum - 1) <= tolerance))
-    throw InputError({.file = place.file,
-                      .array = place.array,
-                      .row = place.row,
-                      .found = fmt::format("probabilities with sum {:.9g}", sum),
-                      .wanted = fmt::format("a sum within {:g} of 1", tolerance)});
+    throw array_error(place.file, place.array, fmt::format("probabilities with sum {:.9g}", sum),
+                      fmt::format("a sum within {:g} of 1", tolerance), place.row);
   for (double& probability : law) probability /= sum;
   return law;
 }

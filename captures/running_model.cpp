@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/array.hpp>
 #include <draftproof/captures/filter.hpp>
-#include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/tiny_lm.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
@@ -161,9 +161,8 @@ TinyLm draft_of(const TinyLm& target, const std::string& word, const std::string
   if (const int bits = number_after(word, "q"); bits >= 2 && bits <= 8) return target.rounded(bits);
   if (const int layers = number_after(word, "exit"); layers >= 1 && layers <= target.shape().layers)
     return target.cut(layers);
-  throw InputError({.file = spec,
-                    .found = "the draft " + in_quotes(word),
-                    .wanted = fmt::format("q2 to q8 (bits), or exit1 to exit{} (layers)", target.shape().layers)});
+  throw file_error(spec, "the draft " + in_quotes(word),
+                   fmt::format("q2 to q8 (bits), or exit1 to exit{} (layers)", target.shape().layers));
 }
 
 }  // namespace
@@ -181,9 +180,8 @@ std::unique_ptr<PathSource> open_running_model(const std::string& spec, const So
                                                         : spec.substr(colon + 1);
   TinyLm target = TinyLm::open(spec.substr(0, colon));
   if (const int context = target.shape().context; context < needed_context)
-    throw InputError({.file = spec,
-                      .found = fmt::format("a context of {} tokens", context),
-                      .wanted = fmt::format("at least {}, a text and a path", needed_context)});
+    throw file_error(spec, fmt::format("a context of {} tokens", context),
+                     fmt::format("at least {}, a text and a path", needed_context));
   TinyLm draft = draft_of(target, word, spec);
   return std::make_unique<RunningModel>(
       spec, word,

@@ -42,8 +42,19 @@ struct SafetensorsHeader {
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size, const std::string& file,
                                            std::uint64_t most = most_array_bytes);
 
+/// A whole file: its header, and the data that the header describes.
+struct SafetensorsView {
+  SafetensorsHeader header;
+  std::span<const std::byte> data;
+};
+
+/// The file in `bytes`, with at most `most` bytes of data. `wanted` says in messages which headers are read.
+/// Throws: InputError.
+SafetensorsView view_safetensors(std::span<const std::byte> bytes, const std::string& file, std::uint64_t most,
+                                 const char* wanted);
+
 /// `F32`, `BF16`, .., the name of a type in a header.
-std::string_view safetensors_type(DType dtype);
+constexpr std::string_view safetensors_type(DType dtype) { return names_of(dtype).safetensors; }
 
 /// What stands before the data: eight bytes of length, then the header, padded with spaces to a multiple of eight.
 /// The ranges of `entries` are set, one after another; their names differ. `metadata` is an object of strings.

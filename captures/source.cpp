@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/array.hpp>
 #include <draftproof/captures/capture.hpp>
 #include <draftproof/captures/family.hpp>
-#include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/captures/philox_engine.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
@@ -40,9 +40,8 @@ std::vector<Filter> filters_of(const SourceOptions& options, const std::vector<s
                                const std::string& who) {
   if (options.draft_temperatures.empty()) return std::vector(proposals.size(), options.proposal_filter);
   if (proposals.size() != 1)
-    throw InputError({.file = who,
-                      .found = fmt::format("draft temperatures for {} proposals", proposals.size()),
-                      .wanted = fmt::format("one proposal of {}", fmt::join(proposals, ", "))});
+    throw file_error(who, fmt::format("draft temperatures for {} proposals", proposals.size()),
+                     fmt::format("one proposal of {}", fmt::join(proposals, ", ")));
   std::vector<Filter> filters;
   for (const double temperature : options.draft_temperatures) {
     filters.push_back(options.proposal_filter);
@@ -55,16 +54,14 @@ void check_draft_temperatures(const SourceOptions& options, const std::string& w
   const auto& temperatures = options.draft_temperatures;
   if (temperatures.empty()) return;
   if (temperatures.size() > static_cast<std::size_t>(max_drafts))
-    throw InputError({.file = who,
-                      .found = fmt::format("{} draft temperatures", temperatures.size()),
-                      .wanted = fmt::format("at most {}, one for each draft", max_drafts)});
+    throw file_error(who, fmt::format("{} draft temperatures", temperatures.size()),
+                     fmt::format("at most {}, one for each draft", max_drafts));
   for (const double temperature : temperatures)
     check_filter({.temperature = temperature}, who + ": draft temperatures");
   if (options.proposal_filter.temperature != 1)
-    throw InputError({.file = who,
-                      .found = fmt::format("proposal temperature {} beside draft temperatures",
-                                           options.proposal_filter.temperature),
-                      .wanted = "one or the other"});
+    throw file_error(
+        who, fmt::format("proposal temperature {} beside draft temperatures", options.proposal_filter.temperature),
+        "one or the other");
 }
 
 struct CaptureRows final : Source::Rows {
@@ -108,9 +105,8 @@ struct FamilyRows final : Source::Rows {
     for (const std::string& proposal : proposals) {
       const auto place = std::find(known.begin(), known.end(), proposal);
       if (place == known.end())
-        throw InputError({.file = name,
-                          .found = "no proposal " + in_quotes(proposal),
-                          .wanted = fmt::format("one of {}", fmt::join(known, ", "))});
+        throw file_error(name, "no proposal " + in_quotes(proposal),
+                         fmt::format("one of {}", fmt::join(known, ", ")));
       columns.push_back(static_cast<std::size_t>(place - known.begin()));
     }
     positions = family.positions;
@@ -174,11 +170,9 @@ std::shared_ptr<const Source::Rows> open_rows(std::string_view spec, const Sourc
   if (is_family_spec(spec)) return std::make_shared<FamilyRows>(spec, options.proposals, options.seed);
   std::vector<std::string> families;
   for (const FamilyInfo& info : known_families()) families.push_back(info.name);
-  throw InputError(
-      {.file = std::string(spec),
-       .found = "neither a file nor a family",
-       .wanted = fmt::format("a .npz, .safetensors or .npy file, or one of {}{}", fmt::join(families, ", "),
-                             did_you_mean(families, spec.substr(0, spec.find(':'))))});
+  throw file_error(std::string(spec), "neither a file nor a family",
+                   fmt::format("a .npz, .safetensors or .npy file, or one of {}{}", fmt::join(families, ", "),
+                               did_you_mean(families, spec.substr(0, spec.find(':')))));
 }
 
 }  // namespace
@@ -202,9 +196,8 @@ Source::Source(std::shared_ptr<const Rows> rows, const SourceOptions& options)
       filters_(filters_of(options, names_, rows_->name)) {
   selection_.end = std::min<std::uint64_t>(selection_.end, rows_->positions);
   if (selection_.first >= selection_.end && selection_ != Selection{.end = rows_->positions})
-    throw InputError({.file = rows_->name,
-                      .found = fmt::format("positions {}:{}", selection_.first, options.selection.end),
-                      .wanted = fmt::format("a range of its {} positions, from 0", rows_->positions)});
+    throw file_error(rows_->name, fmt::format("positions {}:{}", selection_.first, options.selection.end),
+                     fmt::format("a range of its {} positions, from 0", rows_->positions));
   selection_.sample = std::min(selection_.sample, selection_.end - selection_.first);
   if (draft_temperatures_.empty()) return;
   const std::string draft = names_.front();

@@ -8,8 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/captures/file_bytes.hpp>
-#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/array.hpp>
 
 namespace draftproof {
 
@@ -44,7 +43,7 @@ class Reader {
   std::size_t left() const { return bytes_.size() - position_; }
 
   [[noreturn]] void fail(std::string found, std::string wanted) const {
-    throw InputError({.file = file_, .found = std::move(found), .wanted = std::move(wanted)});
+    throw file_error(file_, std::move(found), std::move(wanted));
   }
 
  private:
@@ -128,9 +127,8 @@ void round_to(std::vector<float>& values, int bits) {
 TinyLm TinyLm::open(const std::filesystem::path& path) {
   FileBytes file(path);
   if (file.size() > most_bytes)
-    throw InputError({.file = path.string(),
-                      .found = fmt::format("{} bytes", file.size()),
-                      .wanted = fmt::format("at most {}: a small model", most_bytes)});
+    throw file_error(path.string(), fmt::format("{} bytes", file.size()),
+                     fmt::format("at most {}: a small model", most_bytes));
   std::vector<std::byte> bytes(static_cast<std::size_t>(file.size()));
   file.read(bytes);
   Reader reader(bytes, path.string());

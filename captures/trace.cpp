@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 
-#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/row.hpp>
 #include <draftproof/captures/safetensors.hpp>
+#include <draftproof/sim/distributions/softmax_block.hpp>
+#include <draftproof/sim/numeric/neumaier_sum.hpp>
 
 namespace draftproof {
 namespace {
@@ -15,23 +19,10 @@ namespace {
 /// The arrays of a trace file by name, each checked for its type and shape.
 class TraceArrays {
  public:
-  TraceArrays(std::span<const std::byte> bytes, const std::string& file) : file_{file} {
-    constexpr std::size_t length_size = sizeof(std::uint64_t);
-    if (bytes.size() < length_size)
-      throw InputError(
-          {.file = file, .found = fmt::format("{} bytes", bytes.size()), .wanted = "a safetensors file"});
-    std::uint64_t length = 0;
-    std::memcpy(&length, bytes.data(), length_size);
-    if (length > bytes.size() - length_size)
-      throw InputError({.file = file,
-                        .found = fmt::format("a header of {} bytes in a file of {}", length, bytes.size()),
-                        .wanted = "a header inside the file"});
-    const auto text = bytes.subspan(length_size, static_cast<std::size_t>(length));
-    data_ = bytes.subspan(length_size + text.size());
-    header_ = parse_safetensors_header({reinterpret_cast<const char*>(text.data()), text.size()}, data_.size(), file);
-  }
+  TraceArrays(std::span<const std::byte> bytes, const std::string& file)
+      : file_{file}, view_{view_safetensors(bytes, file, most_array_bytes, "a header inside the file")} {}
 
-  const nlohmann::json& metadata() const { return header_.metadata; }
+  const nlohmann::json& metadata() const { return view_.header.metadata; }
   bool has(std::string_view name) const { return find(name) != nullptr; }
 
   const SafetensorsEntry& need(std::string_view name) const {
@@ -48,7 +39,7 @@ class TraceArrays {
       throw refuse(name, "elements of type " + in_quotes(entry.type), wanted);
     if (entry.shape.size() != dimensions)
       throw refuse(name, "shape " + shape_text(entry.shape), fmt::format("{} dimensions", dimensions));
-    const std::byte* first = data_.data() + entry.begin;
+    const std::byte* first = view_.data.data() + entry.begin;
     if (reinterpret_cast<std::uintptr_t>(first) % width(*entry.dtype) != 0)
       throw refuse(name, fmt::format("data at offset {}", entry.begin), "a multiple of the size of an element");
     return first;
@@ -63,20 +54,18 @@ class TraceArrays {
   }
 
   InputError refuse(std::string_view name, std::string found, std::string wanted) const {
-    return InputError(
-        {.file = file_, .array = std::string(name), .found = std::move(found), .wanted = std::move(wanted)});
+    return array_error(file_, name, std::move(found), std::move(wanted));
   }
 
  private:
   const SafetensorsEntry* find(std::string_view name) const {
-    for (const SafetensorsEntry& entry : header_.entries)
+    for (const SafetensorsEntry& entry : view_.header.entries)
       if (entry.name == name) return &entry;
     return nullptr;
   }
 
   const std::string& file_;
-  std::span<const std::byte> data_;
-  SafetensorsHeader header_;
+  SafetensorsView view_;
 };
 
 std::string text_of(const nlohmann::json& metadata, const char* key, const char* otherwise = "") {
@@ -88,7 +77,7 @@ std::string text_of(const nlohmann::json& metadata, const char* key, const char*
 void check_starts(const std::string& file, const char* name, const std::vector<std::int64_t>& starts,
                   std::size_t blocks, std::size_t count) {
   const auto refuse = [&](std::string found, std::string wanted) {
-    return InputError({.file = file, .array = name, .found = std::move(found), .wanted = std::move(wanted)});
+    return array_error(file, name, std::move(found), std::move(wanted));
   };
   if (starts.size() != blocks + 1)
     throw refuse(fmt::format("{} entries", starts.size()), fmt::format("{}, one more than blocks", blocks + 1));
@@ -99,6 +88,15 @@ void check_starts(const std::string& file, const char* name, const std::vector<s
   if (static_cast<std::size_t>(starts.back()) != count)
     throw refuse(fmt::format("{} at the end", starts.back()), fmt::format("{}, the number of entries", count));
 }
+
+template <class T>
+T element(const std::byte* first, std::size_t i) {
+  T value;
+  std::memcpy(&value, first + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+std::string trace_number(double number) { return std::isnan(number) ? "NaN" : fmt::format("{:.9g}", number); }
 
 }  // namespace
 
@@ -128,8 +126,7 @@ Trace::Trace(std::span<const std::byte> bytes, std::string name) : file_{std::mo
   truncated_ = arrays.has("p_top");
   const std::string form = truncated_ ? "_top" : "_rows";
   const std::string values = text_of(metadata_, "values");
-  for (const Values kind : {Values::LogProbability, Values::Logit, Values::Probability})
-    if (values == to_string(kind)) values_ = kind;
+  values_ = values_named(values).value_or(values_);
   if (values != to_string(values_) || truncated_ != (values_ == Values::Probability))
     throw arrays.refuse("", "metadata \"values\": " + in_quotes(values),
                         truncated_ ? "\"probability\"" : "\"log_probability\" or \"logit\"");
@@ -184,16 +181,9 @@ std::size_t Trace::row_bytes() const {
 }
 
 void Trace::check_indices() const {
-  const auto refuse = [this](const char* name, std::size_t row, std::string found, std::string wanted) {
-    return InputError(
-        {.file = file_, .array = name, .row = row, .found = std::move(found), .wanted = std::move(wanted)});
-  };
   const auto check_count = [&](const char* name, std::size_t found, std::size_t wanted, const char* of) {
     if (found != wanted)
-      throw InputError({.file = file_,
-                        .array = name,
-                        .found = fmt::format("{} entries", found),
-                        .wanted = fmt::format("{}, as in {}", wanted, of)});
+      throw array_error(file_, name, fmt::format("{} entries", found), fmt::format("{}, as in {}", wanted, of));
   };
   check_count(rows_[0].name.c_str(), rows_[0].count, records(), "emitted");
   check_count("emitted_q", emitted_q_.size(), records(), "emitted");
@@ -206,7 +196,8 @@ void Trace::check_indices() const {
   const auto check_range = [&](const char* name, std::size_t row, std::int64_t value, std::int64_t low,
                                std::int64_t high) {
     if (value < low || value >= high)
-      throw refuse(name, row, std::to_string(value), fmt::format("a number from {} to {}", low, high - 1));
+      throw array_error(file_, name, std::to_string(value), fmt::format("a number from {} to {}", low, high - 1),
+                        row);
   };
   const auto tokens = static_cast<std::int64_t>(vocabulary_);
   std::vector<bool> named(proposal_rows());
@@ -217,7 +208,8 @@ void Trace::check_indices() const {
       if (emitted_q_[r] == -1) continue;
       check_range("emitted_q", r, emitted_q_[r], first_q, end_q);
       if (named[static_cast<std::size_t>(emitted_q_[r])])
-        throw refuse("emitted_q", r, fmt::format("row {} a second time", emitted_q_[r]), "each row once at most");
+        throw array_error(file_, "emitted_q", fmt::format("row {} a second time", emitted_q_[r]),
+                          "each row once at most", r);
       named[static_cast<std::size_t>(emitted_q_[r])] = true;
     }
     for (std::size_t d = draft_start(b); d < draft_start(b + 1); ++d) {
@@ -226,6 +218,115 @@ void Trace::check_indices() const {
       check_range("draft_parent", d, draft_parent_[d], -1, static_cast<std::int64_t>(d - draft_start(b)));
     }
   }
+}
+
+void Trace::check_ids() const {
+  for (const RowsOf whose : {RowsOf::target, RowsOf::proposal}) {
+    const Rows& of = rows(whose);
+    for (std::size_t row = 0; row < of.count; ++row) {
+      std::int32_t before = -1;
+      for (std::size_t i = 0; i < columns_; ++i) {
+        const auto id = element<std::int32_t>(of.ids, row * columns_ + i);
+        if (id <= before || static_cast<std::size_t>(id) >= vocabulary_)
+          throw array_error(file_, whose == RowsOf::target ? "p_top_ids" : "q_top_ids", std::to_string(id),
+                            fmt::format("ascending tokens below {}", vocabulary_), row, i);
+        before = id;
+      }
+    }
+  }
+  for (std::size_t r = 0; r < records(); ++r) {
+    if (emitted_q_[r] < 0) continue;
+    const std::size_t bytes = columns_ * sizeof(std::int32_t);
+    if (std::memcmp(rows_[0].ids + r * bytes, rows_[1].ids + static_cast<std::size_t>(emitted_q_[r]) * bytes, bytes))
+      throw array_error(file_, "q_top_ids", "other tokens than at its record",
+                        fmt::format("those of p_top_ids, row {}", r), static_cast<std::size_t>(emitted_q_[r]));
+  }
+}
+
+std::size_t Trace::symbol(RowsOf whose, std::size_t row, std::int32_t token) const {
+  if (!truncated_) return static_cast<std::size_t>(token);
+  const std::byte* ids = rows(whose).ids + row * columns_ * sizeof(std::int32_t);
+  std::size_t low = 0, high = columns_;  // ascending ids
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (element<std::int32_t>(ids, middle) < token)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < columns_ && element<std::int32_t>(ids, low) == token ? low : columns_;
+}
+
+bool Trace::is_zero(RowsOf whose, std::size_t row, std::size_t symbol) const {
+  const Rows& of = rows(whose);
+  if (symbol == columns_) return element<float>(of.rest, row) == 0;
+  if (values_ == Values::Probability) return element<float>(of.values, row * columns_ + symbol) == 0;
+  constexpr float none = -std::numeric_limits<float>::infinity();
+  return dtype_ == DType::F16 ? static_cast<float>(element<Half>(of.values, row * columns_ + symbol)) == none
+                              : element<float>(of.values, row * columns_ + symbol) == none;
+}
+
+double Trace::law(RowsOf whose, std::size_t row, std::span<float> out) const {
+  const Rows& of = rows(whose);
+  if (truncated_) return law_of_probabilities(of, row, out);
+  return dtype_ == DType::F16 ? law_of_logits<Half>(of, row, out) : law_of_logits<float>(of, row, out);
+}
+
+template <class Entry>
+double Trace::law_of_logits(const Rows& of, std::size_t row, std::span<float> out) const {
+  constexpr float none = -std::numeric_limits<float>::infinity();
+  const auto* stored = reinterpret_cast<const Entry*>(of.values) + row * columns_;
+  const auto refuse = [&](std::optional<std::size_t> token, std::string found, std::string wanted) {
+    return array_error(file_, of.name, std::move(found), std::move(wanted), row, token);
+  };
+  constexpr std::size_t step = SoftmaxBlock::size;
+  const simd::Width registers = simd::in_use();
+  thread_local std::vector<SoftmaxBlock> parts;
+  parts.resize((columns_ + step - 1) / step);
+  float greatest = none;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::size_t first = i * step, count = std::min(step, columns_ - first);
+    parts[i] = softmax_powers(stored + first, count, 1.0f, out.data() + first, registers);
+    if (!parts[i].sound) {
+      std::size_t bad = first;
+      while (static_cast<float>(stored[bad]) < -none) ++bad;
+      throw refuse(bad, trace_number(static_cast<float>(stored[bad])), "a finite number or -inf");
+    }
+    greatest = std::max(greatest, parts[i].greatest);
+  }
+  if (greatest == none) throw refuse({}, "-inf for every token", "a token that can occur");
+  double sum = 0;  // of positive terms: the relative error is below parts 2^-53
+  for (const SoftmaxBlock& part : parts)
+    sum += static_cast<double>(part.sum) * 0x1p-46 * std::exp(double{part.greatest} - double{greatest});
+  const double log_sum = double{greatest} + std::log(sum);
+  if (values_ == Values::LogProbability && !(std::abs(std::expm1(log_sum)) <= log_probability_sum_tolerance))
+    throw refuse({}, fmt::format("log-probabilities whose exponentials sum to {:.9g}", std::exp(log_sum)),
+                 fmt::format("a sum within {:g} of 1", log_probability_sum_tolerance));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::size_t first = i * step, count = std::min(step, columns_ - first);
+    const double factor =
+        parts[i].greatest == none ? 0 : std::exp(double{parts[i].greatest} - double{greatest}) / sum;
+    softmax_scale(out.data() + first, count, static_cast<float>(factor), 0.0f, registers);
+  }
+  return log_sum;
+}
+
+double Trace::law_of_probabilities(const Rows& of, std::size_t row, std::span<float> out) const {
+  std::memcpy(out.data(), of.values + row * columns_ * sizeof(float), columns_ * sizeof(float));
+  out[columns_] = element<float>(of.rest, row);
+  NeumaierSum sum;
+  for (std::size_t i = 0; i <= columns_; ++i) {
+    if (!(out[i] >= 0 && out[i] < std::numeric_limits<float>::infinity()))
+      throw array_error(file_, i < columns_ ? of.name : of.name.substr(0, 1) + "_rest", trace_number(out[i]),
+                        "a finite probability >= 0", row, i < columns_ ? std::optional(i) : std::nullopt);
+    sum.add(out[i]);
+  }
+  if (!(std::abs(sum.value() - 1) <= probability_sum_tolerance))
+    throw array_error(file_, of.name, fmt::format("probabilities with sum {:.9g}", sum.value()),
+                      fmt::format("a sum within {:g} of 1", probability_sum_tolerance), row);
+  const auto factor = static_cast<float>(1 / sum.value());
+  for (float& probability : out) probability *= factor;
+  return std::log(sum.value());
 }
 
 }  // namespace draftproof

@@ -18,9 +18,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <draftproof/captures/array.hpp>
-#include <draftproof/captures/capture_schema.hpp>
-#include <draftproof/captures/mapped_file.hpp>
+#include <draftproof/captures/capture.hpp>
 
 namespace draftproof {
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,20 +22,14 @@ struct Descriptor {
 };
 
 std::string kind_of(fs::file_type type) {
-  switch (type) {
-    case fs::file_type::directory:
-      return "a directory";
-    case fs::file_type::character:
-      return "a character device";
-    case fs::file_type::block:
-      return "a block device";
-    case fs::file_type::fifo:
-      return "a FIFO";
-    case fs::file_type::socket:
-      return "a socket";
-    default:
-      return "a special file";
-  }
+  constexpr std::pair<fs::file_type, const char*> kinds[]{{fs::file_type::directory, "a directory"},
+                                                          {fs::file_type::character, "a character device"},
+                                                          {fs::file_type::block, "a block device"},
+                                                          {fs::file_type::fifo, "a FIFO"},
+                                                          {fs::file_type::socket, "a socket"}};
+  for (const auto& [known, text] : kinds)
+    if (known == type) return text;
+  return "a special file";
 }
 
 /// Writes all of `text`. Returns whether that succeeded; else errno says why not.

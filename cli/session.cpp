@@ -16,8 +16,8 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/array.hpp>
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/captures/mapped_file.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/doors/gate/foreign_paths.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>

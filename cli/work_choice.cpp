@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/captures/file_bytes.hpp>
+#include <draftproof/captures/array.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/written_file.hpp>
 #include <draftproof/cli/arguments.hpp>

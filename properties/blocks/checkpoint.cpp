@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <draftproof/captures/file_bytes.hpp>
+#include <draftproof/captures/array.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/json_input.hpp>
 #include <draftproof/captures/written_file.hpp>

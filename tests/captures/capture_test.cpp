@@ -3,11 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include <draftproof/captures/npz.hpp>
-#include <draftproof/captures/row.hpp>
+#include <draftproof/captures/families/generated.hpp>
 #include <draftproof/sim/numeric/neumaier_sum.hpp>
-
 #include <draftproof/tests/support/hostile.hpp>
+#include <draftproof/tests/support/written_capture.hpp>
 
 namespace draftproof {
 namespace {
@@ -94,6 +93,36 @@ TEST_F(CaptureFile, MetadataDeclaresLogitsAndProbabilities) {
   EXPECT_EQ(capture.metadata()["origin"], "here");
   NamedArrays probabilities{{"target", floats({1, 2}, {0.25f, 0.75f})}, {"draft", floats({1, 2}, {0, 1})}};
   EXPECT_EQ(open(probabilities, R"({"values": "probability"})").target(0), (std::vector<double>{0.25, 0.75}));
+}
+
+/// Three positions of a family with two drafts and one with zeros, in each stored form. The tolerances: a few units of
+/// 2^-53 for a division by a sum near 1; a logarithm of magnitude at most 32 is rounded by 2^-53 32, and again in exp;
+/// in float by 2^-24 32 = 1.9e-6.
+TEST_F(CaptureFile, RowsComeBackFromEveryStoredForm) {
+  families::GaussianLogits family;
+  family.vocabulary = 50;
+  family.drafts = 2;
+  std::vector<RowPair> pairs{family.pair(7, 0), family.pair(7, 1), family.pair(7, 2)};
+  pairs.push_back({std::vector<double>(50), {std::vector<double>(50), std::vector<double>(50)}});
+  pairs[3].target[1] = pairs[3].target[2] = 0.5;
+  pairs[3].proposals[0][0] = pairs[3].proposals[1][3] = 1;
+  for (const auto& [format, tolerance] :
+       {std::pair(CaptureFormat{Values::Probability, DType::F64, Compression::Stored}, 1e-15),
+        std::pair(CaptureFormat{Values::LogProbability, DType::F64, Compression::Deflated}, 1e-14),
+        std::pair(CaptureFormat{}, 2e-6)}) {
+    write_capture(directory_ / "x.npz", {"draft_b", "draft_a"}, pairs, format, {{"licence", "CC0"}});
+    const Capture capture = Capture::open(directory_ / "x.npz");
+    ASSERT_EQ(capture.positions(), 4u);
+    ASSERT_EQ(capture.vocabulary(), 50u);
+    EXPECT_EQ(capture.proposals(), (std::vector<std::string>{"draft_b", "draft_a"}));
+    EXPECT_EQ(capture.metadata()["licence"], "CC0");
+    for (std::size_t i = 0; i < 4; ++i)
+      for (std::size_t x = 0; x < 50; ++x) {
+        const double p = pairs[i].target[x], q = pairs[i].proposals[1][x];
+        EXPECT_NEAR(capture.target(i)[x], p, tolerance * p);
+        EXPECT_NEAR(capture.proposal("draft_a", i)[x], q, tolerance * q);
+      }
+  }
 }
 
 TEST_F(CaptureFile, FindsTheSidecarOfItsSet) {

@@ -1,11 +1,17 @@
-#include <draftproof/captures/row.hpp>
-
+// Rows: checked and normalised once on input, filtered as engines do, and rounded to stored formats against the
+// hardware's float and against bits by hand.
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
+#include <draftproof/captures/filter.hpp>
+#include <draftproof/captures/row.hpp>
+#include <draftproof/captures/stored_format.hpp>
 #include <draftproof/sim/numeric/neumaier_sum.hpp>
-
+#include <draftproof/sim/numeric/short_float.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
@@ -60,6 +66,116 @@ TEST(Row, SumIsCompensated) {
   std::vector<double> terms(1 + (1 << 20), std::ldexp(1.0, -54));
   terms[0] = 1;
   EXPECT_EQ(compensated_sum(terms), 1 + std::ldexp(1.0, -34));
+}
+
+using Law = std::vector<double>;
+
+void expect_law(const Law& found, const Law& wanted) {
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t x = 0; x < found.size(); ++x) EXPECT_NEAR(found[x], wanted[x], 1e-15) << "token " << x;
+}
+
+TEST(Filter, DefaultLeavesALawUntouched) {
+  const Law law{0.125, 0.5, 0.375};
+  EXPECT_EQ(filtered_law(law, {}), law);
+}
+
+TEST(Filter, TemperatureIsAPowerOfTheLaw) {
+  const Law wanted{1.0 / 14, 4.0 / 14, 9.0 / 14};
+  expect_law(filtered_law({1.0 / 6, 2.0 / 6, 3.0 / 6}, {.temperature = 0.5}), wanted);
+  expect_law(filtered_softmax(Law{std::log(1.0), std::log(2.0), std::log(3.0)}, {.temperature = 0.5}), wanted);
+}
+
+TEST(Filter, TemperatureZeroTakesTheFirstOfTheLikeliest) {
+  expect_law(filtered_law({0.2, 0.4, 0.4}, {.temperature = 0}), {0, 1, 0});
+  expect_law(filtered_softmax(Law{0, 7, 7}, {.temperature = 0}), {0, 1, 0});
+}
+
+TEST(Filter, TinyTemperatureDoesNotOverflow) {
+  expect_law(filtered_softmax(Law{1e300, 2e300, -1e300}, {.temperature = 1e-300}), {0, 1, 0});
+  expect_law(filtered_law({0.4, 0.6, 0}, {.temperature = 5e-324}), {0, 1, 0});
+}
+
+TEST(Filter, MinusInfinityIsProbabilityZero) {
+  const double minus_infinity = -std::numeric_limits<double>::infinity();
+  expect_law(filtered_softmax(Law{0, minus_infinity, 0}, {.temperature = 2}), {0.5, 0, 0.5});
+}
+
+TEST(Filter, TopKKeepsTheLowerIndexOfEquals) {
+  expect_law(filtered_law({0.2, 0.3, 0.2, 0.3}, {.top_k = 3}), {0.25, 0.375, 0, 0.375});
+  expect_law(filtered_law({0.2, 0.3, 0.2, 0.3}, {.top_k = 1}), {0, 1, 0, 0});
+  expect_law(filtered_law({0.2, 0.3, 0.2, 0.3}, {.top_k = 9}), {0.2, 0.3, 0.2, 0.3});
+}
+
+TEST(Filter, TopPKeepsTheShortestRunThatReachesTheMass) {
+  const Law law{0.125, 0.25, 0.5, 0.125};
+  expect_law(filtered_law(law, {.top_p = 0.5}), {0, 0, 1, 0});
+  expect_law(filtered_law(law, {.top_p = 0.51}), {0, 1.0 / 3, 2.0 / 3, 0});
+  expect_law(filtered_law(law, {.top_p = 0.8}), {1.0 / 7, 2.0 / 7, 4.0 / 7, 0});
+  expect_law(filtered_law(law, {.top_p = 1e-9}), {0, 0, 1, 0});
+}
+
+TEST(Filter, TopPIsOfWhatTopKLeft) {
+  // After top-k 2 the masses are 2/3 and 1/3, so 0.6 is reached by the first alone.
+  expect_law(filtered_law({0.125, 0.25, 0.5, 0.125}, {.top_k = 2, .top_p = 0.6}), {0, 0, 1, 0});
+}
+
+TEST(Filter, RefusesSettingsThatAreNone) {
+  expect_input_error([] { check_filter({.temperature = -1}, "target"); }, {"target: found temperature -1"});
+  expect_input_error([] { check_filter({.temperature = std::nan("")}, "target"); }, {"temperature nan"});
+  expect_input_error([] { check_filter({.top_p = 0}, "target"); }, {"top-p 0"});
+  expect_input_error([] { check_filter({.top_p = 1.5}, "target"); }, {"0 < top-p <= 1"});
+}
+
+/// Upper half of a float's bits, to nearest, ties to even: bf16 as engines store it. `value` is a float already.
+double bf16_by_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return std::bit_cast<float>((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000);
+}
+
+TEST(StoredFormat, Float32IsTheHardwares) {
+  for (std::uint64_t i = 0; i < 2000; ++i)
+    for (const int power : {0, -30, -125, -127, -140, -149, -151}) {
+      const double value = std::ldexp(examples::uniform(7, i), power);
+      EXPECT_EQ(float32.round(value), static_cast<double>(static_cast<float>(value))) << value;
+    }
+  EXPECT_EQ(float32.round(0.0), 0.0);
+  EXPECT_EQ(float32.round(1 + 0x1p-24), 1.0) << "a tie to even";
+  EXPECT_EQ(float32.round(1 + 0x1.8p-23), 1 + 0x1p-22) << "a tie to even";
+}
+
+TEST(StoredFormat, Bfloat16IsHalfOfAFloat) {
+  for (std::uint64_t i = 0; i < 2000; ++i)
+    for (const int power : {0, -30, -126, -130, -134}) {
+      const float value = std::ldexp(static_cast<float>(examples::uniform(8, i)), power);
+      EXPECT_EQ(bfloat16.round(double{value}), bf16_by_bits(value)) << value;
+    }
+}
+
+TEST(StoredFormat, Float16HasTenBitsAndStopsAtTwoToTheMinus24) {
+  EXPECT_EQ(float16.round(1 + 0x1p-10), 1 + 0x1p-10);
+  EXPECT_EQ(float16.round(1 + 0x1p-11), 1.0);
+  EXPECT_EQ(float16.round(0x1p-24), 0x1p-24);
+  EXPECT_EQ(float16.round(0x1p-25), 0.0) << "a tie to even";
+  EXPECT_EQ(float16.round(0x1.8p-25), 0x1p-24);
+  EXPECT_EQ(float16.round(0x1.3p-20), 0x1.3p-20);
+  EXPECT_EQ(float16.round(0x1.38p-21), 0x1.4p-21) << "denormals have the spacing 2^-24";
+}
+
+TEST(StoredFormat, RoundsAsTheStorageTypesDo) {
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    const double value = std::ldexp(examples::uniform(3, i), -static_cast<int>(i % 140));
+    ASSERT_EQ(bfloat16.round(value), static_cast<double>(Bfloat16(value))) << value;
+    ASSERT_EQ(float16.round(value), static_cast<double>(Half(value))) << value;
+  }
+}
+
+TEST(StoredFormat, RoundsEveryRow) {
+  const RowPair rows = bfloat16.round(RowPair{{1 - 0x1p-12, 0x1p-12}, {{0.5, 0.5}, {0.3, 0.7}}});
+  EXPECT_EQ(rows.target, (std::vector{1.0, 0x1p-12}));
+  EXPECT_EQ(rows.proposals[0], (std::vector{0.5, 0.5}));
+  EXPECT_EQ(rows.proposals[1], (std::vector{bfloat16.round(0.3), bfloat16.round(0.7)}));
+  EXPECT_NE(rows.proposals[1][0], 0.3);
 }
 
 }  // namespace

@@ -1,22 +1,155 @@
-#include <draftproof/captures/source.hpp>
+// Sources of positions: parametric families, capture files, and the errors of their specifications.
+#include <algorithm>
+#include <cmath>
 
-#include <draftproof/captures/capture.hpp>
 #include <draftproof/captures/families/generated.hpp>
-#include <draftproof/captures/family.hpp>
-#include <draftproof/captures/npz.hpp>
-
+#include <draftproof/captures/source.hpp>
 #include <draftproof/tests/support/hostile.hpp>
+#include <draftproof/tests/support/written_capture.hpp>
 
 namespace draftproof {
 namespace {
 
 using hostile::expect_input_error;
+
+class FamilyTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    register_family<families::Zipf>();
+    register_family<families::Dirichlet>();
+    register_family<families::GaussianLogits>();
+    register_family<families::Uniform>();
+    register_family<families::Bernoulli>();
+    register_family<families::OneHot>();
+    register_family<families::Zipf>();
+  }
+};
+
+double overlap(const RowPair& rows) {
+  double sum = 0;
+  for (std::size_t x = 0; x < rows.target.size(); ++x) sum += std::min(rows.target[x], rows.proposals[0][x]);
+  return sum;
+}
+
+double mean_overlap(std::string_view spec) {
+  const Family family = parse_family(spec);
+  double sum = 0;
+  for (std::size_t i = 0; i < 50; ++i) sum += overlap(family.pair(1, i));
+  return sum / 50;
+}
+
+TEST_F(FamilyTest, RegistryIsSortedAndWithoutDoubles) {
+  std::vector<std::string> names;
+  for (const FamilyInfo& info : known_families()) names.push_back(info.name);
+  for (const char* name : {"bernoulli", "dirichlet", "gaussian_logits", "one_hot", "uniform", "zipf"})
+    EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+}
+
+TEST_F(FamilyTest, EveryFamilyGivesLawsAtDefaultsAndAtTheEndsOfItsRanges) {
+  for (const FamilyInfo& info : known_families())
+    for (std::size_t k = 0; k <= 2 * info.parameters.size(); ++k) {
+      std::vector<double> values;
+      for (const ParameterInfo& p : info.parameters) values.push_back(p.name == "vocabulary" ? 40 : p.initial);
+      if (k < 2 * info.parameters.size()) {
+        const ParameterInfo& p = info.parameters[k / 2];
+        if (p.name == "vocabulary" && k % 2 == 1) continue;  // a million tokens, elsewhere
+        values[k / 2] = k % 2 == 0 ? p.low : p.high;
+      }
+      const Family family = info.make(values);
+      for (std::size_t i = 0; i < 3; ++i) {
+        const RowPair rows = family.pair(3, i);
+        ASSERT_EQ(rows.target.size(), family.vocabulary) << info.name;
+        ASSERT_EQ(rows.proposals.size(), family.drafts) << info.name;
+        EXPECT_NO_THROW(check_row(rows.target, {info.name, "target", i}, 1e-12)) << k;
+        for (const auto& proposal : rows.proposals)
+          EXPECT_NO_THROW(check_row(proposal, {info.name, "draft", i}, 1e-12)) << k;
+      }
+    }
+}
+
+TEST_F(FamilyTest, PairsArePureFunctionsOfSeedAndPosition) {
+  for (const char* spec :
+       {"zipf:vocabulary=64,shuffle=1", "dirichlet:vocabulary=64", "gaussian_logits:vocabulary=64"}) {
+    const Family family = parse_family(spec);
+    EXPECT_EQ(family.pair(1, 5).target, parse_family(spec).pair(1, 5).target) << spec;
+    EXPECT_NE(family.pair(1, 5).target, family.pair(2, 5).target) << spec;
+    EXPECT_NE(family.pair(1, 5).target, family.pair(1, 6).target) << spec;
+  }
+}
+
+TEST_F(FamilyTest, DraftsDiffer) {
+  for (const char* spec : {"zipf:drafts=3", "dirichlet:drafts=3", "gaussian_logits:drafts=3"}) {
+    const RowPair rows = parse_family(spec).pair(1, 0);
+    ASSERT_EQ(rows.proposals.size(), 3u);
+    EXPECT_NE(rows.proposals[0], rows.proposals[1]);
+    EXPECT_NE(rows.proposals[1], rows.proposals[2]);
+  }
+}
+
+TEST_F(FamilyTest, ClosedForms) {
+  EXPECT_DOUBLE_EQ(overlap(parse_family("bernoulli:target=0.7,draft=0.4").pair(1, 0)), 0.7);
+  EXPECT_DOUBLE_EQ(overlap(parse_family("uniform:vocabulary=10,draft_support=5,shift=8").pair(1, 0)), 0.5);
+  EXPECT_EQ(parse_family("uniform:vocabulary=4,target_support=2,draft_support=2,shift=3").pair(1, 0).proposals[0],
+            (std::vector<double>{0.5, 0, 0, 0.5}));
+  const RowPair zipf = parse_family("zipf:vocabulary=3,exponent=1,draft_exponent=1,shift=1,noise=0").pair(1, 0);
+  EXPECT_NEAR(zipf.target[0], 6.0 / 11, 1e-15);
+  EXPECT_NEAR(zipf.proposals[0][2], 6.0 / 11, 1e-15);
+  EXPECT_NEAR(mean_overlap("gaussian_logits:noise=0"), 1, 1e-14);
+  EXPECT_EQ(mean_overlap("one_hot:agreement=1"), 1);
+  EXPECT_EQ(mean_overlap("one_hot:agreement=0"), 0);
+}
+
+TEST_F(FamilyTest, CloserDraftsOverlapMore) {
+  EXPECT_LT(mean_overlap("dirichlet:closeness=1") + 0.1, mean_overlap("dirichlet:closeness=100"));
+  EXPECT_LT(mean_overlap("gaussian_logits:noise=2") + 0.1, mean_overlap("gaussian_logits:noise=0.5"));
+}
+
+// Mean of Dirichlet(c, ..., c) over two tokens is 1/2 with variance 1 / (4 (2 c + 1)): checks the gamma
+// variates for small shapes. 4000 draws: six standard errors of the mean square, at most 6 / sqrt(4000) * 1/4
+// of it.
+TEST_F(FamilyTest, DirichletHasItsVariance) {
+  const Family family = parse_family("dirichlet:vocabulary=2,concentration=0.25");
+  double square = 0;
+  for (std::size_t i = 0; i < 4000; ++i) square += std::pow(family.pair(1, i).target[0] - 0.5, 2) / 4000;
+  EXPECT_NEAR(square, 1.0 / 6, 6 / std::sqrt(4000.0) / 4);
+}
+
+// The same words on every machine: counters fix the bits, Boost the algorithms, libm only the last digits.
+TEST_F(FamilyTest, RandomLawsArePinned) {
+  const RowPair rows = parse_family("gaussian_logits:vocabulary=2,sigma=1,noise=1").pair(1, 0);
+  EXPECT_NEAR(rows.target[0], 0.94571467985288549, 1e-12);
+  EXPECT_NEAR(rows.proposals[0][0], 0.7725535010992719, 1e-12);
+}
+
+TEST_F(FamilyTest, SpecsSetPositionsAndSettings) {
+  const Family family = parse_family("zipf:vocabulary=32000,exponent=1.1,positions=8");
+  EXPECT_EQ(family.positions, 8u);
+  EXPECT_EQ(family.vocabulary, 32000u);
+  EXPECT_EQ(family.describe()["parameters"]["exponent"], 1.1);
+  EXPECT_EQ(parse_family("zipf").vocabulary, 1000u);
+  EXPECT_EQ(parse_family("zipf:").positions, 1u);
+}
+
+TEST_F(FamilyTest, BadSpecsNameWhatIsKnown) {
+  const std::pair<const char*, std::vector<std::string>> bad[]{
+      {"zapf:x=1", {"zapf:x=1: found no family \"zapf\"", "bernoulli", "did you mean zipf?"}},
+      {"zipf:power=1", {"no parameter \"power\" of zipf", "exponent", "positions"}},
+      {"zipf:exponent=-1", {"exponent = \"-1\"", "from 0 to 20"}},
+      {"zipf:exponent=nan", {"exponent = \"nan\""}},
+      {"zipf:vocabulary=2.5", {"a whole number from 2"}},
+      {"zipf:vocabulary=1e9", {"vocabulary = \"1e9\""}},
+      {"zipf:exponent=1x", {"exponent = \"1x\""}},
+      {"zipf:exponent", {"exponent = \"\""}},
+      {"zipf:exponent=1,exponent=2", {"exponent twice"}},
+      {"zipf:positions=0", {"positions = \"0\""}},
+      {"zipf:,", {"no parameter \"\""}}};
+  for (const auto& [spec, parts] : bad) expect_input_error([&, text = spec] { parse_family(text); }, parts);
+}
+
 const std::string stories = std::string(DRAFTPROOF_SOURCE_DIR) + "/data/stories512_positions.npz";
 
-class SourceTest : public testing::Test {
- protected:
-  static void SetUpTestSuite() { register_family<families::GaussianLogits>(); }
-};
+class SourceTest : public FamilyTest {};
 
 TEST_F(SourceTest, FileGivesItsFirstProposalUnlessAskedForOthers) {
   const Source source = Source::open(stories);
@@ -67,24 +200,17 @@ TEST_F(SourceTest, DraftTemperaturesTemperOneProposalOfAFamily) {
 }
 
 TEST_F(SourceTest, RefusesDraftTemperaturesThatAreNone) {
-  expect_input_error(
-      [] {
-        Source::open(stories, {.draft_temperatures = {1, -2}});
-      },
-      {"draft temperatures", "temperature -2"});
-  expect_input_error([] { Source::open(stories, {.draft_temperatures = {std::nan("")}}); }, {"temperature nan"});
-  expect_input_error([] { Source::open(stories, {.draft_temperatures = std::vector<double>(33, 1)}); },
-                     {"33 draft temperatures", "at most 32"});
-  expect_input_error(
-      [] {
-        Source::open(stories + ":draft_q4,draft_q3", {.draft_temperatures = {1, 2}});
-      },
-      {"2 proposals", "one proposal of draft_q4, draft_q3"});
-  expect_input_error(
-      [] {
-        Source::open(stories, {.proposal_filter = {.temperature = 2}, .draft_temperatures = {1, 2}});
-      },
-      {"proposal temperature 2", "one or the other"});
+  const auto refused = [](const std::string& spec, const SourceOptions& options,
+                          const std::vector<std::string>& parts) {
+    expect_input_error([&] { Source::open(spec, options); }, parts);
+  };
+  refused(stories, {.draft_temperatures = {1, -2}}, {"draft temperatures", "temperature -2"});
+  refused(stories, {.draft_temperatures = {std::nan("")}}, {"temperature nan"});
+  refused(stories, {.draft_temperatures = std::vector<double>(33, 1)}, {"33 draft temperatures", "at most 32"});
+  refused(stories + ":draft_q4,draft_q3", {.draft_temperatures = {1, 2}},
+          {"2 proposals", "one proposal of draft_q4, draft_q3"});
+  refused(stories, {.proposal_filter = {.temperature = 2}, .draft_temperatures = {1, 2}},
+          {"proposal temperature 2", "one or the other"});
 }
 
 TEST_F(SourceTest, DescribesProvenance) {

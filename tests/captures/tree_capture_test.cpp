@@ -1,10 +1,10 @@
 // Captured trees with contradictory arrays are refused with the place of the error; valid ones are read as stored.
 #include <cmath>
 
-#include <draftproof/captures/npz.hpp>
 #include <draftproof/captures/tree_capture.hpp>
 
 #include <draftproof/tests/support/hostile.hpp>
+#include <draftproof/tests/support/written_capture.hpp>
 
 namespace draftproof {
 namespace {

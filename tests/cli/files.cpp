@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/captures/npz.hpp>
 
 #include <draftproof/tests/support/hostile.hpp>
+#include <draftproof/tests/support/written_capture.hpp>
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The metadata beside a capture whose rows are well.
-#include <draftproof/captures/capture_writer.hpp>
+#include <draftproof/tests/support/written_capture.hpp>
 
 #include "fuzz_file.hpp"
 #include "read_capture.hpp"
@@ -7,9 +7,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   static const draftproof::fuzz::FuzzFile capture("capture.npz"), metadata("capture.json");
   static const bool written = [] {
-    draftproof::CaptureWriter writer(3, {"draft"}, {.compression = draftproof::Compression::Stored});
-    writer.add({{0.25, 0.5, 0.25}, {{0.5, 0.25, 0.25}}});
-    writer.write(capture.path());
+    draftproof::write_capture(capture.path(), {"draft"}, {{{0.25, 0.5, 0.25}, {{0.5, 0.25, 0.25}}}},
+                              {.compression = draftproof::Compression::Stored});
     return true;
   }();
   draftproof::fuzz::demand(written);

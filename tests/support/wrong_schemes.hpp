@@ -13,6 +13,13 @@ constexpr Info named(std::string_view name, Claims claims = {}, DraftLaws drafts
   return {.name = name, .summary = "wrong on purpose", .source = "this test", .drafts = drafts, .claims = claims};
 }
 
+/// Written for one path.
+constexpr Info of_one_path(std::string_view name, Claims claims = {}, DraftLaws drafts = DraftLaws{"iid_paths"}) {
+  Info one = named(name, claims, drafts);
+  one.most_drafts = 1;
+  return one;
+}
+
 /// Accepts the first path without a test.
 struct AcceptAlways {
   static constexpr Info info = named("accept_always");
@@ -25,11 +32,7 @@ struct AcceptAlways {
 
 /// Token verification whose bonus comes from the proposal: correct on the first L tokens.
 struct BonusFromDraft {
-  static constexpr Info info = [] {
-    Info one = named("bonus_from_draft");
-    one.most_drafts = 1;
-    return one;
-  }();
+  static constexpr Info info = of_one_path("bonus_from_draft");
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const StepOutput step = verifiers::paths::TokenPath{}.verify(at, random);
@@ -40,11 +43,7 @@ struct BonusFromDraft {
 
 /// Token verification that returns a carry without a meaning.
 struct CarriesForNothing : verifiers::paths::TokenPath {
-  static constexpr Info info = [] {
-    Info one = named("carries_for_nothing");
-    one.most_drafts = 1;
-    return one;
-  }();
+  static constexpr Info info = of_one_path("carries_for_nothing");
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, const VerifierState<typename L::Scalar>&, R& random) const {
     return verifiers::paths::TokenPath::verify(at, random);
@@ -58,11 +57,7 @@ struct CarriesForNothing : verifiers::paths::TokenPath {
 
 /// The same, but with a carry it accepts every draft: correct in the first iteration.
 struct ForgetsItself : CarriesForNothing {
-  static constexpr Info info = [] {
-    Info one = named("forgets_itself");
-    one.most_drafts = 1;
-    return one;
-  }();
+  static constexpr Info info = of_one_path("forgets_itself");
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, const VerifierState<typename L::Scalar>& carry, R& random) const {
     if (carry.empty()) return CarriesForNothing::verify(at, carry, random);
@@ -72,11 +67,7 @@ struct ForgetsItself : CarriesForNothing {
 
 /// Greedy block verification that carries its last block only: correct until three iterations overlap.
 struct CarriesTheNewest : verifiers::paths::GreedyBlock {
-  static constexpr Info info = [] {
-    Info one = named("carries_the_newest");
-    one.most_drafts = 1;
-    return one;
-  }();
+  static constexpr Info info = of_one_path("carries_the_newest");
   template <class L>
   VerifierState<typename L::Scalar> after(const DraftedTree<L>& at, const VerifierState<typename L::Scalar>& carry,
                                           const StepOutput& step) const {
@@ -88,11 +79,7 @@ struct CarriesTheNewest : verifiers::paths::GreedyBlock {
 
 /// Token verification, exact for sampled drafts, declared for any draft law.
 struct SoldForAny : verifiers::paths::TokenPath {
-  static constexpr Info info = [] {
-    Info any = named("sold_for_any", {}, any_law);
-    any.most_drafts = 1;
-    return any;
-  }();
+  static constexpr Info info = of_one_path("sold_for_any", {}, any_law);
 };
 
 /// Sample and match: it does not always accept equal laws, and it is not token verification of one path.
@@ -104,19 +91,11 @@ struct ClaimsTokenPath : NodeByNode<verifiers::SampleAndMatch> {
 };
 /// Token verification depends on the proposal.
 struct ClaimsInvariance : verifiers::paths::TokenPath {
-  static constexpr Info info = [] {
-    Info one = named("claims_invariance", {.drafter_invariant = true});
-    one.most_drafts = 1;
-    return one;
-  }();
+  static constexpr Info info = of_one_path("claims_invariance", {.drafter_invariant = true});
 };
 /// Token verification is not block verification.
 struct ClaimsBlock : verifiers::paths::TokenPath {
-  static constexpr Info info = [] {
-    Info block = named("claims_block", {.one_path_is_block = true});
-    block.most_drafts = 1;
-    return block;
-  }();
+  static constexpr Info info = of_one_path("claims_block", {.one_path_is_block = true});
 };
 
 /// Accepts a path that begins with token 0 and no other.

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/captures/capture_writer.hpp>
 #include <draftproof/doors/gate/draft_checks.hpp>
 #include <draftproof/doors/gate/path_evidence.hpp>
 #include <draftproof/doors/gate/tree_batch.hpp>
@@ -15,6 +14,7 @@
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/tests/support/doors_rejection.hpp>
+#include <draftproof/tests/support/written_capture.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -134,11 +134,9 @@ TEST(PathChecks, BatchesOfEqualLengthsAndOfFewRows) {
   declaration.most_rows = 100;
   Watched program(std::move(inner), declaration);
   // One draft after some tokens, and two after others.
-  CaptureWriter writer(3, {"draft"}, {.values = Values::Probability, .dtype = DType::F64});
-  writer.add({.target = {.5, .25, .25}, .proposals = {{0, 1, 0}}});
-  writer.add({.target = {.25, .5, .25}, .proposals = {{.25, .25, .5}}});
   const std::string file = testing::TempDir() + "draftproof_path_checks.npz";
-  writer.write(file);
+  write_capture(file, {"draft"}, {{{.5, .25, .25}, {{0, 1, 0}}}, {{.25, .5, .25}, {{.25, .25, .5}}}},
+                {.values = Values::Probability, .dtype = DType::F64});
   const GateFinding finding = trials_of(program, 12, file);
   EXPECT_EQ(finding.status, Status::held) << finding.evidence;
   EXPECT_TRUE(program.equal_lengths);

@@ -9,6 +9,7 @@
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {
@@ -151,30 +152,17 @@ TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
 }
 
 /// Declares drafts from the proposal and draws them from the target.
-class FromTarget final : public AnyDrafter {
- public:
-  FromTarget() : AnyDrafter(info_) {}
-  int draw(const Rows<Rational>&, int, Explorer<Rational>&, Token*) const override { return 0; }
-  int draw(const Rows<double>&, int, Explorer<double>&, Token*) const override { return 0; }
-  int draw(const RatioTable&, int, Explorer<double>&, Token*) const override { return 0; }
-  int draw(const FreshRows<double>&, int, Explorer<double>&, Token*) const override { return 0; }
-  int draw(const Rows<double>&, int, Scripted&, Token*) const override { return 0; }
-  int draw(const RatioTable&, int, Scripted&, Token*) const override { return 0; }
-  std::optional<Rational> declared_mass(const Rows<Rational>&, int, std::span<const Token>) const override {
-    return {};
+struct FromTarget {
+  static constexpr DrafterInfo info{.name = "from_target", .summary = "", .shared_proposal_iid = true};
+  template <Laws L, RandomSource R>
+  int draw(const L& laws, int drafts, R& random, Token* out) const {
+    for (int k = 0; k < drafts; ++k) out[k] = random.pick(laws.residual(laws.zero()));
+    return drafts;
   }
-  void draw(const Rows<double>&, int, const TrialBatch&) const override {}
-  void draw(const RatioTable& laws, int drafts, const TrialBatch& batch) const override {
-    for (int t = 0; t < batch.count; ++t) {
-      Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::draft);
-      for (int k = 0; k < drafts; ++k)
-        batch.drafts[t * batch.stride + k] = laws.residual(0).draw(random.next(Purpose::pick));
-      batch.lengths[t] = drafts;
-    }
+  template <class L>
+  static typename L::Scalar mass(const L& laws, int drafts, const Token* prefix, int count) {
+    return drafters::Iid::mass(laws, drafts, prefix, count);
   }
-
- private:
-  static constexpr DrafterInfo info_{.name = "from_target", .summary = "", .shared_proposal_iid = true};
 };
 
 TEST(SampledGate, DraftsAreHeldAgainstTheirProposal) {
@@ -182,7 +170,7 @@ TEST(SampledGate, DraftsAreHeldAgainstTheirProposal) {
   const Contrived honest([](const RatioTable& laws, Token*, int, std::uint64_t seed, std::uint64_t trial) {
     return Verdict{from_target(laws, seed, trial), none_accepted};
   });
-  const FromTarget drafter;
+  const DrafterOf<FromTarget> drafter;
   const auto verdict =
       sampled_gate(honest, drafter, gated_table(), gated_table(), 2, {.trials = 0x1p15, .alpha = 1e-9, .seed = 7});
   EXPECT_EQ(verdict.state, GateState::failed);

@@ -28,37 +28,36 @@ TEST(Instance, ReadsTheFormOfItsHeader) {
 }
 
 TEST(Instance, SaysWhatItFoundAndWanted) {
-  const auto complaint = [](std::string_view text) -> std::string {
+  // The last has far more weights than can be summed in an int.
+  std::string endless = "p=(";
+  for (int i = 0; i < 5000; ++i) endless += "1000000 ";
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {"", "\"p=\""},
+      {"p=1 q=(1) K=1", "\"(\""},
+      {"p=(1 2)/4 q=(1 1) K=1", "sum to 3"},
+      {"p=(1 x) q=(1 1) K=1", "\"x) q="},
+      {"p=(1 -1) q=(1 1) K=1", "between 0 and"},
+      {"p=(1 100000001) q=(1 1) K=1", "1000000"},
+      {"p=(1 99999999999999999999) q=(1 1) K=1", "between 0 and"},
+      {"p=(1 1) K=1", "\"q=\""},
+      {"p=(1 1) q=(1 1)", "\"K=\""},
+      {"p=(1 1) q=(1 1) K=0", "K=0"},
+      {"p=(1 1) q=(1 1) K=33", "K=33"},
+      {"p=(1 1) q=(1 1) K=1 and more", "the end"},
+      {"p=(1 1) q=(1 1 1) K=1", "one length"},
+      {"p=(0 0) q=(1 1) K=1", "positive"},
+      {"p=() q=() K=1", "positive"},
+      {"p=(1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1) q=(1) K=1", "21 tokens"},
+      {endless + ") q=(1) K=1", "wanted"}};
+  for (const auto& [text, part] : rows) {
+    std::string complaint = "accepted";
     try {
       Instance::parse(text);
     } catch (const std::invalid_argument& error) {
-      return error.what();
+      complaint = error.what();
     }
-    return "accepted";
-  };
-  const auto expect = [&](std::string_view text, std::string_view part) {
-    EXPECT_NE(complaint(text).find(part), std::string::npos) << text << ": " << complaint(text);
-  };
-  expect("", "\"p=\"");
-  expect("p=1 q=(1) K=1", "\"(\"");
-  expect("p=(1 2)/4 q=(1 1) K=1", "sum to 3");
-  expect("p=(1 x) q=(1 1) K=1", "\"x) q=");
-  expect("p=(1 -1) q=(1 1) K=1", "between 0 and");
-  expect("p=(1 100000001) q=(1 1) K=1", "1000000");
-  expect("p=(1 99999999999999999999) q=(1 1) K=1", "between 0 and");
-  expect("p=(1 1) K=1", "\"q=\"");
-  expect("p=(1 1) q=(1 1)", "\"K=\"");
-  expect("p=(1 1) q=(1 1) K=0", "K=0");
-  expect("p=(1 1) q=(1 1) K=33", "K=33");
-  expect("p=(1 1) q=(1 1) K=1 and more", "the end");
-  expect("p=(1 1) q=(1 1 1) K=1", "one length");
-  expect("p=(0 0) q=(1 1) K=1", "positive");
-  expect("p=() q=() K=1", "positive");
-  expect("p=(1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1) q=(1) K=1", "21 tokens");
-  // Far more weights than can be summed in an int.
-  std::string endless = "p=(";
-  for (int i = 0; i < 5000; ++i) endless += "1000000 ";
-  expect(endless + ") q=(1) K=1", "wanted");
+    EXPECT_NE(complaint.find(part), std::string::npos) << text << ": " << complaint;
+  }
 }
 
 /// Drafts, tokens and total weight: every step lowers this in lexicographic order, so shrinking ends.

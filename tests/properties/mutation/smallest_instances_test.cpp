@@ -1,21 +1,24 @@
 // The smallest instance that reveals each mutant, with its law in fractions computed by hand; and instances on which
 // a mutant has the law of the correct rule.
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/instances/generator.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {
 namespace {
 
-struct SmallestInstance {
-  std::string mutant, law, instance;
-  std::vector<int> output;  ///< weights of the wrong law
-  Rational distance;
+struct Smallest {
+  const char *mutant, *law, *instance;
+  std::vector<int> output;  ///< weights of the wrong law; of paths: of the first token emitted
+  Rational distance;        ///< to the target; of paths: of the completed L + 1 tokens
 };
 
 ExactLaw<Rational> law_at(std::string_view verifier, std::string_view law, const Instance& instance) {
@@ -23,51 +26,40 @@ ExactLaw<Rational> law_at(std::string_view verifier, std::string_view law, const
   return at.law();
 }
 
-class SmallestInstances : public testing::TestWithParam<SmallestInstance> {};
+const Smallest smallest_positions[]{
+    {"accept_always", "iid", "p=(0 1)/1 q=(1 0)/1 K=1", {1, 0}, 1},
+    {"accept_if_match_or_ratio", "iid", "p=(1 1)/2 q=(0 1)/1 K=1", {1, 3}, {1, 4}},
+    {"ratio_inverted", "iid", "p=(1 2)/3 q=(2 1)/3 K=1", {2, 1}, {1, 3}},
+    {"epsilon_accept", "iid", "p=(1 2)/3 q=(1 3)/4 K=1", {1, 3}, {1, 12}},
+    {"typical_acceptance", "iid", "p=(1 1)/2 q=(0 1)/1 K=1", {0, 1}, {1, 2}},
+    {"lenience", "iid", "p=(1 1)/2 q=(0 1)/1 K=1", {0, 1}, {1, 2}},
+    {"first_draft_unchecked", "iid", "p=(0 1)/1 q=(1 0)/1 K=1", {1, 0}, 1},
+    {"resample_from_target", "iid", "p=(1 1)/2 q=(0 1)/1 K=1", {1, 3}, {1, 4}},
+    {"residual_lowers_one_entry", "iid", "p=(0 1 1)/2 q=(1 0 1)/2 K=1", {0, 1, 3}, {1, 4}},
+    {"residual_argmax", "iid", "p=(0 1 1)/2 q=(1 0 0)/1 K=1", {0, 1, 0}, {1, 2}},
+    {"wor_verified_as_iid", "without_replacement", "p=(0 1 1)/2 q=(2 0 1)/3 K=2", {0, 1, 5}, {1, 3}},
+    {"iid_verified_as_wor_counting_repeats", "iid", "p=(0 1 1)/2 q=(2 0 1)/3 K=2", {0, 11, 7}, {1, 9}},
+    {"sibling_residual_not_normalised", "iid", "p=(0 1 2)/3 q=(1 0 1)/2 K=2", {0, 5, 7}, {1, 12}},
+    {"resorted_drafts", "iid", "p=(1 1)/2 q=(1 1)/2 K=2", {3, 1}, {1, 4}},
+    {"resorted_wor", "without_replacement", "p=(1 1)/2 q=(1 1)/2 K=2", {1, 0}, {1, 2}},
+    {"fixed_verified_as_sampled", "fixed_top_k", "p=(1 1)/2 q=(1 1)/2 K=1", {1, 0}, {1, 2}},
+    {"fixed_verified_as_sampled", "fixed_top_k", "p=(1 1)/2 q=(1 1)/2 K=2", {1, 0}, {1, 2}},
+    {"kseq_rho_one", "iid", "p=(1 2)/3 q=(2 1)/3 K=2", {4, 5}, {1, 9}},
+    {"single_draft", "greedy_draft_soft_q", "p=(1 1)/2 q=(1 1)/2 K=1", {1, 0}, {1, 2}},
+    {"single_draft", "truncated_draft_raw_q", "p=(0 1 1)/2 q=(2 1 2)/5 K=1", {0, 3, 5}, {1, 8}},
+    {"single_draft", "draft_temperature_mismatch", "p=(1 1)/2 q=(1 2)/3 K=1", {2, 3}, {1, 10}},
+    {"single_draft", "reduced_vocabulary_ids_unmapped", "p=(1 2)/3 q=(1 2)/3 K=1", {2, 1}, {1, 3}}};
 
-TEST_P(SmallestInstances, HaveTheLawWorkedOutByHand) {
-  const SmallestInstance& wanted = GetParam();
-  const Instance instance = Instance::parse(wanted.instance);
-  const auto law = law_at(wanted.mutant, wanted.law, instance);
-  EXPECT_EQ(law.mass, 1);
-  EXPECT_EQ(law.output, normalised(wanted.output)) << to_text(law.output);
-  EXPECT_EQ(total_variation(law.output, normalised(instance.target)), wanted.distance);
+TEST(SmallestInstances, HaveTheLawWorkedOutByHand) {
+  for (const Smallest& wanted : smallest_positions) {
+    SCOPED_TRACE(std::string(wanted.mutant) + " with " + wanted.law + " on " + wanted.instance);
+    const Instance instance = Instance::parse(wanted.instance);
+    const auto law = law_at(wanted.mutant, wanted.law, instance);
+    EXPECT_EQ(law.mass, 1);
+    EXPECT_EQ(law.output, normalised(wanted.output)) << to_text(law.output);
+    EXPECT_EQ(total_variation(law.output, normalised(instance.target)), wanted.distance);
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Catalogue, SmallestInstances,
-    testing::Values(
-        SmallestInstance{"accept_always", "iid", "p=(0 1)/1 q=(1 0)/1 K=1", {1, 0}, 1},
-        SmallestInstance{"accept_if_match_or_ratio", "iid", "p=(1 1)/2 q=(0 1)/1 K=1", {1, 3}, Rational(1, 4)},
-        SmallestInstance{"ratio_inverted", "iid", "p=(1 2)/3 q=(2 1)/3 K=1", {2, 1}, Rational(1, 3)},
-        SmallestInstance{"epsilon_accept", "iid", "p=(1 2)/3 q=(1 3)/4 K=1", {1, 3}, Rational(1, 12)},
-        SmallestInstance{"typical_acceptance", "iid", "p=(1 1)/2 q=(0 1)/1 K=1", {0, 1}, Rational(1, 2)},
-        SmallestInstance{"lenience", "iid", "p=(1 1)/2 q=(0 1)/1 K=1", {0, 1}, Rational(1, 2)},
-        SmallestInstance{"first_draft_unchecked", "iid", "p=(0 1)/1 q=(1 0)/1 K=1", {1, 0}, 1},
-        SmallestInstance{"resample_from_target", "iid", "p=(1 1)/2 q=(0 1)/1 K=1", {1, 3}, Rational(1, 4)},
-        SmallestInstance{
-            "residual_lowers_one_entry", "iid", "p=(0 1 1)/2 q=(1 0 1)/2 K=1", {0, 1, 3}, Rational(1, 4)},
-        SmallestInstance{"residual_argmax", "iid", "p=(0 1 1)/2 q=(1 0 0)/1 K=1", {0, 1, 0}, Rational(1, 2)},
-        SmallestInstance{
-            "wor_verified_as_iid", "without_replacement", "p=(0 1 1)/2 q=(2 0 1)/3 K=2", {0, 1, 5}, Rational(1, 3)},
-        SmallestInstance{
-            "iid_verified_as_wor_counting_repeats", "iid", "p=(0 1 1)/2 q=(2 0 1)/3 K=2", {0, 11, 7}, Rational(1, 9)},
-        SmallestInstance{
-            "sibling_residual_not_normalised", "iid", "p=(0 1 2)/3 q=(1 0 1)/2 K=2", {0, 5, 7}, Rational(1, 12)},
-        SmallestInstance{"resorted_drafts", "iid", "p=(1 1)/2 q=(1 1)/2 K=2", {3, 1}, Rational(1, 4)},
-        SmallestInstance{"resorted_wor", "without_replacement", "p=(1 1)/2 q=(1 1)/2 K=2", {1, 0}, Rational(1, 2)},
-        SmallestInstance{
-            "fixed_verified_as_sampled", "fixed_top_k", "p=(1 1)/2 q=(1 1)/2 K=1", {1, 0}, Rational(1, 2)},
-        SmallestInstance{
-            "fixed_verified_as_sampled", "fixed_top_k", "p=(1 1)/2 q=(1 1)/2 K=2", {1, 0}, Rational(1, 2)},
-        SmallestInstance{"kseq_rho_one", "iid", "p=(1 2)/3 q=(2 1)/3 K=2", {4, 5}, Rational(1, 9)},
-        SmallestInstance{"single_draft", "greedy_draft_soft_q", "p=(1 1)/2 q=(1 1)/2 K=1", {1, 0}, Rational(1, 2)},
-        SmallestInstance{
-            "single_draft", "truncated_draft_raw_q", "p=(0 1 1)/2 q=(2 1 2)/5 K=1", {0, 3, 5}, Rational(1, 8)},
-        SmallestInstance{
-            "single_draft", "draft_temperature_mismatch", "p=(1 1)/2 q=(1 2)/3 K=1", {2, 3}, Rational(1, 10)},
-        SmallestInstance{
-            "single_draft", "reduced_vocabulary_ids_unmapped", "p=(1 2)/3 q=(1 2)/3 K=1", {2, 1}, Rational(1, 3)}));
 
 TEST(SmallestInstances, IdsOffByOneDraftWhatQCannot) {
   EXPECT_THROW(law_at("single_draft", "reduced_vocabulary_ids_unmapped", Instance::parse("p=(0 1)/1 q=(0 1)/1 K=1")),
@@ -203,6 +195,156 @@ TEST(HiddenMutants, LoweringOneEntryIsSettingItToZero) {
     }
     EXPECT_EQ(law_at("residual_lowers_one_entry", "iid", at).output, wanted) << at.text();
   }
+}
+
+struct SeenPath {
+  StepLaw<Rational> law;
+  std::vector<Rational> first;
+  std::optional<Rational> distance{};
+};
+
+SeenPath seen_path(std::string_view verifier, std::string_view law, const PathInstance& instance) {
+  PathInstanceAnalysis at(*path_registry().verifier(verifier), *path_registry().drafter(law), instance);
+  SeenPath seen{.law = at.law(), .first = std::vector<Rational>(static_cast<std::size_t>(instance.vocabulary()))};
+  for (const auto& [tokens, probability] : seen.law.emitted)
+    seen.first[static_cast<std::size_t>(tokens.front())] += probability;
+  seen.distance = BlockLevel::distance(at);
+  return seen;
+}
+
+const char* const small_path = "L=2 K=1 [] p=(1 2)/3 q=(2 1)/3";
+const Smallest smallest_paths[]{
+    {"first_draft_unchecked_path", "iid_paths", "L=1 K=1 [] p=(0 1)/1 q=(1 0)/1", {1, 0}, 1},
+    {"resample_from_target_path", "iid_paths", "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1", {1, 3}, {1, 4}},
+    {"bonus_one_row_early",
+     "iid_paths",
+     "L=1 K=1 [] p=(1 1)/2 q=(1 1)/2 [0] p=(1 0)/1 q=(1 1)/2 [1] p=(1 0)/1 q=(1 1)/2",
+     {1, 1},
+     {1, 2}},
+    {"correction_one_row_late",
+     "iid_paths",
+     "L=1 K=1 [] p=(0 1)/1 q=(1 0)/1 [0] p=(1 0)/1 q=(1 1)/2 [1] p=(1 0)/1 q=(1 1)/2",
+     {1, 0},
+     1},
+    {"block_clipped_tests", "iid_paths", small_path, {1, 1}, {1, 6}},
+    {"hsd_repository", "iid_paths", small_path, {1, 2}, {1, 9}},
+    {"gbv_unskewed", "iid_paths", "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2", {3, 1}, {1, 4}},
+    {"gbv_ties_differ", "iid_paths", "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2", {1, 2}, {1, 6}},
+    {"traversal_sorted", "without_replacement_tree", "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2", {1, 0}, {1, 2}},
+    {"one_coin_for_all_positions", "iid_paths", "L=2 K=1 [] p=(1 1)/2 q=(1 0)/1", {1, 1}, {1, 4}}};
+
+TEST(SmallestPaths, HaveTheLawWorkedOutByHand) {
+  for (const Smallest& wanted : smallest_paths) {
+    SCOPED_TRACE(std::string(wanted.mutant) + " on " + wanted.instance);
+    const SeenPath seen = seen_path(wanted.mutant, wanted.law, PathInstance::parse(wanted.instance));
+    EXPECT_EQ(seen.law.mass, 1);
+    EXPECT_EQ(seen.first, normalised(wanted.output)) << to_text(seen.first);
+    EXPECT_EQ(seen.distance, wanted.distance) << to_text(*seen.distance);
+  }
+}
+
+TEST(SmallestPaths, AnUncappedProductAcceptsMoreThanAnyLosslessRule) {
+  const PathInstance instance = PathInstance::parse(small_path);
+  EXPECT_EQ(seen_path("hsd_repository", "iid_paths", instance).law.mean_accepted(), Rational(12, 9));
+  EXPECT_EQ(seen_path("block", "iid_paths", instance).law.mean_accepted(), Rational(11, 9));
+}
+
+struct HiddenShape {
+  int vocabulary, length, drafts;
+  bool equal = false, conditionals = true;
+  int least = 0;
+};
+
+PathInstance hidden_instance(int n, const HiddenShape& shape) {
+  InstanceRng dice(815, static_cast<std::uint64_t>(n));
+  PathInstance instance;
+  instance.shape = {.drafts = shape.drafts, .length = shape.length, .branching = {}, .stem = 0};
+  const auto add = [&](const Tokens& prefix) {
+    PrefixWeights rows{weights_between(dice, shape.vocabulary, shape.least, 5),
+                       weights_between(dice, shape.vocabulary, shape.least, 5)};
+    if (shape.equal) rows.proposal = rows.target;
+    instance.rows.emplace(prefix, std::move(rows));
+  };
+  add({});
+  if (shape.conditionals)
+    for (Token x = 0; x < shape.vocabulary; ++x) add({x});
+  return instance;
+}
+
+void expect_hidden_paths(const std::vector<std::string>& mutants, const HiddenShape& shape) {
+  for (const std::string& name : mutants)
+    for (int n = 0; n < 24; ++n) {
+      const PathInstance instance = hidden_instance(n, shape);
+      const SeenPath seen = seen_path(name, "iid_paths", instance);
+      EXPECT_EQ(seen.distance, Rational(0)) << name << " on " << instance.text();
+    }
+}
+
+bool shows_on_paths(const std::string& mutant, const HiddenShape& shape) {
+  for (int n = 0; n < 24; ++n)
+    if (seen_path(mutant, "iid_paths", hidden_instance(n, shape)).distance != Rational(0)) return true;
+  return false;
+}
+
+TEST(HiddenPathMutants, TwoTokens) {
+  expect_hidden_paths({"block_token_residual"}, {.vocabulary = 2, .length = 3, .drafts = 1});
+  EXPECT_TRUE(shows_on_paths("block_token_residual", {.vocabulary = 3, .length = 2, .drafts = 1}));
+}
+
+TEST(HiddenPathMutants, OneDraftedToken) {
+  const HiddenShape shape{.vocabulary = 3, .length = 1, .drafts = 1};
+  expect_hidden_paths({"block_token_residual", "block_clipped_tests", "hsd_repository", "greedy_block_without_carry",
+                       "one_coin_for_all_positions"},
+                      shape);
+  EXPECT_TRUE(shows_on_paths("bonus_one_row_early", shape));
+}
+
+TEST(HiddenPathMutants, OnePath) {
+  expect_hidden_paths({"gbv_unskewed", "gbv_ties_differ", "gbv_ties_opposed"},
+                      {.vocabulary = 3, .length = 2, .drafts = 1});
+}
+
+TEST(HiddenPathMutants, EqualLaws) {
+  const HiddenShape shape{.vocabulary = 3, .length = 2, .drafts = 1, .equal = true};
+  expect_hidden_paths({"block_token_residual", "block_clipped_tests", "hsd_repository", "greedy_block_without_carry",
+                       "first_draft_unchecked_path", "resample_from_target_path"},
+                      shape);
+  const HiddenShape two{.vocabulary = 2, .length = 1, .drafts = 2, .equal = true};
+  EXPECT_TRUE(shows_on_paths("gbv_unskewed", two));
+  EXPECT_TRUE(shows_on_paths("gbv_ties_differ", two));
+}
+
+TEST(HiddenPathMutants, NoTies) {
+  // Instances whose ratios p / q differ at every node.
+  int met = 0;
+  for (int n = 0; n < 200; ++n) {
+    const PathInstance instance = hidden_instance(n, {.vocabulary = 2, .length = 2, .drafts = 2, .least = 1});
+    const auto tied = [](const auto& entry) {
+      const auto& [p, q] = entry.second;
+      return p[0] * q[1] == p[1] * q[0];
+    };
+    if (std::any_of(instance.rows.begin(), instance.rows.end(), tied)) continue;
+    ++met;
+    EXPECT_EQ(seen_path("gbv_ties_differ", "iid_paths", instance).law.emitted,
+              seen_path("greedy_multipath_block", "iid_paths", instance).law.emitted)
+        << instance.text();
+    if (met == 24) return;
+  }
+  FAIL() << "only " << met << " instances without ties";
+}
+
+TEST(HiddenPathMutants, EqualRows) {
+  const HiddenShape shape{.vocabulary = 3, .length = 2, .drafts = 1, .conditionals = false};
+  expect_hidden_paths({"bonus_one_row_early"}, shape);
+  // The correction of the last position comes from the target there: seen at L = 1, and nowhere else.
+  for (int n = 0; n < 24; ++n) {
+    const PathInstance instance = hidden_instance(n, shape);
+    EXPECT_EQ(seen_path("correction_one_row_late", "iid_paths", instance).first,
+              normalised(instance.after({}).target))
+        << instance.text();
+  }
+  EXPECT_TRUE(
+      shows_on_paths("correction_one_row_late", {.vocabulary = 3, .length = 1, .drafts = 1, .conditionals = false}));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/properties/subjects/path_erased.hpp>
+#include <draftproof/tests/support/wrong_schemes.hpp>
 
 namespace draftproof {
 namespace {
@@ -206,6 +208,20 @@ TEST(ProverOfPositions, DistanceIsTheLargestOverTheInstances) {
   EXPECT_EQ(proof.distance->off, off);
   EXPECT_EQ(prove_on(verifier, iid, proof.distance->instance, {}).distance->largest, largest);
   EXPECT_EQ(prove(*registry().verifier("single_draft"), iid, quick).distance->largest, 0);
+}
+
+TEST(ProverOfPaths, MutantsDoNotDecideWhatProofsComeTo) {
+  const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
+  const PathVerifierOf<wrong::AcceptAlways> believed(Kind::verifier), mutant(Kind::mutant);
+  const PathProof held = prove(*path_registry().verifier("token_path"), drafter, {.instances = 6});
+  const PathProof refuted = prove(believed, drafter, {.instances = 6}),
+                  expected = prove(mutant, drafter, {.instances = 6});
+  const PathProof open =
+      prove(*path_registry().verifier("token_path"), drafter, {.instances = 6, .limits = {.leaves = 1}});
+  EXPECT_EQ(status_of<BlockLevel>({}), Status::held);
+  EXPECT_EQ(status_of<BlockLevel>({held, expected}), Status::held);
+  EXPECT_EQ(status_of<BlockLevel>({held, open, expected}), Status::undecided);
+  EXPECT_EQ(status_of<BlockLevel>({open, refuted, held}), Status::violated);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The registry holds everything that the build found once and in order, and the references between its entries are
-// valid.
+// The registries hold everything that the build found once and in order, the references between their entries are valid,
+// and verifiers are matched with tree drafters by their infos alone.
 #include <algorithm>
 #include <set>
 #include <stdexcept>
@@ -7,9 +7,18 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/mutants/residual.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registration.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>
+#include <draftproof/sim/drafters/trees/paths.hpp>
+#include <draftproof/sim/drafters/trees/trees.hpp>
+#include <draftproof/sim/trees/node_by_node.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
+#include <draftproof/verifiers/recursive_rejection_wor.hpp>
 #include <draftproof/verifiers/single_draft.hpp>
 
 namespace draftproof {
@@ -23,18 +32,13 @@ TEST(Registry, RefusesTwoThingsOfOneName) {
   Registry local;
   local.add(single_draft());
   EXPECT_THROW(local.add(single_draft()), std::logic_error);
+  EXPECT_THROW(local.add(std::make_unique<VerifierOf<verifiers::SingleDraft>>(Kind::mutant)), std::logic_error);
   local.add(std::make_unique<DrafterOf<drafters::Iid>>());
   EXPECT_THROW(local.add(std::make_unique<DrafterOf<drafters::Iid>>()), std::logic_error);
   local.add(Generator{"plain", "", {}});
   EXPECT_THROW(local.add(Generator{"plain", "", {}}), std::logic_error);
   local.add(Property{"holds", "", 1, true, Tier::proof, nullptr, nullptr});
   EXPECT_THROW(local.add(Property{"holds", "", 1, true, Tier::proof, nullptr, nullptr}), std::logic_error);
-}
-
-TEST(Registry, RefusesAMutantWithTheNameOfAVerifier) {
-  Registry local;
-  local.add(single_draft());
-  EXPECT_THROW(local.add(std::make_unique<VerifierOf<verifiers::SingleDraft>>(Kind::mutant)), std::logic_error);
 }
 
 TEST(Registry, SortsVerifiersBeforeMutantsAndByName) {
@@ -56,13 +60,23 @@ TEST(Registry, FindsByNameOrNotAtAll) {
 }
 
 TEST(Registry, EveryLawThatAVerifierNamesExists) {
-  for (const auto& verifier : registry().verifiers()) {
-    const DraftLaws& laws = verifier->info().drafts;
-    for (std::size_t i = 0; i < laws.count; ++i)
-      EXPECT_TRUE(registry().drafter(laws.names[i])) << verifier->info().name << " names " << laws.names[i];
-    const auto matching = registry().drafters_of(verifier->info());
-    EXPECT_EQ(matching.size(), laws.any() ? registry().drafters().size() : laws.count) << verifier->info().name;
-  }
+  const auto check = [](const auto& found, bool one_drafter_a_law, auto exists) {
+    for (const auto& verifier : found.verifiers()) {
+      const DraftLaws& laws = verifier->info().drafts;
+      for (std::size_t i = 0; i < laws.count; ++i)
+        EXPECT_TRUE(exists(laws.names[i])) << verifier->info().name << " names " << laws.names[i];
+      const std::size_t matching = found.drafters_of(verifier->info()).size();
+      EXPECT_GT(matching, 0u) << verifier->info().name;
+      if (laws.any() || one_drafter_a_law) {
+        EXPECT_EQ(matching, laws.any() ? found.drafters().size() : laws.count) << verifier->info().name;
+      }
+    }
+  };
+  check(registry(), true, [](std::string_view law) { return registry().drafter(law) != nullptr; });
+  // A verifier of trees may name the law of siblings.
+  check(path_registry(), false, [](std::string_view law) {
+    return path_registry().drafter(law) != nullptr || registry().drafter(law) != nullptr;
+  });
 }
 
 TEST(Registry, EveryEntrySaysWhatItIs) {
@@ -99,6 +113,78 @@ TEST(Registry, SchemesRunWhereTheySayTheyDo) {
         << verifier->info().name;
     EXPECT_EQ(verifier->simulate_on(table, 1) != nullptr, unsupported.simulate.empty()) << verifier->info().name;
   }
+}
+
+TEST(PathRegistry, ANameIsOfOneLevel) {
+  std::set<std::string_view> names;
+  for (const auto& verifier : registry().verifiers()) names.insert(verifier->info().name);
+  for (const auto& verifier : path_registry().verifiers())
+    EXPECT_TRUE(names.insert(verifier->info().name).second) << verifier->info().name;
+  for (const auto& drafter : registry().drafters()) names.insert(drafter->info().name);
+  for (const auto& drafter : path_registry().drafters())
+    EXPECT_TRUE(names.insert(drafter->info().name).second) << drafter->info().name;
+}
+
+TEST(PathRegistry, PlansForSampledSiblingsTakeNoMergedPaths) {
+  // The number of distinct siblings of merged paths depends on the siblings: p = (1 1)/2, q = (2 1)/3, K = 2 refutes
+  // such a plan.
+  const AnyPathVerifier* plan = path_registry().verifier("optimal_transport_wor_tree");
+  ASSERT_TRUE(plan);
+  const TreeDrafterInfo& paths = path_registry().drafter("iid_paths")->info();
+  EXPECT_FALSE(takes_trees(plan->info(), paths));
+  EXPECT_TRUE(takes_trees(path_registry().verifier("recursive_rejection_wor_tree")->info(), paths));
+  const PathProof proof = prove_on(*plan, *path_registry().drafter("iid_paths"),
+                                   PathInstance::parse("L=1 K=2 [] p=(1 1)/2 q=(2 1)/3"), {});
+  ASSERT_TRUE(proof.violation());
+  EXPECT_EQ(proof.violation()->evidence,
+            "after [] got (5/9 4/9), wanted (1/2 1/2), TV 1/18; reached with probability 1");
+}
+
+constexpr Info written_for(DraftLaws laws, bool sequential = false) {
+  return {.name = "some_tree", .summary = "", .source = "", .drafts = laws, .sequential = sequential};
+}
+
+TEST(TakesTrees, ByTheirNameOrByWhatTheirSiblingsAre) {
+  constexpr TreeDrafterInfo plain{.name = "odd_trees", .summary = ""};
+  constexpr TreeDrafterInfo sampled{
+      .name = "odd_trees", .summary = "", .siblings = DraftLaws{"iid"}, .siblings_sequential = DraftLaws{"distinct"}};
+  for (const TreeDrafterInfo& trees : {plain, sampled}) {
+    EXPECT_TRUE(takes_trees(written_for(any_law), trees));
+    EXPECT_TRUE(takes_trees(written_for(DraftLaws{"chain", "odd_trees"}), trees));
+    EXPECT_FALSE(takes_trees(written_for(DraftLaws{"chain"}, true), trees)) << "of no such law";
+  }
+  EXPECT_FALSE(takes_trees(written_for(DraftLaws{"iid"}, true), plain)) << "siblings of no law are not of any";
+  EXPECT_TRUE(takes_trees(written_for(DraftLaws{"chain", "iid"}), sampled));
+  EXPECT_TRUE(takes_trees(written_for(DraftLaws{"distinct"}, true), sampled));
+  EXPECT_FALSE(takes_trees(written_for(DraftLaws{"distinct"}), sampled)) << "only in turn";
+}
+
+TEST(PathRegistry, AWalkWaitsForATreeLaw) {
+  const auto walk = [](auto verifier) {
+    return std::make_unique<PathVerifierOf<LiftedToTrees<decltype(verifier)>>>(Kind::verifier);
+  };
+  PathRegistry registry;
+  registry.add(walk(verifiers::RecursiveRejection{}));
+  registry.add(walk(verifiers::RecursiveRejectionWor{}));
+  EXPECT_TRUE(registry.verifiers().empty());
+  EXPECT_THROW(registry.add(walk(verifiers::RecursiveRejection{})), std::logic_error);
+  registry.add(std::make_unique<TreeDrafterOf<tree_drafters::WithoutReplacementTree>>());
+  EXPECT_EQ(registry.verifiers().size(), 1u);
+  EXPECT_TRUE(registry.verifier("recursive_rejection_wor_tree"));
+  EXPECT_FALSE(registry.verifier("recursive_rejection_tree"));
+  registry.add(std::make_unique<TreeDrafterOf<tree_drafters::IidPaths>>());
+  EXPECT_EQ(registry.verifiers().size(), 2u);
+  EXPECT_EQ(registry.drafters_of(registry.verifier("recursive_rejection_tree")->info()).size(), 1u);
+  EXPECT_EQ(registry.drafters_of(registry.verifier("recursive_rejection_wor_tree")->info()).size(), 2u);
+}
+
+TEST(Registration, MistakesAreKeptUntilSomebodyCanSayThem) {
+  const auto before = registration_mistakes();
+  keep_mistakes([] { throw std::logic_error("registered twice: single_draft"); });
+  keep_mistakes([] {});
+  ASSERT_EQ(registration_mistakes().size(), before.size() + 1);
+  EXPECT_EQ(registration_mistakes().back(), "registered twice: single_draft");
+  registration_mistakes() = before;
 }
 
 }  // namespace
