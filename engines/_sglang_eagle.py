@@ -53,6 +53,36 @@ def step_of(root: Path, kernel: Any) -> Any:
     return functions_of(sglang / "speculative" / "eagle_utils.py", names, scope)[0]
 
 
+def step_input(tokens: Any, proposals: Any, lengths: list[int], temperatures: Any, **settings: Any) -> tuple[Any, Any]:
+    """Drafts [B (n + 1)], each request's behind its last token, and their batch. `settings` are fields of its sampling
+    information; `lengths` are those of the texts so far."""
+    import torch
+
+    count = len(lengths)
+    slots = len(tokens) // count
+    verified = SimpleNamespace(
+        draft_token=tokens,
+        draft_token_num=slots,
+        max_tree_depth=slots,
+        tree_topk=1,
+        draft_probs=proposals,
+        retrieve_index=torch.arange(len(tokens)).reshape(count, slots),
+        retrieve_next_token=None,
+        retrieve_next_sibling=None,
+    )
+    never = "has_watermark_candidates", "is_all_greedy", "need_top_k_sampling", "need_top_p_sampling"
+    info = dict.fromkeys(("acc_additive_penalties", "acc_scaling_penalties", "logit_bias", "sampling_seed"))
+    info |= dict.fromkeys((*never, "need_min_p_sampling"), False)
+    info |= {"temperatures": temperatures, "min_ps": torch.zeros(count)} | settings
+    return verified, SimpleNamespace(
+        device="cpu",
+        forward_mode=SimpleNamespace(is_idle=lambda: False),
+        seq_lens=torch.tensor(lengths),
+        sampling_info=SimpleNamespace(**info),
+        return_logprob=False,
+    )
+
+
 def eagle_sample(step: Any, setting: str) -> Any:
     """A request at temperature 0.7 behind one at 1.5 with the tokens in reverse order. Its logits are such that the
     rows come out once `setting` is applied: `bias`, `min_p` or `frequency_penalty`. Tokens that min-p must remove have
@@ -77,37 +107,16 @@ def eagle_sample(step: Any, setting: str) -> Any:
             penalty[1] = -FREQUENCY * counts
             rows = rows + FREQUENCY * (counts + torch.cat([torch.zeros(1, size), before]))
         slots = n + 1
-        index = torch.arange(2 * slots).reshape(2, slots)
         first = torch.tensor([WRITTEN[-1] % size])
-        verified = SimpleNamespace(
-            draft_token=torch.cat([first, size - 1 - drafts, first, drafts]),
-            draft_token_num=slots,
-            max_tree_depth=slots,
-            tree_topk=1,
-            draft_probs=torch.stack([q.flip(-1), q]),
-            retrieve_index=index,
-            retrieve_next_token=None,
-            retrieve_next_sibling=None,
-        )
-        info = SimpleNamespace(
+        verified, batch = step_input(
+            torch.cat([first, size - 1 - drafts, first, drafts]),
+            torch.stack([q.flip(-1), q]),
+            [len(WRITTEN)] * 2,
+            torch.tensor([[1.5], [0.7]]),
             acc_additive_penalties=penalty,
-            acc_scaling_penalties=None,
             logit_bias=bias,
-            has_watermark_candidates=False,
-            is_all_greedy=False,
-            sampling_seed=None,
-            temperatures=torch.tensor([[1.5], [0.7]]),
-            need_top_k_sampling=False,
-            need_top_p_sampling=False,
             min_ps=torch.tensor([0.0, MIN_P if setting == "min_p" else 0.0]),
             need_min_p_sampling=setting == "min_p",
-        )
-        batch = SimpleNamespace(
-            device="cpu",
-            forward_mode=SimpleNamespace(is_idle=lambda: False),
-            seq_lens=torch.full((2,), len(WRITTEN)),
-            sampling_info=info,
-            return_logprob=False,
         )
         logits = SimpleNamespace(next_token_logits=torch.cat([torch.log(p.flip(-1)), rows]))
         tokens, lengths, _ = step(verified, batch, logits)

@@ -128,7 +128,8 @@ def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = 
         likeliest = other.argmax(-1)
         requests, proposal = [reverse.tolist(), [], drafts.tolist()], torch.cat([q.flip(-1), q])
         if not cut:
-            own = {0: torch.Generator(), 2: torch.Generator()} if seeded else {}
+            seeds = {request: int(torch.randint(2**31 - 1, ())) for request in ((0, 2) if seeded else ())}
+            own = {request: torch.Generator().manual_seed(seed) for request, seed in seeds.items()}
             speculative, sampling = metadata_of(torch, vllm, requests, [0.0, 1.0, 1.0], generators=own)
             drawn = torch.multinomial(p[-1:], 1)
             bonus = torch.cat([likeliest[-1:, None], drawn, drawn]).to(torch.int32)

@@ -6,22 +6,9 @@ import random
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, functions_of
+from draftproof.engines import Engine, EngineDoor, functions_of, paths_of
 
 PADDING = -1
-
-
-def paths_of(drafts: list[int], parents: list[int]) -> list[list[int]]:
-    """Nodes from the root to each leaf, without the root."""
-    inner = set(parents)
-    leaves = [node for node in range(len(drafts)) if node not in inner]
-    paths = []
-    for leaf in leaves:
-        path = [leaf]
-        while parents[path[0]] >= 0:
-            path.insert(0, parents[path[0]])
-        paths.append(path)
-    return paths
 
 
 def evaluate_posterior() -> Any:
@@ -32,7 +19,7 @@ def evaluate_posterior() -> Any:
     (evaluate,) = functions_of(path, ["evaluate_posterior"], {"torch": torch, "random": random, "Tuple": tuple})
 
     def eagle_evaluate_posterior(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
-        nodes = paths_of(drafts.tolist(), parents.tolist())
+        nodes = paths_of(parents.tolist())
         longest = max(len(one) for one in nodes)
         root = int(p.shape[-1])  # a token that no draft is
         candidates = torch.full((len(nodes), longest + 1), PADDING)

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, functions_of
+from draftproof.engines import Engine, EngineDoor, functions_of, paths_of
 
 PADDING = -1
 
@@ -22,19 +22,6 @@ class Torch:
 
     def multinomial(self, *given: Any, **named: Any) -> Any:
         return self.drawn
-
-
-def paths_of(drafts: list[int], parents: list[int]) -> list[list[int]]:
-    """Nodes from the root to each leaf, without the root."""
-    paths = []
-    for leaf in range(len(drafts)):
-        if leaf in parents:
-            continue
-        path = [leaf]
-        while parents[path[0]] >= 0:
-            path.insert(0, parents[path[0]])
-        paths.append(path)
-    return paths
 
 
 def evaluate_posterior(temperature: float) -> Any:
@@ -53,7 +40,7 @@ def evaluate_posterior(temperature: float) -> Any:
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
         tokens, above = drafts.tolist(), parents.tolist()
         p, q = (temperature * torch.log(rows) for rows in (p, q))  # undone by the engine
-        paths = paths_of(tokens, above)
+        paths = paths_of(above)
         shape = (len(paths), max(map(len, paths)) + 1)
         candidates, chances = torch.full(shape, PADDING), torch.ones(shape)
         logits = p[:1].repeat(*shape, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, functions_of
+from draftproof.engines import Engine, EngineDoor, functions_of, paths_of
 
 THRESHOLD, ALPHA = 0.09, 0.3  # what `medusa_generate` has if nothing else is said
 PADDING = -1
@@ -19,13 +19,7 @@ def typical(temperature: float) -> Any:
     (evaluate,) = functions_of(path, ["evaluate_posterior"], {"torch": torch})
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
-        above = parents.tolist()
-        paths = []
-        for leaf in set(range(len(above))) - set(above):
-            nodes = [leaf]
-            while above[nodes[0]] >= 0:
-                nodes.insert(0, above[nodes[0]])
-            paths.append(nodes)
+        paths = paths_of(parents.tolist())
         longest = max(map(len, paths))
         candidates = torch.full((len(paths), longest + 1), PADDING)
         logits = torch.log(p[:1]).repeat(len(paths), longest + 1, 1)

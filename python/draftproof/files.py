@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 _KINDS = {
     stat.S_IFDIR: "a directory",
@@ -30,3 +33,15 @@ def replaceable(path: Path) -> Path:
         found = _KINDS.get(stat.S_IFMT(mode), "a special file")
         raise FileExistsError(f"{path}: found {found}, wanted a regular file or none")
     return path.resolve() if path.is_symlink() else path
+
+
+@contextmanager
+def written(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
+    """A new file that takes the place of `path` once it is whole and on the disk. Raises: as `replaceable`."""
+    path = replaceable(path)
+    fresh = replaceable(path.with_name(path.name + ".new"))
+    with fresh.open(mode, encoding=None if "b" in mode else "utf-8") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(fresh, path)

@@ -154,11 +154,11 @@ class _Numbers:
         if "generator" in names:
             import torch
 
-            from draftproof.intercept import _torch_seeds
+            from draftproof.intercept import _torch_numbers
 
             made["generator"] = torch.Generator()
             if self.scripted:
-                _torch_seeds.mark(made["generator"])
+                _torch_numbers.mark(made["generator"])
             else:  # a new generator has the same seed each time: without one of the host, torch's own
                 made["generator"].manual_seed(int(torch.randint(2**62, ())) if seed is None else seed)
         return made

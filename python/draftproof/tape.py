@@ -14,8 +14,20 @@ import numpy as np
 import numpy.typing as npt
 
 from draftproof.seeds import SeedBook, SeededSource
-from draftproof.tape_errors import LedgerEntry, NoMass, RowsUnclear, TapeShort, UnknownRandomness
-from draftproof.tape_row import CLOCK, COIN, INTEGER, PICK, RowTape, clock_of, mass_fault
+from draftproof.tape_row import (
+    CLOCK,
+    COIN,
+    INTEGER,
+    PICK,
+    LedgerEntry,
+    NoMass,
+    RowsUnclear,
+    RowTape,
+    TapeShort,
+    UnknownRandomness,
+    clock_of,
+    mass_fault,
+)
 
 __all__ = ["CLOCK", "COIN", "INTEGER", "PICK", "LedgerEntry", "NoMass", "RowTape", "RowsUnclear", "Tape", "TapeShort",
            "UnknownRandomness"]  # fmt: skip

@@ -1,14 +1,17 @@
-"""The tape of one row, in plain Python numbers: a call of one row has no array of numpy on its way."""
+"""The tape of one row, in plain Python numbers: a call of one row has no array of numpy on its way.
+
+And what a tape says of the draws of a call: entries of its ledger, and the reasons why a call cannot go on.
+"""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 from draftproof.seeds import SeededSource
-from draftproof.tape_errors import NoMass, TapeShort, UnknownRandomness
 
 COIN, PICK, CLOCK, INTEGER = 1, 2, 3, 4
 SCALE = tuple(2.0**bits for bits in range(54))
@@ -25,6 +28,51 @@ def mass_fault(weights: Sequence[float]) -> str:
     """What is said of weights that no cell can be drawn by."""
     shown = ", ".join(f"{weight:.9g}" for weight in weights[:16]) + (", ..." if len(weights) > 16 else "")
     return f"a draw by the weights [{shown}]: wanted finite weights >= 0 with a sum above 0"
+
+
+class LedgerEntry(NamedTuple):
+    """One random operator of a call. Equal calls have equal entries, so that they can be counted."""
+
+    operator: str  # as its library names it: aten::rand, numpy.random.Generator.random
+    dtype: str  # of the result: float32, int64
+    shape: tuple[int, ...]  # of the result
+    generator: str  # "global" or "given"
+    kind: str  # coin, pick, clock, integer; hash: an integer below 2^16 or more; race: drawn as a race
+
+    def text(self) -> str:
+        """In words, without its shape: `coin by aten::rand, float32, global generator`."""
+        return f"{self.kind} by {self.operator}, {self.dtype}, {self.generator} generator"
+
+
+class TapeShort(Exception):
+    """All rows of a call want more random numbers than the tape has."""
+
+
+class NoMass(ValueError, RuntimeError):
+    """All rows of a call draw from weights without mass: all zero, negative, or not finite.
+
+    torch raises RuntimeError there, numpy and random raise ValueError. A function that expects one of them gets it.
+    """
+
+
+class RowsUnclear(Exception):
+    """A draw of a batched call has no leading dimension of the batch, so the rows it belongs to are unknown."""
+
+    def __init__(self, operator: str, shape: Iterable[int], rows: int) -> None:
+        self.operator, self.shape, self.rows = operator, tuple(shape), rows
+        super().__init__(
+            f"{operator} draws an array of shape {list(self.shape)} in a call of {rows} rows: "
+            f"found a first dimension of {self.shape[0] if self.shape else 'nothing'}, wanted {rows}, one entry a row. "
+            "Check the function row by row (batched=False), or draw with the batch as first dimension."
+        )
+
+
+class UnknownRandomness(Exception):
+    """An operator draws random numbers in a way that no kind of draw describes."""
+
+    def __init__(self, operator: str, remedy: str) -> None:
+        self.operator, self.remedy = operator, remedy
+        super().__init__(f"{operator} draws random numbers that the tape cannot give: {remedy}")
 
 
 class RowTape:

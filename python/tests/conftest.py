@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,17 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DRAFTPROOF_ENGINE_PACKAGES", raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Small tensors lose time to threads. Does nothing where torch is not installed."""
+    if importlib.util.find_spec("torch") is None:
+        yield
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

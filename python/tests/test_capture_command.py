@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_capture_toys import MODULE, TEXTS, run_module
+from capture_toys import MODULE, TEXTS, run_module
 
 import draftproof.capture
 from draftproof.capture.layout import read
@@ -165,7 +165,7 @@ def test_the_package_is_the_function_too(folder: Path, monkeypatch: pytest.Monke
 
 def test_the_word_for_rows_is_the_same_on_the_command_line(here: Here, folder: Path) -> None:
     with (folder / "toys.py").open("a") as file:
-        file.write("\nfrom test_capture_toys import softmax\n\ndef law(ids):\n    return softmax(plain(ids))\n")
+        file.write("\nfrom capture_toys import softmax\n\ndef law(ids):\n    return softmax(plain(ids))\n")
     asked = ["--target", "python:toys:law", "--draft", "python:toys:law", *SHORT[4:]]
     refused = here(*asked, "-o", "run.safetensors")
     assert refused.returncode == 2 and "values='probability'" in refused.stderr

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from test_capture_toys import run_program
+from capture_toys import run_program
 
 from draftproof.capture import CaptureError, Trees, capture
 from draftproof.capture.layout import read
@@ -17,18 +16,11 @@ from draftproof.capture.layout import read
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 V = 40
 TEXTS = [np.random.default_rng([3, i]).integers(0, V, size=24).tolist() for i in range(3)]
 GIVEN: dict[str, Any] = {"positions": 20, "context": 12, "skip": 2}
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Models this small lose time to threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def llama(seed: int = 0, **changes: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from capture_toys import TEXTS, V, draft, laws_after, named, run_program, softmax, target
 from numpy.typing import NDArray
-from test_capture_toys import TEXTS, V, draft, laws_after, named, run_program, softmax, target
 
 from draftproof.capture import Captured, CaptureError, Filter, capture
 from draftproof.capture.layout import read
@@ -198,3 +198,10 @@ def test_probabilities_are_refused_until_it_is_said_what_rows_are(tmp_path: Path
     assert right == pytest.approx(logits, abs=1e-6)
     forced = captured("c", target_law, draft_law, values="logit")
     assert abs(forced - right) > 0.1  # numbers in [0, 1] are nearly uniform as logits
+
+
+def test_the_toys_depend_on_the_context_and_differ() -> None:
+    rows = target(np.array([3, 3, 3]))
+    assert rows.shape == (3, V)
+    assert np.abs(rows[0] - rows[2]).max() > 0.1
+    assert np.abs(softmax(rows) - softmax(draft(np.array([3, 3, 3])))).max() > 0.05

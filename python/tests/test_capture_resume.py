@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from capture_toys import TEXTS, draft, named, target
 from numpy.typing import NDArray
 from test_capture_positions import FORMS
-from test_capture_toys import TEXTS, draft, named, target
 
 from draftproof.capture import CaptureError, Trees, capture
 from draftproof.capture import part as part_module

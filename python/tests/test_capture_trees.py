@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from capture_toys import TEXTS, V, draft, laws_after, run_program, target
 from numpy.typing import NDArray
-from test_capture_toys import TEXTS, V, draft, laws_after, run_program, target
 
 from draftproof.capture import CaptureError, Filter, Trees, capture
 

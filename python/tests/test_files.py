@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from capture_toys import TEXTS, draft, named, target
 from test_capture_resume import GIVEN
-from test_capture_toys import TEXTS, draft, named, target
 from test_recorder import V, token_loop
 
 from draftproof.capture import CaptureError, Recorder, capture, recover

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catalogue.without_torch import numpy_coin_narrowed, numpy_residual_is_target
 
 import draftproof
 from draftproof import store
@@ -27,22 +28,8 @@ def right(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
     return [*drafts, pick(p[len(drafts)], rng)]
 
 
-def rounded_coin(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
-    """The same on float32: numpy rounds a Python float times a float32 to float32, and u below 1 to 1."""
-    for i, x in enumerate(drafts):
-        if not rng.random() * q[i, x] < p[i, x]:
-            return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]
-    return [*drafts, pick(p[len(drafts)].astype(float), rng)]
-
-
-def residual_of_p(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
-    for i, x in enumerate(drafts):
-        if not rng.random() * q[i, x] < p[i, x]:
-            return [*drafts[:i], pick(p[i].astype(float), rng)]
-    return [*drafts, pick(p[len(drafts)].astype(float), rng)]
-
-
 def accept_equal(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    """On coins of 24 bits."""
     for i, x in enumerate(drafts):
         if not rng.random(dtype=np.float32) * q[i, x] <= p[i, x]:
             return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]
@@ -106,9 +93,11 @@ def test_a_batch_that_draws_as_long_as_a_row_is_alive_holds_on_rows_that_a_batch
 
 
 def test_trials_are_skipped_after_a_proof_has_refuted_the_function_unless_they_are_named() -> None:
-    usual = draftproof.check(residual_of_p, keep=False, raises=False, **FEW)
-    named = draftproof.check(residual_of_p, keep=False, raises=False, tier=("proof", "edge", "sampled"), **FEW)
-    alone = draftproof.check(residual_of_p, keep=False, raises=False, tier="sampled", **FEW)
+    usual = draftproof.check(numpy_residual_is_target, keep=False, raises=False, **FEW)
+    named = draftproof.check(
+        numpy_residual_is_target, keep=False, raises=False, tier=("proof", "edge", "sampled"), **FEW
+    )
+    alone = draftproof.check(numpy_residual_is_target, keep=False, raises=False, tier="sampled", **FEW)
     assert [tier.status for tier in usual.tiers] == ["violated", "held", "skipped"]
     assert [tier.status for tier in named.tiers] == ["violated", "held", "violated"]
     assert [tier.status for tier in alone.tiers] == ["violated"]
@@ -131,17 +120,17 @@ def test_the_end_of_the_time_says_what_was_judged_and_what_was_not_asked() -> No
 
 def test_a_wrong_function_is_refuted_on_a_small_instance_and_asked_first(in_a_folder: Path) -> None:
     with pytest.raises(draftproof.Refuted) as caught:
-        draftproof.check(residual_of_p, tier="proof", **FEW)
+        draftproof.check(numpy_residual_is_target, tier="proof", **FEW)
     (found,) = [f for f in caught.value.verdict.violations if f.check == "exact_law"]
     assert found.counterexample.startswith("L=1 K=1 [] p=")
     assert found.counterexample in str(caught.value)
     kept = json.loads((in_a_folder / ".draftproof" / "failures.json").read_text())
-    assert kept == {"residual_of_p": [found.counterexample]}
-    again = draftproof.check(residual_of_p, tier="proof", raises=False, **FEW)
+    assert kept == {"numpy_residual_is_target": [found.counterexample]}
+    again = draftproof.check(numpy_residual_is_target, tier="proof", raises=False, **FEW)
     assert again.calls < caught.value.verdict.calls  # the kept instance refutes it at once
-    mended = draftproof.check(right, tier="proof", name="residual_of_p", models=0)
+    mended = draftproof.check(right, tier="proof", name="numpy_residual_is_target", models=0)
     assert mended.status == "held"
-    assert store.failures("residual_of_p") == []
+    assert store.failures("numpy_residual_is_target") == []
 
 
 def test_an_edge_of_the_grid_has_its_probability(in_a_folder: Path) -> None:
@@ -153,7 +142,7 @@ def test_an_edge_of_the_grid_has_its_probability(in_a_folder: Path) -> None:
 
 @pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="numpy 1 computes in float64 there")
 def test_a_coin_that_is_rounded_to_one_has_its_probability(in_a_folder: Path) -> None:
-    verdict = draftproof.check(rounded_coin, tier="proof", raises=False, **FEW)
+    verdict = draftproof.check(numpy_coin_narrowed, tier="proof", raises=False, **FEW)
     (found,) = verdict.violations
     assert found.check == "answers"
     assert found.counterexample == "L=1 K=1 [] p=(1)/1 q=(1)/1"
@@ -161,7 +150,7 @@ def test_a_coin_that_is_rounded_to_one_has_its_probability(in_a_folder: Path) ->
 
 
 def test_replay_tells_the_law_of_each_draft(in_a_folder: Path) -> None:
-    text = draftproof.replay(residual_of_p, "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1")
+    text = draftproof.replay(numpy_residual_is_target, "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1")
     assert "exact_law" in text
     assert "drafts (1)" in text
 
@@ -174,7 +163,7 @@ def test_law_of_given_drafts_and_over_a_draft_law(in_a_folder: Path) -> None:
     assert given.of([0, 0]) == given.of([0, 1]) == pytest.approx(0.25, abs=given.limit + 1e-12)
     drawn = draftproof.law(right, p, q)
     assert drawn.first(2) == pytest.approx([0.25, 0.75], abs=drawn.limit + 1e-12)
-    wrong = draftproof.law(residual_of_p, p, q)
+    wrong = draftproof.law(numpy_residual_is_target, p, q)
     assert wrong.first(2) == pytest.approx([0.25 + 0.25 * 0.25, 0.5 + 0.25 * 0.75], abs=1e-6)
 
 
@@ -266,7 +255,7 @@ def test_unknown_randomness_reaches_the_caller(in_a_folder: Path) -> None:
 
 def test_verdicts_are_tables_and_plots(in_a_folder: Path) -> None:
     instance = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1"
-    verdict = draftproof.check(residual_of_p, tier="proof", instance=instance, models=0, raises=False)
+    verdict = draftproof.check(numpy_residual_is_target, tier="proof", instance=instance, models=0, raises=False)
     assert {"check", "status", "counterexample"} <= set(verdict.records()[0])
     assert "<table>" in verdict._repr_html_()
     pandas = pytest.importorskip("pandas")

@@ -10,7 +10,7 @@ import pytest
 
 MODULE = """
 import numpy as np, draftproof
-from catalogue.right.numpy_functions import numpy_batch
+from catalogue.without_torch import numpy_batch
 
 np.random.seed(1)  # rows of a batch have no seeds of the host
 few = {"batched": True, "models": 4, "predictions": 32}

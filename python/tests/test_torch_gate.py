@@ -16,6 +16,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 import draftproof  # noqa: E402
 import draftproof.torch as verifiers  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 LEVELS = {
     "single_draft": ("chain", "iid"),
     "block_verification": ("chain", "iid"),
@@ -25,15 +27,6 @@ LEVELS = {
     "ladder_without_replacement": ("position", "without_replacement"),
     "ladder_block": ("tree", "iid_paths"),
 }
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Small tensors; threads would only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def first_result(name, **options):

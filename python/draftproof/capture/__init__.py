@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from .assemble import recover
 from .errors import CaptureError
 from .models import Model
 from .options import Filter, Options, Trees
-from .recorder import Recorder
+from .recorder import Recorder, recover
 from .run import Captured, capture
 from .trace import Trace, read_trace
 

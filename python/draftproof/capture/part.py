@@ -1,4 +1,5 @@
-"""A capture while it grows: a file with final shapes, and a small JSON file that says how much of it is valid.
+"""A capture while it grows, a file with final shapes and a small JSON file that says how much of it is valid; and the
+output that it becomes.
 
     run.safetensors.part        header, then the arrays; rows behind the committed ones may have any content
     run.safetensors.part.json   {"units": 12, "counts": {"rows": 96}, "sums": {..}}
@@ -14,20 +15,25 @@ import fcntl
 import json
 import os
 import time
+import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files import replaceable
+from ..files import replaceable, written
 from .errors import CaptureError
 from .layout import MOST_BYTES, ArraySpec, head, read_head
 
 COMMIT_SECONDS = 1.0
 """Least time between two commits. A killed run loses at most this much work and the unit in progress."""
+
+
+_CHUNK_BYTES = 16 << 20
+_FIRST_OF_1980 = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass
@@ -100,12 +106,8 @@ class Part:
     def commit(self) -> None:
         """Makes everything up to the last whole unit survive the end of the process and of the machine."""
         os.fsync(self._file)
-        fresh = replaceable(self._json.with_name(self._json.name + ".new"))
-        with fresh.open("w", encoding="ascii") as file:
+        with written(self._json, "w") as file:
             json.dump(asdict(self.progress), file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, self._json)
         self._committed = time.monotonic()
 
     def view(self, name: str) -> NDArray[Any]:
@@ -162,3 +164,65 @@ class Part:
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def finish(part: Part, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Writes the output of `part` and removes the part file. The output appears at once and whole.
+
+    shapes: final shapes of arrays of which the part file has more; in no dimension larger than there.
+
+    A .npz is stored without compression and with fixed dates, and its metadata go into `NAME.json` beside it. The bytes
+    depend on the rows and the metadata alone.
+
+    Cost: no copy if the output is .safetensors and nothing is cut off, else one copy.
+    """
+    cut = {name: shape for name, shape in shapes.items() if shape != part.arrays[name].shape}
+    if part.output.suffix == ".safetensors" and not cut:
+        part.rename()
+        return
+    with written(part.output) as file:
+        if part.output.suffix == ".npz":
+            _write_npz(file, part, cut)
+            _write_sidecar(part)
+        else:
+            _write_safetensors(file, part, cut)
+    part.discard()
+
+
+def sidecar(output: Path) -> Path:
+    """The file with the metadata of a .npz."""
+    return output.with_suffix(".json")
+
+
+def _write_safetensors(file: IO[bytes], part: Part, cut: Mapping[str, tuple[int, ...]]) -> None:
+    wanted = [replace(array, shape=cut.get(name, array.shape)) for name, array in part.arrays.items()]
+    before, placed = head(wanted, part.metadata)
+    file.write(before)
+    for array in placed:
+        _copy(file, _trimmed(part, array.name, array.shape))
+
+
+def _write_npz(file: IO[bytes], part: Part, cut: Mapping[str, tuple[int, ...]]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in part.arrays.items():
+            shape = cut.get(name, array.shape)
+            entry = zipfile.ZipInfo(f"{name}.npy", _FIRST_OF_1980)
+            with archive.open(entry, "w", force_zip64=True) as target:
+                described = {"descr": array.numpy.str, "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(target, described)
+                _copy(target, _trimmed(part, name, shape))
+
+
+def _write_sidecar(part: Part) -> None:
+    with written(sidecar(part.output), "w") as file:
+        file.write(json.dumps(part.metadata, indent=1, sort_keys=True) + "\n")
+
+
+def _trimmed(part: Part, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    return part.view(name)[tuple(slice(0, n) for n in shape)]
+
+
+def _copy(file: IO[bytes], array: NDArray[Any]) -> None:
+    rows = max(1, _CHUNK_BYTES // max(1, array.itemsize * int(np.prod(array.shape[1:]))))
+    for first in range(0, array.shape[0], rows):
+        file.write(array[first : first + rows].tobytes())

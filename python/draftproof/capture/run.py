@@ -15,12 +15,11 @@ import numpy as np
 
 from ..files import replaceable
 from .errors import CaptureError
-from .finish import finish, sidecar
 from .layers import made_draft
 from .models import Model, open_model
 from .options import Options, with_changes
 from .pair import Pair, pair
-from .part import Part
+from .part import Part, finish, sidecar
 from .positions import Positions
 from .texts import chosen_pieces, encoded, read_texts
 from .tokens import open_tokenizer

@@ -24,6 +24,7 @@ from draftproof.engines.engine import (
     load,
     module_of,
     on_one,
+    paths_of,
     repository,
 )
 from draftproof.engines.install import install
@@ -41,5 +42,6 @@ __all__ = [
     "main",
     "module_of",
     "on_one",
+    "paths_of",
     "repository",
 ]

@@ -236,3 +236,15 @@ def module_of(path: Path, name: str) -> Any:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def paths_of(parents: Sequence[int]) -> list[list[int]]:
+    """Nodes of a tree from the root to each leaf, without the root, whose number is -1."""
+    paths = []
+    for leaf in range(len(parents)):
+        if leaf not in parents:
+            path = [leaf]
+            while parents[path[0]] >= 0:
+                path.insert(0, parents[path[0]])
+            paths.append(path)
+    return paths

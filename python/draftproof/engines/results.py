@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import sys
 import time
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.engines.engine import Engine, Missing
-from draftproof.files import replaceable
+from draftproof.files import written
 from draftproof.gate import check
 from draftproof.results import Verdict
 from draftproof.serve import tell
@@ -206,10 +205,8 @@ def write(result: Mapping[str, Any], folder: Path) -> Path:
 
 def replace(path: Path, text: str) -> None:
     """A reader sees the old file or the new one."""
-    path = replaceable(path)
-    part = replaceable(path.with_suffix(".part"))
-    part.write_text(text)
-    os.replace(part, path)
+    with written(path, "w") as file:
+        file.write(text)
 
 
 def results(folder: Path) -> list[dict[str, Any]]:

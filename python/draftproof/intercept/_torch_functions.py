@@ -19,8 +19,7 @@ from draftproof.intercept import _elements as elements
 from draftproof.intercept._elements import note
 from draftproof.intercept._scalars import Patches, own, running
 from draftproof.intercept._torch_mode import PlainTapeMode
-from draftproof.intercept._torch_numbers import dtype_name, placed, uniform_bits
-from draftproof.intercept._torch_seeds import drawn, source_at
+from draftproof.intercept._torch_numbers import drawn, dtype_name, placed, source_at, uniform_bits
 from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
 

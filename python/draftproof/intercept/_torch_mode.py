@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from draftproof.intercept._elements import refuse
 from draftproof.intercept._torch_handlers import HANDLERS, Handler
-from draftproof.intercept._torch_seeds import drawn, source_at
+from draftproof.intercept._torch_numbers import drawn, source_at
 from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
 

@@ -37,7 +37,7 @@ def replaced() -> Iterator[None]:
     """Torch's own generator has a mark meanwhile, so that every seed shows, and its state back afterwards."""
     import torch
 
-    from draftproof.intercept import _torch_seeds
+    from draftproof.intercept import _torch_numbers
     from draftproof.intercept._torch_functions import patches
 
     global _depth, _before
@@ -47,7 +47,7 @@ def replaced() -> Iterator[None]:
                 _depth += 1
                 if _depth == 1:
                     _before = torch.default_generator.get_state()
-                    _torch_seeds.mark(torch.default_generator)
+                    _torch_numbers.mark(torch.default_generator)
             yield
         finally:
             with _lock:
@@ -61,10 +61,10 @@ def scripted(tape: Tape) -> AbstractContextManager[None] | None:
         return None
     import torch
 
-    from draftproof.intercept import _torch_seeds
+    from draftproof.intercept import _torch_numbers
 
-    if not _torch_seeds.is_mark(torch.default_generator.initial_seed()):
-        _torch_seeds.mark(torch.default_generator)
+    if not _torch_numbers.is_mark(torch.default_generator.initial_seed()):
+        _torch_numbers.mark(torch.default_generator)
     from draftproof.intercept._torch_mode import PlainTapeMode, TapeMode
 
     return cast("AbstractContextManager[None]", (TapeMode if tape.compiled else PlainTapeMode)(tape))

@@ -1,7 +1,11 @@
-"""A catalogue of verifiers: slips, which are wrong in one line, and right ones in different styles.
+"""A catalogue of verifiers, and what the gate must say of each of them.
 
-A module of `slips` or `right` holds functions under one of the two decorators; `entries` finds them by listing the
-folders. Modules of a library that is not installed are left out, and `missing` names them.
+wrong_chains, wrong_drafts, wrong_batches    wrong in one line
+wrong_calls                                  written, called or declared wrongly
+right                                        right ones in styles that `written` does not have
+written                                      right ones put together by a seed
+without_torch                                wrong and right ones in numpy and plain Python
+run                                          judges all of them in processes: python python/tests/catalogue/run.py wrong
 
     chain       fn(p [L + 1, V], q [L, V], drafts [L]) -> tokens
     position    fn(p [V], q [V], drafts [K]) -> token
@@ -12,92 +16,150 @@ folders. Modules of a library that is not installed are left out, and `missing` 
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import importlib.util
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from catalogue.instance import Instance
+import draftproof
+from catalogue.written import covering
 
 Function = Callable[..., Any]
-LIBRARIES = "torch", "numpy"
+OF_TORCH = "wrong_chains", "wrong_drafts", "wrong_batches", "wrong_calls", "right"
+EDGE = {"row_alone", "slots_permuted", "neighbours", "repetition", "number_grid"}
+FEW: dict[str, Any] = {"tier": ("proof", "edge"), "models": 6, "predictions": 32}
 _found: dict[str, Entry] = {}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A function and what is known about it.
+    """A function as a user declares it, and what is known about it.
 
+    status    the verdict, or several by |; `error`: check itself raises
+    check     the finding with this status; empty for any
+    words     a pattern of the verdict's text, or of the exception's
+    one_line  whether it is wrong in one line, or right: then it is enumerated by `exact`
     why       one sentence: why it is wrong, or which style it shows
-    check     the gate's check that refutes it; empty for a right one
-    on        the smallest instance found by hand that shows the slip; empty where the slip has none: another row of a
+    on        the smallest instance found by hand that shows the bug; empty where the bug has none: another row of a
               batch, an earlier call
-    open      the gate is undecided where others are violated: the draw is of no kind whose law it can find
     gap       why the gate's verdict on it is another one; empty for nearly all
-    drafts    law of the drafts
     sampled   trials by which `exact` finds its law, where few branches do not give it: noise of a race, generators
               seeded within
-    arrays    `torch`, `numpy` or `list`
+    state     whether something is carried from call to call
+    declared  level, drafts, batched, logits, arrays and other arguments of draftproof.check
     """
 
     name: str
     fn: Function
-    why: str
+    status: str
     check: str = ""
+    words: str = ""
+    one_line: bool = False
+    why: str = ""
     on: str = ""
-    open: bool = False
     gap: str = ""
-    level: str = "chain"
-    drafts: str = "iid"
-    batched: bool = False
-    logits: bool = False
     sampled: int = 0
-    arrays: str = "torch"
-    kind: str = ""
+    state: bool = False
+    declared: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def instance(self) -> Instance:
-        return Instance.parse(self.on)
+    def level(self) -> str:
+        return self.declared.get("level", "chain")
+
+    @property
+    def drafts(self) -> str:
+        return self.declared.get("drafts", "iid")
+
+    @property
+    def batched(self) -> bool:
+        return self.declared.get("batched", False)
 
 
-def slip(why: str, check: str = "exact_law", on: str = "", **known: Any) -> Callable[[Function], Function]:
-    """Enters a wrong function."""
-    return _enter(why, check=check, on=on, **known)
+def enter(status: str, check: str = "", words: str = "", *, name: str = "", **known: Any) -> Callable[[Any], Any]:
+    """Enters a function. What is no field of Entry is declared."""
 
-
-def correct(why: str, **known: Any) -> Callable[[Function], Function]:
-    """Enters a right function."""
-    return _enter(why, **known)
-
-
-def _enter(why: str, **known: Any) -> Callable[[Function], Function]:
-    def entered(fn: Function) -> Function:
-        name = fn.__name__
-        assert name not in _found, f"{name}: entered twice"
-        _found[name] = Entry(name, fn, why, kind=fn.__module__.split(".")[-1], **known)
+    def entered(fn: Any) -> Any:
+        own = {key: known[key] for key in ("one_line", "why", "on", "gap", "sampled", "state") if key in known}
+        declared = {"arrays": "torch"} | {key: value for key, value in known.items() if key not in own}
+        label = name or fn.__name__
+        if fn.__name__ == "fn":
+            fn.__name__ = label
+        assert label not in _found, f"{label}: entered twice"
+        _found[label] = Entry(label, fn, status, check, words, **own, declared=declared)
         return fn
 
     return entered
 
 
+def wrong(why: str, check: str = "exact_law", on: str = "", *, status: str = "violated", **known: Any) -> Any:
+    """Enters a function that is wrong in one line."""
+    return enter(status, check, one_line=True, why=why, on=on, **known)
+
+
+def right(why: str, **known: Any) -> Any:
+    """Enters a right function."""
+    return enter("held", one_line=True, why=why, **known)
+
+
 @cache
-def missing() -> tuple[str, ...]:
-    """Modules whose library is not installed; imports all others."""
-    left = []
-    for folder in ("slips", "right"):
-        for module in pkgutil.iter_modules([str(Path(__file__).parent / folder)]):
-            try:
-                importlib.import_module(f"catalogue.{folder}.{module.name}")
-            except ModuleNotFoundError as error:
-                if error.name not in LIBRARIES:
-                    raise
-                left.append(f"{folder}/{module.name}")
-    return tuple(left)
+def torch_there() -> bool:
+    return importlib.util.find_spec("torch") is not None
+
+
+@cache
+def _imported() -> None:
+    for module in ("without_torch", *(OF_TORCH if torch_there() else ())):
+        importlib.import_module(f"catalogue.{module}")
 
 
 def entries(*, wrong: bool) -> list[Entry]:
-    """All slips, or all right functions, by name."""
-    missing()
-    return sorted((entry for entry in _found.values() if bool(entry.check) == wrong), key=lambda entry: entry.name)
+    """All right functions, or all others, by name. Those by a seed have all of its parts."""
+    _imported()
+    some = [entry for entry in _found.values() if (entry.status != "held" or not entry.one_line) == wrong]
+    by_seed = [] if wrong else covering(("torch", "numpy", "list") if torch_there() else ("numpy", "list"))
+    for n, one in enumerate(by_seed):
+        # One that draws what it may not need has too many outcomes on two drafts.
+        declared = one.declared | ({"most_drafts": 1} if "last = [pick" in one.text else {})
+        name = f"{one.style} {n}".replace(" ", "_")
+        some.append(Entry(name, one.fn, "held", one_line=True, why=one.text, declared=declared))
+    return sorted(some, key=lambda entry: entry.name)
+
+
+def judge(entry: Entry, **changes: Any) -> tuple[str, Any]:
+    """What draftproof.check says of the function if it is not as wanted, else nothing; and the verdict.
+
+    A function that is wrong in one line is judged on four models, or else on the 20 that the profile has. The four are
+    the first of the 20, so that those refute what these do.
+    """
+    if not entry.declared.get("scripted", True):
+        tries: list[dict[str, Any]] = [{}]
+    elif not entry.one_line:
+        tries = [FEW]
+    elif entry.status == "held":
+        tries = [{"profile": "quick", "tier": ("proof", "edge"), "models": 9}]  # the ninth has rows next to p = q
+    else:
+        tier = "edge" if entry.check in EDGE else "proof"
+        tries = [{"profile": "quick", "tier": tier, "models": models} for models in (4, 20)]
+    said, verdict = "", None
+    for few in tries:
+        said, verdict = _judged(entry, {"raises": False, "keep": False, **few, **entry.declared, **changes})
+        if not said:
+            break
+    return said, verdict
+
+
+def _judged(entry: Entry, asked: dict[str, Any]) -> tuple[str, Any]:
+    verdict = None
+    try:
+        verdict = draftproof.check(entry.fn, **asked)
+        status, said = verdict.status, str(verdict)
+        found = {finding.check for finding in verdict.findings if finding.status == status}
+    except Exception as error:
+        status, said, found = "error", f"{type(error).__name__}: {error}", set()
+    good = status in entry.status.split("|") and (not entry.check or entry.check in found)
+    own_name = getattr(entry.fn, "__name__", "")  # is in every text, and may have the words
+    if good and re.search(entry.words, said.replace(own_name, "it"), re.IGNORECASE):
+        return "", verdict
+    return f"{said}\n        WANTED {' '.join(filter(None, (entry.status, entry.check, entry.words)))}", verdict

@@ -13,6 +13,7 @@ bisection goes on to the grid of the coin. Two values are one stretch if runs on
 
 from __future__ import annotations
 
+import inspect
 import math
 import random
 from collections.abc import Callable
@@ -20,8 +21,9 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
+import numpy as np
+
 from catalogue import Entry
-from catalogue.arguments import Arguments
 from catalogue.instance import Input, Instance
 from catalogue.stand_ins import NoMass, Script, SharedDraw, Source, Wanted, replaced
 
@@ -30,6 +32,76 @@ Law = dict[Tokens, float]
 
 WITNESSES = (0.5, 0.5), (0.04, 0.04), (0.96, 0.96), (0.1, 0.9), (0.9, 0.1), (0.3, 0.7)
 FAR, NEAR = 2.0**-12, 2.0**-20
+
+
+class Arguments:
+    """Rows are float32. Batches are padded with zeros and -1."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self.arrays = entry.declared["arrays"]
+
+    def tokens(self, given: Input) -> tuple[int, ...]:
+        if self.entry.batched:
+            return self.batch([given])[0]
+        row = self._row(given, len(given.drafts))
+        if self.entry.level == "position":
+            row = [row[0][0], row[1], row[2]]
+        return as_tokens(self._call(row))
+
+    def batch(self, rows: list[Input]) -> list[tuple[int, ...]]:
+        longest = max(len(given.drafts) for given in rows)
+        columns = zip(*(self._row(given, longest) for given in rows), strict=True)
+        arrays = [np.stack(column) for column in columns]
+        if self.entry.level == "position":
+            arrays = [arrays[0][:, 0], arrays[1], arrays[2]]
+        if "lengths" in inspect.signature(self.entry.fn).parameters:
+            arrays.append(np.array([len(given.drafts) for given in rows]))
+        drawn = self._call(arrays)
+        return [tuple(x for x in as_tokens(row) if x >= 0) for row in drawn]
+
+    def seed(self, value: int) -> None:
+        random.seed(value)
+        np.random.seed(value)
+        if self.arrays == "torch":
+            import torch
+
+            torch.manual_seed(value)
+
+    def _row(self, given: Input, longest: int) -> list[Any]:
+        count = len(given.drafts)
+        p = np.zeros((longest + 1, len(given.p[0])), np.float32)
+        q = np.zeros((longest, len(given.p[0])), np.float32)
+        p[: len(given.p)], q[: len(given.q)] = given.p, np.array(given.q, np.float64).reshape(-1, q.shape[1])[:longest]
+        if self.entry.level == "position":
+            q = np.array(given.q[0], np.float32)
+        if self.entry.declared.get("logits", False):
+            with np.errstate(divide="ignore"):
+                p, q = np.log(p), np.log(q)
+        rest = [-1] * (longest - count)
+        row = [p, q, np.array(given.drafts + rest, np.int64)]
+        return [*row, np.array(given.parents + rest, np.int64)] if self.entry.level == "tree" else row
+
+    def _call(self, arrays: list[Any]) -> Any:
+        extra: dict[str, Any] = {}
+        names = inspect.signature(self.entry.fn).parameters
+        if "rng" in names:
+            extra["rng"] = np.random.default_rng(random.getrandbits(64))
+        if self.arrays == "list":
+            return self.entry.fn(*(array.tolist() for array in arrays), **extra)
+        if self.arrays == "numpy":
+            return self.entry.fn(*arrays, **extra)
+        import torch
+
+        if "generator" in names:
+            extra["generator"] = torch.Generator().manual_seed(random.getrandbits(32))
+        return self.entry.fn(*(torch.from_numpy(array.copy()) for array in arrays), **extra)
+
+
+def as_tokens(drawn: Any) -> tuple[int, ...]:
+    if hasattr(drawn, "tolist"):
+        drawn = drawn.tolist()
+    return tuple(int(x) for x in drawn) if isinstance(drawn, list | tuple) else (int(drawn),)
 
 
 def call(arguments: Arguments, given: Input, script: Script, source: Source) -> Tokens:

@@ -117,6 +117,11 @@ class Generator(np.random.Generator):
         return values[self.source.script.cells(weights, 1)[0]]
 
 
+def _choices(source: Source, population: Any, weights: Any = None, *, cum_weights: Any = None) -> list[Any]:
+    weights = np.diff(cum_weights, prepend=0) if weights is None else np.array(weights)
+    return [population[source.script.cells(weights, 1)[0]]]
+
+
 @contextmanager
 def replaced() -> Iterator[Source]:
     """Random calls take their values from the source's source.script."""
@@ -131,9 +136,7 @@ def replaced() -> Iterator[Source]:
         replace(random, "random", lambda: float(source.script.coins((), 53)))
         replace(random, "uniform", lambda low, high: low + (high - low) * float(source.script.coins((), 53)))
         replace(random, "randrange", lambda n: int(source.script.cells(np.ones(n), 1)[0]))
-        replace(
-            random, "choices", lambda population, weights: [population[source.script.cells(np.array(weights), 1)[0]]]
-        )
+        replace(random, "choices", lambda *given, **named: _choices(source, *given, **named))
         if "torch" in sys.modules:
             _replace_torch(source, replace)
         yield source

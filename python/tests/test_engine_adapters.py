@@ -1,4 +1,4 @@
-"""Batches of vLLM's doors and processors of their logits, on a stand-in engine that is right or has one slip."""
+"""Adapters of engines around stand-ins for them, which are right or have one bug: vLLM, LMDeploy, SGLang."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from draftproof.engines import module_of
+from draftproof.engines import OF_TWO, WITH_ZERO, module_of
 from draftproof.serve import tell
 
 if importlib.util.find_spec("torch") is None:
@@ -21,6 +21,9 @@ import torch
 ENGINES = Path(__file__).resolve().parents[2] / "engines"
 BATCHES = module_of(ENGINES / "_vllm_batches.py", "batches_under_test")
 PROCESSORS = module_of(ENGINES / "_vllm_processors.py", "processors_under_test")
+SETTINGS = module_of(ENGINES / "_lmdeploy_settings.py", "lmdeploy_settings_under_test")
+LEAST_LENGTH = module_of(ENGINES / "_least_length.py", "least_length_under_test")
+EAGLE = module_of(ENGINES / "_sglang_eagle.py", "sglang_eagle_under_test")
 OF_DRAFTS = ("draft_token_ids", "num_draft_tokens", "cu_num_draft_tokens", "cu_num_sampled_tokens")
 OF_LOGITS = ("target_logits_indices", "bonus_logits_indices", "logits_indices")
 OF_SAMPLING = ("temperature", "all_greedy", "all_random", "generators", "no_penalties", "bad_words_token_ids",
@@ -128,10 +131,14 @@ def verdict(slip: str, *given: Any, **cut: float) -> str:
     return verdict_of(BATCHES.among_others(Engine(slip).modules(), "stand_in", *given, **cut))
 
 
+def said_of(subject: Any, instance: str = INSTANCE) -> str:
+    """By the proof tier on one instance, which is not shrunk. Columns have one blank between them."""
+    return " ".join(tell(subject, ["replay", "--predictions", "16", "--instance", instance]).split())
+
+
 def verdict_of(subject: Any) -> str:
-    """Of the proof tier on one instance, which is not shrunk."""
-    said = tell(subject, ["replay", "--predictions", "16", "--instance", INSTANCE])
-    return "violated" if " violated " in said else "held" if "exact_law     held" in said else said
+    said = said_of(subject)
+    return "violated" if " violated " in said else "held" if "exact_law held" in said else said
 
 
 CUTS: dict[str, dict[str, float]] = {"top_k": {"top_k": 1}, "top_p": {"top_p": 1 - 2**-16}}
@@ -170,3 +177,109 @@ def test_a_least_length_ends_within_the_drafts(slip: str) -> None:
 
     subject = PROCESSORS.least_length(Engine(slip).modules(), BATCHES, processor)
     assert verdict_of(subject) == ("violated" if slip else "held")
+
+
+def lmdeploy_step(slip: str) -> Any:
+    """Drafts count as certain: they are accepted with their probability in the target, after its settings."""
+
+    def row(asked: Any, logits: Any, drafts: list[int], filtered: bool) -> Any:
+        out = logits.clone()
+        written = [x % len(out) for x in SETTINGS.WRITTEN] + ([] if slip == "drafts_forgotten" else drafts)
+        for x in set(written):
+            out[x] = out[x] / asked.repetition_penalty if out[x] > 0 else out[x] * asked.repetition_penalty
+        out /= 1.0 if slip == "without_temperature" else asked.temperature
+        held_back = asked.stop_words if len(written) < asked.min_new_tokens else []
+        for x in [*([] if slip == "without_bad_words" else asked.bad_words), *held_back]:
+            out[x] = -torch.inf
+        p = torch.softmax(out, -1)
+        if filtered:
+            order = p.argsort(descending=True)
+            before = p[order].cumsum(0) - p[order]
+            p[order[before > asked.top_p]] = 0.0
+            p = torch.where(p < asked.min_p * p.max(), 0.0, p)
+        return p / p.sum()
+
+    def verify(asked: Any, logits: Any, drafts: Any) -> list[int]:
+        tokens = drafts.tolist()
+        for i, x in enumerate(tokens):
+            p = row(asked, logits[i], tokens[:i], slip != "bonus_alone")
+            if not bool(torch.rand(()) < p[x]):
+                p[x] = 0.0
+                return [*tokens[:i], int(torch.multinomial(p, 1))]
+        return [*tokens, int(torch.multinomial(row(asked, logits[-1], tokens, True), 1))]
+
+    return verify
+
+
+@pytest.mark.parametrize(
+    ("setting", "slip"),
+    [("bad_words", ""), ("bad_words", "without_bad_words"), ("bad_words", "without_temperature"), ("min_p", ""),
+     ("min_p", "bonus_alone"), ("top_p", ""), ("top_p", "bonus_alone"), ("repetition_penalty", ""),
+     ("repetition_penalty", "drafts_forgotten"), ("least_length", ""), ("least_length", "drafts_forgotten")],
+)  # fmt: skip
+def test_a_setting_of_lmdeploy(setting: str, slip: str) -> None:
+    if setting == "least_length":
+        subject = SETTINGS.least_length(lmdeploy_step(slip), LEAST_LENGTH)
+    else:
+        subject = SETTINGS.settings(lmdeploy_step(slip), setting)
+    instance = WITH_ZERO if setting in SETTINGS.CUT else OF_TWO
+    said = said_of(subject, instance)
+    wrong = "protocol violated" if slip == "without_bad_words" else "exact_law violated"  # it emits token V
+    assert (wrong if slip else "exact_law held") in said, said
+
+
+def sglang_step(slip: str) -> Any:
+    """Rejection sampling on a batch of chains, under the settings of each request."""
+
+    def row(logits: Any, info: Any, request: int, drafts: Any) -> Any:
+        out = logits.clone()
+        if info.acc_additive_penalties is not None:
+            out += info.acc_additive_penalties[request]
+            # One rate for all tokens: that of the committed text.
+            rate = EAGLE.FREQUENCY if bool(info.acc_additive_penalties[request].any()) else 0.0
+            for x in [] if slip == "relaxed" else drafts:
+                out[int(x)] -= rate
+        if slip != "without_bias":
+            out += info.logit_bias[request]
+        p = torch.softmax(out / info.temperatures[0 if slip == "one_temperature" else request], -1)
+        if slip != "without_min_p":
+            p = torch.where(p < info.min_ps[request] * p.max(), 0.0, p)
+        return p / p.sum()
+
+    def eagle_sample(verified: Any, batch: Any, output: Any) -> Any:
+        slots = verified.draft_token_num
+        requests = len(batch.seq_lens)
+        tokens, lengths = torch.zeros(requests * slots, dtype=torch.int64), torch.zeros(requests, dtype=torch.int64)
+        for request in range(requests):
+            first = request * slots
+            drafts = verified.draft_token[first + 1 : first + slots]
+            rows = output.next_token_logits[first : first + slots]
+            p = [row(rows[i], batch.sampling_info, request, drafts[:i]) for i in range(slots)]
+            kept = 0
+            while kept < slots - 1:
+                x, q = int(drafts[kept]), verified.draft_probs[request, kept]
+                if not bool(torch.rand(()) * q[x] < p[kept][x]):
+                    break
+                tokens[first + kept] = x
+                kept += 1
+            left = p[kept]
+            if kept < slots - 1:
+                rest = (left - verified.draft_probs[request, kept]).clamp(min=0)
+                left = rest if bool(rest.sum() > 0) else left
+            tokens[first + kept] = torch.multinomial(left, 1)[0]
+            lengths[request] = kept + 1
+        return tokens, lengths, None
+
+    return eagle_sample
+
+
+@pytest.mark.parametrize(
+    ("setting", "slip"),
+    [("bias", ""), ("bias", "without_bias"), ("bias", "one_temperature"), ("min_p", ""), ("min_p", "without_min_p"),
+     ("frequency_penalty", ""), ("frequency_penalty", "relaxed")],
+)  # fmt: skip
+def test_a_setting_of_sglang(setting: str, slip: str) -> None:
+    subject = EAGLE.eagle_sample(sglang_step(slip), setting)
+    instance = WITH_ZERO if setting == "min_p" else OF_TWO
+    said = said_of(subject, instance)
+    assert "exact_law held" in said if not slip else "exact_law violated" in said, said

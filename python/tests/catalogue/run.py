@@ -1,7 +1,7 @@
-"""Runs right functions, or the table of faults, through draftproof.check and prints what is not as wanted.
+"""Runs right functions, or the wrong ones, through draftproof.check and prints what is not as wanted.
 
-python python/tests/functions/run.py right 1000 --seed 3
-python python/tests/functions/run.py wrong
+python python/tests/catalogue/run.py right 1000 --seed 3
+python python/tests/catalogue/run.py wrong
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process for each function
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 import draftproof  # noqa: E402
-from functions.right import Written, right_functions  # noqa: E402
+from catalogue import Entry, entries, judge  # noqa: E402
+from catalogue.written import Written, right_functions  # noqa: E402
 
 
 def held(written: Written, seed: int = 1, **changes: Any) -> str:
@@ -88,16 +89,16 @@ def _held(given: tuple[Written, int]) -> str:
     return held(*given)
 
 
-def wrong(asked: argparse.Namespace) -> int:
-    import functions.wrong
-    import functions.wrong_batches  # noqa: F401
-    from functions.fault_table import TABLE, judge
+def _amiss(entry: Entry) -> str:
+    return judge(entry)[0]
 
-    amiss = 0
-    for entry, said in in_processes(judge, TABLE, asked.processes, asked.limit):
+
+def wrong(asked: argparse.Namespace) -> int:
+    amiss, table = 0, [entry for entry in entries(wrong=True) if not entry.gap]
+    for entry, said in in_processes(_amiss, table, asked.processes, asked.limit):
         amiss += bool(said)
         print(f"{'MISSED' if said else 'ok':7} {entry.name}" + (f"\n        {said}" if said else ""), flush=True)
-    print(f"{len(TABLE) - amiss} of {len(TABLE)} as wanted")
+    print(f"{len(table) - amiss} of {len(table)} as wanted")
     return 1 if amiss else 0
 
 

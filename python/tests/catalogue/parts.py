@@ -1,0 +1,105 @@
+"""Right verifiers in torch whose parts other functions change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+HALF = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1"
+SURE = "L=1 K=1 [] p=(0 1)/1 q=(1 0)/1"
+EQUAL = "L=1 K=1 [] p=(0 1)/1 q=(0 1)/1"
+NEXT = "L=1 K=1 [] p=(1 0)/1 q=(1 0)/1 [0] p=(0 1)/1 q=(1 0)/1"
+
+
+def left_of(p, q):
+    """(p - q)+ along the last axis; p itself where nothing is left: rows next to p = q round so that p is below q at
+    the rejected draft and above it nowhere."""
+    rest = (p - q).clamp(min=0)
+    return torch.where(rest.sum(-1, keepdim=True) > 0, rest, p)
+
+
+def by_weights(weights):
+    return int(torch.multinomial(torch.as_tensor(weights), 1))
+
+
+def inverted(weights, u):
+    """The first token whose running sum is above u of the total."""
+    cdf = weights.cumsum(-1)
+    return int((u * cdf[-1] < cdf).int().argmax())
+
+
+def ratio(p, q, i, x):
+    return torch.rand(()) * q[i, x] < p[i, x]
+
+
+def rest_of(p, q, i, x):
+    return (p[i] - q[i]).clamp(min=0)
+
+
+def kept_rest(p, q, i, x):
+    return left_of(p[i], q[i])
+
+
+def chain(p, q, drafts, *, keep=ratio, rest=rest_of, pick=by_weights):
+    """Drafts as long as `keep` says so, then a pick from what `rest` says of the rejected one, or from the last row."""
+    tokens = [int(x) for x in drafts]
+    for i, x in enumerate(tokens):
+        if not keep(p, q, i, x):
+            return [*tokens[:i], pick(rest(p, q, i, x))]
+    return [*tokens, pick(p[len(tokens)])]
+
+
+def by_sums(weights: Any, u: float) -> int:
+    """As `inverted`, in double and never a token without weight."""
+    w = np.asarray(weights, np.float64)
+    sums = w.cumsum()
+    return min(int(np.searchsorted(sums, u * sums[-1], side="right")), int(np.flatnonzero(w)[-1]))
+
+
+def left(p: Any, q: Any) -> Any:
+    rest = (p - q).clip(0)
+    return rest if rest.sum() > 0 else p
+
+
+def verified(p: Any, q: Any, drafts: Any, uniform: Any = None, pick: Any = None, rest: Any = left) -> list[int]:
+    """As `chain`, of rows of torch or numpy. `uniform` gives every coin, that of the last token too."""
+    coin = uniform or (lambda: float(torch.rand((), dtype=torch.float64)))
+    return chain(
+        p,
+        q,
+        drafts,
+        keep=lambda p, q, i, x: coin() * float(q[i, x]) < float(p[i, x]),
+        rest=lambda p, q, i, x: rest(p[i], q[i]),
+        pick=pick or ((lambda w: by_sums(w, uniform())) if uniform else by_weights),
+    )
+
+
+def tests(p, q, drafts, coins):
+    """Which drafts of a batch pass, [B, L] of bool."""
+    x = drafts.clamp(min=0)[..., None]
+    return coins * q.gather(2, x)[..., 0] < p[:, :-1].gather(2, x)[..., 0]
+
+
+def padded(drafts, n, token):
+    """Tokens [B, L + 1]: n drafts of each row, its token, then -1."""
+    at = torch.arange(drafts.shape[1] + 1)
+    tokens = torch.where(at < n[:, None], torch.nn.functional.pad(drafts, (0, 1), value=-1), -1)
+    return torch.where(at == n[:, None], token[:, None], tokens)
+
+
+def weights_after(p, q, n, lengths):
+    """Weights [B, V] of the token after n accepted drafts."""
+    rows = torch.arange(len(p))
+    rest = left_of(p[rows, n], q[rows, n.clamp(max=q.shape[1] - 1)])
+    return torch.where((n < lengths)[:, None], rest, p[rows, n])
+
+
+def batch(p, q, drafts, lengths=None, coins=None, count=lambda n: n):
+    """A right verifier of a batch whose rows may be shorter. `count` changes the numbers of accepted drafts."""
+    lengths = torch.full((len(p),), drafts.shape[1]) if lengths is None else lengths
+    coins = torch.rand(drafts.shape) if coins is None else coins
+    inside = torch.arange(drafts.shape[1]) < lengths[:, None]
+    n = count((inside & tests(p, q, drafts, coins)).long().cumprod(1).sum(1))
+    return padded(drafts, n, torch.multinomial(weights_after(p, q, n, lengths), 1)[:, 0])
