@@ -8,7 +8,7 @@
 #include <draftproof/cli/progress.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/gate/trace_audit.hpp>
-#include <draftproof/report/audit_report.hpp>
+#include <draftproof/report/program_report.hpp>
 
 namespace draftproof::commands {
 

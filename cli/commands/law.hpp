@@ -13,7 +13,7 @@
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
 #include <draftproof/doors/gate/law_request.hpp>
-#include <draftproof/report/law_report.hpp>
+#include <draftproof/report/program_report.hpp>
 
 namespace draftproof::commands {
 

@@ -4,7 +4,7 @@
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/properties/mutation/kill_matrix.hpp>
-#include <draftproof/report/kill_matrix_report.hpp>
+#include <draftproof/report/proof_report.hpp>
 
 namespace draftproof::commands {
 

@@ -6,8 +6,8 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
-#include <draftproof/report/page/comparison.hpp>
-#include <draftproof/report/page/stored.hpp>
+#include <draftproof/report/page/page.hpp>
+#include <draftproof/report/page/data.hpp>
 #include <draftproof/report/text.hpp>
 
 namespace draftproof::commands {

@@ -14,7 +14,7 @@
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
 #include <draftproof/properties/simulation/tally_blocks.hpp>
-#include <draftproof/report/simulation_report.hpp>
+#include <draftproof/report/survey_report.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof::commands {

@@ -3,7 +3,7 @@
 
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/survey_choice.hpp>
-#include <draftproof/report/path_survey_report.hpp>
+#include <draftproof/report/survey_report.hpp>
 
 namespace draftproof::commands {
 
