@@ -83,7 +83,7 @@ Section add_families(nlohmann::ordered_json& data, const AuditResult& result) {
     row.fixed("weight", "weight", family.weight, 2);
     row.data("log10_e", decades(family.log_e)).number("e", {power_of_ten(family.log_e)});
     add_excess(row, family.worst);
-    row.number("first records", {fmt::format("{}", fmt::join(family.worst.first, ", "))});
+    row.cell("first records", {fmt::format("{}", fmt::join(family.worst.first, ", "))});
     row.data("smallest_found", nlohmann::ordered_json::array());
     for (const SmallestFound& found : family.smallest) {
       nlohmann::ordered_json one{{"direction", found.direction}, {"total_variation", found.total_variation}};
