@@ -26,7 +26,7 @@
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
-#include <draftproof/report/register_writer.hpp>
+#include <draftproof/report/registration.hpp>
 
 namespace draftproof::found {
 void commands();  // generated

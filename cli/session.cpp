@@ -23,7 +23,7 @@
 #include <draftproof/doors/gate/foreign_verifier.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/report/register_writer.hpp>
+#include <draftproof/report/registration.hpp>
 
 namespace draftproof {
 

@@ -12,7 +12,7 @@ file(GLOB_RECURSE fuzzed_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capture
 set(figure_sources "")
 set(figure_calls "")
 draftproof_found(figure_sources figure_calls KIND figure NAMESPACE draftproof::figures DIRECTORY report/figures
-                 REGISTRAR draftproof/report/register_figure.hpp TOGETHER)
+                 REGISTRAR draftproof/report/registration.hpp TOGETHER)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/figures_all.cpp figures "${figure_calls}")
 
 set(fuzz_flags -O1 -UNDEBUG -gline-tables-only -ffunction-sections -fdata-sections -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -40,9 +40,9 @@ draftproof_found(found_sources found_calls KIND joint_law NAMESPACE draftproof::
 draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::families DIRECTORY captures/families
                  REGISTRAR draftproof/captures/family.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY report/writers
-                 REGISTRAR draftproof/report/register_writer.hpp TOGETHER)
+                 REGISTRAR draftproof/report/registration.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND figure NAMESPACE draftproof::figures DIRECTORY report/figures
-                 REGISTRAR draftproof/report/register_figure.hpp TOGETHER)
+                 REGISTRAR draftproof/report/registration.hpp TOGETHER)
 # Components around a verifier, by group: correct ones, wrong ones, and what all of them are asked.
 foreach(group batch counter target sampler)
   set(registrar draftproof/properties/components/${group}/${group}_group.hpp)

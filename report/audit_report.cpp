@@ -1,4 +1,4 @@
-#include <draftproof/report/audit_report.hpp>
+#include <draftproof/report/program_report.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <draftproof/report/proof_report.hpp>
 #include <draftproof/report/text.hpp>
 
 namespace draftproof {
@@ -18,44 +19,39 @@ std::string power_of_ten(double log_e) { return fmt::format("10^{:.1f}", decades
 
 double percent_more(const GroupExcess& excess) { return 100 * (excess.observed / excess.expected - 1); }
 
-nlohmann::ordered_json excess_data(const GroupExcess& excess) {
+/// The largest excess of a family or a place, if it has any: an object of the data, and five cells.
+void add_excess(ResultRow& row, const GroupExcess& excess) {
+  const bool any = !excess.where.empty();
+  row.cell("group", {any ? excess.where : "none"});
+  row.number("observed", {any ? fmt::format("{:.0f}", excess.observed) : ""});
+  row.number("expected", {any ? fmt::format("{:.1f}", excess.expected) : ""});
+  row.number("excess", {any && excess.expected > 0 ? fmt::format("{:+.1f} %", percent_more(excess)) : ""});
+  row.number("deviations", {any ? fmt::format("{:.1f}", excess.deviations) : ""});
+  if (!any) return;
   nlohmann::ordered_json data{{"where", excess.where},
                               {"observed", excess.observed},
                               {"expected", excess.expected},
                               {"deviations", excess.deviations}};
   if (excess.expected > 0) data["percent_more"] = percent_more(excess);
   data["first_records"] = excess.first;
-  return data;
-}
-
-std::vector<Cell> excess_cells(const GroupExcess& excess) {
-  if (excess.where.empty()) return {{"none"}, {""}, {""}, {""}, {""}};
-  return {{excess.where},
-          {fmt::format("{:.0f}", excess.observed)},
-          {fmt::format("{:.1f}", excess.expected)},
-          {excess.expected > 0 ? fmt::format("{:+.1f} %", percent_more(excess)) : ""},
-          {fmt::format("{:.1f}", excess.deviations)}};
+  row.data("largest_excess", std::move(data));
 }
 
 Section verdict(const AuditResult& result, const Trace& trace, const AuditOptions& options) {
-  const Tone tone = result.status == Status::violated ? Tone::bad
-                    : result.status == Status::held   ? Tone::good
-                                                      : Tone::plain;
   Section section{.title = fmt::format("Audit of {}", trace.file())};
   section.before.push_back(fmt::format("  {}, {}, {}; V = {}; draft law {}", counted(result.records, "record"),
                                        counted(result.blocks, "block"), counted(result.drafts, "draft"),
                                        grouped(trace.vocabulary()), result.draft_law));
-  section.table.columns = {{"verdict"}, {"e", true}, {"largest e at a look", true}, {"alarm from", true}, {"note"}};
-  std::string note;
-  if (result.alarm_record) note = fmt::format("alarm after {}", counted(*result.alarm_record, "record"));
-  if (!result.proofs.empty())
-    note += (note.empty() ? "" : "; ") + std::string("a record that no correct engine writes");
-  if (result.stopped) note += (note.empty() ? "" : "; ") + std::string("stopped");
-  section.table.rows.push_back({{std::string(to_text(result.status)), tone},
-                                {power_of_ten(result.log_e)},
-                                {power_of_ten(result.largest_log_e)},
-                                {power_of_ten(result.log_threshold)},
-                                {note}});
+  std::vector<std::string> notes;
+  if (result.alarm_record) notes.push_back(fmt::format("alarm after {}", counted(*result.alarm_record, "record")));
+  if (!result.proofs.empty()) notes.emplace_back("a record that no correct engine writes");
+  if (result.stopped) notes.emplace_back("stopped");
+  ResultRow row;
+  row.cell("verdict", status_cell(result.status)).number("e", {power_of_ten(result.log_e)});
+  row.number("largest e at a look", {power_of_ten(result.largest_log_e)});
+  row.number("alarm from", {power_of_ten(result.log_threshold)})
+      .cell("note", {fmt::format("{}", fmt::join(notes, "; "))});
+  section.table.add(std::move(row));
   for (const AuditProof& proof : result.proofs) {
     const auto count = std::find_if(result.proof_counts.begin(), result.proof_counts.end(),
                                     [&](const auto& entry) { return entry.first == proof.check; });
@@ -78,29 +74,34 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
   return section;
 }
 
-Section families_section(const AuditResult& result) {
+/// The families of bets, and where each has the largest excess.
+Section add_families(nlohmann::ordered_json& data, const AuditResult& result) {
   Section section{.title = "Bets, and where each family has the largest excess"};
-  section.table.columns = {
-      {"bets on"},        {"draws", true},    {"weight", true}, {"e", true},          {"group"},
-      {"observed", true}, {"expected", true}, {"excess", true}, {"deviations", true}, {"first records"}};
   for (const AuditFamily& family : result.families) {
-    std::vector<Cell> row{
-        {family.name}, {grouped(family.draws)}, {fmt::format("{:.2f}", family.weight)}, {power_of_ten(family.log_e)}};
-    for (Cell& cell : excess_cells(family.worst)) row.push_back(std::move(cell));
-    row.push_back({fmt::format("{}", fmt::join(family.worst.first, ", "))});
-    section.table.rows.push_back(std::move(row));
+    ResultRow row;
+    row.text("bets", "bets on", {family.name}).count("draws", "draws", family.draws);
+    row.fixed("weight", "weight", family.weight, 2);
+    row.data("log10_e", decades(family.log_e)).number("e", {power_of_ten(family.log_e)});
+    add_excess(row, family.worst);
+    row.cell("first records", {fmt::format("{}", fmt::join(family.worst.first, ", "))});
+    row.data("smallest_found", nlohmann::ordered_json::array());
+    for (const SmallestFound& found : family.smallest) {
+      nlohmann::ordered_json one{{"direction", found.direction}, {"total_variation", found.total_variation}};
+      if (found.tilt != 0) one["tilt"] = found.tilt;
+      row.record["smallest_found"].push_back(std::move(one));
+    }
+    section.table.add(data, std::move(row));
   }
   return section;
 }
 
-Section places_section(const AuditResult& result) {
+Section add_places(nlohmann::ordered_json& data, const AuditResult& result) {
   Section section{.title = "Places in the block"};
-  section.table.columns = {{"place"},          {"records", true}, {"group"},           {"observed", true},
-                           {"expected", true}, {"excess", true},  {"deviations", true}};
   for (const AuditPlace& place : result.places) {
-    std::vector<Cell> row{{place.place}, {grouped(place.records)}};
-    for (Cell& cell : excess_cells(place.worst)) row.push_back(std::move(cell));
-    section.table.rows.push_back(std::move(row));
+    ResultRow row;
+    row.text("place", "place", {place.place}).count("records", "records", place.records);
+    add_excess(row, place.worst);
+    section.table.add(data, std::move(row));
   }
   return section;
 }
@@ -108,12 +109,12 @@ Section places_section(const AuditResult& result) {
 /// Of each family its scores, the cut that is hardest to see and the one that is easiest.
 Section smallest_section(const AuditResult& result) {
   Section section{.title = "Smallest deviations that this recording would have shown with probability 0.99"};
-  section.table.columns = {{"bets on"}, {"deviation"}, {"total variation", true}, {"tilt", true}};
   const auto add = [&section](const AuditFamily& family, const SmallestFound& found, const char* which) {
-    section.table.rows.push_back({{family.name},
-                                  {which + found.direction},
-                                  {fmt::format("{:.2f} %", 100 * found.total_variation)},
-                                  {found.tilt != 0 ? fmt::format("{:.3f}", std::abs(found.tilt)) : ""}});
+    ResultRow row;
+    row.cell("bets on", {family.name}).cell("deviation", {which + found.direction});
+    row.number("total variation", {fmt::format("{:.2f} %", 100 * found.total_variation)});
+    row.number("tilt", {found.tilt != 0 ? fmt::format("{:.3f}", std::abs(found.tilt)) : ""});
+    section.table.add(std::move(row));
   };
   for (const AuditFamily& family : result.families) {
     const SmallestFound *hardest = nullptr, *easiest = nullptr;
@@ -133,28 +134,10 @@ Section smallest_section(const AuditResult& result) {
   return section;
 }
 
-nlohmann::ordered_json families_data(const AuditResult& result) {
-  auto all = nlohmann::ordered_json::array();
-  for (const AuditFamily& family : result.families) {
-    nlohmann::ordered_json data{{"bets", family.name},
-                                {"draws", family.draws},
-                                {"weight", family.weight},
-                                {"log10_e", decades(family.log_e)}};
-    if (!family.worst.where.empty()) data["largest_excess"] = excess_data(family.worst);
-    data["smallest_found"] = nlohmann::ordered_json::array();
-    for (const SmallestFound& found : family.smallest) {
-      nlohmann::ordered_json one{{"direction", found.direction}, {"total_variation", found.total_variation}};
-      if (found.tilt != 0) one["tilt"] = found.tilt;
-      data["smallest_found"].push_back(std::move(one));
-    }
-    all.push_back(std::move(data));
-  }
-  return all;
-}
-
 }  // namespace
 
 Document report_audit(const AuditResult& result, const Trace& trace, const AuditOptions& options, bool timings) {
+  const double gigabytes = static_cast<double>(result.row_bytes) / 1e9;
   Document document;
   document.data = {{"schema", "draftproof.audit/1"},
                    {"trace", trace.file()},
@@ -174,7 +157,7 @@ Document report_audit(const AuditResult& result, const Trace& trace, const Audit
   if (result.alarm_record) document.data["alarm_after_records"] = *result.alarm_record;
   if (timings) {
     document.data["seconds"] = result.seconds;
-    document.data["gigabytes_per_second"] = static_cast<double>(result.row_bytes) / 1e9 / result.seconds;
+    document.data["gigabytes_per_second"] = gigabytes / result.seconds;
   }
   document.data["violations"] = nlohmann::ordered_json::array();
   for (const AuditProof& proof : result.proofs)
@@ -191,19 +174,15 @@ Document report_audit(const AuditResult& result, const Trace& trace, const Audit
                                    {"accepted", static_cast<double>(result.chain_accepted) / n},
                                    {"sum_min_p_q", result.chain_overlap / n}};
   }
-  document.data["families"] = families_data(result);
-  document.data["places"] = nlohmann::ordered_json::array();
-  for (const AuditPlace& place : result.places) {
-    nlohmann::ordered_json data{{"place", place.place}, {"records", place.records}};
-    if (!place.worst.where.empty()) data["largest_excess"] = excess_data(place.worst);
-    document.data["places"].push_back(std::move(data));
-  }
   Section first = verdict(result, trace, options);
   if (timings)
-    first.after.push_back(fmt::format("  {:.2f} GB of rows in {:.2f} s, {:.2f} GB/s",
-                                      static_cast<double>(result.row_bytes) / 1e9, result.seconds,
-                                      static_cast<double>(result.row_bytes) / 1e9 / result.seconds));
-  document.sections = {std::move(first), families_section(result), places_section(result), smallest_section(result)};
+    first.after.push_back(fmt::format("  {:.2f} GB of rows in {:.2f} s, {:.2f} GB/s", gigabytes, result.seconds,
+                                      gigabytes / result.seconds));
+  document.sections = {std::move(first)};
+  for (const char* list : {"families", "places"}) document.data[list] = nlohmann::ordered_json::array();
+  document.sections.push_back(add_families(document.data["families"], result));
+  document.sections.push_back(add_places(document.data["places"], result));
+  document.sections.push_back(smallest_section(result));
   return document;
 }
 

@@ -1,4 +1,4 @@
-#include <draftproof/report/demo_report.hpp>
+#include <draftproof/report/survey_report.hpp>
 
 #include <algorithm>
 #include <map>
@@ -116,17 +116,14 @@ Section table_of(const DemoResult& result) {
                       fmt::format("Lossless schemes at K = {}: acceptance and share of the gap from one draft to the "
                                   "optimum that it closes",
                                   result.drafts)};
-  auto& table = section.table;
-  table.columns = {{"scheme"}};
-  for (const SurveyedSource& item : result.surveyed) {
+  const auto name_of = [](const SurveyedSource& item) {
     const std::string name = item.source->name();
-    table.columns.push_back({name.substr(0, name.find_first_of("_:")), true});
-    table.columns.push_back({"gap", true});
-  }
-  table.columns.push_back({"ns", true});
+    return name.substr(0, name.find_first_of("_:"));
+  };
   std::size_t left_out = 0;
   for (const AnyDrafter* law : laws_of(result)) {
-    std::vector<Cell> best{{fmt::format("optimum of {} drafts", law->info().name), Tone::faint}};
+    ResultRow best;
+    best.cell("scheme", {fmt::format("optimum of {} drafts", law->info().name), Tone::faint});
     bool known = false;
     std::vector<const AnyVerifier*> verifiers;
     std::map<const AnyVerifier*, std::pair<int, double>> seen;  // number of sources, acceptance on the first of them
@@ -139,34 +136,33 @@ Section table_of(const DemoResult& result) {
           verifiers.push_back(row.verifier);
       }
       known = known || optimum;
-      best.push_back({optimum ? fmt::format("{:.4f}", *optimum) : "-", Tone::faint});
-      best.push_back({""});
+      best.number(name_of(item), {optimum ? fmt::format("{:.4f}", *optimum) : "-", Tone::faint}).number("gap", {""});
     }
-    best.push_back({""});
+    best.number("ns", {""});
     // Plans that enumerate tuples run on the smallest vocabularies alone: they stand in the whole tables.
     left_out += std::erase_if(
         verifiers, [&](const auto* verifier) { return seen[verifier].first == 1 && result.surveyed.size() > 1; });
     if (verifiers.empty()) continue;
-    if (known) table.rows.push_back(std::move(best));
+    if (known) section.table.add(std::move(best));
     std::stable_sort(verifiers.begin(), verifiers.end(),
                      [&](const auto* a, const auto* b) { return seen[a].second < seen[b].second; });
     for (const AnyVerifier* verifier : verifiers) {
       std::string name = "  " + std::string(verifier->info().name);
       if (!known) name += fmt::format(", {} drafts", law->info().name);
       std::string time = "-";
-      std::vector<Cell> cells{{""}};
+      ResultRow line;
+      line.cell("scheme", {});
       int few = 0;
       for (const SurveyedSource& item : result.surveyed) {
         const SurveyRow* row = row_of(item, verifier, law, result.drafts);
         const auto closed = row ? row->gap_closed() : std::nullopt;
-        cells.push_back({row ? fmt::format("{:.4f}", row->membership()) : "-"});
-        cells.push_back({!closed ? "-" : *closed < 0 ? "< 0" : fmt::format("{:.0f} %", 100 * *closed)});
+        line.number(name_of(item), {row ? fmt::format("{:.4f}", row->membership()) : "-"});
+        line.number("gap", {!closed ? "-" : *closed < 0 ? "< 0" : fmt::format("{:.0f} %", 100 * *closed)});
         if (row && time == "-") time = fmt::format("{:.0f}", row->nanoseconds_per_tuple());
         if (row && row->drafts != result.drafts) few = row->drafts;
       }
-      cells.front() = {few > 0 ? fmt::format("{} (K = {})", name, few) : name};
-      cells.push_back({time, Tone::faint});
-      table.rows.push_back(std::move(cells));
+      line.cells.front().text = few > 0 ? fmt::format("{} (K = {})", name, few) : name;
+      section.table.add(std::move(line.number("ns", {time, Tone::faint})));
     }
   }
   section.after = {

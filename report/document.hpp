@@ -2,6 +2,8 @@
 // either.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,9 +25,31 @@ struct Column {
   bool numeric = false;  ///< right-aligned
 };
 
+/// A row of a result, written once: each entry is a member of the data, a cell of the table, or both.
+struct ResultRow {
+  nlohmann::ordered_json record = nlohmann::ordered_json::object();
+  std::vector<Column> columns{};
+  std::vector<Cell> cells{};
+
+  /// A member of the data alone.
+  ResultRow& data(const char* key, nlohmann::ordered_json value);
+  /// A cell alone.
+  ResultRow& cell(std::string title, Cell cell);
+  ResultRow& number(std::string title, Cell cell);
+  /// Both: a text, a whole number with separators, a real number with `digits` decimals ("-" and null if unknown).
+  ResultRow& text(const char* key, std::string title, Cell cell);
+  ResultRow& count(const char* key, std::string title, std::uint64_t value);
+  ResultRow& fixed(const char* key, std::string title, std::optional<double> value, int digits);
+};
+
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  ///< each with one cell a column
+
+  /// Adds the cells of a row. The first row sets the columns of a table that has none.
+  void add(ResultRow row);
+  /// Adds the record of a row to `records`, its cells to the table.
+  void add(nlohmann::ordered_json& records, ResultRow row);
 };
 
 struct Section {

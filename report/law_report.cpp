@@ -1,4 +1,4 @@
-#include <draftproof/report/law_report.hpp>
+#include <draftproof/report/program_report.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,19 +12,22 @@ namespace {
 
 using Data = nlohmann::ordered_json;
 
+ResultRow row_of(const OutcomeMass& mass) {
+  const auto& [outcome, probability] = mass;
+  ResultRow row;
+  row.cell("emits", {outcome_text(outcome)});
+  if (outcome.status == RowStatus::ok)
+    row.data("tokens", outcome.tokens);
+  else
+    row.data("status", to_text(outcome.status));
+  if (!outcome.message.empty()) row.data("message", outcome.message);
+  row.data("probability", probability).text("text", "probability", {probability_text(probability)});
+  return row.number("", {fmt::format("{:.9g}", probability), Tone::faint});
+}
+
 Data outcomes_data(std::span<const OutcomeMass> outcomes) {
   Data list = Data::array();
-  for (const auto& [outcome, probability] : outcomes) {
-    Data data;
-    if (outcome.status == RowStatus::ok)
-      data["tokens"] = outcome.tokens;
-    else
-      data["status"] = to_text(outcome.status);
-    if (!outcome.message.empty()) data["message"] = outcome.message;
-    data["probability"] = probability;
-    data["text"] = probability_text(probability);
-    list.push_back(std::move(data));
-  }
+  for (const OutcomeMass& mass : outcomes) list.push_back(row_of(mass).record);
   return list;
 }
 
@@ -64,11 +67,7 @@ Data law_data(const ProgramLaw& law, double rounding) {
 Section law_section(std::size_t number, const Input& input, const ProgramLaw& law, double rounding) {
   Section section{
       .title = fmt::format("Input {}, drafts ({}), {}", number, fmt::join(input.drafts, " "), to_text(law.state))};
-  section.table.columns = {{"emits"}, {"probability"}, {"", true}};
-  for (const auto& [outcome, probability] : law.outcomes)
-    section.table.rows.push_back({{outcome_text(outcome)},
-                                  {probability_text(probability)},
-                                  {fmt::format("{:.9g}", probability), Tone::faint}});
+  for (const OutcomeMass& mass : law.outcomes) section.table.add(row_of(mass));
   auto& after = section.after;
   after.push_back(fmt::format("  {} calls, {} predictions held; number formats explain {:.1g} + {:.1g}", law.calls,
                               law.predicted, law.limit, rounding));

@@ -13,21 +13,20 @@ namespace {
 /// Names of the undecided findings, as "padding (3)".
 template <class Level>
 std::string undecided_text(const ProofOf<Level>& proof) {
-  std::string text;
-  for (const auto& finding : proof.findings)
-    if (finding.status == Status::undecided)
-      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", finding.property, finding.undecided);
-  return text;
+  return listed(proof.findings, [](const auto& finding) {
+    return finding.status == Status::undecided ? fmt::format("{} ({})", finding.property, finding.undecided) : "";
+  });
 }
 
 /// The findings that held for a verifier that cannot be explored.
 template <class Level>
 std::string not_proved_line(const ProofOf<Level>& proof) {
-  std::string held;
-  for (const auto& finding : proof.findings)
-    if (finding.status == Status::held)
-      held += fmt::format("{}{} on {}", held.empty() ? "" : ", ", finding.property,
-                          counted(static_cast<std::uint64_t>(finding.held), "instance"));
+  const std::string held = listed(proof.findings, [](const auto& finding) {
+    return finding.status != Status::held
+               ? ""
+               : fmt::format("{} on {}", finding.property,
+                             counted(static_cast<std::uint64_t>(finding.held), "instance"));
+  });
   return fmt::format("  {}: the output law is not proved, {}; held in trials: {}", proof.verifier->info().name,
                      proof.verifier->info().unsupported.explore, held.empty() ? "nothing" : held);
 }
@@ -41,6 +40,11 @@ std::string distance_text(const DistanceOf<Instance>& distance, int instances) {
 }
 
 }  // namespace
+
+Cell status_cell(Status status) {
+  const Tone tone = status == Status::violated ? Tone::bad : status == Status::held ? Tone::good : Tone::plain;
+  return {std::string(to_text(status)), tone};
+}
 
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>& proof) {
@@ -107,10 +111,9 @@ std::vector<std::string> violation_lines(const ProofOf<Level>& proof) {
       fmt::format("  {} violated on {}", shown->property, shown->instance ? shown->instance->text() : "an instance"));
   lines.push_back("    " + shown->evidence);
   lines.push_back("    replay: " + shown->replay);
-  std::string others;
-  for (const auto& finding : proof.findings)
-    if (finding.status == Status::violated && &finding != shown)
-      others += (others.empty() ? "" : ", ") + std::string(finding.property);
+  const std::string others = listed(proof.findings, [shown](const auto& finding) {
+    return std::string(finding.status == Status::violated && &finding != shown ? finding.property : "");
+  });
   if (!others.empty()) lines.push_back("  also violated: " + others);
   if (!lines.empty() && proof.distance && proof.distance->off > 0)
     lines.push_back(distance_text(*proof.distance, proof.instances));
@@ -130,22 +133,20 @@ template <class Level>
 void add_level(Document& document, std::vector<Section>& violations, std::string title,
                std::span<const ProofOf<Level>> proofs, bool timings) {
   Section section{.title = std::move(title)};
-  section.table.columns = {{"verifier"},        {"draft law"},      {"verdict"},       {"properties held", true},
-                           {"instances", true}, {"branches", true}, {"seconds", true}, {"undecided"}};
   for (const ProofOf<Level>& proof : proofs) {
-    document.data["proofs"].push_back(proof_data(proof, timings));
     const auto held = std::count_if(proof.findings.begin(), proof.findings.end(),
                                     [](const auto& finding) { return finding.status == Status::held; });
     const auto asked = std::count_if(proof.findings.begin(), proof.findings.end(),
                                      [](const auto& finding) { return finding.status != Status::skipped; });
-    section.table.rows.push_back({{std::string(proof.verifier->info().name)},
-                                  {std::string(proof.drafter->info().name)},
-                                  verdict_cell(proof),
-                                  {fmt::format("{} of {}", held, asked)},
-                                  {grouped(static_cast<std::uint64_t>(proof.instances))},
-                                  {grouped(proof.leaves)},
-                                  {fmt::format("{:.2f}", proof.seconds), Tone::faint},
-                                  {undecided_text(proof)}});
+    ResultRow row{.record = proof_data(proof, timings)};
+    row.cell("verifier", {std::string(proof.verifier->info().name)});
+    row.cell("draft law", {std::string(proof.drafter->info().name)}).cell("verdict", verdict_cell(proof));
+    row.number("properties held", {fmt::format("{} of {}", held, asked)});
+    row.number("instances", {grouped(static_cast<std::uint64_t>(proof.instances))});
+    row.number("branches", {grouped(proof.leaves)});
+    row.number("seconds", {fmt::format("{:.2f}", proof.seconds), Tone::faint});
+    row.cell("undecided", {undecided_text(proof)});
+    section.table.add(document.data["proofs"], std::move(row));
     if (!proof.provable()) section.after.push_back(not_proved_line(proof));
     if (proof.violation()) violations.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
   }
@@ -168,6 +169,105 @@ Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof>
   return document;
 }
 
+Document start_replay(const std::string& what, std::uint64_t seed) {
+  Document document;
+  document.data = {{"schema", "draftproof.replay/2"}, {"what", what}, {"seed", seed}};
+  document.sections.push_back({.title = what});
+  return document;
+}
+
+namespace {
+
+/// Adds a row to the table of answers, which is created on first use.
+void add_answer(Document& document, std::string_view property, Status status, const std::string& evidence) {
+  if (document.sections.back().title != "Properties") {
+    document.sections.push_back({.title = "Properties"});
+    document.data["findings"] = nlohmann::ordered_json::array();
+  }
+  ResultRow row;
+  row.text("property", "property", {std::string(property)}).text("status", "answer", status_cell(status));
+  row.cell("evidence", {evidence});
+  if (!evidence.empty()) row.data("evidence", evidence);
+  document.sections.back().table.add(document.data["findings"], std::move(row));
+}
+
+}  // namespace
+
+template <class Level>
+void add_answers(Document& document, const ProofOf<Level>& proof, const std::string& instance) {
+  for (const auto& finding : proof.findings)
+    if (finding.status != Status::skipped)
+      add_answer(document, finding.property, finding.status,
+                 finding.instance && finding.instance->text() != instance
+                     ? fmt::format("{}, on {}", finding.evidence, finding.instance->text())
+                     : finding.evidence);
+}
+
+void add_finding(Document& document, const GateFinding& finding) {
+  add_answer(document, finding.check, finding.status, finding.evidence);
+}
+
+void add_remark(Document& document, const std::string& remark) {
+  document.data["remarks"].push_back(remark);
+  document.sections.back().after.push_back("  " + remark);
+}
+
+void add_story(Document& document, const DecisionTrace& trace) {
+  Section section{.title = "Every way it may go"};
+  auto& data = document.data["ways"] = nlohmann::ordered_json::array();
+  for (const TraceLine& line : trace.lines) {
+    ResultRow row;
+    row.text("drafts", "drafts", {line.drafts}).text("decisions", "decisions of the verifier", {line.decisions});
+    row.text("emits", "emits", {line.emitted});
+    row.data("probability", line.probability).number("probability", {line.probability});
+    section.table.add(data, std::move(row));
+  }
+  if (!trace.whole) section.after.push_back("  and more; --ways N shows N of them");
+  document.sections.push_back(std::move(section));
+}
+
+void add_law(Document& document, const ExactLaw<Rational>& law, const Instance& instance) {
+  if (!law.complete) return add_remark(document, "the law is not known: too many branches");
+  const auto target = normalised(instance.target);
+  Section section{.title = "The law that comes of it"};
+  auto& data = document.data["law"] = nlohmann::ordered_json::array();
+  for (std::size_t x = 0; x < target.size(); ++x) {
+    const Rational excess = law.output[x] - target[x];
+    ResultRow row;
+    row.number("token", {std::to_string(x)});
+    row.data("target", to_text(target[x])).number("target", {brief(target[x])});
+    row.data("emitted", to_text(law.output[x])).number("emitted", {brief(law.output[x])});
+    row.number("too much", {excess == 0 ? "" : brief(excess), excess == 0 ? Tone::plain : Tone::bad});
+    section.table.add(data, std::move(row));
+  }
+  section.after.push_back(fmt::format("  TV {}; accepted {}, among the drafts {}",
+                                      brief(total_variation(law.output, target)), brief(law.flag),
+                                      brief(law.membership)));
+  document.sections.push_back(std::move(section));
+}
+
+void add_law(Document& document, const StepLaw<Rational>& law) {
+  if (!law.complete) return add_remark(document, "the law is not known: too many branches");
+  Section section{.title = "The steps that come of it"};
+  auto& data = document.data["steps"] = nlohmann::ordered_json::array();
+  for (const auto& [step, probability] : law.emitted) {
+    ResultRow row;
+    row.data("step", step).cell("step", {prefix_text(step)});
+    row.data("probability", to_text(probability)).number("probability", {brief(probability)});
+    section.table.add(data, std::move(row));
+  }
+  section.after.push_back(
+      fmt::format("  {} tokens accepted on average, the last one of a step not counted", brief(law.mean_accepted())));
+  document.sections.push_back(std::move(section));
+}
+
+void add_trial(Document& document, std::uint64_t trial, const std::vector<std::string>& lines) {
+  document.data["trial"] = {{"number", trial}, {"lines", lines}};
+  Section section{.title = fmt::format("Trial {}", grouped(trial))};
+  for (const auto& line : lines) section.before.push_back("  " + line);
+  document.sections.push_back(std::move(section));
+}
+
 template Cell verdict_cell(const Proof&);
 template Cell verdict_cell(const PathProof&);
 template Cell verdict_cell(const Proof*, const Info&);
@@ -178,5 +278,7 @@ template std::string refutation_title(const Proof&);
 template std::string refutation_title(const PathProof&);
 template std::vector<std::string> violation_lines(const Proof&);
 template std::vector<std::string> violation_lines(const PathProof&);
+template void add_answers(Document&, const Proof&, const std::string&);
+template void add_answers(Document&, const PathProof&, const std::string&);
 
 }  // namespace draftproof

@@ -1,4 +1,4 @@
-#include <draftproof/report/simulation_report.hpp>
+#include <draftproof/report/survey_report.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -29,15 +29,13 @@ Section acceptance_section(const SimulatedPosition& at, double confidence) {
       .before = {fmt::format("  V = {}, K = {}, draft law {}, {}, seed {}", grouped(at.source.vocabulary()),
                              at.what.drafts, at.what.drafter.info().name, counted(tally.trials, "tuple"),
                              at.what.seed)}};
-  section.table.columns = {{"event"}, {"count", true}, {"rate", true}, {"low", true}, {"high", true}};
   const auto add = [&](std::string name, std::uint64_t count) {
     const Interval interval = clopper_pearson(count, tally.trials, 1 - confidence);
-    section.table.rows.push_back(
-        {{std::move(name)},
-         {grouped(count)},
-         {fmt::format("{:.6f}", tally.trials ? static_cast<double>(count) / static_cast<double>(tally.trials) : 0)},
-         {fmt::format("{:.6f}", interval.low)},
-         {fmt::format("{:.6f}", interval.high)}});
+    ResultRow row;
+    row.cell("event", {std::move(name)}).number("count", {grouped(count)});
+    row.fixed("rate", "rate", tally.trials ? static_cast<double>(count) / static_cast<double>(tally.trials) : 0, 6);
+    row.fixed("low", "low", interval.low, 6).fixed("high", "high", interval.high, 6);
+    section.table.add(std::move(row));
   };
   for (int k = 0; k < at.what.drafts; ++k)
     add(fmt::format("draft {} accepted", k + 1), tally.by_draft[static_cast<std::size_t>(k)]);
@@ -60,34 +58,29 @@ std::string points_of(const AcceptanceEstimate& estimate) {
   return estimate.form == DraftPoints::Form::trials ? "trials of the drafter" : "scrambled Sobol points";
 }
 
-Section estimated(const AcceptanceEstimate& estimate, double confidence) {
+/// Adds the estimate to the data, and its section.
+void add_estimate(Document& document, const AcceptanceEstimate& estimate, double confidence) {
+  auto& data = document.data["estimate"];
+  data = {{"tuples", estimate.tuples},
+          {"replicates", estimate.flag.replicates},
+          {"points", points_of(estimate)},
+          {"confidence", confidence}};
   Section section{.title = "Acceptance from the conditional law of each draft tuple"};
-  section.table.columns = {{"event"}, {"rate", true}, {"low", true}, {"high", true}, {"standard error", true}};
-  const auto add = [&](std::string name, const ReplicatedMean& mean) {
+  const auto add = [&](const char* key, const char* name, const ReplicatedMean& mean) {
     const Interval interval = mean.interval(confidence);
-    section.table.rows.push_back({{std::move(name)},
-                                  {fmt::format("{:.7f}", mean.mean)},
-                                  {fmt::format("{:.7f}", interval.low)},
-                                  {fmt::format("{:.7f}", interval.high)},
-                                  {fmt::format("{:.1e}", mean.standard_error)}});
+    ResultRow row;
+    row.cell("event", {name}).fixed("rate", "rate", mean.mean, 7).data("standard_error", mean.standard_error);
+    row.fixed("low", "low", interval.low, 7).fixed("high", "high", interval.high, 7);
+    row.number("standard error", {fmt::format("{:.1e}", mean.standard_error)});
+    data[key] = row.record;
+    section.table.add(std::move(row));
   };
-  add("a draft accepted (flag)", estimate.flag);
-  add("token among the drafts (membership)", estimate.membership);
+  add("flag", "a draft accepted (flag)", estimate.flag);
+  add("membership", "token among the drafts (membership)", estimate.membership);
   section.after.push_back(fmt::format("  {} on {}, {} replicates; t intervals, empirical",
                                       counted(estimate.tuples, "tuple"), points_of(estimate),
                                       estimate.flag.replicates));
-  return section;
-}
-
-nlohmann::ordered_json data_of(const AcceptanceEstimate& estimate, double confidence) {
-  const auto entry = [&](const ReplicatedMean& mean) {
-    const Interval interval = mean.interval(confidence);
-    return nlohmann::ordered_json{
-        {"rate", mean.mean}, {"standard_error", mean.standard_error}, {"low", interval.low}, {"high", interval.high}};
-  };
-  return {{"tuples", estimate.tuples},     {"replicates", estimate.flag.replicates},
-          {"points", points_of(estimate)}, {"confidence", confidence},
-          {"flag", entry(estimate.flag)},  {"membership", entry(estimate.membership)}};
+  document.sections.push_back(std::move(section));
 }
 
 }  // namespace
@@ -124,13 +117,9 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
     data["nanoseconds_per_tuple"] =
         1e9 * at.cpu_seconds / static_cast<double>(std::max<std::uint64_t>(1, tally.trials));
   document.sections.push_back(acceptance_section(at, confidence));
-  if (at.estimate) {
-    data["estimate"] = data_of(*at.estimate, confidence);
-    document.sections.push_back(estimated(*at.estimate, confidence));
-  }
+  if (at.estimate) add_estimate(document, *at.estimate, confidence);
 
   Section output{.title = "Emitted tokens against the target"};
-  output.table.columns = {{"token", true}, {"target", true}, {"emitted", true}, {"deviation / sigma", true}};
   const auto trials = static_cast<double>(tally.trials);
   std::vector<Token> order(target.size());
   std::iota(order.begin(), order.end(), Token{0});
@@ -145,11 +134,13 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
   for (const Token x : order) {
     const auto i = static_cast<std::size_t>(x);
     const double sigma = deviation(tally.histogram[i], target[i] * trials);
-    output.table.rows.push_back({{std::to_string(x)},
-                                 {fmt::format("{:.3e}", target[i])},
-                                 {fmt::format("{:.3e}", static_cast<double>(tally.histogram[i]) / trials)},
-                                 {fmt::format("{:+.1f}", sigma)}});
-    data["farthest_tokens"].push_back({{"token", x}, {"target", target[i]}, {"count", tally.histogram[i]}});
+    ResultRow row;
+    row.data("token", x).number("token", {std::to_string(x)});
+    row.data("target", target[i]).number("target", {fmt::format("{:.3e}", target[i])});
+    row.data("count", tally.histogram[i]);
+    row.number("emitted", {fmt::format("{:.3e}", static_cast<double>(tally.histogram[i]) / trials)});
+    row.number("deviation / sigma", {fmt::format("{:+.1f}", sigma)});
+    output.table.add(data["farthest_tokens"], std::move(row));
   }
   output.after = {
       fmt::format("  the {} farthest from their law; of {} tokens the farthest is expected near {:.1f} sigma",

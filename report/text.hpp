@@ -21,6 +21,15 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 /// The number with separators: "1,048,576".
 std::string grouped(std::uint64_t value);
 
+/// The texts of the elements of a list that are not empty, apart by commas.
+template <class List, class Text>
+std::string listed(const List& list, Text text) {
+  std::string all;
+  for (const auto& element : list)
+    if (const std::string one = text(element); !one.empty()) all += (all.empty() ? "" : ", ") + one;
+  return all;
+}
+
 /// The number and the noun: "500 instances", "1 instance".
 std::string counted(std::uint64_t count, std::string_view noun);
 

@@ -9,8 +9,7 @@
 #include <draftproof/bench/page/page.hpp>
 #include <draftproof/bench/peers/python.hpp>
 #include <draftproof/bench/register_benchmark.hpp>
-#include <draftproof/bench/results/comparison.hpp>
-#include <draftproof/bench/results/tables.hpp>
+#include <draftproof/bench/results/results.hpp>
 #include <draftproof/bench/run.hpp>
 #include <draftproof/cli/register_command.hpp>
 

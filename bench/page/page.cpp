@@ -1,22 +1,333 @@
 #include <draftproof/bench/page/page.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
 
 #include <fmt/format.h>
 
-#include <draftproof/bench/page/chapters.hpp>
-#include <draftproof/bench/page/matrix.hpp>
-#include <draftproof/bench/results/tables.hpp>
-#include <draftproof/bench/results/units.hpp>
 #include <draftproof/captures/written_file.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/report/writers/markdown.hpp>
+#include <draftproof/report/page/data.hpp>
+#include <draftproof/report/page/page.hpp>
+#include <draftproof/report/registration.hpp>
+#include <draftproof/report/text.hpp>
+#include <draftproof/report/writers/writers.hpp>
 
 namespace draftproof::benchmarks {
+
+namespace {
+
+struct Chapter {
+  std::string title, about;
+  std::vector<std::string> groups;
+  bool rate = false;                    ///< items per second instead of time per item
+  std::vector<std::string> counters{};  ///< of the first group: one table each
+};
+
+std::string method_text(int repetitions, double min_time) {
+  return fmt::format(
+      R"(# Performance
+
+Written by `./dev bench --page docs/performance.md`; every number is from that run. `--json --output FILE` keeps the run,
+`draftproof bench report FILE --page PAGE` renders it again, `draftproof bench compare OLD NEW` compares two.
+
+## How it is measured
+
+- One thread; processor time of that thread, so that neighbours who take the processor away are not counted. They still
+  take caches and memory bandwidth.
+- {} rounds. A round takes every benchmark once, for at least {:g} s, in a random order of its own. Figures are
+  medians over rounds.
+- Goals are ratios. Both sides run in the same rounds, so what slows one slows the other; ratios move less from run to run
+  and from machine to machine than times do.
+- Floors (`floor/...`) do the part that cannot be avoided and nothing else: read the rows, sort the keys. They are measured
+  here, not taken from a data sheet.
+- Peers (`peer/...`) are what one would write without draftproof, in numpy and scipy and with Clp, on one thread and the
+  same rows. Python peers report their own processor time; starting the interpreter is not in it.
+- Rows are softmax of Gaussian logits: target N(0, 2.5 squared), draft logits the target's plus N(0, 1). Optima at
+  small V use 1.5 squared.
+- Hot: the same rows every time, in whichever cache holds 8 V bytes. Cold: copies of them by turns over twice the last
+  cache and at least 600 MB.
+- An item is a trial, a decision, a step, an optimum or an instance; drafting is in the time of simulation and steps,
+  not in that of decisions.
+)",
+      repetitions, min_time);
+}
+
+const std::vector<Chapter>& chapters() {
+  static const std::vector<Chapter> all{
+      {"Simulation",
+       "Trials a second on tables prepared once: drafts drawn, verified and counted. Columns: V / K. `naive` is the "
+       "same\n"
+       "source on plain rows, O(K V) a trial.",
+       {"simulate", "naive"},
+       true,
+       {"acceptance"}},
+      {"Peers in numpy and scipy",
+       "Time per trial, of `peer/scipy` and `peer/clp` per optimum. Columns: V / K.",
+       {"peer"}},
+      {"Decisions from fresh rows",
+       "Time of one decision when p and q are new, as in an engine: plan and verdict. Columns: V / K.",
+       {"cost", "cold"},
+       false,
+       {"passes", "bytes"}},
+      {"Formats of rows",
+       "One decision on rows of another format, the rows' logits turned into probabilities, and powers of e one by "
+       "one.\n"
+       "Columns: V, V / K.",
+       {"rows", "softmax", "exp"}},
+      {"Floors", "What no decision and no optimum can do without. Columns: V.", {"floor", "read"}},
+      {"The optimum",
+       "Time from rows to the optimum, and of the table it can be read off. Columns: V / K.",
+       {"optimum", "table"},
+       false,
+       {"optimum"}},
+      {"Steps", "Time per iteration on a tree: drafted, verified, counted. Columns: V / K / depth.", {"steps"}},
+      {"Proofs", "Exact fractions, one thread; an item is an instance, of the kill matrix a row.", {"prove"}},
+      {"The statistical gate", "One evaluation after 2^n trials. Columns: V / n.", {"gate"}},
+  };
+  return all;
+}
+
+std::string column_title(const std::vector<int>& numbers) {
+  std::string title;
+  for (const int number : numbers)
+    title += (title.empty() ? "" : " / ") + grouped(static_cast<std::uint64_t>(number));
+  return title;
+}
+
+template <class T>
+std::size_t place_in(std::vector<T>& list, const T& value) {
+  const auto at = std::find(list.begin(), list.end(), value) - list.begin();
+  if (at == std::ssize(list)) list.push_back(value);
+  return static_cast<std::size_t>(at);
+}
+
+}  // namespace
+
+SplitName split_name(const std::string& name) {
+  SplitName split;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('/', at), name.size());
+    int number = 0;
+    const auto [stop, error] = std::from_chars(name.data() + at, name.data() + end, number);
+    if (error == std::errc{} && stop == name.data() + end && number >= 0)
+      split.numbers.push_back(number);
+    else
+      split.words += (split.words.empty() ? "" : "/") + name.substr(at, end - at);
+    at = end + 1;
+  }
+  return split;
+}
+
+std::vector<std::vector<const Measurement*>> parts_of(const std::vector<const Measurement*>& measurements) {
+  struct Part {
+    std::set<std::string> rows;
+    std::set<std::vector<int>> columns;
+  };
+  std::vector<Part> parts;
+  for (const Measurement* measurement : measurements) {
+    const SplitName split = split_name(measurement->name);
+    Part joined{{split.words}, {split.numbers}};
+    std::vector<Part> apart;
+    for (Part& part : parts) {
+      if (part.rows.contains(split.words) || part.columns.contains(split.numbers)) {
+        joined.rows.merge(part.rows);
+        joined.columns.merge(part.columns);
+      } else {
+        apart.push_back(std::move(part));
+      }
+    }
+    apart.push_back(std::move(joined));
+    parts = std::move(apart);
+  }
+  std::vector<std::vector<const Measurement*>> found;
+  std::map<const Part*, std::size_t> place;  // parts in the order of their first measurement
+  for (const Measurement* measurement : measurements)
+    for (const Part& part : parts) {
+      if (!part.rows.contains(split_name(measurement->name).words)) continue;
+      const auto [at, is_new] = place.try_emplace(&part, found.size());
+      if (is_new) found.emplace_back();
+      found[at->second].push_back(measurement);
+    }
+  return found;
+}
+
+Table matrix_of(const std::vector<const Measurement*>& measurements, const CellText& text) {
+  std::vector<std::string> names;
+  std::vector<std::vector<int>> columns;
+  for (const Measurement* measurement : measurements) place_in(columns, split_name(measurement->name).numbers);
+  std::sort(columns.begin(), columns.end());
+  Table table{.columns = {{"benchmark"}}, .rows = {}};
+  for (const auto& numbers : columns) table.columns.push_back({column_title(numbers), true});
+  for (const Measurement* measurement : measurements) {
+    const SplitName split = split_name(measurement->name);
+    const std::size_t row = place_in(names, split.words);
+    if (row == table.rows.size()) {
+      table.rows.emplace_back(columns.size() + 1);
+      table.rows.back().front().text = "`" + split.words + "`";
+    }
+    table.rows[row][place_in(columns, split.numbers) + 1].text = measurement->timed() ? text(*measurement) : "-";
+  }
+  return table;
+}
+
+namespace {
+
+struct Line {
+  const char *label, *name;
+  bool dashed = false;
+};
+
+// The lines of the plots; the tables have all other measurements.
+constexpr Line costs[] = {
+    {"single_draft", "cost/single_draft/iid/{}/1"},
+    {"recursive_rejection, K = 4", "cost/recursive_rejection/iid/{}/4"},
+    {"recursive_rejection_wor, K = 4", "cost/recursive_rejection_wor/without_replacement/{}/4"},
+    {"k_seq, K = 4", "cost/k_seq/iid/{}/4"},
+    {"ladder, K = 4", "cost/ladder/iid/{}/4"},
+    {"single_draft, cold", "cold/single_draft/iid/{}/1"},
+    {"recursive_rejection, cold", "cold/recursive_rejection/iid/{}/4"},
+    {"floor: p and q read", "read/float32/{}", true},
+    {"floor: p and q read, cold", "read/float32/{}/cold", true},
+};
+constexpr Line rates[] = {
+    {"recursive_rejection", "simulate/recursive_rejection/iid/128256/{}"},
+    {"recursive_rejection_wor", "simulate/recursive_rejection_wor/without_replacement/128256/{}"},
+    {"k_seq", "simulate/k_seq/iid/128256/{}"},
+    {"ladder", "simulate/ladder/iid/128256/{}"},
+    {"plain rows, recursive_rejection", "naive/recursive_rejection/iid/128256/{}", true},
+    {"numpy, expert", "peer/numpy/expert/128256/{}", true},
+    {"numpy, batched tensors", "peer/numpy/batched/128256/{}", true},
+    {"numpy, loop", "peer/numpy/loop/128256/{}", true},
+};
+
+void add(plots::LinePlot& plot, plots::Series series) {
+  if (series.points.size() > 1) plot.series.push_back(std::move(series));
+}
+
+/// Names WHAT of the floors "floor/WHAT/V".
+std::vector<std::string> floors_of(const Results& results) {
+  std::vector<std::string> floors;
+  for (const Measurement& measurement : results.measurements) {
+    const auto slash = measurement.name.rfind('/');
+    if (measurement.group() != "floor" || slash < 6 || slash == std::string::npos) continue;
+    const std::string what = measurement.name.substr(6, slash - 6);
+    if (std::find(floors.begin(), floors.end(), what) == floors.end()) floors.push_back(what);
+  }
+  return floors;
+}
+
+}  // namespace
+
+plots::Series series_of(const Results& results, const std::string& label, const std::string& name, bool rate,
+                        bool dashed) {
+  plots::Series series{label, {}, dashed ? plots::Stroke::dashed : plots::Stroke::solid};
+  const auto open = name.find("{}");
+  const std::string before = name.substr(0, open), after = name.substr(open + 2);
+  for (const Measurement& measurement : results.measurements) {
+    const std::string& found = measurement.name;
+    if (!measurement.timed() || found.size() <= before.size() + after.size() || !found.starts_with(before) ||
+        !found.ends_with(after))
+      continue;
+    const std::string number = found.substr(before.size(), found.size() - before.size() - after.size());
+    int value = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (error != std::errc{} || end != number.data() + number.size() || value <= 0) continue;
+    const Spread spread = measurement.spread();
+    const auto y = [rate](double seconds) { return rate ? 1 / seconds : seconds; };
+    series.points.push_back({static_cast<double>(value),
+                             y(spread.median),
+                             y(rate ? spread.high : spread.low),
+                             y(rate ? spread.low : spread.high),
+                             {}});
+  }
+  std::sort(series.points.begin(), series.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
+  return series;
+}
+
+namespace {
+
+/// Returns the figures with at least one series; series of fewer than two points are left out.
+std::vector<Figure> figures_of(const Results& results) {
+  plots::LinePlot cost{.title = "One decision from fresh rows",
+                       .x_label = "V, tokens of the vocabulary",
+                       .y_label = "processor time a decision",
+                       .y_tick = plots::time_tick};
+  for (const auto& [label, name, dashed] : costs) add(cost, series_of(results, label, name, false, dashed));
+  // A floor without other lines would not be useful.
+  if (!cost.empty())
+    for (const std::string& floor : floors_of(results))
+      add(cost, series_of(results, "floor: " + floor, "floor/" + floor + "/{}", false, true));
+  plots::LinePlot rate{.title = "Simulation at V = 128,256, one core",
+                       .x_label = "K, drafts a trial",
+                       .y_label = "trials a second",
+                       .y_tick = plots::rate_tick};
+  for (const auto& [label, name, dashed] : rates) add(rate, series_of(results, label, name, true, dashed));
+  std::vector<Figure> figures{
+      {"cost.svg", "What a decision costs against the vocabulary, rows in cache unless cold.", std::move(cost)},
+      {"throughput.svg", "Trials a second against the number of drafts, drafting included.", std::move(rate)}};
+  std::erase_if(figures, [](const Figure& figure) { return figure.plot.empty(); });
+  for (Figure& figure : figures) {
+    figure.plot.x_tick = plots::whole_tick;
+    figure.plot.x_ticks = plots::LinePlot::Ticks::at_points_logarithmic;
+    figure.plot.logarithmic = true;
+    figure.plot.width = 640;  // of a picture beside a page of Markdown
+    figure.plot.plane = 340;
+  }
+  return figures;
+}
+
+constexpr double usual_threshold = 0.05;  // as `bench compare`
+
+bool of_benchmarks(const page::Json& data) {
+  return page::begins(page::text_of(data, "schema"), "draftproof.bench/");
+}
+
+}  // namespace
+
+bool add_to_pages() {
+  page::found_figures().push_back([](const page::Json& data, std::vector<page::Figure>& figures) {
+    if (!of_benchmarks(data)) return;
+    for (Figure& figure : figures_of(results_of(data, "benchmarks"))) {
+      figure.plot.width = 400;  // two or three beside each other, as the other figures of a page
+      figure.plot.plane = 240;
+      figures.push_back({std::move(figure.caption), drawn(figure.plot)});
+    }
+  });
+  page::found_cost_comparisons().push_back([](const page::Json& before, const page::Json& after) {
+    std::vector<page::CostChange> changes;
+    if (!of_benchmarks(before) || !of_benchmarks(after)) return changes;
+    for (const Compared& one : compare(results_of(before, "old"), results_of(after, "new"), usual_threshold))
+      if (one.change == Change::faster || one.change == Change::slower)
+        changes.push_back({one.name, time_text(one.old_spread.median), time_text(one.new_spread.median),
+                           one.change == Change::slower});
+    return changes;
+  });
+  // A goal that is missed is no error of a scheme: times belong to the machine. So it is open, not bad.
+  page::found_verdict_readers().push_back([](const page::Json& data, std::vector<page::Verdict>& verdicts) {
+    if (!of_benchmarks(data)) return;
+    const Results results = results_of(data, "benchmarks");
+    for (const Judged& one : judge(results.goals, results)) {
+      const bool met = one.verdict == GoalResult::met, run = one.verdict != GoalResult::not_run;
+      verdicts.push_back(
+          {.kind = "goal",
+           .subject = one.goal.what,
+           .where = "",
+           .text = one.text(),
+           .grade = met ? page::Grade::good : page::Grade::open,
+           .detail =
+               !run ? ""
+                    : fmt::format("ratio {:.3g}, wanted {} {:g}", one.ratio,
+                                  one.goal.sense == Goal::Sense::at_least ? "at least" : "at most", one.goal.bound)});
+    }
+  });
+  return true;
+}
 
 namespace {
 
@@ -53,13 +364,6 @@ std::string counter_tables(std::vector<const Measurement*> members, const std::s
          tables_for(members, [&](const Measurement& one) { return count_text(one.counters.at(counter)); });
 }
 
-std::vector<const Measurement*> members_of(const Results& results, const std::string& group) {
-  std::vector<const Measurement*> members;
-  for (const Measurement& measurement : results.measurements)
-    if (measurement.group() == group) members.push_back(&measurement);
-  return members;
-}
-
 std::string skipped_lines(const std::vector<const Measurement*>& members) {
   std::set<std::string> reasons;
   for (const Measurement* measurement : members)
@@ -73,12 +377,12 @@ std::string chapter_text(const Results& results, const Chapter& chapter, std::se
   std::string text;
   for (const std::string& group : chapter.groups) {
     shown.insert(group);
-    const auto members = members_of(results, group);
+    const auto members = results.members(group);
     if (members.empty()) continue;
     text += tables_for(members, time_cell(chapter.rate)) + skipped_lines(members);
   }
   for (const std::string& counter : chapter.counters)
-    text += counter_tables(members_of(results, chapter.groups.front()), counter);
+    text += counter_tables(results.members(chapter.groups.front()), counter);
   return text.empty() ? text : "\n## " + chapter.title + "\n\n" + chapter.about + "\n" + text;
 }
 
@@ -122,6 +426,9 @@ bool on_page(const std::string& plain_name, const std::vector<Goal>& goals) {
   return std::regex_match(plain_name, wanted) || is_cost_of_a_scheme(plain_name);
 }
 
+namespace {
+
+/// The page as Markdown; `folder` is the path of its plots as the page names it.
 std::string page_text(const Results& results, const std::vector<Figure>& figures, const std::string& folder) {
   const auto& context = results.context;
   std::string text = method_text(context.value("repetitions", 0), context.value("min_time", 0.0));
@@ -139,11 +446,13 @@ std::string page_text(const Results& results, const std::vector<Figure>& figures
     text += fmt::format("\n![{}]({}/{})\n\n{}\n", figure.plot.title, folder, figure.file, figure.caption);
   std::set<std::string> shown;
   for (const Chapter& chapter : chapters()) text += chapter_text(results, chapter, shown);
-  for (const Measurement& measurement : results.measurements)  // groups without a chapter, one each
-    if (const std::string group = measurement.group(); !shown.contains(group))
+  for (const std::string& group : results.groups())  // those without a chapter, one each
+    if (!shown.contains(group))
       text += chapter_text(results, {group, "Group `" + group + "`.", {group}, false, {}}, shown);
   return text;
 }
+
+}  // namespace
 
 void write_page(const Results& results, const std::string& file) {
   namespace fs = std::filesystem;

@@ -1,20 +1,53 @@
 // The page of figures: a run rendered as Markdown with plots beside it. Every number comes from the results; the text
 // comes from the code.
+//
+//   tables   of benchmarks that differ in numbers only: the words of a name are the row, its numbers (V, K, ..) the column
+//   plots    their points come from the benchmarks that match a name with one open number: "{}" stands for V or K, and every
+//            number in its place in the results is a point
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include <draftproof/bench/page/figures.hpp>
+#include <draftproof/bench/results/results.hpp>
+#include <draftproof/report/plots/plots.hpp>
 
 namespace draftproof::benchmarks {
+
+/// "cost/k_seq/iid/4096/4" is {"cost/k_seq/iid", {4096, 4}}.
+struct SplitName {
+  std::string words;
+  std::vector<int> numbers;
+};
+SplitName split_name(const std::string& name);
+
+/// Splits measurements into parts for separate tables: rows are in one part if they share a column. Each part keeps
+/// the order of the measurements.
+std::vector<std::vector<const Measurement*>> parts_of(const std::vector<const Measurement*>& measurements);
+
+using CellText = std::function<std::string(const Measurement&)>;
+
+/// Returns a table with rows in the order of the measurements and columns ascending; a skipped one is a dash.
+Table matrix_of(const std::vector<const Measurement*>& measurements, const CellText& text);
+
+struct Figure {
+  std::string file;  ///< "cost.svg"
+  std::string caption;
+  plots::LinePlot plot;
+};
+
+/// Returns the points of all benchmarks named `name` with a number in place of "{}"; `rate`: items per second instead
+/// of seconds.
+plots::Series series_of(const Results& results, const std::string& label, const std::string& name, bool rate,
+                        bool dashed = false);
+
+/// Adds the figures, goals as verdicts, and the comparison of runs to the pages of results (report/page).
+bool add_to_pages();
 
 /// Returns whether a run for the page includes this benchmark: every benchmark of a comparison and both sides of a
 /// goal; of benchmarks that exist for every scheme, those of a selection of schemes.
 bool on_page(const std::string& plain_name, const std::vector<Goal>& goals);
-
-/// Returns the page as Markdown; `folder` is the path of its plots as the page names it.
-std::string page_text(const Results& results, const std::vector<Figure>& figures, const std::string& folder);
 
 /// Writes `file`, and its plots into the folder of the same name without extension.
 /// Throws: InputError if a file cannot be written.

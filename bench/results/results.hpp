@@ -1,14 +1,27 @@
 // The measurements of a run of benchmarks, as read from its JSON file: repetitions by name, counters, goals, and the
-// machine. Tables, comparisons and the page of figures use these only, never a run in progress.
+// machine; judged by goals, compared with another run, and as tables. The file is Google Benchmark's JSON, so its own tools
+// read it too; "goals" and some of "context" are ours.
 //
 //   name     as `draftproof bench --list` prints it: Google Benchmark's without its suffixes on iterations and clocks
+//   group    the part of a name before its first slash
 //   seconds  time per item if a benchmark counts items, else per iteration; by the clock of the benchmark, which is
 //            processor time unless its name says otherwise
 //
-// The file is Google Benchmark's JSON, so its own tools read it too; "goals" and some of "context" are ours.
+// Goals. Both sides run in the same minutes, in random order (run.hpp), so a busy machine affects both. A goal is met if every
+// round meets it, not met if none does, and else undecided, whatever the median: other load moves single rounds over a bound.
+// Without paired rounds the medians decide.
+//
+// Comparison of two runs with n and m repetitions: faster, slower, or within noise. A verdict needs three things: ranges of
+// repetitions that do not overlap; a chance of at most 1 % of that, 2 n! m! / (n + m)! if both are draws of one distribution,
+// so five repetitions each (4 and 4: 2 / 70, 5 and 5: 2 / 252); and a ratio beyond `threshold`, since code and data lie at
+// different addresses in two runs of one program, which repetitions inside a run do not show. At the least number of
+// repetitions, about one of a hundred unchanged benchmarks still gets a verdict by chance: run again.
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +29,29 @@
 #include <nlohmann/json.hpp>
 
 #include <draftproof/bench/goal.hpp>
-#include <draftproof/bench/results/median.hpp>
+#include <draftproof/report/document.hpp>
 
 namespace draftproof::benchmarks {
+
+// Texts: three digits, and the unit that leaves 1 to 999 before the point.
+
+std::string three_digits(double value);    ///< "412", "17.3", "1.05", "0.32", "0.047"; from 1000 on without decimals
+std::string time_text(double seconds);     ///< "17.3 us"
+std::string rate_text(double per_second);  ///< "4.51 M/s"
+std::string spread_text(double relative);  ///< "3 %", either way of the median
+std::string count_text(double value);      ///< a counter: whole numbers as such, others to five digits
+
+/// The median of a few repetitions and their range. A median is used because a shared machine delays single repetitions by
+/// large factors.
+struct Spread {
+  double low = 0, median = 0, high = 0;
+
+  /// Half the range over the median: 0.03 reads "within 3 % either way".
+  double relative() const { return median > 0 ? (high - low) / (2 * median) : 0; }
+};
+
+/// Spread of at least one value; the median of an even number of values is the mean of the middle two.
+Spread spread_of(std::vector<double> values);
 
 struct Measurement {
   std::string name;
@@ -41,6 +74,9 @@ struct Results {
 
   /// Returns the measurement of that name, which may be skipped and not timed; null if there is none.
   const Measurement* find(std::string_view name) const;
+  /// Returns the measurements of a group, and the groups in the order of their first measurements.
+  std::vector<const Measurement*> members(std::string_view group) const;
+  std::vector<std::string> groups() const;
 };
 
 /// Returns a name without suffixes: "peer/clp/12/3" of "peer/clp/12/3/iterations:1/manual_time".
@@ -54,5 +90,58 @@ Results results_of(const nlohmann::ordered_json& data, const std::string& file);
 inline Results read_results(const std::string& file) { return results_of(read_json(file), file); }
 
 nlohmann::ordered_json goal_data(const Goal& goal);
+
+enum class GoalResult { met, missed, undecided, not_run };
+
+struct Judged {
+  Goal goal;
+  GoalResult verdict = GoalResult::not_run;    ///< not run: a side has no time
+  double ratio = 0;                            ///< median time per item of `slower` over that of `faster`
+  std::optional<Spread> rounds{};              ///< the same of paired repetitions, if both sides have equally many
+  std::size_t met_rounds = 0, all_rounds = 0;  ///< rounds that meet the bound, of how many
+
+  /// The verdict in words: "met", "not met", "met in 3 of 5 rounds", "not run".
+  std::string text() const;
+};
+
+/// Returns one verdict per goal, in the order of the goals.
+std::vector<Judged> judge(std::span<const Goal> goals, const Results& results);
+
+enum class Change { faster, slower, within_noise, too_few, only_old, only_new, skipped };
+
+struct Compared {
+  std::string name;
+  Change change;
+  double ratio =
+      0;  ///< median of the new run over that of the old, of the first four kinds of change; above 1 is slower
+  Spread old_spread{}, new_spread{};
+};
+
+inline constexpr double largest_chance = 0.01;
+
+/// The chance that all repetitions of one run lie beyond all of the other, for n and m repetitions.
+double chance_of_separation(std::size_t n, std::size_t m);
+
+/// Returns one entry per benchmark, in the order of the old run, then the new ones. `threshold` 0.05: ratios from
+/// 1 / 1.05 to 1.05 are noise.
+std::vector<Compared> compare(const Results& old_run, const Results& new_run, double threshold);
+
+Document report_comparison(const std::vector<Compared>& compared, const std::string& old_file,
+                           const std::string& new_file, double threshold);
+
+/// One line: processor, cores, caches, vector path, compiler, date.
+std::string machine_line(const nlohmann::ordered_json& context);
+
+/// Returns the names without `prefix`, times, rates and counters of these measurements.
+Table table_of(const std::vector<const Measurement*>& measurements, const std::string& prefix);
+
+/// Returns the verdicts on goals; a table without columns if there are no goals.
+Table table_of(const std::vector<Judged>& goals);
+
+/// "Goals: 3 met, 1 not met, 5 not run".
+std::string summary_of(const std::vector<Judged>& goals);
+
+/// Returns a table of times for every group, then the goals. The data of a document is the file of the results.
+std::vector<Section> sections_of(const Results& results);
 
 }  // namespace draftproof::benchmarks

@@ -17,7 +17,7 @@
 #include <draftproof/doors/gate/law_request.hpp>
 #include <draftproof/doors/open_door.hpp>
 #include <draftproof/doors/wire/serve.hpp>
-#include <draftproof/report/law_report.hpp>
+#include <draftproof/report/program_report.hpp>
 
 namespace draftproof::commands {
 

@@ -17,7 +17,7 @@
 #include <draftproof/doors/gate/foreign_gate.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
 #include <draftproof/properties/prover/defaults.hpp>
-#include <draftproof/report/gate_report.hpp>
+#include <draftproof/report/proof_report.hpp>
 
 namespace draftproof::commands {
 

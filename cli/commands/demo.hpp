@@ -2,9 +2,9 @@
 #pragma once
 
 #include <draftproof/cli/survey_choice.hpp>
-#include <draftproof/report/demo_report.hpp>
-#include <draftproof/report/kill_matrix_report.hpp>
 #include <draftproof/report/page/page.hpp>
+#include <draftproof/report/proof_report.hpp>
+#include <draftproof/report/survey_report.hpp>
 
 namespace draftproof::commands {
 

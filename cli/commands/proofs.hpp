@@ -19,8 +19,6 @@
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/doors/gate/foreign_gate.hpp>
 #include <draftproof/properties/mutation/kill_matrix.hpp>
-#include <draftproof/report/gate_report.hpp>
-#include <draftproof/report/kill_matrix_report.hpp>
 #include <draftproof/report/proof_report.hpp>
 
 namespace draftproof::commands {

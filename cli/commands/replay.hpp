@@ -14,7 +14,7 @@
 #include <draftproof/doors/gate/law_checks.hpp>
 #include <draftproof/properties/instances/as_doubles.hpp>
 #include <draftproof/properties/prover/defaults.hpp>
-#include <draftproof/report/replay_report.hpp>
+#include <draftproof/report/proof_report.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof::commands {

@@ -12,7 +12,7 @@
 #include <draftproof/properties/prover/defaults.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
-#include <draftproof/report/simulation_report.hpp>
+#include <draftproof/report/survey_report.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof::commands {

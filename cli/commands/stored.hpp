@@ -9,9 +9,9 @@
 #include <draftproof/captures/trace.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/gate/trace_audit.hpp>
-#include <draftproof/report/audit_report.hpp>
-#include <draftproof/report/page/comparison.hpp>
-#include <draftproof/report/page/stored.hpp>
+#include <draftproof/report/page/data.hpp>
+#include <draftproof/report/page/page.hpp>
+#include <draftproof/report/program_report.hpp>
 #include <draftproof/report/text.hpp>
 
 namespace draftproof::commands {

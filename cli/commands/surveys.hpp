@@ -5,7 +5,6 @@
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/survey_choice.hpp>
-#include <draftproof/report/path_survey_report.hpp>
 #include <draftproof/report/survey_report.hpp>
 
 namespace draftproof::commands {

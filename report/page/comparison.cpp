@@ -1,12 +1,10 @@
-#include <draftproof/report/page/comparison.hpp>
+#include <draftproof/report/page/page.hpp>
 
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
-#include <draftproof/report/page/survey_data.hpp>
-#include <draftproof/report/page/verdicts.hpp>
 #include <draftproof/report/text.hpp>
 
 namespace draftproof::page {
@@ -138,51 +136,46 @@ Comparison compare(const Result& before, const Result& after) {
 }
 
 std::vector<Section> sections_of_comparison(const Json& data) {
-  const auto tone = [](const std::string& change) {
-    return change == "worse" || change == "gone"    ? Tone::bad
-           : change == "better" || change == "more" ? Tone::good
-                                                    : Tone::plain;
+  const auto change_of = [](const Json& entry) -> Cell {
+    const std::string change = text_of(entry, "change");
+    return {change, change == "worse" || change == "gone"    ? Tone::bad
+                    : change == "better" || change == "more" ? Tone::good
+                                                             : Tone::plain};
   };
-  const auto interval = [](const Json& rate) {
-    return fmt::format("{:.4f} ({:.4f} to {:.4f})", number_of(rate, "rate").value_or(0),
-                       number_of(rate, "low").value_or(0), number_of(rate, "high").value_or(0));
+  const auto interval = [](const Json& rate) -> Cell {
+    return {fmt::format("{:.4f} ({:.4f} to {:.4f})", number_of(rate, "rate").value_or(0),
+                        number_of(rate, "low").value_or(0), number_of(rate, "high").value_or(0))};
   };
+  const auto text = [](const Json& entry, const char* key) -> Cell { return {text_of(entry, key)}; };
   Section verdicts{.title = fmt::format("Verdicts: {} worse, {} gone, {} the same", count_of(data, "worse"),
                                         count_of(data, "gone"), count_of(data, "same_verdicts")),
                    .before = {fmt::format("  {} -> {}", text_of(data, "old"), text_of(data, "new"))}};
   for (const Json* entry : objects_in(member(data, "verdicts"))) {
-    if (verdicts.table.columns.empty()) verdicts.table.columns = {{"scheme"}, {"of"}, {"old"}, {"new"}, {"change"}};
-    const std::string change = text_of(*entry, "change");
-    verdicts.table.rows.push_back({{text_of(*entry, "subject")},
-                                   {text_of(*entry, "where")},
-                                   {text_of(*entry, "old")},
-                                   {text_of(*entry, "new")},
-                                   {change, tone(change)}});
+    ResultRow row;
+    row.cell("scheme", text(*entry, "subject")).cell("of", text(*entry, "where"));
+    row.cell("old", text(*entry, "old")).cell("new", text(*entry, "new")).cell("change", change_of(*entry));
+    verdicts.table.add(std::move(row));
     if (const std::string example = text_of(*entry, "counterexample"); !example.empty())
       verdicts.after.push_back(fmt::format("  {}: {}", text_of(*entry, "subject"), example));
   }
-  std::vector<Section> sections{std::move(verdicts)};
   Section rates{.title = "Acceptance beyond both intervals"};
   for (const Json* entry : objects_in(member(data, "acceptance"))) {
-    if (rates.table.columns.empty()) rates.table.columns = {{"row"}, {"old", true}, {"new", true}, {"change"}};
-    const std::string change = text_of(*entry, "change");
-    rates.table.rows.push_back({{text_of(*entry, "row")},
-                                {interval(member(*entry, "old"))},
-                                {interval(member(*entry, "new"))},
-                                {change, tone(change)}});
+    ResultRow row;
+    row.cell("row", text(*entry, "row")).number("old", interval(member(*entry, "old")));
+    row.number("new", interval(member(*entry, "new"))).cell("change", change_of(*entry));
+    rates.table.add(std::move(row));
   }
   rates.after = {
       fmt::format("  {} within their intervals",
                   counted(static_cast<std::uint64_t>(std::max(count_of(data, "same_acceptance"), 0)), "row"))};
-  sections.push_back(std::move(rates));
   Section costs{.title = "Cost beyond noise"};
   for (const Json* entry : objects_in(member(data, "cost"))) {
-    if (costs.table.columns.empty()) costs.table.columns = {{"benchmark"}, {"old", true}, {"new", true}, {"change"}};
-    costs.table.rows.push_back({{text_of(*entry, "benchmark")},
-                                {text_of(*entry, "old")},
-                                {text_of(*entry, "new")},
-                                {text_of(*entry, "change")}});
+    ResultRow row;
+    row.cell("benchmark", text(*entry, "benchmark")).number("old", text(*entry, "old"));
+    row.number("new", text(*entry, "new")).cell("change", text(*entry, "change"));
+    costs.table.add(std::move(row));
   }
+  std::vector<Section> sections{std::move(verdicts), std::move(rates)};
   if (!costs.table.rows.empty()) sections.push_back(std::move(costs));
   return sections;
 }

@@ -1,15 +1,11 @@
 #include <draftproof/report/page/page.hpp>
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
-#include <draftproof/report/page/comparison.hpp>
-#include <draftproof/report/page/elements.hpp>
-#include <draftproof/report/page/records.hpp>
-#include <draftproof/report/page/summary.hpp>
-#include <draftproof/report/plots/svg.hpp>
-#include <draftproof/report/register_figure.hpp>
+#include <draftproof/report/registration.hpp>
 #include <draftproof/report/text.hpp>
 
 namespace draftproof::page {
@@ -18,12 +14,157 @@ namespace {
 
 using plots::escaped;
 
-constexpr std::string_view joined_schema = "draftproof.report/1";
-constexpr std::string_view block_start = "<script type=\"application/json\" id=\"draftproof-data\">\n";
-constexpr std::string_view block_end = "\n</script>";
-
 /// Rows of a verdict table that are shown without a click; of a longer one only what is not good.
 constexpr std::size_t most_rows = 60;
+
+/// A verdict with a sign beside its colour.
+Cell verdict_cell_of(const std::string& text, Grade grade) {
+  return grade == Grade::good    ? Cell{"✓ " + text, Tone::good}
+         : grade == Grade::bad   ? Cell{"✗ " + text, Tone::bad}
+         : grade == Grade::lossy ? Cell{"≈ " + text}
+                                 : Cell{"? " + text, Tone::faint};
+}
+
+Grade grade_of_survey(const std::string& verdict) {
+  for (const char* good : {"proved", "within", "by its plan"})
+    if (begins(verdict, good)) return Grade::good;
+  return begins(verdict, "refuted") ? Grade::bad : begins(verdict, "lossy") ? Grade::lossy : Grade::open;
+}
+
+/// One row a (verifier, law), by law and then by the acceptance on the first source that has it.
+Table survey_table(const std::vector<SurveyOfSource>& surveys) {
+  std::vector<std::pair<std::string, std::string>> order;
+  std::map<std::pair<std::string, std::string>, std::vector<const SurveyedRate*>> rates;  // one a survey, or null
+  for (std::size_t s = 0; s < surveys.size(); ++s) {
+    auto rows = rows_at_most_drafts(surveys[s], [](const SurveyedRate&) { return true; });
+    std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->rate > b->rate; });
+    for (const SurveyedRate* row : rows) {
+      const auto [at, fresh] = rates.try_emplace({row->law, row->verifier}, surveys.size());
+      if (fresh) order.push_back(at->first);
+      at->second[s] = row;
+    }
+  }
+  std::map<std::string, int> sizes;  // the law with the most schemes first
+  for (const auto& [law, verifier] : order) ++sizes[law];
+  std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    return sizes[a.first] != sizes[b.first] ? sizes[a.first] > sizes[b.first] : a.first < b.first;
+  });
+  Table table;
+  for (const auto& key : order) {
+    const auto& found = rates[key];
+    const SurveyedRate& first = **std::find_if(found.begin(), found.end(), [](const auto* row) { return row; });
+    ResultRow line;
+    line.cell("scheme", {key.second}).cell("draft law", {key.first}).number("K", {std::to_string(first.drafts)});
+    line.cell("exact?", verdict_cell_of(first.verdict, grade_of_survey(first.verdict)));
+    for (std::size_t s = 0; s < surveys.size(); ++s) {
+      const SurveyedRate* row = found[s];
+      line.number(
+          surveys[s].source + (surveys[s].paths ? ", accepted" : ", acceptance"),
+          {row ? fmt::format("{:.4f} ±{:.4f}", row->rate, std::max(row->high - row->rate, row->rate - row->low))
+               : "-"});
+      line.number("optimum", {row && row->optimum ? fmt::format("{:.4f}", *row->optimum) : "-"});
+      if (!surveys[s].paths)
+        line.number("gap closed", {row && row->closed ? fmt::format("{:.0f} %", 100 * *row->closed) : "-"});
+    }
+    table.add(std::move(line));
+  }
+  return table;
+}
+
+std::string source_line(const Json& source) {
+  const Json& about = member(source, "about");
+  std::string line;
+  const auto add = [&line](const std::string& part) { line += (line.empty() ? "" : ", ") + part; };
+  for (const Json* where : {&source, &about})
+    if (const int vocabulary = count_of(*where, "vocabulary"); vocabulary > 0) {
+      add("V = " + grouped(static_cast<std::uint64_t>(vocabulary)));
+      break;
+    }
+  for (const Json* where : {&source, &about})
+    if (const int positions = count_of(*where, "positions"); positions > 0) {
+      add(counted(static_cast<std::uint64_t>(positions), "position"));
+      break;
+    }
+  for (const Json& proposal : member(about, "proposals")) add("proposal " + value_text(proposal));
+  if (const std::string target = text_of(member(about, "metadata"), "target"); !target.empty())
+    add("target: " + target);
+  if (const std::string file = text_of(about, "file"); !file.empty()) add(file);
+  if (member(source, "complete") == false) add("stopped early");
+  return line;
+}
+
+/// The question that the data answers, by its schema.
+std::string question_of(const Json& data) {
+  static const std::map<std::string, std::string> questions{
+      {"survey", "Is each scheme exact, and how much does it accept?"},
+      {"survey-paths", "Is each scheme of paths and trees exact, and how much does it accept?"},
+      {"prove", "Is the output exactly the target's law? Proofs in fractions"},
+      {"check", "The gate: proofs, edge cases and trials"},
+      {"mutants", "Which check catches which known bug?"},
+      {"optimum", "How much can any lossless verifier accept?"},
+      {"bench", "What does each decision cost?"},
+      {"audit", "Is the recording of a running engine right?"},
+      {"simulate", "How much does one verifier accept at one position?"},
+      {"law", "What is the exact law of the program?"},
+      {"demo", "What is exact, and what do the tests catch?"},
+      {"report.compare", "What changed between two runs?"}};
+  std::string name = text_of(data, "schema");
+  if (begins(name, "draftproof.")) name = name.substr(std::string("draftproof.").size());
+  name = name.substr(0, name.find('/'));
+  if (const auto at = questions.find(name); at != questions.end()) return at->second;
+  if (begins(name, "study."))
+    return "Published figures, computed again: " + name.substr(std::string("study.").size());
+  return name.empty() ? "Result" : "Result of draftproof " + name;
+}
+
+/// "22 proved, 4 lossy": how many verdicts of each word.
+std::string tally_of(const std::vector<Verdict>& verdicts) {
+  std::vector<std::pair<std::string, int>> counts;
+  for (const Verdict& verdict : verdicts) {
+    auto at =
+        std::find_if(counts.begin(), counts.end(), [&](const auto& known) { return known.first == verdict.text; });
+    if (at == counts.end()) at = counts.insert(counts.end(), {verdict.text, 0});
+    ++at->second;
+  }
+  std::string text;
+  for (const auto& [word, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word);
+  return text;
+}
+
+/// Names and values of what was asked on what: seed, sources, vocabulary, positions, version, machine.
+std::vector<std::pair<std::string, std::string>> facts_of(const Json& data) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  if (!data.is_object()) return facts;
+  for (const Json* source : objects_in(member(data, "sources")))
+    if (const std::string line = source_line(*source); !line.empty())
+      facts.emplace_back(text_of(*source, "source"), line);
+  for (const auto& [key, value] : data.items())
+    if (key == "complete") {
+      facts.emplace_back(key, value == false ? "no, stopped early" : "yes");
+    } else if (value.is_primitive() && key != "schema") {
+      std::string name = key;
+      std::replace(name.begin(), name.end(), '_', ' ');
+      facts.emplace_back(name, value_text(value));
+    }
+  for (const char* key : {"run", "context"})
+    if (const Json& context = member(data, key); context.is_object())
+      for (const auto& [name, value] : context.items())
+        if (value.is_primitive()) facts.emplace_back(name, value_text(value));
+  return facts;
+}
+
+/// A row a scheme: of surveys exactness, acceptance and optimum by source at the most drafts, of other data the verdicts.
+Table verdict_table(const Json& data, const std::vector<Verdict>& verdicts) {
+  if (const auto surveys = surveys_in(data); !surveys.empty()) return survey_table(surveys);
+  Table table;
+  for (const Verdict& verdict : verdicts) {
+    ResultRow row;
+    row.cell("scheme", {verdict.subject}).cell("of", {verdict.where});
+    row.cell("verdict", verdict_cell_of(verdict.text, verdict.grade)).cell("", {verdict.detail});
+    table.add(std::move(row));
+  }
+  return table;
+}
 
 std::string facts_html(const Json& data) {
   std::string out;
@@ -100,21 +241,6 @@ std::string result_html(const Result& result) {
 
 }  // namespace
 
-Json joined(std::vector<Result> results) {
-  if (results.size() == 1) return std::move(results.front().data);
-  Json data{{"schema", joined_schema}, {"results", Json::array()}};
-  for (Result& result : results) data["results"].push_back({{"name", result.name}, {"data", std::move(result.data)}});
-  return data;
-}
-
-std::vector<Result> results_in(const Json& data) {
-  if (text_of(data, "schema") != joined_schema) return {{"", data}};
-  std::vector<Result> results;
-  for (const Json* result : objects_in(member(data, "results")))
-    results.push_back({text_of(*result, "name"), member(*result, "data")});
-  return results;
-}
-
 std::vector<Section> sections_of_results(const Json& data) {
   std::vector<Section> sections;
   for (const Result& result : results_in(data)) {
@@ -146,14 +272,6 @@ std::string html_page(const Json& data) {
   std::string block = data.dump(2, ' ', false, Json::error_handler_t::replace);
   for (std::size_t at = 0; (at = block.find('<', at)) != std::string::npos;) block.replace(at, 1, "\\u003c");
   return out + std::string(block_start) + block + std::string(block_end) + "\n</body>\n</html>\n";
-}
-
-std::optional<std::string_view> data_block(std::string_view text) {
-  const std::size_t start = text.rfind(block_start);
-  if (start == std::string_view::npos) return std::nullopt;
-  const std::size_t from = start + block_start.size(), end = text.find(block_end, from);
-  if (end == std::string_view::npos) return std::nullopt;
-  return text.substr(from, end - from);
 }
 
 }  // namespace draftproof::page

@@ -1,4 +1,4 @@
-// The page of figures of a synthetic run against the approved page, and the series of its plots.
+// The page of figures of a synthetic run against the approved page, the series of its plots, and the selections of benchmarks.
 // DRAFTPROOF_APPROVE=1 rewrites the approved files.
 #include <cstdlib>
 #include <filesystem>
@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/bench/page/matrix.hpp>
 #include <draftproof/bench/page/page.hpp>
+#include <draftproof/bench/run.hpp>
 #include <draftproof/captures/written_file.hpp>
-#include <draftproof/report/page/verdicts.hpp>
+#include <draftproof/report/page/data.hpp>
 #include <draftproof/tests/support/synthetic.hpp>
 
 namespace draftproof::benchmarks {
@@ -134,6 +134,23 @@ TEST(Figures, SeriesTakeTheNumberLeftOpen) {
   const plots::Series series = series_of(results, "l", "a/{}/4", false);
   EXPECT_EQ(series.points, (std::vector<plots::Point>{{3, 1}, {20, 2}}));
   EXPECT_EQ(series_of(results, "l", "a/{}/4", true).points[1].y, 0.5);
+}
+
+TEST(UsualSizes, TheMiddleOfEachKind) {
+  const std::vector<std::string> names{"cost/a/iid/4096/1",  "cost/a/iid/4096/4",   "cost/a/iid/32000/1",
+                                       "cost/a/iid/32000/4", "cost/a/iid/128256/1", "cost/b/iid/4096/1",
+                                       "prove/all"};
+  EXPECT_EQ(usual_sizes(names, {}),
+            (std::vector<std::string>{"cost/a/iid/32000/1", "cost/b/iid/4096/1", "prove/all"}));
+}
+
+TEST(UsualSizes, BothSidesOfEveryGoal) {
+  const std::vector<std::string> names{"floor/4096", "floor/32000", "floor/128256",
+                                       "peer/4096/iterations:1/manual_time", "peer/32000/iterations:1/manual_time"};
+  const std::vector<Goal> goals{{"x", "peer/4096", "floor/128256", Goal::Sense::at_least, 1}};
+  EXPECT_EQ(usual_sizes(names, goals),
+            (std::vector<std::string>{"floor/32000", "floor/128256", "peer/4096/iterations:1/manual_time",
+                                      "peer/32000/iterations:1/manual_time"}));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The page of results: approved pages, data that comes back, hostile names, size. DRAFTPROOF_APPROVE=1 rewrites the
-// approved pages.
+// The page of results: approved pages, data that comes back, hostile names, size; what changed between two results.
+// DRAFTPROOF_APPROVE=1 rewrites the approved pages.
 #include <draftproof/report/page/page.hpp>
 
 #include <cstdlib>
@@ -13,9 +13,8 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/report/page/elements.hpp>
-#include <draftproof/report/page/stored.hpp>
-#include <draftproof/report/page/worked_table.hpp>
+#include <draftproof/report/page/data.hpp>
+#include <draftproof/tests/support/stored_results.hpp>
 
 namespace draftproof::page {
 namespace {
@@ -86,33 +85,35 @@ TEST(Page, HoldsSeveralResults) {
 }
 
 TEST(Page, ShowsWhatTheDataHas) {
-  const std::string survey = html_page(stored("survey"));
-  for (const char* wanted : {"Is each scheme exact, and how much does it accept?", "share of the gap closed",
-                             "iid drafts: acceptance of lossless schemes", "the price of lossiness",
-                             "V = 10, 4 positions", "optimum: no lossless scheme is above"})
-    EXPECT_NE(survey.find(wanted), std::string::npos) << wanted;
   Json one_number = stored("survey");
-  for (Json& source : one_number["sources"]) {
-    Json rows = Json::array();
-    for (const Json& row : source["rows"])
-      if (row["drafts"] == (row["verifier"] == "single_draft" ? 1 : 4)) rows.push_back(row);
-    source["rows"] = rows;
-  }
+  for (Json& source : one_number["sources"])
+    std::erase_if(source["rows"].get_ref<Json::array_t&>(),
+                  [](const Json& row) { return row["drafts"] != (row["verifier"] == "single_draft" ? 1 : 4); });
   const std::string bars = html_page(one_number);
   EXPECT_NE(bars.find("acceptance of lossless schemes, K = 4"), std::string::npos)
       << "bars, and no lines of one point";
   EXPECT_NE(bars.find(" K=1</text>"), std::string::npos) << "a scheme that takes fewer drafts";
-  EXPECT_NE(html_page(stored("survey_paths")).find("block efficiency"), std::string::npos);
-  EXPECT_NE(html_page(stored("survey_paths")).find("steps that reach each place"), std::string::npos);
-  const std::string lengths = html_page(stored("survey_paths_lengths"));
-  EXPECT_NE(lengths.find("iid_paths: block efficiency<"), std::string::npos);
-  EXPECT_NE(lengths.find("L, drafted tokens of a path"), std::string::npos);
-  EXPECT_EQ(html_page(stored("survey_paths")).find("L, drafted tokens of a path"), std::string::npos);
-  EXPECT_NE(html_page(stored("survey_positions")).find("iid drafts: where acceptance is lost"), std::string::npos);
-  EXPECT_EQ(survey.find("where acceptance is lost"), std::string::npos);
-  EXPECT_NE(html_page(stored("mutants")).find("Kill matrix, position"), std::string::npos);
-  EXPECT_NE(html_page(stored("audit")).find("alarm from 10^"), std::string::npos);
-  EXPECT_NE(html_page(stored("check")).find("Gates, tier proof"), std::string::npos);
+  const struct {
+    const char *name, *text;
+    bool shown = true;
+  } cases[] = {{"survey", "Is each scheme exact, and how much does it accept?"},
+               {"survey", "share of the gap closed"},
+               {"survey", "iid drafts: acceptance of lossless schemes"},
+               {"survey", "the price of lossiness"},
+               {"survey", "V = 10, 4 positions"},
+               {"survey", "optimum: no lossless scheme is above"},
+               {"survey", "where acceptance is lost", false},
+               {"survey_positions", "iid drafts: where acceptance is lost"},
+               {"survey_paths", "block efficiency"},
+               {"survey_paths", "steps that reach each place"},
+               {"survey_paths", "L, drafted tokens of a path", false},
+               {"survey_paths_lengths", "iid_paths: block efficiency<"},
+               {"survey_paths_lengths", "L, drafted tokens of a path"},
+               {"mutants", "Kill matrix, position"},
+               {"audit", "alarm from 10^"},
+               {"check", "Gates, tier proof"}};
+  for (const auto& [name, text, shown] : cases)
+    EXPECT_EQ(html_page(stored(name)).find(text) != std::string::npos, shown) << name << ": " << text;
 }
 
 TEST(Page, HostileNamesComeOutAsText) {
@@ -198,6 +199,40 @@ TEST(Page, FilesThatAreNoResultsAreRefused) {
   EXPECT_EQ(refusal(page), "taken");
   EXPECT_EQ(refusal(page.substr(0, page.rfind("</script>"))), "a page without data of draftproof");
   fs::remove(file);
+}
+
+TEST(Comparison, VerdictsFirst) {
+  const Json before = proofs({proof("a", "proved"), proof("b", "refuted"), proof("c", "undecided"),
+                              proof("d", "proved"), proof("e", "proved")});
+  const Json after = proofs({proof("a", "refuted"), proof("b", "proved"), proof("c", "undecided"),
+                             proof("e", "lossy"), proof("f", "proved")});
+  const Comparison comparison = compare({"old.json", before}, {"new.json", after});
+  EXPECT_EQ(comparison.worse, 2) << "a refuted, e lossy";
+  EXPECT_EQ(comparison.gone, 1);
+  const Json& data = comparison.document.data;
+  std::string changes;
+  for (const Json& entry : data["verdicts"])
+    changes += entry["subject"].get<std::string>() + " " + entry["change"].get<std::string>() + ", ";
+  EXPECT_EQ(changes, "a worse, e worse, d gone, b better, f new, ");
+  EXPECT_EQ(data["same_verdicts"], 1);
+  EXPECT_NE(data["verdicts"][0]["counterexample"].get<std::string>().find("got (1/4 3/4)"), std::string::npos);
+  EXPECT_EQ(compare({"", before}, {"", before}).worse, 0);
+  EXPECT_TRUE(compare({"", before}, {"", before}).document.data["verdicts"].empty());
+}
+
+TEST(Comparison, AcceptanceBeyondBothIntervals) {
+  const auto change = [](const Json& after) {
+    const Json data = compare({"", survey(0.5, 0.4, 0.6)}, {"", after}).document.data;
+    return data["acceptance"].empty() ? std::string() : data["acceptance"][0]["change"].get<std::string>();
+  };
+  EXPECT_EQ(change(survey(0.65, 0.55, 0.75)), "") << "the intervals meet";
+  EXPECT_EQ(change(survey(0.7, 0.61, 0.8)), "more");
+  EXPECT_EQ(change(survey(0.3, 0.2, 0.39)), "less");
+}
+
+TEST(Comparison, OfJoinedResultsTakesTheWorstVerdict) {
+  const Json joint = joined({{"1", proofs({proof("a", "refuted")})}, {"2", proofs({proof("a", "proved")})}});
+  EXPECT_EQ(compare({"", proofs({proof("a", "proved")})}, {"", joint}).worse, 1);
 }
 
 TEST(WorkedTables, AreInReducedFractions) {

@@ -1,8 +1,7 @@
 // Plots: points at the places of their values, texts inside, signs beside colours.
 #include <gtest/gtest.h>
 
-#include <draftproof/report/plots/bar_plot.hpp>
-#include <draftproof/report/plots/heat_map.hpp>
+#include <draftproof/report/plots/plots.hpp>
 
 namespace draftproof::plots {
 namespace {

@@ -1,24 +1,56 @@
-// The same small document through every writer.
+// Texts, and the same small documents through every writer.
+#include <limits>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/report/register_writer.hpp>
+#include <draftproof/report/page/page.hpp>
+#include <draftproof/report/registration.hpp>
+#include <draftproof/report/text.hpp>
+#include <draftproof/tests/support/stored_results.hpp>
 
 namespace draftproof {
 namespace {
 
-const Writer& writer(std::string_view name) {
-  registry();  // writers are found with everything else
-  for (const Writer& found : found_writers())
-    if (found.name == name) return found;
-  throw std::logic_error("no writer " + std::string(name));
+struct TextCase {
+  std::string got, wanted;
+};
+
+TEST(Text, WidthsGroupsAndCounts) {
+  const std::vector<TextCase> cases{
+      {padded("±1", 4, false), "±1  "},  // columns, not bytes
+      {padded("±1", 4, true), "  ±1"},
+      {padded("", 2, true), "  "},
+      {padded("longer", 3, false), "longer"},  // nothing is cut
+      {grouped(0), "0"},
+      {grouped(999), "999"},
+      {grouped(1000), "1,000"},
+      {grouped(100000), "100,000"},
+      {grouped(1048576), "1,048,576"},
+      {grouped(std::numeric_limits<std::uint64_t>::max()), "18,446,744,073,709,551,615"},
+      {counted(0, "tuple"), "0 tuples"},
+      {counted(1, "tuple"), "1 tuple"},
+      {counted(1500, "tuple"), "1,500 tuples"}};
+  for (const auto& [got, wanted] : cases) EXPECT_EQ(got, wanted);
+  for (const auto& [text, width] : {std::pair{"", 0u}, {"abc", 3u}, {"±0.1", 4u}, {"é…", 2u}})
+    EXPECT_EQ(display_width(text), width) << text;
 }
 
-std::string written(const std::string& name, const Document& document, bool colour = false) {
+TEST(Text, WrapsAtSpacesAndBreaksLongWords) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("", 3), Lines{""});
+  EXPECT_EQ(wrapped("exact_law, splitting", 11), (Lines{"exact_law,", "splitting"}));
+  EXPECT_EQ(wrapped("a bc d", 4), (Lines{"a bc", "d"}));
+  EXPECT_EQ(wrapped("abcdef", 4), (Lines{"abcd", "ef"}));
+  EXPECT_EQ(wrapped("±1 ±2", 2), (Lines{"±1", "±2"})) << "columns, not bytes";
+}
+
+std::string written(const std::string& name, const Document& document, WriterOptions options = {}) {
+  registry();  // writers are found with everything else
   std::ostringstream out;
-  writer(name).write(document, out, {.colour = colour});
+  for (const Writer& writer : found_writers())
+    if (writer.name == name) writer.write(document, out, options);
   return out.str();
 }
 
@@ -45,15 +77,10 @@ TEST(TableWriter, AlignsColumns) {
             "Second\n");
 }
 
-TEST(TableWriter, ColoursOnlyWhenAsked) {
-  EXPECT_EQ(written("table", example()).find('\033'), std::string::npos);
-  const std::string coloured = written("table", example(), true);
-  EXPECT_NE(coloured.find("\033[32m  ±1\033[0m"), std::string::npos) << coloured;
-  EXPECT_NE(coloured.find("\033[31m22.5\033[0m"), std::string::npos) << coloured;
-}
-
 TEST(TableWriter, ColourAddsNothingButColour) {
-  std::string text = written("table", example(), true);
+  std::string text = written("table", example(), {.colour = true});
+  EXPECT_NE(text.find("\033[32m  ±1\033[0m"), std::string::npos) << text;
+  EXPECT_NE(text.find("\033[31m22.5\033[0m"), std::string::npos) << text;
   for (std::size_t at; (at = text.find('\033')) != std::string::npos;) text.erase(at, text.find('m', at) - at + 1);
   EXPECT_EQ(text, written("table", example()));
 }
@@ -64,18 +91,15 @@ TEST(TableWriter, FitsTheTerminal) {
       {.title = "T",
        .table = {{{"name"}, {"rate", true}, {"checks"}},
                  {{{"one"}, {"1.5"}, {"exact_law, acceptance_bounds, splitting"}}, {{"two"}, {"2"}, {"-"}}}}}};
-  std::ostringstream out;
-  writer("table").write(document, out, {.width = 34});
-  EXPECT_EQ(out.str(),
+  EXPECT_EQ(written("table", document, {.width = 34}),
             "T\n"
             "  name  rate  checks\n"
             "  one    1.5  exact_law,\n"
             "              acceptance_bounds,\n"
             "              splitting\n"
             "  two      2  -\n");
-  std::ostringstream wide;
-  writer("table").write(document, wide, {.width = 300});
-  EXPECT_EQ(wide.str(), written("table", document)) << "where it fits, nothing changes";
+  EXPECT_EQ(written("table", document, {.width = 300}), written("table", document))
+      << "where it fits, nothing changes";
 }
 
 TEST(TableWriter, UntitledColumnsHaveNoHeading) {
@@ -85,7 +109,7 @@ TEST(TableWriter, UntitledColumnsHaveNoHeading) {
 }
 
 TEST(MarkdownWriter, EscapesAndAligns) {
-  EXPECT_EQ(written("markdown", example(), true),
+  EXPECT_EQ(written("markdown", example(), {.colour = true}),
             "### Title\n\n"
             "before  \n\n"
             "| name | rate |\n"
@@ -97,7 +121,7 @@ TEST(MarkdownWriter, EscapesAndAligns) {
 }
 
 TEST(JsonWriter, WritesTheDataSchemaFirst) {
-  const std::string text = written("json", example(), true);
+  const std::string text = written("json", example(), {.colour = true});
   EXPECT_EQ(text, "{\n  \"schema\": \"draftproof.example/1\",\n  \"none\": null,\n  \"rate\": 0.25\n}\n");
 }
 
@@ -109,6 +133,53 @@ TEST(Writers, AllTakeAnEmptyDocument) {
     std::ostringstream out;
     EXPECT_NO_THROW(found.write({}, out, {})) << found.name;
   }
+}
+
+TEST(ResultRows, AreWrittenOnce) {
+  Table table;
+  auto records = nlohmann::ordered_json::array();
+  for (const std::optional<double> rate : {std::optional(0.25), std::optional<double>()}) {
+    ResultRow row;
+    row.text("name", "scheme", {"a"}).count("tuples", "tuples", 1500).data("seed", 1).cell("note", {"n"});
+    table.add(records, std::move(row.fixed("rate", "rate", rate, 3)));
+  }
+  EXPECT_EQ(records.dump(),
+            R"([{"name":"a","tuples":1500,"seed":1,"rate":0.25},{"name":"a","tuples":1500,"seed":1,"rate":null}])");
+  EXPECT_EQ(written("table", {{}, {{.title = "", .table = table}}}),
+            "  scheme  tuples  note   rate\n  a        1,500  n     0.250\n  a        1,500  n         -\n");
+}
+
+using Json = page::Json;
+using page::proof, page::proofs, page::survey;
+
+std::string as(const std::string& format, const Json& data) { return written(format, {data, {}}); }
+
+TEST(CsvWriter, QuotesAndKeepsDigits) {
+  EXPECT_EQ(as("csv", survey(0.1, 0.05, 1.0 / 3)),
+            "source,verifier,law,drafts,membership.rate,membership.low,membership.high,accepted_by_draft,optimum\r\n"
+            "\"s, \"\"t\"\"\",a,iid,2,0.1,0.05,0.3333333333333333,3 4,\r\n");
+  EXPECT_EQ(as("csv", Json{{"schema", "draftproof.x/1"}}), "");
+}
+
+TEST(JsonlWriter, HasARowALine) {
+  EXPECT_EQ(as("jsonl", survey(0.1, 0.05, 0.2)),
+            "{\"source\":\"s, \\\"t\\\"\",\"verifier\":\"a\",\"law\":\"iid\",\"drafts\":2,\"membership.rate\":0.1,"
+            "\"membership.low\":0.05,\"membership.high\":0.2,\"accepted_by_draft\":[3,4],\"optimum\":null}\n");
+  EXPECT_EQ(as("jsonl", proofs({proof("a", "proved"), proof("b", "refuted")})).find("verifier"), 2u)
+      << "without surveys the first table";
+}
+
+TEST(AnnotationsWriter, NamesSchemeAndCounterexample) {
+  EXPECT_EQ(
+      as("annotations", proofs({proof("a", "refuted"), proof("b", "proved"), proof("c", "lossy")})),
+      "::error title=a (iid)%3A exact_law violated::on p=(1 1)/2 q=(0 1)/1 K=1: got (1/4 3/4), wanted (1/2 1/2), "
+      "TV 1/4%0Adraftproof replay a, b: 100 %25\n");
+  const Json worse =
+      page::compare({"", proofs({proof("a", "proved")})}, {"", proofs({proof("a", "undecided")})}).document.data;
+  EXPECT_EQ(as("annotations", worse), "::error title=a (iid) got worse::proved -> undecided. \n");
+  EXPECT_EQ(as("annotations", {{"schema", "draftproof.mutants/2"},
+                               {"mutants", {{{"mutant", "m"}, {"with", "iid"}, {"caught", false}}}}}),
+            "::error title=m (iid)%3A not caught::\n");
 }
 
 }  // namespace

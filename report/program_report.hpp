@@ -1,15 +1,23 @@
-// The report of `draftproof law`: the law of a program on each input, and how far it can be trusted.
+// The reports on programs that are not of this tree: the audit of a recording, and the exact law of a program.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include <draftproof/captures/trace.hpp>
 #include <draftproof/doors/declaration.hpp>
 #include <draftproof/doors/explorer/program_law.hpp>
 #include <draftproof/doors/program.hpp>
+#include <draftproof/properties/gate/trace_audit.hpp>
 #include <draftproof/report/document.hpp>
 
-namespace draftproof::doors {
+namespace draftproof {
+
+/// The result of an audit: the verdict with its e-value, the families of bets, places in the blocks, and the smallest
+/// deviations that the recording would have shown. `timings` adds times to the data. Schema draftproof.audit/1.
+Document report_audit(const AuditResult& result, const Trace& trace, const AuditOptions& options, bool timings);
+
+namespace doors {
 
 /// `laws` are those of `inputs`, in order. Schema draftproof.law/1. Probabilities are numbers, and texts as
 /// probability_text() writes them. Of each input "limit" is ProgramLaw::limit, and "rounding_limit" is what the rows of
@@ -17,4 +25,6 @@ namespace draftproof::doors {
 Document report_laws(std::span<const ProgramLaw> laws, std::span<const Input> inputs, const Declaration& declaration,
                      std::uint64_t seed);
 
-}  // namespace draftproof::doors
+}  // namespace doors
+
+}  // namespace draftproof

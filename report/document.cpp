@@ -4,7 +4,60 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/report/registration.hpp>
+
 namespace draftproof {
+
+std::vector<Writer>& found_writers() {
+  static std::vector<Writer> all;
+  return all;
+}
+
+std::vector<page::FigureMaker>& page::found_figures() {
+  static std::vector<FigureMaker> all;
+  return all;
+}
+
+ResultRow& ResultRow::data(const char* key, nlohmann::ordered_json value) {
+  record[key] = std::move(value);
+  return *this;
+}
+
+ResultRow& ResultRow::cell(std::string title, Cell cell) {
+  columns.push_back({std::move(title)});
+  cells.push_back(std::move(cell));
+  return *this;
+}
+
+ResultRow& ResultRow::number(std::string title, Cell cell) {
+  columns.push_back({std::move(title), true});
+  cells.push_back(std::move(cell));
+  return *this;
+}
+
+ResultRow& ResultRow::text(const char* key, std::string title, Cell value) {
+  data(key, value.text);
+  return cell(std::move(title), std::move(value));
+}
+
+ResultRow& ResultRow::count(const char* key, std::string title, std::uint64_t value) {
+  return data(key, value).number(std::move(title), {grouped(value)});
+}
+
+ResultRow& ResultRow::fixed(const char* key, std::string title, std::optional<double> value, int digits) {
+  data(key, value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json());
+  return number(std::move(title), {value ? fmt::format("{:.{}f}", *value, digits) : "-"});
+}
+
+void Table::add(ResultRow row) {
+  if (columns.empty()) columns = std::move(row.columns);
+  rows.push_back(std::move(row.cells));
+}
+
+void Table::add(nlohmann::ordered_json& records, ResultRow row) {
+  records.push_back(std::move(row.record));
+  add(std::move(row));
+}
 
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(

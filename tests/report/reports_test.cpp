@@ -1,26 +1,30 @@
-// The promises of the machine-readable reports: schema names with versions, keys, and null for unknown values.
-#include <set>
+// The promises of the machine-readable reports: schema names with versions, members, and null for unknown values.
+#include <sstream>
 
 #include <gtest/gtest.h>
 
-#include <draftproof/report/path_survey_report.hpp>
+#include <draftproof/doors/gate/judgement.hpp>
+#include <draftproof/doors/gate/law_text.hpp>
+#include <draftproof/report/program_report.hpp>
 #include <draftproof/report/proof_report.hpp>
 #include <draftproof/report/survey_report.hpp>
+#include <draftproof/tests/support/doors_in_process.hpp>
 
 namespace draftproof {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::set<std::string> keys(const Json& object) {
-  std::set<std::string> names;
-  for (const auto& [name, value] : object.items()) names.insert(name);
-  return names;
+/// A schema may grow, but the members named in `wanted`, apart by spaces, must stay.
+void expect_members(const Json& object, const char* wanted) {
+  std::istringstream names(wanted);
+  for (std::string name; names >> name;) EXPECT_TRUE(object.contains(name)) << name << " in " << object.dump();
 }
 
-/// A schema may grow, but its keys must stay.
-void expect_keys(const Json& object, const std::set<std::string>& wanted) {
-  for (const auto& name : wanted) EXPECT_TRUE(object.contains(name)) << name << " in " << object.dump();
+std::string member_names(const Json& object) {
+  std::string names;
+  for (const auto& [name, value] : object.items()) names += (names.empty() ? "" : " ") + name;
+  return names;
 }
 
 const AnyVerifier& single_draft() { return *registry().verifier("single_draft"); }
@@ -49,12 +53,13 @@ TEST_F(Surveyed, HasItsKeys) {
   const Json report = data(0.9, false);
   EXPECT_EQ(report.begin().key(), "schema");
   EXPECT_EQ(report["schema"], "draftproof.survey/2");
-  expect_keys(report, {"schema", "seed", "tuples_per_row", "confidence", "sources", "tuples"});
-  expect_keys(report["sources"][0], {"source", "about", "vocabulary", "positions", "complete", "rows"});
+  expect_members(report, "schema seed tuples_per_row confidence sources tuples");
+  expect_members(report["sources"][0], "source about vocabulary positions complete rows");
   const Json& row = report["sources"][0]["rows"][0];
-  expect_keys(row, {"verifier", "law", "drafts", "verdict", "tuples", "flag", "membership", "single_draft",
-                    "impossible", "optimum", "gap_closed", "accepted_by_draft"});
-  EXPECT_EQ(keys(row["flag"]), (std::set<std::string>{"rate", "low", "high", "count"}));
+  expect_members(row,
+                 "verifier law drafts verdict tuples flag membership single_draft impossible optimum gap_closed "
+                 "accepted_by_draft");
+  EXPECT_EQ(member_names(row["flag"]), "rate low high count");
   EXPECT_EQ(row["verdict"], "not asked");
   EXPECT_EQ(row["membership"]["rate"], 0.7);
   EXPECT_NEAR(row["gap_closed"].get<double>(), 0.5, 1e-12);
@@ -62,21 +67,16 @@ TEST_F(Surveyed, HasItsKeys) {
   EXPECT_GT(row["flag"]["high"], 0.7);
 }
 
-TEST_F(Surveyed, UnknownOptimumIsNull) {
-  const Json row = data(std::nullopt, false)["sources"][0]["rows"][0];
-  EXPECT_TRUE(row.at("optimum").is_null());
-  EXPECT_TRUE(row.at("gap_closed").is_null());
-}
-
-TEST_F(Surveyed, NoGapIsNull) {
-  const Json row = data(0.5, false)["sources"][0]["rows"][0];
-  EXPECT_EQ(row.at("optimum"), 0.5);
-  EXPECT_TRUE(row.at("gap_closed").is_null());
-}
-
-TEST_F(Surveyed, TimesOnlyWhenAsked) {
-  EXPECT_FALSE(data(0.9, false)["sources"][0]["rows"][0].contains("nanoseconds_per_tuple"));
-  EXPECT_TRUE(data(0.9, true)["sources"][0]["rows"][0].contains("nanoseconds_per_tuple"));
+TEST_F(Surveyed, UnknownValuesAreNullAndTimesOnRequest) {
+  const auto row = [this](std::optional<double> optimum, bool timings) {
+    return Json(data(optimum, timings)["sources"][0]["rows"][0]);
+  };
+  EXPECT_TRUE(row(std::nullopt, false).at("optimum").is_null());
+  EXPECT_TRUE(row(std::nullopt, false).at("gap_closed").is_null());
+  EXPECT_EQ(row(0.5, false).at("optimum"), 0.5);
+  EXPECT_TRUE(row(0.5, false).at("gap_closed").is_null()) << "no gap";
+  EXPECT_FALSE(row(0.9, false).contains("nanoseconds_per_tuple"));
+  EXPECT_TRUE(row(0.9, true).contains("nanoseconds_per_tuple"));
 }
 
 TEST(PathSurveyReport, HasItsKeysAndAVerdict) {
@@ -97,8 +97,9 @@ TEST(PathSurveyReport, HasItsKeysAndAVerdict) {
   EXPECT_EQ(with["proofs"][0]["verdict"], "proved");
   EXPECT_FALSE(without.contains("proofs"));
   const Json& data = with["sources"][0]["rows"][0];
-  expect_keys(data, {"verifier", "law", "drafts", "length", "verdict", "trials", "steps", "mean_accepted",
-                     "standard_error", "block_efficiency", "impossible", "accepted"});
+  expect_members(data,
+                 "verifier law drafts length verdict trials steps mean_accepted standard_error block_efficiency "
+                 "impossible accepted");
   EXPECT_EQ(data["verdict"], "proved (3)");
   EXPECT_EQ(without["sources"][0]["rows"][0]["verdict"], "not asked");
 }
@@ -119,10 +120,9 @@ TEST(ProofReport, HasItsKeys) {
   const std::vector<Proof> proofs{proof_with(Status::held), proof_with(Status::violated)};
   const Json report = report_proofs(proofs, {}, false).data;
   EXPECT_EQ(report["schema"], "draftproof.prove/2");
-  expect_keys(report, {"schema", "seed", "proofs"});
-  expect_keys(report["proofs"][0], {"verifier", "law", "verdict", "instances", "branches", "findings"});
-  EXPECT_EQ(keys(report["proofs"][0]["findings"][0]),
-            (std::set<std::string>{"property", "status", "held", "undecided"}));
+  expect_members(report, "schema seed proofs");
+  expect_members(report["proofs"][0], "verifier law verdict instances branches findings");
+  EXPECT_EQ(member_names(report["proofs"][0]["findings"][0]), "property status held undecided");
   const Json& violated = report["proofs"][1]["findings"][0];
   EXPECT_EQ(violated["counterexample"], "p=(1 1)/2 q=(0 1)/1 K=1");
   EXPECT_EQ(violated["replay"], "draftproof prove x");
@@ -185,7 +185,7 @@ TEST(ProofReport, ProofsOfPathsHaveTheSameShape) {
   EXPECT_EQ(document.data["schema"], "draftproof.prove/2");
   const Json& one = document.data["proofs"][0];
   const Json& two = document.data["proofs"][1];
-  EXPECT_EQ(keys(one), keys(two));
+  EXPECT_EQ(member_names(one), member_names(two));
   EXPECT_EQ(one["level"], "position");
   EXPECT_EQ(two["level"], "paths");
   EXPECT_EQ(two["law"], "iid_paths");
@@ -196,9 +196,8 @@ TEST(ProofReport, ProofsOfPathsHaveTheSameShape) {
   EXPECT_EQ(report_proofs({}, {&of_paths, 1}, {}, false).sections.size(), 2u) << "no table without rows";
 }
 
-TEST(ProofReport, NoProofsAreAnEmptyArray) { EXPECT_EQ(report_proofs({}, {}, false).data["proofs"], Json::array()); }
-
 TEST(ProofReport, VerdictsInWords) {
+  EXPECT_EQ(report_proofs({}, {}, false).data["proofs"], Json::array());
   EXPECT_EQ(verdict_cell(proof_with(Status::held)).text, "proved (3)");
   EXPECT_EQ(verdict_cell(proof_with(Status::violated)).text, "refuted");
   EXPECT_EQ(verdict_cell(proof_with(Status::undecided)).text, "undecided");
@@ -210,3 +209,77 @@ TEST(ProofReport, VerdictsInWords) {
 
 }  // namespace
 }  // namespace draftproof
+
+namespace draftproof::doors {
+namespace {
+
+Document law_document(const ProgramLaw& law, const Input& input) {
+  return report_laws(std::span(&law, 1), std::span(&input, 1), {.name = "mine", .dtypes = {Dtype::float16}}, 7);
+}
+
+const Input half{.p = {{.5, .5}, {.5, .5}}, .q = {{0, 1}}, .drafts = {1}};
+
+TEST(LawReport, OutcomesEdgesAndLimits) {
+  // The coin's value 0 has an outcome of its own; the second coin does nothing; the third leads to a pick without mass.
+  InProcess program([](const Input&, TapeDraws& draws) -> std::vector<Token> {
+    const double u = draws.coin();
+    draws.coin();
+    if (u == 0) return {1, 0};
+    if (u >= 0.75) draws.pick({0, 0});
+    return {0};
+  });
+  const ProgramLaw law = law_of(program, half, {.dtype_bits = 11});
+  const auto data = law_document(law, half).data;
+  EXPECT_EQ(data["schema"], "draftproof.law/1");
+  EXPECT_EQ(data["verifier"], "mine");
+  EXPECT_EQ(data["level"], "chain");
+  EXPECT_EQ(data["seed"], 7);
+  const auto& input = data["inputs"][0];
+  EXPECT_EQ(input["state"], "settled");
+  EXPECT_EQ(input["outcomes"].dump(), R"([{"tokens":[0],"probability":0.7499999403953552,"text":"0.75"},)"
+                                      R"({"tokens":[1,0],"probability":5.960464477539063e-08,"text":"2^-24"},)"
+                                      R"({"status":"no_mass","probability":0.25,"text":"1/4"}])");
+  EXPECT_EQ(input["edges"].dump(),
+            R"([{"place":0,"kind":"coin","stream":"","bits":24,"first":0,"last":0,)"
+            R"("probability":5.960464477539063e-08,"text":"2^-24",)"
+            R"("outcomes":[{"tokens":[1,0],"probability":5.960464477539063e-08,"text":"2^-24"}]}])");
+  EXPECT_EQ(input["idle_places"].dump(), "[1,2]");
+  EXPECT_EQ(input["limit"], law.limit);
+  EXPECT_EQ(input["rounding_limit"], rounding_limit(Dtype::float16, 1, 2));
+  EXPECT_EQ(input["unexplored"], 0.0);
+  EXPECT_EQ(input["calls"], program.runs_made);
+  EXPECT_EQ(input["predicted"], law.predicted);
+  EXPECT_FALSE(input.contains("tape"));
+}
+
+TEST(LawReport, AProgramThatIsNoFunction) {
+  int calls = 0;
+  InProcess program([&calls](const Input&, TapeDraws& draws) -> std::vector<Token> {
+    draws.coin();
+    return {++calls % 2};
+  });
+  const ProgramLaw law = law_of(program, half);
+  ASSERT_EQ(law.state, LawState::not_a_function);
+  const Document document = law_document(law, half);
+  EXPECT_EQ(document.data["inputs"][0]["state"], "not_a_function");
+  EXPECT_FALSE(document.data["inputs"][0]["tape"].empty());
+  EXPECT_EQ(document.sections[0].title, "Input 0, drafts (1), not a function");
+}
+
+TEST(LawReport, TextsOfStretches) {
+  EXPECT_EQ(stretch_text({.place = 2, .stream = "accept", .bits = 24, .first = 5, .last = 5}),
+            "place 2, coin accept, 5 of 2^24");
+  EXPECT_EQ(stretch_text({.place = 0, .kind = DrawKind::clock, .bits = 24, .first = 5, .last = 6}),
+            "place 0, clock, 5 .. 6 of 2^24");
+  ProgramLaw law;
+  for (std::uint64_t i = 0; i < 100; ++i)
+    law.stretches.push_back({.bits = 24, .first = i, .last = i, .probability = 0x1p-24});
+  const auto lines = deciding_lines(law);
+  ASSERT_EQ(lines.size(), 24u);
+  EXPECT_EQ(lines.back(), "and 77 more");
+  law.stretches = {{.bits = 24, .first = 0, .last = (1 << 24) - 1, .probability = 1}};
+  EXPECT_TRUE(deciding_lines(law).empty());
+}
+
+}  // namespace
+}  // namespace draftproof::doors

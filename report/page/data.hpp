@@ -1,0 +1,168 @@
+// Stored results: JSON of the program, or a page that holds it. Files from outside are hostile, and readers must take any
+// document: a member that is absent or of another type is empty.
+//
+//   results    one document, or several of schema draftproof.report/1
+//   records    every list of objects as a flat table: a member of a nested object becomes a column "flag.rate", the rows of
+//              a list inside a list carry the names of what they lie in
+//   verdicts   of proofs, gates, mutants, controls, audits and judged goals
+//   surveys    rows of positions have an acceptance with its interval, rows of paths a number of accepted tokens with its
+//              standard error
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace draftproof::page {
+
+using Json = nlohmann::ordered_json;
+
+/// The member, or null if `object` is no object or has none.
+inline const Json& member(const Json& object, const char* key) {
+  static const Json none;
+  if (!object.is_object()) return none;
+  const auto at = object.find(key);
+  return at == object.end() ? none : *at;
+}
+
+/// The member as a text; "" if it is none.
+inline std::string text_of(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+/// The member as a number; empty if it is none.
+inline std::optional<double> number_of(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
+/// The member as a number of drafts or tokens, 0 if it is none.
+inline int count_of(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  return value.is_number_integer() ? value.get<int>() : 0;
+}
+
+/// The elements of a list that are objects; none if `list` is no list.
+inline std::vector<const Json*> objects_in(const Json& list) {
+  std::vector<const Json*> found;
+  if (list.is_array())
+    for (const Json& element : list)
+      if (element.is_object()) found.push_back(&element);
+  return found;
+}
+
+/// Whether `text` begins with `start`: verdicts carry numbers after their word.
+inline bool begins(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
+
+/// A value as text: numbers to six digits, lists and objects as JSON.
+std::string value_text(const Json& value);
+
+struct Result {
+  std::string name;  ///< of the file it came from; empty for a run
+  Json data;
+};
+
+/// One result as it is; several as one object of schema draftproof.report/1, which is a result too.
+Json joined(std::vector<Result> results);
+
+/// The results in `data`: those that `joined` put there, else `data` itself.
+std::vector<Result> results_in(const Json& data);
+
+/// What surrounds the data in a page. Every "<" of the data is written "\u003c": no text in it ends the block.
+inline constexpr std::string_view block_start = "<script type=\"application/json\" id=\"draftproof-data\">\n";
+inline constexpr std::string_view block_end = "\n</script>";
+
+/// The text of the data block of a page; empty if `text` is no page of ours.
+std::optional<std::string_view> data_block(std::string_view text);
+
+/// The data of a file. Throws: InputError if the file cannot be read, is neither JSON nor a page, is nested deeper than
+/// 64 levels, or has no schema of ours.
+Json read_result(const std::string& file);
+
+struct Records {
+  std::string name;                  ///< "sources.rows"
+  std::vector<std::string> columns;  ///< of all rows, in the order of their first appearance
+  std::vector<Json> rows;            ///< flat objects; lists of numbers or texts stay lists
+};
+
+/// The tables in the order of the data.
+std::vector<Records> records_in(const Json& data);
+
+/// The table of measurements: the rows of the sources of a survey, else the first table. Empty without tables.
+Records main_records(const Json& data);
+
+/// From good to bad: a change to a later one is a change for the worse.
+enum class Grade { good, open, lossy, bad };
+
+struct Verdict {
+  std::string kind;     ///< "proof", "gate", "mutant", "control", "audit", "goal"
+  std::string subject;  ///< the scheme
+  std::string where;    ///< its draft law, level or tier
+  std::string text;     ///< "proved", "refuted", "held", "caught", ..
+  Grade grade;
+  std::string detail{};  ///< "50 instances"
+
+  /// What makes it the same verdict in another run.
+  std::string key() const { return kind + " " + subject + " " + where; }
+};
+
+using VerdictReader = std::function<void(const Json& data, std::vector<Verdict>& verdicts)>;
+
+/// What reads verdicts of other libraries' data; the library of benchmarks judges goals.
+std::vector<VerdictReader>& found_verdict_readers();
+
+/// The verdicts in the order of the data.
+std::vector<Verdict> verdicts_in(const Json& data);
+
+struct Counterexample {
+  std::string subject, where, property;
+  std::string instance, evidence, replay;
+  bool expected = false;  ///< of a mutant, or of a scheme that is lossy by design
+};
+
+/// The counterexamples of `data`, those that are not expected first.
+std::vector<Counterexample> counterexamples_in(const Json& data);
+
+struct SurveyedRate {
+  std::string verifier, law, verdict;
+  int drafts = 0, length = 0;     ///< length: of paths, 0 for one position
+  double rate = 0;                ///< accepted: probability of one position, tokens of a path
+  double low = 0, high = 0;       ///< interval of `rate`
+  std::optional<double> optimum;  ///< of the law, in the unit of `rate`
+  std::optional<double> closed;   ///< share of the gap from one draft to the optimum
+  /// Optimum and acceptance of each position, where the data has them.
+  std::vector<std::pair<double, double>> at_positions{};
+  std::vector<double> reached;  ///< of paths: probability that at least 1, 2, .. tokens are accepted
+
+  std::string name() const { return verifier + ", K = " + std::to_string(drafts); }
+  bool lossy() const { return begins(verdict, "lossy"); }
+  bool refuted() const { return begins(verdict, "refuted"); }
+};
+
+struct SurveyOfSource {
+  std::string source;  ///< with the length where the source was surveyed at several
+  std::string name;    ///< of the source
+  bool paths = false;
+  std::vector<SurveyedRate> rates;  ///< rows that ran, in the order of the data
+};
+
+/// The surveys in `data`, one a source; none in other documents. The interval of a path's row is its mean and 1.96
+/// standard errors on both sides.
+std::vector<SurveyOfSource> surveys_in(const Json& data);
+
+/// The draft laws, those with the most rows first.
+std::vector<std::string> laws_in(const SurveyOfSource& survey);
+
+/// Of each (verifier, law) the row with the most drafts for which `shown` is true.
+std::vector<const SurveyedRate*> rows_at_most_drafts(const SurveyOfSource& survey,
+                                                     const std::function<bool(const SurveyedRate&)>& shown);
+
+/// Whether a verifier has rows with different numbers of drafts.
+bool several_drafts(const std::vector<const SurveyedRate*>& rows);
+
+}  // namespace draftproof::page

@@ -1,0 +1,159 @@
+// Plots as SVG: lines or points over two axes, horizontal bars, and matrices of signs. Equal arguments give equal bytes.
+//
+//   c0 .. c6   colours of series in Okabe and Ito's order, safe for the colour-blind, darkened for a white ground and
+//              lightened for a dark one; markers, labels and symbols carry the same distinction
+//   roof       an upper bound, drawn as a thick line without markers; the region above it is shaded
+//   dashed     lower bounds, peers and other lines to compare with
+//   points     not joined
+//   width      of a text: an upper bound from its code points, because the font of a reader is not known
+//
+// All coordinates are pixels of the view box. A line has a colour and a marker of its own, by its place in `series`.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace draftproof::plots {
+
+enum class Anchor { start, middle, end };
+
+inline constexpr double text_size = 11, title_size = 13;
+inline constexpr std::size_t colours = 7, shapes = 6;
+
+/// `text` for the content or an attribute of XML and HTML. A control character becomes U+FFFD.
+std::string escaped(std::string_view text);
+/// An upper bound of the width of `text` in pixels; `mono`: in the font of names and numbers.
+double text_width(std::string_view text, double size = text_size, bool mono = false);
+/// The longest beginning of `text` of at most `width` pixels, with an ellipsis if it was cut.
+std::string fitted(std::string_view text, double width, double size = text_size, bool mono = false);
+/// `text` broken at spaces into lines of at most `width` pixels. A word that is too long is cut.
+std::vector<std::string> wrapped(std::string_view text, double width, double size = text_size);
+
+/// A text; `classes` as in the style, for example "mono faint".
+std::string text_at(double x, double y, std::string_view text, Anchor anchor, std::string_view classes = {});
+std::string line_at(double x1, double y1, double x2, double y2, std::string_view classes);
+std::string rect_at(double x, double y, double width, double height, std::string_view classes,
+                    std::string_view title = {});
+/// One of `shapes` shapes around a point, in colour `index`. `title` is shown by a browser under the pointer.
+std::string marker_at(double x, double y, std::size_t index, std::string_view title = {});
+/// The lines of a title from the top left corner; `bottom` receives the y coordinate below them.
+std::string title_lines(std::string_view title, double width, double& bottom);
+
+/// The custom properties of colours for the elements that `selector` names: light, dark where the reader prefers it, light
+/// on paper.
+std::string colour_style(std::string_view selector);
+/// The rules of the classes in plots.
+std::string plot_style();
+
+/// The text of a value at a tick.
+using TickText = std::function<std::string(double)>;
+
+struct Axis {
+  bool logarithmic = false;
+  double low = 0, high = 1;     ///< values at the ends
+  double from = 0, to = 1;      ///< pixels at the ends
+  std::vector<double> ticks{};  ///< inside the ends, ascending
+
+  double operator()(double value) const {
+    const double share = logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+    return from + (to - from) * share;
+  }
+};
+
+/// An axis that holds `least` to `greatest`, its ends and about `ticks` ticks at round numbers.
+Axis linear_axis(double least, double greatest, double from, double to, int ticks);
+/// A logarithmic axis over whole decades; values must be positive.
+Axis decade_axis(double least, double greatest, double from, double to);
+/// An axis with a tick at each of `values` (ascending, not empty) and a margin at both ends; positive if it is logarithmic.
+Axis listed_axis(const std::vector<double>& values, double from, double to, bool logarithmic = true);
+
+std::string number_text(double value);    ///< "0.85", "12,000", "1e-06"
+std::string time_tick(double seconds);    ///< "10 us"
+std::string rate_tick(double rate);       ///< "1 M"
+std::string whole_tick(double value);     ///< "128,256"
+std::string percent_tick(double share);   ///< "85 %" of 0.85
+std::string power_tick(double exponent);  ///< "10⁻³" of -3
+
+struct Picture {
+  std::string svg;  ///< an element for a page that has the style
+  double width = 0, height = 0;
+
+  /// The picture as a file: with namespace, size, style and a ground.
+  std::string file() const;
+};
+
+struct Point {
+  double x = 0, y = 0;
+  double low = y, high = y;  ///< interval; none where both are y
+  std::string title{};       ///< shown under the pointer; "" for the coordinates
+
+  friend bool operator==(const Point&, const Point&) = default;
+};
+
+enum class Stroke { solid, dashed, roof, points };
+
+struct Series {
+  std::string label;
+  std::vector<Point> points;  ///< ascending in x
+  Stroke stroke = Stroke::solid;
+};
+
+struct LinePlot {
+  std::string title, x_label, y_label;
+  std::vector<Series> series{};
+  TickText x_tick = number_text, y_tick = number_text;
+  enum class Ticks { round, at_points, at_points_logarithmic } x_ticks = Ticks::round;
+  bool logarithmic = false;         ///< the y axis, over whole decades; else linear
+  double width = 400, plane = 210;  ///< pixels of the picture, and of the height of the plane
+
+  bool empty() const { return series.empty(); }
+};
+
+/// Returns the picture. `plot` must have a series, and every series a point.
+Picture drawn(const LinePlot& plot);
+
+struct Bar {
+  std::string label;
+  double value = 0;
+  double low = value, high = value;  ///< interval; none where both are the value
+  std::string text{};                ///< at the right end of the row
+  std::optional<double> roof{};      ///< a thick stroke across the bar, for example the optimum
+  std::string kind{};                ///< class of the bar: "", "lossy" or "mutant"
+};
+
+struct AlarmLine {
+  double value;
+  std::string label;
+};
+
+struct BarPlot {
+  std::string title, x_label;
+  std::vector<Bar> bars;
+  TickText tick = number_text;
+  std::optional<double> greatest{};  ///< end of the axis where the data does not set it; bars grow from 0
+  std::optional<AlarmLine> alarm{};  ///< a dashed line across all bars, with its name
+  double width = 400;
+};
+
+/// Returns the picture. `plot` must have a bar.
+Picture drawn(const BarPlot& plot);
+
+/// A cell of a matrix; each has a sign of its own beside its colour.
+enum class Mark { absent, kept, hit, skipped };
+
+struct HeatMap {
+  std::string title;
+  std::vector<std::string> rows, columns;
+  std::vector<std::vector<Mark>> cells;  ///< by row, each with one mark a column
+  std::string kept, hit, skipped;        ///< what the marks mean, for the legend
+};
+
+/// Returns the picture, wider with more columns. `map` must have a row and a column.
+Picture drawn(const HeatMap& map);
+
+}  // namespace draftproof::plots
