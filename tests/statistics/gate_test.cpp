@@ -1,22 +1,70 @@
-// The gate on exact verifiers and on wrong ones: draws from the (path, token) law of single-draft verification, in
-// Poisson batches as in a run of a gate.
+// The gate: its e-values against another program, its null and power by trials, its schedule and error budget.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/statistics/error_budget.hpp>
+#include <draftproof/statistics/gamma_poisson.hpp>
 #include <draftproof/statistics/gate_schedule.hpp>
 #include <draftproof/statistics/gate_suite.hpp>
 #include <draftproof/statistics/interval.hpp>
 #include <draftproof/statistics/poisson_count.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {
 namespace {
+
+nlohmann::json gate_vectors() {
+  std::ifstream file(DRAFTPROOF_SOURCE_DIR "/tests/golden/gate.json");
+  return nlohmann::json::parse(file);
+}
+
+TEST(GateGolden, CellsAgreeToTheirOwnErrorBound) {
+  const auto cells = gate_vectors().at("cells");
+  ASSERT_EQ(cells.size(), 6u);
+  for (const auto& cell : cells) {
+    const double count = cell.at("count"), mean = cell.at("mean"), shape = cell.at("shape");
+    // The bound of gamma_poisson.hpp, far below the 1e-7 that the reference program itself keeps.
+    const double off = std::abs(count - mean);
+    const double bound = 8 * 0x1p-53 *
+                         (off * (1 + std::log1p(off / (shape + mean))) + 40 +
+                          std::log1p((count + mean) / shape) * std::min(count + 1, 48.0));
+    EXPECT_NEAR(log_gamma_poisson(count, mean, shape), cell.at("log_e").get<double>(), bound) << cell;
+    EXPECT_LT(bound, 1e-7);
+  }
+}
+
+TEST(GateGolden, SuitesAgree) {
+  const auto vectors = gate_vectors();
+  const GateSuite suite({vectors.at("p"), vectors.at("q"), vectors.at("paths")});
+  ASSERT_EQ(vectors.at("suites").size(), 4u);
+  for (const auto& entry : vectors.at("suites")) {
+    GateCounts counts = suite.empty_counts();
+    for (std::size_t k = 0; k < counts.paths(); ++k)
+      for (std::size_t x = 0; x < counts.vocabulary(); ++x) counts.add(k, x, entry.at("counts")[k][x]);
+    const GateEvidence evidence = suite.evidence(counts, entry.at("exposure"));
+    const auto compare = [&](std::string_view name, double log_e) {
+      const auto& wanted = entry.at("log_e").at(std::string(name));
+      if (wanted.is_string())
+        EXPECT_TRUE(std::isinf(log_e) && log_e > 0) << name;
+      else
+        EXPECT_NEAR(log_e, wanted.get<double>(), 1e-6) << name;
+    };
+    compare("all", evidence.log_e);
+    ASSERT_EQ(evidence.components.size(), 5u);
+    for (const GateComponent& component : evidence.components) compare(component.name, component.log_e);
+  }
+}
+
+// Draws from the (path, token) law of single-draft verification, in Poisson batches as in a run of a gate.
 
 struct GatePair {
   std::vector<double> p, q;
@@ -24,15 +72,12 @@ struct GatePair {
 
 GatePair gate_pair(std::size_t vocabulary) {
   GatePair pair{std::vector<double>(vocabulary), std::vector<double>(vocabulary)};
-  double p_sum = 0, q_sum = 0;
   for (std::size_t x = 0; x < vocabulary; ++x) {
     const double u = static_cast<double>(philox_pair(3, x, 0, 1).first) * 0x1p-64;
-    p_sum += pair.p[x] = std::pow(static_cast<double>((x * 37) % vocabulary) + 2.7, -1.1);
-    q_sum += pair.q[x] = pair.p[x] * std::exp(2 * u);
+    pair.p[x] = std::pow(static_cast<double>((x * 37) % vocabulary) + 2.7, -1.1);
+    pair.q[x] = pair.p[x] * std::exp(2 * u);
   }
-  for (double& p : pair.p) p /= p_sum;
-  for (double& q : pair.q) q /= q_sum;
-  return pair;
+  return {examples::normalised(pair.p), examples::normalised(pair.q)};
 }
 
 /// Accepted with `accept` times q, otherwise from `rest`: rows of single-draft verification.
@@ -194,6 +239,66 @@ TEST(GateLeak, ADeclaredBudgetIsNotAProofAndAnOverrunIs) {
   EXPECT_LT(evidence.log_e, 0);
   counts.add(1, 1, 40);
   EXPECT_GT(lenient.evidence(counts, 1000).log_e, 20.7);
+}
+
+std::vector<std::uint64_t> batches_of(GateSchedule& schedule, double log_e) {
+  std::vector<std::uint64_t> batches;
+  while (const std::uint64_t size = schedule.next()) {
+    batches.push_back(size);
+    schedule.observe(log_e);
+  }
+  return batches;
+}
+
+TEST(GateSchedule, DoublesUpToItsBudgetAndStopsThere) {
+  GateSchedule schedule(100, 1000, 20.7);
+  EXPECT_EQ(batches_of(schedule, 0), (std::vector<std::uint64_t>{100, 100, 200, 400, 200}));
+  EXPECT_EQ(schedule.state(), GateState::ok);
+  EXPECT_FALSE(schedule.undecided());
+}
+
+TEST(GateSchedule, GoesOnToSixteenBudgetsWhileItIsNotOk) {
+  for (const auto& [log_e, state] :
+       {std::pair{std::log(100.001), GateState::watch}, std::pair{std::log(1.001e5), GateState::suspicious}}) {
+    GateSchedule schedule(512, 1024, 20.7);
+    EXPECT_EQ(batches_of(schedule, log_e), (std::vector<std::uint64_t>{512, 512, 1024, 2048, 4096, 8192}));
+    EXPECT_EQ(schedule.exposure(), 16u * 1024);
+    EXPECT_EQ(schedule.state(), state);
+    EXPECT_TRUE(schedule.undecided());
+  }
+  GateSchedule calms(1024, 1024, 20.7);
+  calms.observe(std::log(200));
+  EXPECT_EQ(calms.next(), 1024u);
+  calms.observe(std::log(99.9));
+  EXPECT_EQ(calms.next(), 0u);
+  EXPECT_FALSE(calms.undecided());
+}
+
+TEST(GateSchedule, FailsAtTheThresholdForGood) {
+  GateSchedule schedule(100, 1000, 20.7);
+  schedule.observe(20.69);
+  EXPECT_EQ(schedule.state(), GateState::suspicious);
+  schedule.observe(20.7);
+  EXPECT_EQ(schedule.next(), 0u);
+  EXPECT_EQ(name(schedule.state()), "failed");
+  schedule.observe(0);
+  EXPECT_EQ(schedule.state(), GateState::failed);
+  EXPECT_FALSE(schedule.undecided());
+  EXPECT_EQ(schedule.exposure(), 200u);
+}
+
+TEST(ErrorBudget, SharesSumToTheTotal) {
+  const ErrorBudget budget({1, 2, 5}, 1e-9);
+  EXPECT_NEAR(budget.alpha(0) + budget.alpha(1) + budget.alpha(2), 1e-9, 3 * 0x1p-52 * 1e-9);
+  EXPECT_DOUBLE_EQ(budget.alpha(1), 2.5e-10);
+}
+
+TEST(ErrorBudget, EvenSharesAskForABillionTimesTheNumberOfGates) {
+  for (const std::size_t gates : {1u, 7u, 10000u}) {
+    const ErrorBudget budget = ErrorBudget::even(gates);
+    // Logs of numbers below 1e14, twice rounded.
+    EXPECT_NEAR(budget.log_threshold(gates - 1), std::log(1e9 * static_cast<double>(gates)) + 1e-3, 1e-13);
+  }
 }
 
 }  // namespace

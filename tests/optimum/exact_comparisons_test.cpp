@@ -1,11 +1,17 @@
-// The closed form of two drafts, and the test whether an optimum is exactly 1, against all cuts and the flow in
-// fractions.
+// Comparisons that are decided exactly: optima with 1, two drafts, and acceptance with that of K-SEQ.
+#include <cmath>
+
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <draftproof/optimum/certain_acceptance.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/optimum/k_seq_root.hpp>
+#include <draftproof/optimum/set_law.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/optimum/two_drafts.hpp>
+#include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
 #include <draftproof/tests/support/random_laws.hpp>
 
@@ -64,21 +70,6 @@ TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
   EXPECT_LT(always, 1600);
 }
 
-/// The table's own laws as fractions: masses of its tokens in units of 2^-62.
-struct TableLaws {
-  std::vector<Rational> target, proposal;
-
-  explicit TableLaws(const RatioTable& table)
-      : target(static_cast<std::size_t>(table.vocabulary())), proposal(target.size()) {
-    const auto prefix = table.exact_prefix();
-    for (std::size_t j = 0; j < table.order().size(); ++j) {
-      const auto x = static_cast<std::size_t>(table.order()[j]);
-      target[x] = Rational(prefix[j + 1].target - prefix[j].target, row_total);
-      proposal[x] = Rational(prefix[j + 1].proposal - prefix[j].proposal, row_total);
-    }
-  }
-};
-
 TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
   SmallLawsSource source(63);
   int always = 0, thin = 0;
@@ -103,8 +94,8 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
       drafts = 1 + source.below(max_drafts);
     }
     const RatioTable table(p, q);
-    const TableLaws exact_laws(table);
-    const bool wanted = always_accepts_iid(exact_laws.target, exact_laws.proposal, drafts);
+    const SmallLaws exact_laws = served(table, drafts);
+    const bool wanted = always_accepts_iid(exact_laws.target, exact_laws.proposals.front(), drafts);
     ASSERT_EQ(always_accepts_iid(table, drafts), wanted);
     ASSERT_EQ(always_accepts(*registry().drafter("iid"), table, drafts), wanted);
     always += wanted;
@@ -133,8 +124,7 @@ TEST(CertainAcceptance, WithoutReplacementIsWhatAllCutsSayWhereItIsDecided) {
     const RatioTable table = laws.table();
     const auto found = always_accepts_without_replacement(table, laws.drafts);
     if (!found) continue;
-    const TableLaws served(table);
-    const SmallLaws exact_laws{served.target, {served.proposal}, laws.drafts};
+    const SmallLaws exact_laws = served(table, laws.drafts);
     ASSERT_EQ(*found, always_accepts(exact_laws.target, exact_laws.sets(drafter))) << i;
     ++decided;
     always += *found;
@@ -148,6 +138,58 @@ TEST(CertainAcceptance, OfAFixedSetIsWhetherItHoldsTheTarget) {
   const std::vector<double> q{0.5, 0.3, 0.2};
   EXPECT_EQ(always_accepts(drafter, RatioTable(std::vector<double>{0.25, 0.75, 0}, q), 2), true);
   EXPECT_EQ(always_accepts(drafter, RatioTable(std::vector<double>{0.25, 0.75 - 0x1p-50, 0x1p-50}, q), 2), false);
+}
+
+using Row = std::vector<Rational>;
+
+TEST(KSeqRoot, IsFourThirdsByHand) {
+  const Row p{{5, 9}, {4, 9}}, q{{1, 3}, {2, 3}};
+  EXPECT_EQ(acceptance::excess<Rational>(p, q, 2, Rational(4, 3)), 0);
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(8, 9), p, q, 2), 0);
+  const Rational little(1, 1'000'000'000'000);
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(8, 9) - little, p, q, 2), -1);
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(8, 9) + little, p, q, 2), 1);
+}
+
+// Where F is constant from some b on, roots and other factors accept the same; equality must be seen across them.
+TEST(KSeqRoot, EqualityWhereTheCurveIsFlat) {
+  const Row half{{1, 2}, {1, 2}};
+  EXPECT_EQ(acceptance::compare_with_k_seq<Rational>(1, half, half, 3), 0) << "p = q: the root is 1";
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(999, 1000), half, half, 3), -1);
+  const Row outside{{1, 4}, {1, 4}, {1, 2}}, inside{{1, 2}, {1, 2}, 0};
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(1, 2), outside, inside, 3), 0) << "all of p on the support of q";
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(51, 100), outside, inside, 3), 1);
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(49, 100), outside, inside, 3), -1);
+  EXPECT_EQ(acceptance::compare_with_k_seq<Rational>(0, {0, 1}, {1, 0}, 2), 0) << "disjoint: both 0";
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(1, 9), {0, 1}, {1, 0}, 2), 1);
+}
+
+// Against the root found in double: it errs by less than 1e-12 (V <= 8 terms, a slope of at most 1), so that a
+// fraction 1e-9 away is on the right side.
+RC_GTEST_PROP(KSeqRoot, SignOfANeighbouringFraction, (const Instance& instance)) {
+  const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
+  const double accepted = acceptance::k_seq(exact::as_doubles(p), exact::as_doubles(q), instance.drafts);
+  const Rational near(accepted), step(1, 1'000'000'000);
+  RC_ASSERT(acceptance::compare_with_k_seq<Rational>(near + step, p, q, instance.drafts) == 1);
+  if (accepted > 1e-9) {
+    RC_ASSERT(acceptance::compare_with_k_seq<Rational>(near - step, p, q, instance.drafts) == -1);
+  }
+}
+
+// One draft: the root is 1, the acceptance sum min(p, q), a fraction.
+RC_GTEST_PROP(KSeqRoot, OneDraftIsEqualToSingleDraft, (const Instance& instance)) {
+  const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
+  const Rational single = 1 - acceptance::residual_mass<Rational>(p, q, 1);
+  RC_ASSERT(acceptance::compare_with_k_seq(single, p, q, 1) == 0);
+}
+
+RC_GTEST_PROP(IidScan, FindsTheLeastOfAllCuts, (const Instance& instance)) {
+  const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
+  const Rows<Rational> rows = instance.rows();
+  const auto sets = set_law<Rational>([&](Explorer<Rational>& random, Token* out) {
+    return registry().drafter("iid")->draw(rows, instance.drafts, random, out);
+  });
+  RC_ASSERT(acceptance::optimum(p, q, instance.drafts) == cut_optimum<Rational>(p, sets));
 }
 
 }  // namespace
