@@ -5,7 +5,7 @@
 //   above     p one unit above q on the first, one below on the others             rejected, and a unit is left
 //
 // Formats: float32, bf16, fp16, double; their entries are doubles here. Forms: plain rows, and the prepared table of a
-// position (rows of it sum to 1, so p is above q somewhere). Fresh rows: tests/verifiers/near_equal_rows_test.cpp.
+// position (rows of it sum to 1, so p is above q somewhere). Fresh rows: tests/verifiers/precision_test.cpp.
 //
 // Deterministic: trials are seeded.
 #pragma once

@@ -1,5 +1,8 @@
-// The cut formula over all sets, for every draft law: reference values, a transport problem solved by hand, and the
-// order in which the schemes lie below it.
+// The optimum of every draft law: cuts over all sets, flows and a linear program, flows and cuts in fractions with
+// ==; reference values; the methods of optimum/laws, and the relaxation behind the bounds for different proposals
+// with weights that the search would not choose: with them the corner at r = 1 decides, which the search's own
+// weights hide.
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 
@@ -7,20 +10,30 @@
 #include <rapidcheck/gtest.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/optimum/independent_bounds.hpp>
+#include <draftproof/optimum/law_optimum.hpp>
+#include <draftproof/optimum/linear_program.hpp>
+#include <draftproof/optimum/mixture_cut.hpp>
 #include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/transport.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/properties/simulation/law_optimum.hpp>
 #include <draftproof/tests/support/exact.hpp>
 #include <draftproof/tests/support/golden.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
 
 namespace draftproof {
 namespace {
 
-template <class Weight>
-Weight optimum(std::string_view draft_law, const Rows<Weight>& rows, const std::vector<Weight>& p, int drafts) {
-  const auto sets = set_law<Weight>([&](Explorer<Weight>& random, Token* out) {
-    return registry().drafter(draft_law)->draw(rows, drafts, random, out);
-  });
-  return cut_optimum<Weight>(p, sets);
+template <class Scalar, class L>
+std::map<TokenSet, Scalar> sets_of(const AnyDrafter& drafter, const L& laws, int drafts, ExplorerLimits limits = {}) {
+  return set_law<Scalar>(
+      [&](Explorer<Scalar>& random, Token* out) { return drafter.draw(laws, drafts, random, out); }, limits);
+}
+
+template <class Scalar>
+Scalar optimum(std::string_view draft_law, const Rows<Scalar>& rows, const std::vector<Scalar>& p, int drafts) {
+  return cut_optimum<Scalar>(p, sets_of<Scalar>(*registry().drafter(draft_law), rows, drafts));
 }
 
 // Reference optima come from a linear program agreeing with cuts to 1e-13; ours are sums of at most 2^6 set masses of
@@ -31,9 +44,7 @@ TEST(CutOptimum, SetsThatAreNotWalkedWholeAreNoLaw) {
   const std::vector<Rational> p{{1, 2}, {1, 2}};
   const Rows<Rational> rows(p, p);
   const auto sets = [&](std::uint64_t leaves) {
-    return set_law<Rational>(
-        [&](Explorer<Rational>& random, Token* out) { return registry().drafter("iid")->draw(rows, 2, random, out); },
-        {.leaves = leaves});
+    return sets_of<Rational>(*registry().drafter("iid"), rows, 2, {.leaves = leaves});
   };
   EXPECT_EQ(sets(4).size(), 3u);
   EXPECT_THROW(sets(3), EnumerationCut);
@@ -63,7 +74,7 @@ TEST(CutOptimum, EveryReferenceCaseOfEveryLawWeHave) {
 
 TEST(CutOptimum, TheCutsOfTheReferenceAreSmallest) {
   // Any smallest cut is valid, so the test compares the value of the file's cut and not the set.
-  std::map<std::string, int> compared;
+  int compared = 0;
   for (const golden::Case& c : golden::cases()) {
     if (!c.has_cut) continue;
     const Rows<double> rows(c.p, c.q);
@@ -73,32 +84,16 @@ TEST(CutOptimum, TheCutsOfTheReferenceAreSmallest) {
       cut |= TokenSet{1} << x;
       value += c.p[x];
     }
-    const auto sets = set_law<double>([&](Explorer<double>& random, Token* out) {
-      return golden::drafter(c.draft_law)->draw(rows, c.drafts, random, out);
-    });
+    const auto sets = sets_of<double>(*golden::drafter(c.draft_law), rows, c.drafts);
     for (const auto& [set, mass] : sets)
       if ((set & ~cut) == 0) value -= mass;
     EXPECT_NEAR(value, c.optimum, reference_tolerance) << c.id;
-    ++compared[c.draft_law];
+    ++compared;
   }
-  const std::map<std::string, int> expected{{"iid", 69}};
-  EXPECT_EQ(compared, expected);
+  EXPECT_EQ(compared, 69);
 }
 
-TEST(CutOptimum, OfAFixedSetIsItsTargetMass) {
-  const std::vector<Rational> p{{1, 2}, {1, 3}, {1, 6}};
-  EXPECT_EQ((cut_optimum<Rational>(p, {{TokenSet{0b101}, Rational(1)}})), Rational(2, 3));
-}
-
-TEST(CutOptimum, OfTwoOverlappingSetsByHand) {
-  // {0, 1} with 3/4, {1, 2} with 1/4; p = (1/2, 0, 1/2): token 0 takes 1/2 of the first set, token 2 all of the
-  // second.
-  const std::vector<Rational> p{{1, 2}, 0, {1, 2}};
-  const std::map<TokenSet, Rational> sets{{0b011, {3, 4}}, {0b110, {1, 4}}};
-  EXPECT_EQ(cut_optimum<Rational>(p, sets), Rational(3, 4));
-}
-
-RC_GTEST_PROP(CutOptimum, OrdersTheSchemesOfIndependentDrafts, (const Instance& instance)) {
+RC_GTEST_PROP(CutOptimum, OrdersTheSchemes, (const Instance& instance)) {
   const auto rows = instance.rows();
   const auto p = normalised(instance.target), q = normalised(instance.proposals.front());
   const int drafts = instance.drafts;
@@ -111,31 +106,232 @@ RC_GTEST_PROP(CutOptimum, OrdersTheSchemesOfIndependentDrafts, (const Instance& 
   RC_ASSERT(tree <= rejection);
   RC_ASSERT(rejection <= best);
   RC_ASSERT(k_seq <= best);
+  const Rational without = exact::law("recursive_rejection_wor", "without_replacement", rows, drafts).flag;
+  const Rational best_without = optimum<Rational>("without_replacement", rows, p, drafts);
+  RC_ASSERT(rejection <= without);
+  RC_ASSERT(without <= best_without);
+  RC_ASSERT(best <= best_without);
   // K-SEQ at its root, which fractions only approximate: in double, up to the 40 roundings of its bisection.
   RC_ASSERT(static_cast<double>(rejection) <=
             exact::k_seq(exact::as_doubles(p), exact::as_doubles(q), drafts) + 40 * 0x1p-53);
 }
 
-RC_GTEST_PROP(CutOptimum, WithoutReplacementIsNeverWorse, (const Instance& instance)) {
-  const auto rows = instance.rows();
-  const auto p = normalised(instance.target);
-  const int drafts = instance.drafts;
-  const Rational rejection = exact::law("recursive_rejection", "iid", rows, drafts).flag;
-  const Rational without = exact::law("recursive_rejection_wor", "without_replacement", rows, drafts).flag;
-  const Rational best = optimum<Rational>("without_replacement", rows, p, drafts);
-  RC_ASSERT(rejection <= without);
-  RC_ASSERT(without <= best);
-  RC_ASSERT(optimum<Rational>("iid", rows, p, drafts) <= best);
+constexpr int instances = 1000;
+
+TEST(Transport, EqualsTheLeastCutForEveryDraftLaw) {
+  for (const auto& drafter : registry().drafters()) {
+    if (drafter->info().shared_noise()) continue;  // walked as the law it draws, which is on the list
+    SmallLawsSource source(11);
+    int compared = 0;
+    while (compared < instances) {
+      const SmallLaws laws = source.next(5, 3, drafter->info().several_proposals);
+      if (!drafter->defined(static_cast<int>(laws.target.size()), laws.drafts, laws.drafts)) continue;
+      ++compared;
+      const auto sets = laws.sets(*drafter);
+      const auto certificate = optimal_transport(laws.target, sets);
+      ASSERT_EQ(certificate.acceptance, cut_optimum<Rational>(laws.target, sets)) << drafter->info().name;
+      ASSERT_EQ(reject(laws.target, sets, certificate), "") << drafter->info().name;
+
+      const auto target = exact::as_doubles(laws.target);
+      std::map<TokenSet, double> rounded;
+      for (const auto& [set, probability] : sets) rounded[set] = static_cast<double>(probability);
+      const double wanted = static_cast<double>(certificate.acceptance);
+      // Capacities lose at most 2^-52 each: 5 tokens and at most 25 sets.
+      ASSERT_NEAR(optimal_transport(target, rounded).acceptance, wanted, 32 * 0x1p-52) << drafter->info().name;
+      if (compared % 4 == 0) {
+        // Clp's tolerance of 1e-11 a row.
+        ASSERT_NEAR(linear_program_optimum(target, rounded), wanted, 32 * 1e-11) << drafter->info().name;
+      }
+    }
+  }
 }
 
-RC_GTEST_PROP(CutOptimum, GrowsWithTheNumberOfIndependentDrafts, (Instance instance)) {
-  const auto rows = instance.rows();
-  const auto p = normalised(instance.target);
-  Rational before = 0;
-  for (int drafts = 1; drafts <= instance.drafts; ++drafts) {
-    const Rational best = optimum<Rational>("iid", rows, p, drafts);
-    RC_ASSERT(best >= before);
-    before = best;
+TEST(Transport, PlansOfDoublesStayWithinTheLaws) {
+  SmallLawsSource source(12);
+  for (int i = 0; i < 300; ++i) {
+    const SmallLaws laws = source.next(6, 3, false);
+    const auto target = exact::as_doubles(laws.target);
+    std::map<TokenSet, double> sets, left;
+    for (const auto& [set, probability] : laws.sets(*registry().drafter("iid")))
+      sets[set] = left[set] = static_cast<double>(probability);
+    auto room = target;
+    for (const auto& [set, token, mass] : optimal_transport(target, sets).plan) {
+      left.at(set) -= mass;  // multiples of 2^-52: exact
+      room[static_cast<std::size_t>(token)] -= mass;
+    }
+    for (const auto& [set, mass] : left) ASSERT_GE(mass, 0);
+    for (const double mass : room) ASSERT_GE(mass, 0);
+  }
+}
+
+TEST(Transport, SaysWhenFractionsAreTooLong) {
+  Rational tiny = 1;
+  for (int i = 0; i < 1100; ++i) tiny /= 2;
+  const std::vector<Rational> target{tiny, 1 - tiny};
+  EXPECT_THROW(optimal_transport(target, {{TokenSet{1}, Rational(1)}}), std::range_error);
+}
+
+/// All tuples and all cuts of the table's laws. Rows of small fractions are other laws, and the residual of a row
+/// without its token of 0.999999999 magnifies the difference.
+double by_enumeration(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
+  std::vector<double> target;
+  for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));
+  return cut_optimum<double>(target, sets_of<double>(drafter, table, drafts));
+}
+
+TEST(LawOptimum, EveryMethodAgreesWithAllCuts) {
+  int methods = 0;
+  for (const auto& drafter : registry().drafters()) {
+    const auto find = OptimumMethods::instance().of(drafter->info().name);
+    if (!find) continue;
+    ++methods;
+    SmallLawsSource source(31);
+    for (int compared = 0; compared < 1000;) {
+      const SmallLaws laws = source.next(6, 4, drafter->info().several_proposals);
+      const RatioTable table = laws.table();
+      if (!drafter->defined(table.vocabulary(), laws.drafts, laws.drafts)) continue;
+      ++compared;
+      const auto bounds = find(table, laws.drafts);
+      ASSERT_TRUE(bounds) << drafter->info().name;
+      const double wanted = by_enumeration(*drafter, table, laws.drafts);
+      // The clocks' 1e-14, and a few roundings for each of at most 360 tuples.
+      ASSERT_LE(bounds->lower, wanted + 1e-13) << drafter->info().name << " K = " << laws.drafts;
+      ASSERT_GE(bounds->upper, wanted - 1e-13) << drafter->info().name << " K = " << laws.drafts;
+      // 1e-8 is where the search for different proposals stops.
+      ASSERT_LE(bounds->upper - bounds->lower, drafter->info().several_proposals ? 1.1e-8 : 0)
+          << drafter->info().name;
+      const auto reported = optimum_of(*drafter, table, laws.drafts);
+      ASSERT_TRUE(reported);
+      ASSERT_EQ(*reported, bounds->upper);
+    }
+  }
+  EXPECT_GE(methods, 6);
+}
+
+TEST(LawOptimum, IsKnownForEveryDraftLawAtLargeVocabularies) {
+  const int vocabulary = 3000;
+  SmallLawsSource source(32);
+  const auto row = [&] {
+    std::vector<double> weights;
+    double sum = 0;
+    for (int x = 0; x < vocabulary; ++x) sum += weights.emplace_back(std::exp(source.below(1000) / 100.0));
+    for (double& weight : weights) weight /= sum;
+    return weights;
+  };
+  const auto p = row();
+  const std::vector<std::vector<double>> q{row(), row(), row(), row()};
+  const RatioTable several(p, q), one(p, q.front());
+  for (const auto& drafter : registry().drafters())
+    for (const int drafts : {1, 2, 4}) {
+      const RatioTable& table = drafter->info().several_proposals ? several : one;
+      if (!drafter->defined(vocabulary, drafts, table.proposals())) continue;
+      EXPECT_TRUE(optimum_of(*drafter, table, drafts)) << drafter->info().name << " K = " << drafts;
+    }
+}
+
+TEST(IndependentBounds, MeetWhereSingleTokensAreHeavy) {
+  SmallLawsSource source(34);
+  for (int i = 0; i < 300; ++i) {
+    const SmallLaws laws = source.next(40, 6, true);
+    const auto bounds = independent_bounds(laws.table(), laws.drafts);
+    ASSERT_LE(bounds.lower, bounds.upper);
+    ASSERT_LE(bounds.upper - bounds.lower, 1.1e-8) << i;
+  }
+}
+
+TEST(IndependentBounds, OfEqualProposalsAreTheRatioScan) {
+  SmallLawsSource source(33);
+  for (int i = 0; i < 300; ++i) {
+    SmallLaws laws = source.next(12, 6, false);
+    const double scan = iid_optimum(laws.table(), laws.drafts).acceptance;
+    laws.proposals.assign(static_cast<std::size_t>(laws.drafts), laws.proposals.front());
+    const auto bounds = independent_bounds(laws.table(), laws.drafts);
+    ASSERT_NEAR(bounds.lower, scan, 1e-13);
+    ASSERT_NEAR(bounds.upper, scan, 1e-13);
+  }
+}
+
+// r passes 1 with the second token: half of it fits. At the prefixes 9/16, 3/4 and 1, at the corner 1/4 + 1/4 of 1/2.
+TEST(MixtureCut, WorkedByHand) {
+  const std::vector<MixedMass> rising{{0.25, 0.75}, {0.5, 0.5}, {0.25, 0.125}};
+  const auto [value, tokens] = least_mixture_cut({0, 0}, rising, 2);
+  EXPECT_EQ(value, 0.5);
+  EXPECT_EQ(tokens, 2u);
+}
+TEST(MixtureCut, BeyondOneOnlyTheTargetGrows) {
+  const std::vector<MixedMass> rising{{0.25, 0.5}, {0.5, 0.5}};
+  EXPECT_EQ(least_mixture_cut({0.125, 1.5}, rising, 3).value, 0.125);  // starts beyond
+  EXPECT_EQ(least_mixture_cut({0, 0.5}, rising, 3).value, 0.25);       // reaches 1 exactly: a corner and a prefix
+  EXPECT_EQ(least_mixture_cut({0, 0.5}, rising, 3).tokens, 1u);
+}
+
+struct Weighted {
+  SmallLaws laws;
+  std::vector<double> weights;  ///< product 1
+  std::vector<MixedMass> rising;
+};
+
+Weighted weighted(SmallLawsSource& source) {
+  Weighted result{source.next(6, 4, true), {}, {}};
+  const auto drafts = static_cast<std::size_t>(result.laws.drafts);
+  double product = 1;
+  for (std::size_t k = 0; k + 1 < drafts; ++k) product *= result.weights.emplace_back(std::exp2(source.below(7) - 3));
+  result.weights.push_back(1 / product);
+  for (std::size_t x = 0; x < result.laws.target.size(); ++x) {
+    MixedMass mass{static_cast<double>(result.laws.target[x]), 0};
+    for (std::size_t k = 0; k < drafts; ++k)
+      mass.mixture +=
+          result.weights[k] * static_cast<double>(result.laws.proposals[k][x]) / static_cast<double>(drafts);
+    if (mass.mixture > 0) result.rising.push_back(mass);
+  }
+  std::sort(result.rising.begin(), result.rising.end(),
+            [](const MixedMass& a, const MixedMass& b) { return a.target * b.mixture < b.target * a.mixture; });
+  return result;
+}
+
+// A fine grid of r-mass, filled greedily: never below the least, and near it.
+TEST(MixtureCut, IsTheLeastOverFractionalSets) {
+  SmallLawsSource source(81);
+  int in_the_middle = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const Weighted instance = weighted(source);
+    const auto drafts = static_cast<std::size_t>(instance.laws.drafts);
+    const auto found = least_mixture_cut({0, 0}, instance.rising, drafts);
+    double total = 0, least = 1, prefixes = 1, p = 0, r = 0;
+    for (const MixedMass& mass : instance.rising) {
+      total += mass.mixture;
+      p += mass.target;
+      r += mass.mixture;
+      prefixes = std::min(prefixes, p + 1 - std::min(1.0, std::pow(r, static_cast<double>(drafts))));
+    }
+    const auto at = [&](double s) {
+      double value = 1 - std::min(1.0, std::pow(s, static_cast<double>(drafts)));
+      for (const MixedMass& mass : instance.rising) {
+        const double part = std::min(1.0, s / mass.mixture);
+        value += part * mass.target;
+        s -= part * mass.mixture;
+        if (s <= 0) break;
+      }
+      return value;
+    };
+    for (int step = 0; step <= 500; ++step) least = std::min(least, at(total * step / 500));
+    if (total >= 1) least = std::min(least, at(1));
+    least = std::min(least, prefixes);
+    // r goes up to 2^9: six additions lose 6 2^9 2^-53 = 3.4e-13 of it, and r^K has slope K <= 4 at 1.
+    ASSERT_NEAR(found.value, least, 1.4e-12) << i;
+    in_the_middle += found.value < prefixes - 1e-9;
+  }
+  EXPECT_GT(in_the_middle, 200) << "the corner at 1 does not decide";
+}
+
+TEST(MixtureCut, IsNeverAboveTheOptimum) {
+  SmallLawsSource source(82);
+  const AnyDrafter& drafter = *registry().drafter("independent");
+  for (int i = 0; i < 500; ++i) {
+    const Weighted instance = weighted(source);
+    const auto found = least_mixture_cut({0, 0}, instance.rising, static_cast<std::size_t>(instance.laws.drafts));
+    const auto optimum = cut_optimum<Rational>(instance.laws.target, instance.laws.sets(drafter));
+    ASSERT_LE(found.value, static_cast<double>(optimum) + 1e-14) << i;
   }
 }
 

@@ -30,6 +30,19 @@ struct SmallLaws {
   }
 };
 
+/// The laws of a table, as fractions: masses of its tokens in units of 2^-62.
+inline SmallLaws served(const RatioTable& table, int drafts) {
+  SmallLaws laws{std::vector<Rational>(static_cast<std::size_t>(table.vocabulary())), {}, drafts};
+  laws.proposals.push_back(laws.target);
+  const auto prefix = table.exact_prefix();
+  for (std::size_t j = 0; j < table.order().size(); ++j) {
+    const auto x = static_cast<std::size_t>(table.order()[j]);
+    laws.target[x] = Rational(prefix[j + 1].target - prefix[j].target, row_total);
+    laws.proposals.front()[x] = Rational(prefix[j + 1].proposal - prefix[j].proposal, row_total);
+  }
+  return laws;
+}
+
 class SmallLawsSource {
  public:
   explicit SmallLawsSource(std::uint64_t seed) : random_{seed} {}

@@ -1,15 +1,83 @@
-// The permitted includes of each top-level folder, checked against the #include lines of its files. Dependencies have
-// one direction, and code in an engine's build needs the standard library and CUDA only.
+// Files of the tree: their length, guards and first lines, and the permitted includes of each top-level folder, checked
+// against the #include lines of its files. Dependencies have one direction, and code in an engine's build needs the
+// standard library and CUDA only.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
-#include <draftproof/tests/tree/sources.hpp>
-
 namespace draftproof::tree {
 namespace {
+
+struct Source {
+  std::string path;  ///< relative to the source tree
+  std::string room;
+  std::string text;
+
+  bool is_header() const { return path.ends_with(".hpp") || path.ends_with(".cuh"); }
+  auto lines() const { return std::count(text.begin(), text.end(), '\n'); }
+};
+
+bool is_source(const std::filesystem::path& path) {
+  for (const char* extension : {".hpp", ".cpp", ".cuh", ".cu"})
+    if (path.extension() == extension) return true;
+  return false;
+}
+
+/// Every C++ and CUDA source below the folder `room`; none if it does not exist.
+std::vector<Source> sources(const std::string& room) {
+  namespace fs = std::filesystem;
+  const fs::path root(DRAFTPROOF_SOURCE_DIR);
+  std::vector<Source> found;
+  if (!fs::exists(root / room)) return found;
+  for (const auto& entry : fs::recursive_directory_iterator(root / room))
+    if (entry.is_regular_file() && is_source(entry.path())) {
+      std::ifstream file(entry.path());
+      found.push_back({fs::relative(entry.path(), root).generic_string(),
+                       room,
+                       {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}});
+    }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return found;
+}
+
+std::vector<Source> all_sources() {
+  std::vector<Source> all;
+  for (const char* room :
+       {"sim", "verifiers", "mutants", "gpu", "optimum", "statistics", "captures", "properties", "report", "studies",
+        "doors", "cuda_trials", "exact", "cli", "bench", "examples", "engines", "tests"})
+    for (Source& source : sources(room)) all.push_back(std::move(source));
+  return all;
+}
+
+TEST(Files, HaveAtMost600Lines) {
+  const auto all = all_sources();
+  EXPECT_GT(all.size(), 80u) << "the source tree was not found";
+  for (const Source& source : all) EXPECT_LE(source.lines(), 600) << source.path;
+}
+
+TEST(Files, HeadersAreGuarded) {
+  for (const Source& source : all_sources()) {
+    if (!source.is_header()) continue;
+    // The body of a loop is included once per register width (sim/simd/each_width.hpp).
+    const bool once = !source.path.ends_with("_body.hpp") && !source.path.ends_with("/each_width.hpp");
+    EXPECT_EQ(source.text.find("\n#pragma once\n") != std::string::npos, once) << source.path;
+  }
+}
+
+TEST(Files, HeadersOpenWithWhatTheyAre) {
+  for (const Source& source : all_sources()) {
+    if (!source.is_header()) continue;
+    EXPECT_TRUE(source.text.starts_with("// ")) << source.path;
+  }
+}
 
 using Rooms = std::set<std::string>;
 

@@ -1,23 +1,34 @@
-// The passes of a decision at fresh rows over the vocabulary, as counts, against the numbers that the scheme's header
-// states for its refusals and draws.
+// Reads of the vocabulary by decisions at fresh rows, as counts.
 #include <cmath>
 #include <functional>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <draftproof/captures/families/generated.hpp>
+#include <draftproof/properties/scripted/reject_all.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/drafters/fixed.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/drafters/shared_noise.hpp>
+#include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/gls.hpp>
 #include <draftproof/verifiers/greedy_drafts.hpp>
 #include <draftproof/verifiers/gumbel_coupling.hpp>
 #include <draftproof/verifiers/gumbel_top_k_coupling.hpp>
+#include <draftproof/verifiers/k_seq.hpp>
+#include <draftproof/verifiers/ladder.hpp>
 #include <draftproof/verifiers/ladder_independent.hpp>
 #include <draftproof/verifiers/naive_tree.hpp>
+#include <draftproof/verifiers/paths/block.hpp>
+#include <draftproof/verifiers/paths/greedy_block.hpp>
+#include <draftproof/verifiers/paths/greedy_multipath_block.hpp>
+#include <draftproof/verifiers/paths/layerwise_rejection.hpp>
+#include <draftproof/verifiers/paths/token_path.hpp>
+#include <draftproof/verifiers/paths/traversal.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_distinct.hpp>
 #include <draftproof/verifiers/recursive_rejection_independent.hpp>
@@ -206,8 +217,8 @@ TEST(Passes, OneForTheFixedTokensHoweverMany) {
 }
 
 TEST(Passes, SelectionsByGroupsReadEveryProposalThreeTimes) {
-  // For the mean, the masses of buckets and the law; p for the mean. Then the draw, which is one, and whether a residual
-  // is left, which is known after the first token above p_I.
+  // For the mean, the masses of buckets and the law; p for the mean. Then the draw, which is one, and whether a
+  // residual is left, which is known after the first token above p_I.
   const Expected ladder = [](int, int drawn, int drafts) { return 1 + 3 * drafts + drawn; };
   expect_passes<verifiers::LadderIndependent, drafters::Independent>(ladder, {1, 2, 4}, true, 0.1);
   // One more for the alphabet, strip by strip.
@@ -222,6 +233,208 @@ TEST(Passes, RacesReadTheTargetOnceAStream) {
   expect_passes<verifiers::GumbelTopKCoupling, drafters::GumbelTopK>([](int, int, int) { return 1; }, {1, 4});
   expect_passes<verifiers::Gls, drafters::GumbelIid>([](int, int, int drafts) { return drafts; }, {1, 4}, false,
                                                      4 * scan_slack(1, 2));
+}
+
+// Ladders and K-SEQ, whose factor, found in few passes, is valid and as good as the root.
+
+struct FloatPair {
+  std::vector<float> target, proposal;
+  explicit FloatPair(const RowPair& rows)
+      : target(rows.target.begin(), rows.target.end()),
+        proposal(rows.proposals.front().begin(), rows.proposals.front().end()) {}
+  FreshRows<float> rows() const { return {target, std::span<const float>(proposal)}; }
+};
+
+FloatPair logits(double vocabulary, double noise, std::uint64_t seed = 7) {
+  return FloatPair(families::GaussianLogits{.vocabulary = vocabulary, .noise = noise}.pair(seed, 0));
+}
+
+constexpr std::uint64_t block = FreshRows<float>::block;
+
+// Where p = q every token is read to find that nothing is left.
+TEST(CountedPasses, ALadderIsOneAndARefusalOneMoreAndOneBlock) {
+  const FloatPair pair = logits(5000, 1), equal = logits(5000, 0);
+  const Token drafts[] = {1, 2, 3, 4};
+  for (const std::uint64_t word : examples::some_words(1, 20)) {
+    RefusesAll random{word};
+    const auto rows = pair.rows();
+    const auto plan = verifiers::Ladder{}.prepare(rows, 4);
+    EXPECT_EQ(rows.visited(), 5000u);
+    EXPECT_GE(verifiers::Ladder{}.verify(DraftedPosition(rows, drafts, 4), plan, random).token, 0);
+    EXPECT_GT(rows.visited(), 2 * 5000u);
+    EXPECT_LE(rows.visited(), 2 * 5000 + block);
+  }
+  const auto rows = equal.rows();
+  EXPECT_TRUE(verifiers::Ladder{}.prepare(rows, 4).nothing_left);
+  EXPECT_EQ(rows.visited(), 2 * 5000u);
+}
+
+TEST(CountedPasses, KSeqFindsItsFactorInSixAndDrawsInOne) {
+  for (const double vocabulary : {4096., 32000., 128256.})
+    for (const int drafts : {2, 4, 8, 16}) {
+      const FloatPair pair = logits(vocabulary, 1);
+      const auto rows = pair.rows();
+      const auto size = static_cast<std::uint64_t>(vocabulary);
+      const auto plan = verifiers::KSeq{}.prepare(rows, drafts);
+      EXPECT_EQ(rows.visited() % size, 0u);
+      EXPECT_LE(rows.visited() / size, 6u) << "V " << vocabulary << " K " << drafts;
+      const std::uint64_t before = rows.visited();
+      RefusesAll random{before};
+      const Token none[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+      verifiers::KSeq{}.verify(DraftedPosition(rows, none, drafts), plan, random);
+      EXPECT_LE(rows.visited() - before, size + block);
+      // The last bit of the root, by bisection on the same pair.
+      const RatioTable table(std::vector<double>(pair.target.begin(), pair.target.end()),
+                             std::vector<double>(pair.proposal.begin(), pair.proposal.end()));
+      const double root = verifiers::KSeq{}.prepare(table, drafts).factor;
+      EXPECT_NEAR(plan.factor, root, 1e-6 * root) << "V " << vocabulary << " K " << drafts;
+    }
+}
+
+// Rows of many kinds: one token that holds most of a row, flat ones, proposals near the target and far from it.
+// Losslessness needs gamma <= rho at the numbers that are used. Acceptance may fall short of that of the root, the
+// inverse of F(rho*), by the search's tolerance; truncation, below V 2^-60 per sum, is negligible.
+TEST(CommonFactor, IsValidAndAcceptsAsMuchAsItsRoot) {
+  std::uint64_t most = 0, all = 0, cases = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
+    for (const double sharpness : {1., 6., 40.})
+      for (const double closeness : {0., 0.9, 0.999})
+        for (const int drafts : {1, 2, 4, 8, 16}) {
+          const std::size_t size = 1025 + 300 * (seed % 4);
+          const auto p = examples::random_row(seed, size, sharpness, 0.1);
+          auto q = examples::random_row(seed + 50, size, sharpness, 0.1);
+          for (std::size_t x = 0; x < size; ++x) q[x] = closeness * p[x] + (1 - closeness) * q[x];
+          q = examples::normalised(q);
+          const FreshRows<double> rows(p, std::span<const double>(q));
+          const auto plan = verifiers::KSeq{}.prepare(rows, drafts);
+          most = std::max(most, rows.visited() / size);
+          all += rows.visited() / size;
+          ++cases;
+          EXPECT_EQ(plan.served, served_by(1.0, plan.factor, rows.residual_mass(plan.factor), drafts));
+          EXPECT_LE(plan.served, plan.factor);
+          EXPECT_TRUE(1 <= plan.factor && plan.factor <= drafts);
+          const double root = verifiers::KSeq{}.prepare(RatioTable(p, q), drafts).factor;
+          const double accepted = plan.served * (1 - rows.residual_mass(plan.factor)) / plan.factor;
+          EXPECT_NEAR(accepted, 1 - rows.residual_mass(root), CommonFactorSearch::tolerance)
+              << "seed " << seed << " sharpness " << sharpness << " closeness " << closeness << " K " << drafts;
+        }
+  EXPECT_LE(most, 40u);
+  EXPECT_LE(2 * all, 9 * cases) << "the models say where to look: 3.9 passes on average";
+}
+
+TEST(CommonFactor, KnowsTheEnds) {
+  const std::vector<float> flat(2000, 1 / 2000.f);
+  std::vector<float> left(2000), right(2000);
+  for (std::size_t x = 0; x < 1000; ++x) left[x] = right[1999 - x] = 1e-3f;
+  const FreshRows<float> equal(flat, std::span<const float>(flat));
+  EXPECT_EQ(verifiers::KSeq{}.prepare(equal, 4).factor, 1);
+  EXPECT_EQ(equal.visited(), 2000u);
+  const FreshRows<float> disjoint(left, std::span<const float>(right));
+  const auto plan = verifiers::KSeq{}.prepare(disjoint, 4);
+  EXPECT_EQ(plan.factor, 4) << "nothing is accepted, whatever the factor";
+  EXPECT_LE(disjoint.visited() / 2000, 12u);
+}
+
+// Iterations on a path that is refused to its root, and on trees.
+
+constexpr std::uint64_t row_size = 5000, row_block = FreshRows<float>::block;
+
+/// One pair of rows after every prefix, with one object per context.
+class FreshContexts final : public ConditionalModel<FreshRows<float>> {
+ public:
+  explicit FreshContexts(int conditionals) : target_{row(1)}, proposal_{row(2)} {
+    for (int c = 0; c < conditionals; ++c) laws_.emplace_back(target_, std::span<const float>(proposal_));
+  }
+  const FreshRows<float>& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
+  int next(int context, Token x) const override { return (5 * context + x + 1) % static_cast<int>(laws_.size()); }
+
+  std::uint64_t visited() const {
+    std::uint64_t sum = 0;
+    for (const auto& laws : laws_) sum += laws.visited();
+    return sum;
+  }
+  /// The token of the least p / q.
+  Token least() const {
+    Token best = 0;
+    const auto ratio = [this](Token x) { return laws(0).target(x) / laws(0).proposal(x); };
+    for (Token x = 1; x < laws(0).vocabulary(); ++x)
+      if (ratio(x) < ratio(best)) best = x;
+    return best;
+  }
+
+ private:
+  static std::vector<float> row(std::uint64_t seed) {
+    std::vector<float> made(row_size);
+    for (std::size_t x = 0; x < made.size(); ++x)
+      made[x] = static_cast<float>((examples::uniform(seed, x) + 0.01) / (0.51 * static_cast<double>(row_size)));
+    return made;
+  }
+
+  std::vector<float> target_, proposal_;
+  std::vector<FreshRows<float>> laws_;
+};
+
+/// Refuses every flip and draws with the words of a trial.
+struct RefusingSource {
+  Philox words;
+  bool flip(double, double) const { return false; }
+  Token pick(const auto& weights) { return words.pick(weights); }
+  Verdict emit(const auto& weights) { return words.emit(weights); }
+};
+
+/// Number of tokens read in an iteration that refuses a path of the token of least p / q.
+template <class V>
+std::uint64_t visited_by_refusal(int length) {
+  const FreshContexts conditionals(40);
+  DraftTree path(0);
+  for (int depth = 0, u = DraftTree::root; depth < length; ++depth) u = path.draw(u, conditionals.least(), depth + 1);
+  RefusingSource random{Philox(1, 1, Philox::Role::verify)};
+  const DraftedTree<FreshRows<float>> at(conditionals, path);
+  StepOutput step;
+  if constexpr (requires { V{}.verify(at, VerifierState<double>{}, random); })
+    step = V{}.verify(at, VerifierState<double>{}, random);
+  else
+    step = V{}.verify(at, random);
+  EXPECT_EQ(step.node, DraftTree::root) << V::info.name;
+  EXPECT_GE(step.extra.token, 0) << V::info.name;
+  return conditionals.visited();
+}
+
+TEST(StepPasses, ARefusedPathCostsOneAPositionAndOneBlock) {
+  using namespace verifiers::paths;
+  for (const int length : {1, 2, 8, 20}) {
+    // The end of the path has no test of this kind; the root has only the draw.
+    const std::uint64_t passes = row_size * static_cast<std::uint64_t>(length);
+    for (const std::uint64_t visited :
+         {visited_by_refusal<Block>(length), visited_by_refusal<GreedyBlock>(length),
+          visited_by_refusal<GreedyMultipathBlock>(length), visited_by_refusal<Traversal>(length),
+          visited_by_refusal<LayerwiseRejection>(length)}) {
+      EXPECT_GT(visited, passes) << length;
+      EXPECT_LE(visited, passes + row_block) << length;
+    }
+    EXPECT_LE(visited_by_refusal<TokenPath>(length), row_size + row_block);
+  }
+}
+
+TEST(StepPasses, ATreeCostsAtMostOneADraftAndADraw) {
+  for (std::uint64_t trial = 0; trial < 40; ++trial) {
+    const TreeShape shape{.drafts = 3, .length = 4};
+    DraftTree tree(0);
+    const auto expect_at_most = [&](const auto& verifier, auto passes) {
+      const FreshContexts conditionals(400);
+      tree.clear(0);
+      Philox drafter(2, trial, Philox::Role::draft), random(2, trial, Philox::Role::verify);
+      tree_drafters::IidPaths{}.draw(conditionals, shape, drafter, tree);
+      const std::uint64_t before = conditionals.visited();
+      verifier.verify(DraftedTree<FreshRows<float>>(conditionals, tree), random);
+      EXPECT_LE(conditionals.visited() - before, row_size * passes() + row_block)
+          << verifier.info.name << " trial " << trial;
+    };
+    const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };  // all but the root; a draw
+    const auto drafts = [&shape] { return static_cast<std::uint64_t>(shape.drafts * shape.length + 1); };
+    expect_at_most(verifiers::paths::Traversal{}, nodes);
+    expect_at_most(verifiers::paths::LayerwiseRejection{}, drafts);
+  }
 }
 
 }  // namespace

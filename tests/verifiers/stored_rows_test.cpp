@@ -1,18 +1,22 @@
-// Verifiers on stored rows: the verdicts of the same numbers in float, and the law on rows that do not sum to 1,
-// explored branch by branch, against the bounds of docs/rows.md.
+// Decisions at stored rows, fresh rows and planned refusals.
 #include <cmath>
 #include <iostream>
 
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/distributions/normalised_rows.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/random/explorer.hpp>
 #include <draftproof/sim/random/philox.hpp>
+#include <draftproof/tests/support/enumerated.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
+#include <draftproof/verifiers/recursive_rejection_independent.hpp>
+#include <draftproof/verifiers/recursive_rejection_random_order.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
 #include <draftproof/verifiers/single_draft.hpp>
 
@@ -83,26 +87,10 @@ TYPED_TEST(StoredVerdicts, AreThoseOfTheSameFloats) {
   }
 }
 
-/// The law of V's tokens on `rows`, from every branch of drafter and verifier with its probability.
+/// The law of V's tokens on `rows` with the drafts of `D`.
 template <class V, class D, class L>
 std::vector<double> emitted_law(const L& rows, int drafts) {
-  std::vector<double> law(static_cast<std::size_t>(rows.vocabulary()));
-  const V verifier{};
-  const auto plan = prepare(verifier, rows, drafts);
-  Explorer<double> explorer;
-  const bool whole = explorer.explore(
-      [&](auto& random) {
-        Token tokens[max_drafts];
-        const int count = D{}.draw(rows, drafts, random, tokens);
-        return verify(verifier, DraftedPosition(rows, tokens, count), plan, random);
-      },
-      [&](const auto& leaf) {
-        if (leaf.verdict.token != every_token) law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
-        for (const auto& [x, weight] : leaf.spread)
-          law[static_cast<std::size_t>(x)] += leaf.probability * weight / leaf.spread_total;
-      });
-  EXPECT_TRUE(whole);
-  return law;
+  return enumerated<D>(V{}, rows, drafts).output;
 }
 
 double sum_of(const std::vector<double>& row) {
@@ -201,6 +189,110 @@ TEST(StoredLaws, WithoutReplacementNeedsTheWiderBound) {
     largest = std::max(largest, distance(law, pair.p) - pair.apart - pair.defect);
   }
   EXPECT_GT(largest, 1e-3) << "little unseen mass makes much of a defect";
+}
+
+/// Weights in steps, so that many tokens tie; some are zero.
+std::vector<double> stepped_row(std::uint64_t seed, std::size_t size) {
+  std::vector<double> row(size);
+  double total = 0;
+  for (std::size_t x = 0; x < size; ++x) {
+    const double u = examples::uniform(seed, x);
+    total += row[x] = std::floor(u * u * u * 6) + (x == 0);
+  }
+  for (double& weight : row) weight /= total;
+  return row;
+}
+
+TEST(FreshDecisions, DifferentProposalsAreRefusedAsByTheRowsAPlanKeeps) {
+  constexpr int drafts = 6;  // more than terms that passes unroll
+  const std::size_t size = 300;
+  const auto p = stepped_row(7, size);
+  std::vector<std::vector<double>> q;
+  for (std::uint64_t k = 0; k < drafts; ++k) q.push_back(stepped_row(8 + k, size));
+  const FreshRows<double> rows(std::span<const double>(p), {q.begin(), q.end()});
+  const verifiers::RecursiveRejectionIndependent verifier{.order = {2, 0}};
+  const int tested[drafts] = {2, 0, 1, 3, 4, 5};
+  int refused = 0;
+  for (std::uint64_t trial = 0; trial < 400; ++trial) {
+    Philox drafter(3, trial, Philox::Role::draft), here(3, trial, Philox::Role::verify), there = here;
+    Token tokens[drafts];
+    for (int k = 0; k < drafts; ++k) tokens[k] = drafter.pick(rows.row(k));
+    const Verdict found = verifier.verify(DraftedPosition(rows, tokens, drafts), here);
+    // The rows, one after another.
+    std::vector<double> left = p;
+    double mass = 1;
+    Verdict wanted;
+    for (const int k : tested) {
+      const auto at = static_cast<std::size_t>(tokens[k]);
+      if (there.flip(left[at], mass * rows.proposal(tokens[k], k))) {
+        wanted = accepted(tokens[k], k);
+        break;
+      }
+      for (std::size_t x = 0; x < size; ++x)
+        left[x] = std::max(left[x] - mass * q[static_cast<std::size_t>(k)][x], 0.0);
+      mass = fixed_sum(static_cast<int>(size), [&left](Token x) { return left[static_cast<std::size_t>(x)]; });
+    }
+    if (wanted.token < 0)
+      wanted = there.emit(
+          FixedWeights(static_cast<int>(size), [&left](Token x) { return left[static_cast<std::size_t>(x)]; }));
+    EXPECT_EQ(found.token, wanted.token);
+    EXPECT_EQ(found.accepted, wanted.accepted);
+    refused += wanted.accepted < 0;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+/// Number of trials of K drafts in which nothing was accepted; each is decided with and without `plan`.
+int refused_trials(const RatioTable& table, const RefusalPlan<RatioTable>& plan, int drafts) {
+  const verifiers::RecursiveRejectionRandomOrder scheme;
+  int refused = 0;
+  for (std::uint64_t trial = 0; trial < 4000; ++trial) {
+    Token tuple[max_drafts];
+    Philox drafting(21, trial, Philox::Role::draft), planned(21, trial, Philox::Role::verify), plain = planned;
+    const int count = drafters::Independent{}.draw(table, drafts, drafting, tuple);
+    const DraftedPosition<RatioTable> at(table, tuple, count);
+    const Verdict with = scheme.verify(at, plan, planned), without = scheme.verify(at, plain);
+    EXPECT_EQ(with.token, without.token) << "trial " << trial;
+    EXPECT_EQ(with.accepted, without.accepted) << "trial " << trial;
+    refused += without.accepted < 0;
+  }
+  return refused;
+}
+
+std::vector<double> sloped_row(std::uint64_t seed) { return examples::random_row(seed, 40, 4, 0.2); }
+
+TEST(RefusalPlan, DecidesAsTheSumsOfTheTrialWould) {
+  for (int drafts = 1; drafts <= 5; ++drafts) {
+    std::vector<std::vector<double>> proposals;
+    for (int k = 0; k < drafts; ++k) proposals.push_back(sloped_row(static_cast<std::uint64_t>(30 + k)));
+    const RatioTable table(sloped_row(3), proposals);
+    const RefusalPlan<RatioTable> plan(table, drafts);
+    EXPECT_EQ(plan.covers(drafts), drafts <= RefusalPlan<RatioTable>::most_orders_of);
+    EXPECT_GT(refused_trials(table, plan, drafts), 100) << drafts << " drafts";
+  }
+}
+
+TEST(RefusalPlan, OneProposalHasOneOrderForAnyNumberOfDrafts) {
+  const RatioTable table(sloped_row(4), sloped_row(5));
+  for (const int drafts : {1, 2, 6, max_drafts}) {
+    const RefusalPlan<RatioTable> plan(table, drafts);
+    EXPECT_TRUE(plan.covers(drafts));
+    const int refused = refused_trials(table, plan, drafts);
+    EXPECT_GT(refused, drafts > 6 ? -1 : 20) << drafts << " drafts";
+  }
+}
+
+TEST(RefusalPlan, FewerDraftsThanPlannedAreDecidedWithoutIt) {
+  const RatioTable table(sloped_row(6), std::vector{sloped_row(7), sloped_row(8), sloped_row(9)});
+  const RefusalPlan<RatioTable> plan(table, 3);
+  EXPECT_FALSE(plan.covers(2));
+  EXPECT_GT(refused_trials(table, plan, 2), 100);
+}
+
+TEST(RefusalPlan, EqualLawsLeaveNothingAfterTheFirstTest) {
+  const std::vector<double> row = sloped_row(10);
+  const RatioTable table(row, row);
+  EXPECT_EQ(refused_trials(table, RefusalPlan<RatioTable>(table, 3), 3), 0);
 }
 
 }  // namespace

@@ -1,13 +1,60 @@
-// The sorted table against its definition, token by token in long double.
+// Plain rows, the sorted table of p / q, and its guides.
+#include <algorithm>
+#include <limits>
+
 #include <gtest/gtest.h>
 
+#include <draftproof/exact/rational.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
+#include <draftproof/sim/distributions/ratio_guide.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {
 namespace {
+
+const Rows<Rational> rational_rows({{1, 2}, {1, 4}, {1, 4}, 0},
+                                   {{{1, 8}, {1, 2}, 0, {3, 8}}, {{1, 4}, {1, 4}, {1, 4}, {1, 4}}});
+
+std::vector<Rational> walk(const auto& weights) {
+  std::vector<Rational> row(4, 0);
+  weights.for_each([&](Token x, const Rational& weight) { row[static_cast<std::size_t>(x)] = weight; });
+  return row;
+}
+
+TEST(Rows, ResidualIsThePositivePart) {
+  EXPECT_EQ(walk(rational_rows.residual({1, 2})), (std::vector<Rational>{{7, 16}, 0, {1, 4}, 0}));
+  EXPECT_EQ(rational_rows.residual_mass({1, 2}), Rational(11, 16));
+  EXPECT_EQ(rational_rows.residual_mass(0), 1);
+}
+
+TEST(Rows, ClippedBendsAtTheKnee) {
+  // b = 1, clip_ratio = 2: p / 2 is below q on token 1 only (1/8 against 1/2).
+  EXPECT_EQ(walk(rational_rows.clipped(1, 2)), (std::vector<Rational>{{3, 8}, {1, 8}, {1, 4}, 0}));
+}
+
+TEST(Rows, EveryDraftHasItsRow) {
+  EXPECT_EQ(walk(rational_rows.row(1)), std::vector<Rational>(4, {1, 4}));
+  const Token seen[] = {3, 0};
+  EXPECT_EQ(walk(rational_rows.row_without(0, seen, 2)), (std::vector<Rational>{0, {1, 2}, 0, 0}));
+  EXPECT_EQ(rational_rows.mass_without(0, seen, 2), Rational(1, 2));
+  EXPECT_EQ(rational_rows.mass_without(1, seen, 2), Rational(1, 2));
+}
+
+TEST(Rows, OneProposalServesAllDrafts) {
+  const Rows<Rational> one({1, 0}, std::vector<Rational>{{1, 3}, {2, 3}});
+  EXPECT_EQ(one.proposal(1, 5), Rational(2, 3));
+}
+
+TEST(Rows, TopRanksByProposalThenId) {
+  EXPECT_EQ(rational_rows.kth_most_probable(0), 1);
+  EXPECT_EQ(rational_rows.kth_most_probable(1), 3);
+  const Rows<Rational> ties({1, 0, 0}, std::vector<Rational>{{1, 3}, {1, 3}, {1, 3}});
+  for (int j = 0; j < 3; ++j) EXPECT_EQ(ties.kth_most_probable(j), j);
+}
+
+// The sorted table against its definition, token by token in long double.
 
 struct Pair {
   std::vector<double> p, q;
@@ -160,6 +207,116 @@ TEST(RatioTable, OrdersEqualProbabilitiesByIdWhateverRoundingMadeOfThem) {
   const std::vector<double> fifths(5, 0.2);
   EXPECT_LT(RatioTable(fifths, fifths).proposal(0), RatioTable(fifths, fifths).proposal(1))
       << "the reason for this test";
+}
+
+// The guide counts the ratios above b as a linear scan does.
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+void expect_linear_count(std::vector<double> ratios) {
+  std::sort(ratios.begin(), ratios.end(), std::greater<double>{});
+  const RatioGuide guide(ratios);
+  std::vector<double> places{0, 1e-300, 0.5, 1, 1 + 1e-15, 3, 1e300};
+  for (const double ratio : ratios)
+    if (ratio < infinity)
+      for (const double b : {ratio, std::nextafter(ratio, 0), std::nextafter(ratio, infinity)})
+        if (b < infinity) places.push_back(b);
+  for (const double b : places) {
+    const auto linear = std::count_if(ratios.begin(), ratios.end(), [b](double ratio) { return ratio > b; });
+    ASSERT_EQ(guide.prefix_length(ratios, b), static_cast<std::size_t>(linear))
+        << "b " << b << " of " << ratios.size();
+  }
+}
+
+TEST(RatioGuide, CountsNothingOfNothing) { expect_linear_count({}); }
+
+TEST(RatioGuide, CountsTies) { expect_linear_count({2, 2, 2, 1, 1, 0.5, 0.5}); }
+
+TEST(RatioGuide, CountsInfinityAndZero) {
+  expect_linear_count({infinity, infinity, 3, 0, 0});
+  expect_linear_count({infinity});
+  expect_linear_count({0, 0, 0});
+}
+
+TEST(RatioGuide, CountsClusters) {
+  std::vector<double> ratios;
+  for (int i = 0; i < 500; ++i) ratios.push_back(1 + i * 0x1p-52);
+  expect_linear_count(ratios);
+  for (double& ratio : ratios) ratio *= 1e-200;
+  expect_linear_count(ratios);
+}
+
+TEST(RatioGuide, CountsEveryCellBoundary) {
+  // Where b / (1 + b) is a multiple of the cell width.
+  std::vector<double> ratios;
+  for (int j = 0; j < 63; ++j) ratios.push_back(j / (64.0 - j));
+  expect_linear_count(ratios);
+}
+
+TEST(RatioGuide, CountsRandomRatios) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto p = examples::random_row(seed, 200, 4, 0.2), q = examples::random_row(seed + 100, 200, 4, 0.2);
+    std::vector<double> ratios;
+    for (std::size_t x = 0; x < p.size(); ++x)
+      if (p[x] > 0 || q[x] > 0) ratios.push_back(p[x] / q[x]);
+    expect_linear_count(ratios);
+  }
+}
+
+// A guide changes the time of a draw and never the token.
+
+/// Words at the ends of every possible cell of a guide, and where thresholds cross a sum.
+std::vector<std::uint64_t> parting_words(const RatioTable& table, const RatioTable::Residual& bare) {
+  std::vector<std::uint64_t> words = examples::some_words(9, 2000);
+  for (std::uint64_t cell = 0; cell < 1024; ++cell)
+    for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{1} << 11, ~std::uint64_t{0}})
+      words.push_back((cell << 54) + offset);
+  const double total = bare.total();
+  for (std::size_t j = 0; j < std::min<std::size_t>(table.order().size(), 200); ++j)
+    for (const double nudge : {-1.0, 0.0, 1.0}) {
+      const double u = table.prefix_residual(j, bare.b()) / total + nudge * 0x1p-53;
+      if (u >= 0 && u < 1) words.push_back(static_cast<std::uint64_t>(u * 0x1p53) << 11);
+    }
+  return words;
+}
+
+void expect_same_tokens(const RatioTable& table, RatioTable::Residual residual) {
+  const RatioTable::Residual bare = residual;
+  if (!(bare.total() > 0)) return;
+  const ResidualGuide guide = residual.guide();
+  residual.lead(&guide);
+  for (const std::uint64_t word : parting_words(table, bare))
+    ASSERT_EQ(residual.draw(word), bare.draw(word)) << "word " << word << " b " << bare.b();
+}
+
+TEST(ResidualGuide, LeadsToTheTokenOfTheBisection) {
+  for (const auto& [p, q] :
+       {std::pair{examples::random_row(1, 1000, 6), examples::random_row(2, 1000, 6)},
+        {examples::random_row(3, 700, 2, 0.3), examples::random_row(4, 700, 9, 0.3)},
+        {std::vector<double>{0.5, 0.25, 0.25}, std::vector<double>{0.25, 0.5, 0.25}},
+        // Ratios so equal that the sums of a residual near them are roundings.
+        {std::vector<double>(400, 1.0 / 400), examples::normalised(std::vector<double>(400, 3))}}) {
+    const RatioTable table(p, q);
+    for (const double b : {0.0, 0.5, 1.0, 1.25, 2.0, 7.0}) expect_same_tokens(table, table.residual(b));
+    for (const double clip_ratio : {1.0, 1.5, 3.0})
+      for (const double part : {0.3, 1.0}) expect_same_tokens(table, table.clipped(part * clip_ratio, clip_ratio));
+  }
+}
+
+// 1000 tokens take ten comparisons; uniformly spread words with a guide leave about one. The words above are not
+// spread, since they lie at the ends of cells.
+TEST(ResidualGuide, LeavesFewSteps) {
+  const RatioTable table(examples::random_row(1, 1000, 2), examples::random_row(2, 1000, 2));
+  RatioTable::Residual residual = table.residual(1);
+  const ResidualGuide guide = residual.guide();
+  residual.lead(&guide);
+  int steps = 0;
+  constexpr int draws = 4096;
+  for (std::uint64_t i = 0; i < draws; ++i) {
+    auto search = residual.start(i << 52 | 0x123456789);
+    for (; search.range.low < search.range.high; ++steps) residual.step(search);
+  }
+  EXPECT_LT(steps, 2 * draws);
 }
 
 }  // namespace

@@ -1,15 +1,17 @@
-// Every drafter draws from the law that it declares: its explored tuples against a second implementation of the
-// definition, and its sets against the closed forms.
+// Drafters of tuples and of trees: their laws on edges, through shared noise and as sets; and fixed trees by hand.
+#include <algorithm>
 #include <bit>
-#include <functional>
 #include <map>
-#include <numeric>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
+#include <draftproof/sim/drafters/trees/trees.hpp>
+#include <draftproof/sim/random/explorer.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
 #include <draftproof/statistics/interval.hpp>
 
 namespace draftproof {
@@ -35,73 +37,6 @@ TupleLaw explored(std::string_view name, const Instance& instance) {
   return law;
 }
 
-/// The law of the next draft after `tuple`; empty if there is none.
-using Next = std::function<Row(const std::vector<Row>& q, const Tuple& tuple)>;
-
-void extend(const Next& next, const std::vector<Row>& q, int drafts, const Tuple& tuple, const Rational& reached,
-            TupleLaw& law) {
-  const Row row = static_cast<int>(tuple.size()) < drafts ? next(q, tuple) : Row{};
-  if (row.empty()) {
-    law[tuple] += reached;
-    return;
-  }
-  for (std::size_t x = 0; x < row.size(); ++x)
-    if (row[x] > 0) {
-      Tuple longer = tuple;
-      longer.push_back(static_cast<Token>(x));
-      extend(next, q, drafts, longer, reached * row[x], law);
-    }
-}
-
-Row without(Row row, const Tuple& tuple) {
-  for (const Token x : tuple) row[static_cast<std::size_t>(x)] = 0;
-  return row;
-}
-Row scaled_to_one(Row row) {
-  const Rational total = std::accumulate(row.begin(), row.end(), Rational(0));
-  if (total == 0) return {};
-  for (Rational& weight : row) weight /= total;
-  return row;
-}
-Row uniform_without(std::size_t size, const Tuple& tuple) {
-  return scaled_to_one(without(Row(size, Rational(1)), tuple));
-}
-/// The most probable token outside `tuple`, the lowest of equals.
-Row best_without(const Row& q, const Tuple& tuple) {
-  Row row(q.size(), Rational(0));
-  std::size_t best = q.size();
-  for (std::size_t x = 0; x < q.size(); ++x)
-    if (std::find(tuple.begin(), tuple.end(), static_cast<Token>(x)) == tuple.end() &&
-        (best == q.size() || q[x] > q[best]))
-      best = x;
-  row[best] = 1;
-  return row;
-}
-
-/// The declared laws of the specification. `drafts` is K.
-Next declared(std::string_view name, int drafts) {
-  if (name == "iid") return [](const auto& q, const Tuple&) { return q[0]; };
-  if (name == "independent") return [](const auto& q, const Tuple& tuple) { return q[tuple.size()]; };
-  if (name == "without_replacement")
-    return [](const auto& q, const Tuple& tuple) { return scaled_to_one(without(q[0], tuple)); };
-  if (name == "without_replacement_uniform")
-    return [](const auto& q, const Tuple& tuple) {
-      const Row row = scaled_to_one(without(q[0], tuple));
-      return row.empty() ? uniform_without(q[0].size(), tuple) : row;
-    };
-  if (name == "fixed_top_k") return [](const auto& q, const Tuple& tuple) { return best_without(q[0], tuple); };
-  if (name == "greedy")
-    return [drafts](const auto& q, const Tuple& tuple) {
-      if (static_cast<int>(tuple.size()) < drafts - 1) return best_without(q[0], tuple);
-      const Row row = scaled_to_one(without(q[0], tuple));
-      return row.empty() ? uniform_without(q[0].size(), tuple) : row;
-    };
-  return {};
-}
-
-const std::vector<std::string_view> laws{
-    "iid", "independent", "without_replacement", "without_replacement_uniform", "fixed_top_k", "greedy"};
-
 Instance with_proposals(Instance instance) {
   // A different row for every draft: the given one, rotated.
   while (std::ssize(instance.proposals) < instance.drafts) {
@@ -112,27 +47,21 @@ Instance with_proposals(Instance instance) {
   return instance;
 }
 
-void expect_declared_law(std::string_view name, const Instance& given) {
-  const bool several = registry().drafter(name)->info().several_proposals;
-  const Instance instance = several ? with_proposals(given) : given;
-  if (!registry().drafter(name)->defined(instance.vocabulary(), instance.drafts,
-                                         static_cast<int>(instance.proposals.size())))
-    return;
-  std::vector<Row> q;
-  for (const auto& row : instance.proposals) q.push_back(normalised(row));
-  TupleLaw expected;
-  extend(declared(name, instance.drafts), q, instance.drafts, {}, Rational(1), expected);
-  ASSERT_TRUE(explored(name, instance) == expected) << name << " on " << instance.text();
-}
-
-RC_GTEST_PROP(Drafters, DrawTheLawTheyDeclare, (const Instance& instance)) {
-  for (const auto name : laws) expect_declared_law(name, instance);
-}
-
+// On generated instances the prover finds it (declared_drafts).
 TEST(Drafters, DrawTheirLawOnTiesAndExhaustedSupports) {
-  for (const char* text : {"p=(1 1 1) q=(1 1 1) K=2", "p=(1 1 1) q=(0 1 1) K=3", "p=(1 1 1 1) q=(0 0 1 0) K=3",
-                           "p=(1 1) q=(0 1) K=2", "p=(1 1 1 1) q=(2 0 2 1) K=4", "p=(1 0) q=(1 0) K=1"})
-    for (const auto name : laws) expect_declared_law(name, Instance::parse(text));
+  for (const auto& drafter : registry().drafters())
+    for (const char* text : {"p=(1 1 1) q=(1 1 1) K=2", "p=(1 1 1) q=(0 1 1) K=3", "p=(1 1 1 1) q=(0 0 1 0) K=3",
+                             "p=(1 1) q=(0 1) K=2", "p=(1 1 1 1) q=(2 0 2 1) K=4", "p=(1 0) q=(1 0) K=1"}) {
+      Instance instance = Instance::parse(text);
+      if (drafter->info().several_proposals) instance = with_proposals(instance);
+      if (!drafter->defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size())))
+        continue;
+      for (const auto& [tuple, probability] : explored(drafter->info().name, instance)) {
+        if (std::ssize(tuple) < instance.drafts) continue;
+        const auto declared = drafter->declared_mass(instance.rows(), instance.drafts, tuple);
+        ASSERT_TRUE(declared && *declared == probability) << drafter->info().name << " on " << text;
+      }
+    }
 }
 
 /// Pr(all drafts in S), over all S, from the explored law.
@@ -230,6 +159,36 @@ TEST(Drafters, AreWalkedByTheLawTheyDeclare) {
     const Instance instance = Instance::parse("p=(1 1 1) q=(5 0 1) K=3");
     EXPECT_TRUE(explored(drafter->info().name, instance) == explored(drafter->info().marginal_law_of, instance));
   }
+}
+
+DraftTree most_probable(const std::vector<double>& q, const TreeShape& shape) {
+  const PrefixTable<Rows<double>> conditionals({Rows<double>(q, q)});
+  DraftTree tree(0);
+  Explorer<double> nothing_to_explore;
+  tree_drafters::TopKTree{}.draw(conditionals, shape, nothing_to_explore, tree);
+  return tree;
+}
+
+std::vector<Token> tokens_below(const DraftTree& tree, int u) {
+  std::vector<Token> tokens;
+  for (const int child : tree.children(u)) tokens.push_back(tree.token(child));
+  return tokens;
+}
+
+// Joint probabilities: 1 has 1/2, (1, 1) 1/4, 0 and 2 have 1/4 each, and a prefix comes before a longer one: the four
+// best are 1, 0, 2 and (1, 1).
+TEST(TopKTree, HoldsTheMostProbablePrefixes) {
+  const DraftTree tree = most_probable({0.25, 0.5, 0.25}, {.drafts = 4, .length = 2});
+  EXPECT_EQ(tree.size(), 5);
+  EXPECT_EQ(tokens_below(tree, DraftTree::root), (std::vector<Token>{1, 0, 2}));
+  EXPECT_EQ(tokens_below(tree, tree.find(DraftTree::root, 1)), (std::vector<Token>{1}));
+}
+
+TEST(TopKTree, NoNodeHasMoreChildrenThanAVerifierTakes) {
+  const DraftTree tree = most_probable(std::vector<double>(100, 0.01), {.drafts = 4 * max_drafts, .length = 4});
+  EXPECT_EQ(tree.size(), 4 * max_drafts + 1);
+  for (int u = 0; u < tree.size(); ++u) EXPECT_LE(tree.draw_count(u), max_drafts);
+  EXPECT_EQ(tokens_below(tree, DraftTree::root).back(), max_drafts - 1) << "of equals the lower ids";
 }
 
 }  // namespace

@@ -1,10 +1,24 @@
-// The generator gives the published answers, and no two draws of a run read the same word.
+// Words: the generator, words in bulk, the decisions of a word, tapes and records.
+#include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <set>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include <draftproof/sim/distributions/plain_rows.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
+#include <draftproof/sim/drafters/shared_noise.hpp>
+#include <draftproof/sim/random/batched_philox.hpp>
+#include <draftproof/sim/random/immediate_emit.hpp>
+#include <draftproof/sim/random/node_noise_source.hpp>
 #include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/random/tape.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
+#include <draftproof/verifiers/recursive_rejection.hpp>
 
 namespace draftproof {
 namespace {
@@ -59,20 +73,312 @@ TEST(Philox, DrawsOfOnePurposeDoNotShiftAnother) {
   }
 }
 
-// Words are halves of distinct blocks of a bijection; an accidental collision among n words has probability
-// n^2 2^-65, which is 1e-11 here, and the words are the same in every run.
-TEST(Philox, NoTwoAddressesShareAWord) {
+// Words are halves of distinct blocks of a bijection; an accidental collision among n words has probability n^2
+// 2^-65, 1e-10 here, and the words are the same in every run.
+TEST(Philox, NoTwoDrawsOrNoiseBlocksShareAWord) {
   std::set<std::uint64_t> words;
   std::size_t drawn = 0;
+  const auto add = [&](std::uint64_t word) {
+    words.insert(word);
+    ++drawn;
+  };
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32})
-    for (const std::uint64_t trial : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32, ~std::uint64_t{0}})
+    for (const std::uint64_t trial :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32, ~std::uint64_t{0}}) {
       for (const auto role : {Philox::Role::draft, Philox::Role::verify}) {
         Philox random(seed, trial, role);
         for (const auto purpose : {Purpose::draft, Purpose::flip, Purpose::pick, Purpose::emit, Purpose::bonus,
                                    Purpose::count, Purpose::model})
-          for (int n = 0; n < 33; ++n, ++drawn) words.insert(random.next(purpose));
+          for (int n = 0; n < 40; ++n) add(random.next(purpose));
       }
+      const Philox random(seed, trial, Philox::Role::draft);
+      for (std::uint32_t stream = 0; stream < 32; ++stream)
+        for (std::uint32_t block = 0; block < 40; ++block)
+          for (const std::uint32_t kind : {0u, companion_stream, dart_stream}) {
+            const NoiseBlock noise = random.noise(kind + stream, block);
+            add(noise.first);
+            add(noise.second);
+          }
+    }
   EXPECT_EQ(words.size(), drawn);
+}
+
+// Words generated in bulk equal words generated one by one, at every width of the processor.
+
+std::vector<simd::Width> widths_here() {
+  std::vector<simd::Width> all;
+  for (const simd::Width width : simd::widths)
+    if (width <= simd::widest()) all.push_back(width);
+  return all;
+}
+
+/// Trials with non-zero upper halves, with lower halves that wrap around, and in no order.
+std::vector<std::uint64_t> awkward_trials() {
+  std::vector<std::uint64_t> trials;
+  for (const std::uint64_t first :
+       {std::uint64_t{0}, (std::uint64_t{1} << 32) - 9, ~std::uint64_t{0} - 8, std::uint64_t{5} << 40})
+    for (std::uint64_t t = 0; t < 21; ++t) trials.push_back(first + t);
+  std::swap(trials[3], trials[40]);
+  return trials;
+}
+
+TEST(PhiloxFill, EveryWidthGivesThePairs) {
+  const auto trials = awkward_trials();
+  for (const simd::Width width : widths_here())
+    for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{0x299f31d0a4093822}, ~std::uint64_t{0}})
+      for (const std::size_t count : {0u, 1u, 7u, 8u, 9u, 31u, 32u, 33u, 64u, 77u})
+        for (const auto& [slot, purpose] : {std::pair{0u, 0x102u}, {~0u, ~0u}, {0x13198a2eu, 0x03707344u}}) {
+          std::vector<std::uint64_t> first(count + 1, 1), second(count + 1, 2);
+          simd::philox_fill(width, seed, trials.data(), static_cast<int>(count), slot, purpose, first.data(),
+                            second.data());
+          for (std::size_t t = 0; t < count; ++t) {
+            const PhiloxPair pair = philox_pair(seed, trials[t], slot, purpose);
+            ASSERT_EQ(first[t], pair.first) << simd::name_of(width) << " of " << count << ", trial " << trials[t];
+            ASSERT_EQ(second[t], pair.second) << simd::name_of(width) << " of " << count << ", trial " << trials[t];
+          }
+          EXPECT_EQ(first[count], 1u) << "written past the end";
+          EXPECT_EQ(second[count], 2u) << "written past the end";
+        }
+}
+
+/// Draws in an order that differs from trial to trial, past the slots that a batch keeps.
+template <class Source>
+std::vector<std::uint64_t> some_draws(Source& random, std::uint64_t trial) {
+  std::vector<std::uint64_t> words;
+  for (std::uint64_t i = 0; i < 120; ++i)
+    words.push_back(random.next(static_cast<Purpose>(1 + (trial * 31 + i * i) % 8)));
+  const NoiseBlock noise = random.noise(static_cast<std::uint32_t>(trial % 5), 3);
+  words.push_back(noise.first);
+  words.push_back(noise.second);
+  return words;
+}
+
+TEST(PhiloxBatch, EveryTrialReadsItsOwnWords) {
+  for (const simd::Width width : widths_here()) {
+    const simd::Using use(width);
+    for (const auto role : {Philox::Role::draft, Philox::Role::verify})
+      for (const std::uint64_t start : {std::uint64_t{0}, (std::uint64_t{1} << 32) - 3, ~std::uint64_t{0} - 6})
+        for (const int count : {1, 3, 4, 9, 32}) {
+          std::vector<std::uint64_t> trials(static_cast<std::size_t>(count));
+          std::iota(trials.begin(), trials.end(), start);
+          PhiloxBatch batch(7, start, count, role);
+          std::reverse(trials.begin() + count / 2, trials.end());
+          PhiloxBatch listed(7, trials.data(), count, role);
+          for (int t = count - 1; t >= 0; --t) {
+            const std::uint64_t trial = start + static_cast<std::uint64_t>(t);
+            Philox alone(7, trial, role), other(7, trials[static_cast<std::size_t>(t)], role);
+            PhiloxBatch::Source source(batch, t), from_list(listed, t);
+            ASSERT_EQ(some_draws(source, trial), some_draws(alone, trial));
+            ASSERT_EQ(some_draws(from_list, trial), some_draws(other, trial));
+          }
+          for (std::uint32_t n = 0; n < 2 * PhiloxBatch::slots; ++n)
+            for (int t = 0; t < count; ++t) {
+              Philox alone(7, start + static_cast<std::uint64_t>(t), role);
+              std::uint64_t word = 0;
+              for (std::uint32_t i = 0; i <= n; ++i) word = alone.next(Purpose::pick);
+              ASSERT_EQ(batch.words(Purpose::pick, n)[static_cast<std::size_t>(t)], word) << "word " << n;
+            }
+        }
+  }
+}
+
+// Blocks in bulk, and races and darts with the same results.
+
+TEST(PhiloxWords, EveryWidthGivesTheBlockFunction) {
+  // Slots that wrap around at 2^32, and counts that leave every remainder of a register.
+  const PhiloxRun run{0x9E3779B97F4A7C15, 0xFEDCBA9876543210, 0xFFFFFFF5u, 0x5A000007};
+  for (const simd::Width width : simd::widths)
+    for (std::size_t count = 0; count <= 40 && width <= simd::widest(); ++count) {
+      std::vector<std::uint32_t> words(4 * count + 1, 0xABCDEF01u);
+      philox_words(run, count, words.data(), width);
+      for (std::size_t i = 0; i < count; ++i) {
+        const PhiloxPair pair =
+            philox_pair(run.seed, run.trial, run.slot + static_cast<std::uint32_t>(i), run.purpose);
+        ASSERT_EQ(std::uint64_t{words[4 * i + 1]} << 32 | words[4 * i], pair.first) << count << " " << i;
+        ASSERT_EQ(std::uint64_t{words[4 * i + 3]} << 32 | words[4 * i + 2], pair.second) << count << " " << i;
+      }
+      EXPECT_EQ(words.back(), 0xABCDEF01u);  // nothing behind the end
+    }
+}
+
+/// The noise of a source, one block at a time.
+struct BlockByBlock {
+  Philox source;
+  template <class Scalar>
+  bool flip(Scalar num, Scalar den) {
+    return source.flip(num, den);
+  }
+  Token pick(const auto& weights) { return source.pick(weights); }
+  Verdict emit(const auto& weights) { return source.emit(weights); }
+  NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const { return source.noise(stream, block); }
+};
+static_assert(NoiseSource<BlockByBlock> && !BulkNoiseSource<BlockByBlock>);
+static_assert(BulkNoiseSource<Philox> && BulkNoiseSource<NodeNoise<ImmediateEmit<Philox>>>);
+static_assert(!BulkNoiseSource<NodeNoise<BlockByBlock>> && NoiseSource<NodeNoise<BlockByBlock>>);
+
+class BulkNoise : public testing::TestWithParam<simd::Width> {};
+
+TEST_P(BulkNoise, RacesAndDartsAreThoseBlockByBlock) {
+  if (GetParam() > simd::widest()) GTEST_SKIP() << "this processor has no registers of that width";
+  const simd::Using width(GetParam());
+  for (const std::size_t vocabulary : {std::size_t{255}, std::size_t{256}, std::size_t{259}, std::size_t{1500}}) {
+    std::vector<float> row(vocabulary);
+    float total = 0;
+    for (std::size_t x = 0; x < vocabulary; ++x)
+      total += row[x] = static_cast<float>(examples::uniform(vocabulary, x)) * (x % 3 != 1);
+    for (float& weight : row) weight /= total;
+    const FreshRows<float> rows(row, std::span<const float>(row));
+    for (std::uint64_t trial = 0; trial < 60; ++trial) {
+      const std::uint32_t streams[] = {9, 4, 70000};
+      Philox source(5, trial, Philox::Role::draft);
+      NodeNoise bulk(source, streams);
+      BlockByBlock plain{source};
+      NodeNoise single(plain, streams);
+      Token found[max_drafts], wanted[max_drafts];
+      const auto same = [&](const auto& drafter, int drafts) {
+        const int count = drafter.draw(rows, drafts, single, wanted);
+        ASSERT_EQ(drafter.draw(rows, drafts, bulk, found), count);
+        EXPECT_TRUE(std::equal(found, found + count, wanted)) << drafter.info.name << " " << vocabulary;
+      };
+      same(drafters::GumbelIid{}, 3);
+      same(drafters::Minhash{}, 3);
+      same(drafters::GumbelTopK{}, 20);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, BulkNoise, testing::ValuesIn(simd::widths),
+                         [](const auto& tried) { return std::string(simd::name_of(tried.param)); });
+
+// The decisions of a 64-bit word: the unit interval, comparisons at its ends, and integers below a bound.
+
+__extension__ using Wide = unsigned __int128;
+constexpr std::uint64_t largest_word = ~std::uint64_t{0};
+
+static_assert(unit_interval(0) == 0);
+static_assert(unit_interval(largest_word) == 1 - 0x1p-53);
+static_assert(unit_interval(2047) == 0 && unit_interval(2048) == 0x1p-53, "the low 11 bits are not used");
+
+TEST(UniformSource, LargestUniformTimesDenominatorStaysBelowIt) {
+  // Just above and just below powers of two, where the gap between doubles changes; down to the smallest normal
+  // number with a full gap below it.
+  const double u = unit_interval(largest_word);
+  for (int exponent = -1021; exponent < 1023; ++exponent) {
+    const double power = std::ldexp(1.0, exponent);
+    for (const double den : {power, std::nextafter(power, 0), std::nextafter(power, 2 * power), power * 1.1,
+                             power / 3, std::nextafter(2 * power, 0)})
+      EXPECT_TRUE(den <= std::numeric_limits<double>::min() || u * den < den) << den;
+  }
+}
+
+TEST(UniformSource, EqualNumeratorAndDenominatorAlwaysAccept) {
+  for (const double den : {1.0, 0.1, 0.3, 1.0 / 3, 2.0 / 3, 1e-300, 5.1e-17, std::nextafter(1.0, 0)}) {
+    Tape tape({largest_word});
+    EXPECT_TRUE(tape.flip(den, den)) << den;
+  }
+}
+
+TEST(UniformSource, ComparisonIsStrict) {
+  EXPECT_FALSE(Tape({0}).flip(0.0, 0.5)) << "u = 0 must not accept probability 0";
+  EXPECT_FALSE(Tape({Tape::word(0.5)}).flip(0.25, 0.5)) << "u equal to the threshold";
+  EXPECT_TRUE(Tape({Tape::word(0.5) - 1}).flip(0.25, 0.5)) << "the word below";
+}
+
+TEST(UniformSource, ConsumesTheWordOfACertainFlip) {
+  Tape tape({5, 6});
+  EXPECT_TRUE(tape.flip(2.0, 1.0));
+  EXPECT_FALSE(tape.flip(-1.0, 1.0));
+  EXPECT_EQ(tape.played(), 2u);
+}
+
+TEST(UniformSource, ScaleIsTheFloorOfTheProduct) {
+  const std::array<std::uint64_t, 9> words{0,
+                                           1,
+                                           0x8000000000000000,
+                                           0x7fffffffffffffff,
+                                           12345678901234567,
+                                           1ull << 32,
+                                           largest_word,
+                                           largest_word - 1,
+                                           0x243f6a8885a308d3};
+  for (const std::uint64_t word : words)
+    for (const std::uint64_t bound : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{262144},
+                                      std::uint64_t{1} << 62, (std::uint64_t{1} << 62) - 1, largest_word})
+      EXPECT_EQ(scale(word, bound), static_cast<std::uint64_t>(static_cast<Wide>(word) * bound >> 64));
+}
+
+// The words of value i are those from ceil(i 2^64 / bound) on, so every value has the same number of them to within
+// one.
+TEST(UniformSource, ScaleSplitsTheWordsEvenly) {
+  for (const std::uint64_t bound : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{7}, std::uint64_t{1000}}) {
+    for (std::uint64_t i = 0; i < bound; ++i) {
+      const auto first = static_cast<std::uint64_t>(((static_cast<Wide>(i) << 64) + bound - 1) / bound);
+      EXPECT_EQ(scale(first, bound), i);
+      EXPECT_TRUE(i == 0 || scale(first - 1, bound) == i - 1);
+    }
+    EXPECT_EQ(scale(largest_word, bound), bound - 1);
+  }
+}
+
+// Tapes return scripted words in order and report their end; a recorder's log replays to the same verdict.
+
+const Rows<double> laws({0.1, 0.2, 0.3, 0.4}, std::vector<double>{0.4, 0.3, 0.2, 0.1});
+constexpr Token drafts[] = {0, 1, 0};
+
+TEST(Tape, WordHasTheUnitIntervalValueItIsNamedBy) {
+  for (const double u : {0.0, 0.25, 0.5, 0.75 + 0x1p-53, 1 - 0x1p-53}) EXPECT_EQ(unit_interval(Tape::word(u)), u);
+  const double between = 0x1p-53 * 1.5;  // off the grid: down
+  EXPECT_EQ(unit_interval(Tape::word(between)), 0x1p-53);
+}
+
+TEST(Tape, RunsOutWithAMessage) {
+  Tape tape({0});
+  EXPECT_TRUE(tape.flip(1.0, 2.0));
+  EXPECT_THROW(tape.flip(1.0, 2.0), std::out_of_range);
+}
+
+TEST(Recorder, LogsEveryDrawWithItsPurposeAndOutcome) {
+  const std::uint64_t half = Tape::word(0.5), late = Tape::word(0.999);
+  Recorder random(Tape({half, late, half, half}));
+  // First draft: p = .1 against q = .4, refused at u = 1/2. Second: (.2 - .3)+ is 0, refused. Third: 0 again.
+  const Verdict verdict = verifiers::RecursiveRejection{}.verify(DraftedPosition(laws, drafts, 3), random);
+  const auto& draws = random.draws();
+  ASSERT_EQ(draws.size(), 4u);
+  for (int n = 0; n < 3; ++n) {
+    EXPECT_EQ(draws[static_cast<std::size_t>(n)].purpose, Purpose::flip);
+    EXPECT_EQ(draws[static_cast<std::size_t>(n)].value, 0) << "refused";
+  }
+  EXPECT_EQ(draws[0].word, half);
+  EXPECT_EQ(draws[0].num, 0.1);
+  EXPECT_EQ(draws[0].den, 0.4);
+  EXPECT_EQ(draws[1].word, late);
+  EXPECT_EQ(draws[3].purpose, Purpose::emit);
+  EXPECT_EQ(draws[3].value, verdict.token);
+  EXPECT_EQ(verdict.accepted, none_accepted);
+}
+
+TEST(Recorder, ReplaysOnATape) {
+  for (std::uint64_t trial = 0; trial < 200; ++trial) {
+    Recorder recorder(Philox(4, trial, Philox::Role::verify));
+    const Verdict first = verifiers::RecursiveRejection{}.verify(DraftedPosition(laws, drafts, 3), recorder);
+    std::vector<std::uint64_t> words;
+    for (const Draw& draw : recorder.draws()) words.push_back(draw.word);
+    Tape tape(words);
+    const Verdict again = verifiers::RecursiveRejection{}.verify(DraftedPosition(laws, drafts, 3), tape);
+    EXPECT_EQ(again.token, first.token);
+    EXPECT_EQ(again.accepted, first.accepted);
+    EXPECT_EQ(tape.played(), words.size()) << "the recorder missed a draw";
+  }
+}
+
+TEST(Recorder, DoesNotChangeWhatItRecords) {
+  for (std::uint64_t trial = 0; trial < 200; ++trial) {
+    Philox bare(4, trial, Philox::Role::verify);
+    Recorder recorded(Philox(4, trial, Philox::Role::verify));
+    EXPECT_EQ(bare.flip(0.3, 1.0), recorded.flip(0.3, 1.0));
+    EXPECT_EQ(bare.pick(laws.row(0)), recorded.pick(laws.row(0)));
+    EXPECT_EQ(bare.emit(laws.row(0)).token, recorded.emit(laws.row(0)).token);
+  }
 }
 
 }  // namespace

@@ -124,33 +124,6 @@ TEST(SharedNoise, BelongsToTheTrialAndNotToARole) {
     }
 }
 
-TEST(SharedNoise, NoWordIsReadTwice) {
-  // Streams, darts and the roles' own draws; trials and seeds. An accidental collision has probability n^2 2^-65.
-  std::set<std::uint64_t> words;
-  std::size_t read = 0;
-  const auto add = [&](std::uint64_t word) {
-    words.insert(word);
-    ++read;
-  };
-  for (const std::uint64_t seed : {1u, 2u})
-    for (const std::uint64_t trial : {0u, 1u, 2u}) {
-      for (const auto role : {Philox::Role::draft, Philox::Role::verify}) {
-        Philox random(seed, trial, role);
-        for (const auto purpose : {Purpose::flip, Purpose::pick, Purpose::emit})
-          for (int n = 0; n < 40; ++n) add(random.next(purpose));
-      }
-      const Philox random(seed, trial, Philox::Role::draft);
-      for (std::uint32_t stream = 0; stream < 32; ++stream)
-        for (std::uint32_t block = 0; block < 40; ++block)
-          for (const std::uint32_t kind : {0u, companion_stream, dart_stream}) {
-            const NoiseBlock noise = random.noise(kind + stream, block);
-            add(noise.first);
-            add(noise.second);
-          }
-    }
-  EXPECT_EQ(words.size(), read);
-}
-
 TEST(SharedNoise, IsRecorded) {
   Recorder<Philox> recorder(Philox(7, 11, Philox::Role::draft));
   const NoiseBlock noise = recorder.noise(3, 4);

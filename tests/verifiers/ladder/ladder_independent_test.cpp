@@ -1,9 +1,13 @@
-// The ladder of the mean proposal: its law for any levels and any orders in fractions, optimal where proposals agree.
+// The ladder of the mean proposal.
+#include <algorithm>
+#include <cstdint>
 #include <random>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <draftproof/tests/support/planned.hpp>
+#include <draftproof/verifiers/ladder/range_max.hpp>
 #include <draftproof/verifiers/ladder_independent.hpp>
 
 namespace draftproof {
@@ -103,9 +107,9 @@ TEST(Orders, SlopesAreTheLawOfTheSelectionForAnyOrder) {
   }
 }
 
-TEST(LadderIndependent, IsLosslessWithAndWithoutOrders) {
-  for (const int orders : {0, 8})
-    planned::expect_lossless(LadderIndependent{.orders = orders}, "independent", false, 40);
+// With its own number of orders the prover finds it.
+TEST(LadderIndependent, IsLosslessWithoutOrders) {
+  planned::expect_lossless(LadderIndependent{.orders = 0}, "independent", false, 40);
 }
 
 // Of all mixtures the best is kept, the ladder alone among them.
@@ -151,6 +155,32 @@ TEST(LadderIndependent, IsLosslessOnFreshRows) {
   const auto law = explore_law(drafter, *scheme.explore_on(rows, 2), rows, 2);
   for (std::size_t x = 0; x < p.size(); ++x) EXPECT_NEAR(law.output[x], p[x], 1e-14);  // some 40 roundings of 2^-53
   EXPECT_GT(law.flag, 0.85);
+}
+
+TEST(RangeMaximum, IsTheLargestOfEveryRun) {
+  std::mt19937 words(5);
+  for (const std::size_t size : {1u, 2u, 3u, 4u, 7u, 8u, 9u, 31u, 64u, 65u, 100u}) {
+    std::vector<std::uint32_t> values(size);
+    for (auto& value : values) value = static_cast<std::uint32_t>(words() % 1000);
+    const RangeMaximum tabulated(values, true), plain(values, false);
+    for (int first = 0; first < static_cast<int>(size); ++first)
+      for (int last = first + 1; last <= static_cast<int>(size); ++last) {
+        const std::uint32_t largest = *std::max_element(values.begin() + first, values.begin() + last);
+        ASSERT_EQ(tabulated.of(first, last), largest) << size << ": " << first << " .. " << last;
+        ASSERT_EQ(plain.of(first, last), largest) << size << ": " << first << " .. " << last;
+      }
+  }
+}
+
+// Rows lie one behind the other without a gap: a device's copy is as long as they are.
+TEST(RangeMaximum, HasNoMoreRowsThanRunsCanBeLong) {
+  for (const std::size_t size : {1u, 5u, 8u, 9u}) {
+    const RangeMaximum tabulated(std::vector<std::uint32_t>(size, 1), true);
+    std::size_t rows = 0, entries = 0;
+    for (std::size_t width = 1; width <= size; width *= 2, ++rows) entries += size + 1 - width;
+    EXPECT_EQ(tabulated.rows().size(), entries);
+    EXPECT_EQ(RangeSearch::places(rows, size), entries);
+  }
 }
 
 }  // namespace

@@ -1,118 +1,28 @@
-// The ladder's claims in fractions: its law, its optimum, and that buckets of any shape reduce acceptance only.
-#include <fstream>
+// The ladder for i.i.d. drafts in double, and on buckets of fresh rows: their loss, equal at every width, and the law
+// that the plan states. Both ladders in fractions: ladders_test.cpp.
+#include <cmath>
+#include <iostream>
+#include <random>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/source.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/optimum/set_law.hpp>
-#include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/prover/prover.hpp>
-#include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>
-#include <draftproof/tests/support/bucketed_rows.hpp>
+#include <draftproof/sim/simd/dispatch.hpp>
+#include <draftproof/tests/support/enumerated.hpp>
+#include <draftproof/tests/support/exact.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 
 namespace draftproof {
 namespace {
 
 using verifiers::Ladder;
-
-std::vector<Rational> fractions(const nlohmann::json& texts) {
-  std::vector<Rational> values;
-  for (const auto& text : texts) values.emplace_back(text.get<std::string>());
-  return values;
-}
-
-/// p_I by token id, as the plan states it.
-template <class L>
-std::vector<Rational> selected_law(const L& laws, const Ladder::Core<L>& core) {
-  std::vector<Rational> law;
-  for (Token x = 0; x < laws.vocabulary(); ++x) law.push_back(core.selected(laws, x));
-  return law;
-}
-
-TEST(Ladder, LevelsLawAndAcceptanceAreTheReferenceOnes) {
-  std::ifstream file(DRAFTPROOF_SOURCE_DIR "/tests/golden/ladder.json");
-  const auto cases = nlohmann::json::parse(file).at("token");
-  ASSERT_EQ(cases.size(), 40u);
-  for (const auto& entry : cases) {
-    const Rows<Rational> rows(fractions(entry.at("p")), fractions(entry.at("q")));
-    const Ladder::Core<Rows<Rational>> core(rows, entry.at("K"));
-    EXPECT_EQ(selected_law(rows, core), fractions(entry.at("selected_law"))) << entry.dump();
-    EXPECT_EQ(core.plan.acceptance, Rational(entry.at("acceptance").get<std::string>())) << entry.dump();
-  }
-}
-
-/// Output law and probability of each draft position's token being selected, by an enumeration of every branch.
-template <class L>
-ExactLaw<Rational> walk(const L& laws, int drafts) {
-  std::vector<Rational> output(static_cast<std::size_t>(laws.vocabulary()));
-  Rational flag = 0, mass = 0;
-  const Ladder ladder;
-  const auto plan = prepare(ladder, laws, drafts);
-  Explorer<Rational> explorer;
-  Token tuple[max_drafts];
-  EXPECT_TRUE(explorer.explore(
-      [&](Explorer<Rational>& random) {
-        const int count = drafters::Iid{}.draw(laws, drafts, random, tuple);
-        return verify(ladder, DraftedPosition<L>(laws, tuple, count), plan, random);
-      },
-      [&](const Leaf<Rational>& leaf) {
-        mass += leaf.probability;
-        if (leaf.verdict.token >= 0) {
-          output[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
-          flag += leaf.probability;
-        }
-        for (const auto& [token, weight] : leaf.spread)
-          output[static_cast<std::size_t>(token)] += leaf.probability * weight / leaf.spread_total;
-      }));
-  ExactLaw<Rational> law;
-  law.output = output;
-  law.flag = flag;
-  law.mass = mass;
-  return law;
-}
-
-TEST(Ladder, AnyBucketsAreLosslessAndNeverAboveTheOptimum) {
-  int coarse = 0;
-  for (int n = 0; n < 150; ++n) {
-    const Instance instance = generate_instance(31, n, 3, false);
-    InstanceRng dice(32, static_cast<std::uint64_t>(n));
-    Bucketed laws{instance.rows(), {}};
-    for (int x = 0; x < instance.vocabulary(); ++x) laws.bucket.push_back(dice.between(0, instance.vocabulary() - 1));
-    const auto law = walk(laws, instance.drafts);
-    EXPECT_EQ(law.output, normalised(instance.target)) << instance.text();
-    EXPECT_EQ(law.mass, 1);
-    const Ladder::Core<Rows<Rational>> fine(laws, instance.drafts);
-    EXPECT_LE(law.flag, fine.plan.acceptance) << instance.text();
-    coarse += law.flag < fine.plan.acceptance;
-  }
-  EXPECT_GT(coarse, 20);  // buckets without a loss would make the test vacuous
-}
-
-TEST(Ladder, OneTokenABinReachesTheOptimumExactly) {
-  const AnyVerifier& ladder = *registry().verifier("ladder");
-  const AnyDrafter& iid = *registry().drafter("iid");
-  for (int n = 0; n < 2000; ++n) {
-    const Instance instance = generate_instance(41, n, 4, false);
-    const auto rows = instance.rows();
-    const Ladder::Core<Rows<Rational>> core(rows, instance.drafts);
-    // The plan's acceptance against all cuts; for every tenth instance also an enumeration.
-    InstanceAnalysis at(ladder, iid, instance);
-    ASSERT_EQ(core.plan.acceptance, at.optimum()) << instance.text();
-    const auto selected = selected_law(rows, core);
-    Rational overlap = 0;
-    for (Token x = 0; x < rows.vocabulary(); ++x)
-      overlap += std::min(rows.target(x), selected[static_cast<std::size_t>(x)]);
-    ASSERT_EQ(overlap, at.optimum()) << instance.text();
-    if (n % 10 == 0) {
-      ASSERT_EQ(at.law().membership, at.optimum()) << instance.text();
-    }
-  }
-}
 
 /// sum min(p, p_I) of a plan.
 template <class L>
@@ -126,39 +36,16 @@ double planned_acceptance(const L& laws, int drafts) {
 TEST(Ladder, RoundingReachesNoEmptyResidual) {
   const auto explore = [](const Instance& instance) {
     const auto p = normalised(instance.target), q = normalised(instance.proposals.front());
-    const auto doubles = [](const std::vector<Rational>& row) {
-      std::vector<double> values;
-      for (const Rational& value : row) values.push_back(static_cast<double>(value));
-      return values;
-    };
-    const Rows<double> rows(doubles(p), doubles(q));
+    const auto p_double = exact::as_doubles(p), q_double = exact::as_doubles(q);
+    const Rows<double> rows(p_double, q_double);
     const auto decider = registry().verifier("ladder")->explore_on(rows, instance.drafts);
     const auto law = explore_law(*registry().drafter("iid"), *decider, rows, instance.drafts);
     // A dozen roundings on each of at most 8^4 leaves.
-    EXPECT_NEAR(law.membership, iid_optimum(RatioTable(doubles(p), doubles(q)), instance.drafts).acceptance, 1e-12)
+    EXPECT_NEAR(law.membership, iid_optimum(RatioTable(p_double, q_double), instance.drafts).acceptance, 1e-12)
         << instance.text();
   };
   explore(Instance::parse("p=(4 5)/9 q=(2 1)/3 K=2"));
   for (int n = 0; n < 2000; ++n) explore(generate_instance(77, n, 3, false));
-}
-
-TEST(Ladder, RoundingCostsNothingOnCapturedDistributions) {
-  // Narrow bins among wide ones: tokens of 1e-12 beside tokens of 0.1. Slopes and kinks are formed without
-  // cancellation, so each of K chords has a relative error of a few 2^-53, in addition to V truncations of 2^-60.
-  registry();
-  const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");
-  for (std::size_t i = 0; i < source.positions(); i += 12) {
-    const RowPair pair = source.pair(i);
-    const RatioTable table(pair.target, pair.proposals);
-    for (const int drafts : {1, 2, 4, 8})
-      EXPECT_NEAR(planned_acceptance(table, drafts), iid_optimum(table, drafts).acceptance, 1e-12)
-          << "position " << i << ", K = " << drafts;
-  }
-}
-
-/// Acceptance of the bucketed ladder at large V, from its plan: sum min(p, p_I).
-double bucketed_acceptance(const RowPair& pair, int drafts) {
-  return planned_acceptance(FreshRows<double>(pair.target, std::span<const double>(pair.proposals[0])), drafts);
 }
 
 TEST(Ladder, BucketsCloseNinetyNinePercentOfTheGapAtLargeVocabularies) {
@@ -170,11 +57,176 @@ TEST(Ladder, BucketsCloseNinetyNinePercentOfTheGapAtLargeVocabularies) {
     for (int k = 0; k < 4; ++k) b += table.residual_mass(b);
     const double rejection = 1 - table.residual_mass(b);
     const double optimum = iid_optimum(table, 4).acceptance;
-    const double ladder = bucketed_acceptance(pair, 4);
+    const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
+    const double ladder = planned_acceptance(rows, 4);
     EXPECT_GT(optimum - rejection, 1e-3) << spec << ": no gap to close";
     EXPECT_GE((ladder - rejection) / (optimum - rejection), 0.99) << spec;
     EXPECT_LE(ladder, optimum + 1e-9) << spec;  // V truncations of 2^-60 and one rounding a bin
   }
+}
+
+struct Cost {
+  double lost;
+  std::size_t breaks;
+};
+
+/// The loss of acceptance by buckets, and the number of breaks that the sweep moved.
+Cost bucketed_cost(const RowPair& pair, int drafts) {
+  const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
+  const double optimum = iid_optimum(RatioTable(pair.target, pair.proposals), drafts).acceptance;
+  return {optimum - planned_acceptance(rows, drafts),
+          Ladder::Core<FreshRows<double>>(rows, drafts).plan.leaving.size()};
+}
+
+TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
+  registry();
+  std::vector<std::pair<std::string, RowPair>> pairs;
+  for (const char* spec : {"gaussian_logits:vocabulary=4096,sigma=2.5,noise=1",
+                           "gaussian_logits:vocabulary=32000,sigma=2.5,noise=0.3", "zipf:vocabulary=32000"})
+    pairs.emplace_back(spec, parse_family(spec).pair(7, 0));
+  const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");
+  for (std::size_t i = 0; i < source.positions(); i += 8)
+    pairs.emplace_back("captured position " + std::to_string(i), source.pair(i));
+  for (const int drafts : {2, 4, 8}) {
+    double captured = 0, most = 0, breaks = 0;
+    int count = 0;
+    for (const auto& [name, pair] : pairs) {
+      const Cost cost = bucketed_cost(pair, drafts);
+      EXPECT_GE(cost.lost, -1e-9) << name;  // V truncations of 2^-60 and one rounding a bin
+      // Ratios within w of each other exceed their mean by at most w / 4 on average, and a bucket is at most 1/64 of
+      // its ratio wide.
+      EXPECT_LE(cost.lost, 1.0 / 256) << name << ", K = " << drafts;
+      if (name[0] == 'c') {
+        captured += cost.lost;
+        ++count;
+      }
+      most = std::max(most, cost.lost);
+      breaks += static_cast<double>(cost.breaks);
+    }
+    std::cout << "K = " << drafts << ": captured pairs lose " << captured / count << " on average, the worst pair "
+              << most << "; " << breaks / static_cast<double>(pairs.size()) << " breaks leave\n";
+    // If there is surplus, buckets are served whole (ladder_goal.hpp): a twentieth of the possible loss.
+    EXPECT_LE(captured / count, 2e-4) << "K = " << drafts;
+  }
+}
+
+// Half the target is on a token whose proposal mass is less than a unit of 2^-60: it is never drafted, and acceptance
+// is as low as without its proposal mass.
+TEST(BucketedLadder, MassThatIsAsGoodAsUndraftableIsNotForgotten) {
+  for (const int drafts : {2, 4}) {
+    std::vector<double> p{0.5}, q{0x1p-70};
+    for (int x = 0; x < 64; ++x) {
+      p.push_back((1 + x % 7) / (2 * 253.0));
+      q.push_back((1 + x % 5) / 190.0);
+    }
+    q[1] -= 0x1p-70;
+    double rest = 0.5;
+    for (std::size_t x = 1; x < p.size(); ++x) rest -= p[x];
+    p[1] += rest;
+    double left = 1;
+    for (const double weight : q) left -= weight;
+    q[1] += left;
+    const FreshRows<double> rows(p, std::span<const double>(q));
+    const double optimum = iid_optimum(RatioTable(p, std::vector{q}), drafts).acceptance;
+    EXPECT_NEAR((Ladder::Core<FreshRows<double>>(rows, drafts).plan.acceptance), optimum, 1.0 / 256) << drafts;
+    EXPECT_LE(bucketed_cost({.target = p, .proposals = {q}}, drafts).lost, 1.0 / 256) << drafts;
+  }
+}
+
+TEST(BucketedLadder, PlansAreTheSameAtEveryWidth) {
+  registry();
+  const RowPair pair = parse_family("gaussian_logits:vocabulary=4099,sigma=2.5,noise=1").pair(7, 0);
+  const std::vector<float> p(pair.target.begin(), pair.target.end());
+  const std::vector<float> q(pair.proposals[0].begin(), pair.proposals[0].end());
+  const FreshRows<float> rows(p, std::span<const float>(q));
+  std::vector<double> level, slope;
+  for (const simd::Width width : simd::widths) {
+    if (width > simd::widest()) continue;
+    const simd::Using use(width);
+    const Ladder::Core<FreshRows<float>> core(rows, 4);
+    if (level.empty()) {
+      level = core.plan.level;
+      slope = core.plan.slope;
+    }
+    EXPECT_EQ(core.plan.level, level) << simd::name_of(width);
+    EXPECT_EQ(core.plan.slope, slope) << simd::name_of(width);
+  }
+}
+
+TEST(BucketedLadder, StatesALawWhateverItAimedAt) {
+  registry();
+  for (const char* spec : {"gaussian_logits:vocabulary=4096,sigma=2.5,noise=1",
+                           "gaussian_logits:vocabulary=4096,sigma=1,noise=0.02", "zipf:vocabulary=4096"})
+    for (const int drafts : {1, 2, 4, 8, 16}) {
+      const RowPair pair = parse_family(spec).pair(7, 0);
+      const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
+      const Ladder::Core<FreshRows<double>> core(rows, drafts);
+      double sum = 0;
+      for (Token x = 0; x < rows.vocabulary(); ++x) sum += core.selected(rows, x);
+      EXPECT_NEAR(sum, 1, 1e-11) << spec;  // 4096 tokens of a few 2^-53 each, and as many truncations
+      for (std::size_t i = 1; i < core.plan.slope.size(); ++i)
+        EXPECT_LE(core.plan.slope[i], core.plan.slope[i - 1] * (1 + 1e-12)) << spec << ": not concave at " << i;
+      for (const double level : core.plan.level) EXPECT_TRUE(level >= 0 && level <= 1);
+    }
+}
+
+/// Bins for which a plan distinguishes few stretches.
+struct FewStretches : BucketBins {
+  static constexpr int most_stretches = 16;
+  explicit FewStretches(const BucketBins& all) : BucketBins(all) {}
+};
+
+TEST(BucketedLadder, JoinsWhatItsMemoryHasNoRoomFor) {
+  registry();
+  const RowPair pair = parse_family("gaussian_logits:vocabulary=32000,sigma=2.5,noise=0.5").pair(7, 0);
+  const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
+  const BucketBins bins = rows.bins();
+  const FixedCoverage<double> coverage(8);
+  const auto free = plan_ladder(rows, bins, coverage, true),
+             held = plan_ladder(rows, FewStretches(bins), coverage, true);
+  EXPECT_GT(free.leaving.size(), 64u);
+  EXPECT_LT(held.leaving.size(), 16u);
+  double served = 0, of_free = 0, of_held = 0;
+  int slopes = 1;
+  for (std::size_t i = 0; i < bins.ratios().size(); ++i) {
+    const double q = bins.proposal_below(static_cast<int>(i) + 1) - bins.proposal_below(static_cast<int>(i));
+    served += q * held.slope[i];
+    of_free += q * std::min(free.slope[i], bins.ratios()[i]);
+    of_held += q * std::min(held.slope[i], bins.ratios()[i]);
+    slopes += i > 0 && held.slope[i] != held.slope[i - 1];
+    EXPECT_LE(held.slope[i], held.slope[i == 0 ? 0 : i - 1] * (1 + 1e-12)) << "not concave at " << i;
+  }
+  EXPECT_NEAR(served, 1, 1e-11);  // a thousand products and truncations
+  EXPECT_LE(slopes, 16);
+  EXPECT_LE(of_held, of_free + 1e-3);
+  // Nearly all mass lies within five octaves, a third of an octave per stretch: at most a quarter of that width is
+  // lost.
+  EXPECT_GE(of_held, of_free - 1.0 / 16);
+}
+
+TEST(BucketedLadder, IsLosslessWhenBucketsHoldSeveralTokens) {
+  // Ratios that share buckets, with much surplus, with little and with none.
+  std::mt19937 words(3);
+  int whole = 0;
+  for (int round = 0; round < 120; ++round) {
+    std::vector<double> p, q;
+    const double steps[] = {0.3, 1.02, 2.5};
+    for (int x = 0; x < 7; ++x) {
+      q.push_back(1 + static_cast<double>(words() % 9));
+      const double near = 1 + static_cast<double>(words() % 128) / 4096;
+      p.push_back(q.back() * near * std::pow(steps[round % 3], static_cast<double>(words() % 3)));
+      if (words() % 12 == 0) (words() % 2 ? p : q).back() = 0;
+    }
+    p = examples::normalised(p);
+    q = examples::normalised(q);
+    const FreshRows<double> rows(p, std::span<const double>(q));
+    const int drafts = 1 + round % 3;
+    const auto law = enumerated<drafters::Iid>(Ladder{}, rows, drafts).output;
+    // 7^3 tuples of a few branches, each a product of ten factors that err by 2^-52 or by truncations of 2^-60.
+    for (std::size_t x = 0; x < p.size(); ++x) ASSERT_NEAR(law[x], p[x], 1e-12) << "round " << round;
+    whole += rows.bins().size() < 6;
+  }
+  EXPECT_GT(whole, 40);  // buckets of one token each would make the test vacuous
 }
 
 }  // namespace

@@ -1,18 +1,31 @@
-// The ladder for drafts without replacement: reference values, its selected law by enumeration, the optimum of its
-// draft law, and buckets of any shape, all in fractions; on captured rows in double.
+// The ladder for drafts without replacement beyond what both ladders have (ladders_test.cpp): its choice among
+// drafts, its race and buckets, and drafts that go on uniformly.
 #include <algorithm>
-#include <fstream>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+#include <rapidcheck/gtest.h>
 
+#include <draftproof/captures/family.hpp>
 #include <draftproof/captures/source.hpp>
+#include <draftproof/mutants/ladder_choice.hpp>
 #include <draftproof/optimum/exponential_clocks.hpp>
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/optimum/laws/closed_forms.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
+#include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>
-#include <draftproof/tests/support/bucketed_rows.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/tests/support/enumerated.hpp>
+#include <draftproof/tests/support/exact.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
+#include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder_wor.hpp>
 
 namespace draftproof {
@@ -20,111 +33,9 @@ namespace {
 
 using verifiers::LadderWor;
 
-std::vector<Rational> wor_fractions(const nlohmann::json& texts) {
-  std::vector<Rational> values;
-  for (const auto& text : texts) values.emplace_back(text.get<std::string>());
-  return values;
-}
-
-/// p_I by token, as the plan states it.
-template <class L>
-auto planned_wor_law(const L& laws, int drafts) {
-  const auto plan = LadderWor{}.prepare(laws, drafts);
-  std::vector<typename L::Scalar> law;
-  for (Token x = 0; x < laws.vocabulary(); ++x) law.push_back(plan.core().selected(laws, x));
-  return law;
-}
-
-/// Output law and acceptance by an enumeration of every branch.
-struct Enumerated {
-  std::vector<Rational> output;
-  Rational accepted = 0;
-};
-template <class L>
-Enumerated enumerate_wor(const L& laws, int drafts) {
-  Enumerated law;
-  law.output.resize(static_cast<std::size_t>(laws.vocabulary()));
-  const LadderWor ladder;
-  const auto plan = ladder.prepare(laws, drafts);
-  Explorer<Rational> explorer;
-  Token tuple[max_drafts];
-  EXPECT_TRUE(explorer.explore(
-      [&](Explorer<Rational>& random) {
-        const int count = drafters::WithoutReplacement{}.draw(laws, drafts, random, tuple);
-        return verify(ladder, DraftedPosition<L>(laws, tuple, count), plan, random);
-      },
-      [&](const Leaf<Rational>& leaf) {
-        if (leaf.verdict.token >= 0) {
-          law.output[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
-          law.accepted += leaf.probability;
-        }
-        for (const auto& [token, weight] : leaf.spread)
-          law.output[static_cast<std::size_t>(token)] += leaf.probability * weight / leaf.spread_total;
-      }));
-  return law;
-}
-
-/// Law of the selected draft alone: the decision without its accept test.
-template <class L>
-std::vector<Rational> enumerated_selection(const L& laws, int drafts) {
-  std::vector<Rational> law(static_cast<std::size_t>(laws.vocabulary()));
-  const auto plan = LadderWor{}.prepare(laws, drafts);
-  Explorer<Rational> explorer;
-  Token tuple[max_drafts];
-  EXPECT_TRUE(explorer.explore(
-      [&](Explorer<Rational>& random) {
-        const int count = drafters::WithoutReplacement{}.draw(laws, drafts, random, tuple);
-        const int chosen = choose_distinct(DraftedPosition<L>(laws, tuple, count), plan.core(), random);
-        return accepted(tuple[chosen], chosen);
-      },
-      [&](const Leaf<Rational>& leaf) { law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability; }));
-  return law;
-}
-
-TEST(LadderWor, LawAndAcceptanceAreTheReferenceOnes) {
-  std::ifstream file(DRAFTPROOF_SOURCE_DIR "/tests/golden/ladder_wor.json");
-  const auto cases = nlohmann::json::parse(file).at("token");
-  ASSERT_EQ(cases.size(), 40u);
-  for (const auto& entry : cases) {
-    const Rows<Rational> rows(wor_fractions(entry.at("p")), wor_fractions(entry.at("q")));
-    const int drafts = entry.at("K");
-    EXPECT_EQ(planned_wor_law(rows, drafts), wor_fractions(entry.at("selected_law"))) << entry.dump();
-    EXPECT_EQ(enumerate_wor(rows, drafts).accepted, Rational(entry.at("acceptance").get<std::string>()))
-        << entry.dump();
-  }
-}
-
-TEST(LadderWor, TheSelectedDraftHasThePlannedLawInAnyBuckets) {
-  int coarse = 0;
-  for (int n = 0; n < 120; ++n) {
-    const Instance instance = generate_instance(51, n, 3, false);
-    InstanceRng dice(52, static_cast<std::uint64_t>(n));
-    Bucketed laws{instance.rows(), {}};
-    for (int x = 0; x < instance.vocabulary(); ++x) laws.bucket.push_back(dice.between(0, instance.vocabulary() - 1));
-    EXPECT_EQ(enumerated_selection(laws, instance.drafts), planned_wor_law(laws, instance.drafts)) << instance.text();
-    const auto law = enumerate_wor(laws, instance.drafts);
-    EXPECT_EQ(law.output, normalised(instance.target)) << instance.text();
-    const auto fine = enumerate_wor(Rows<Rational>(laws), instance.drafts);
-    EXPECT_LE(law.accepted, fine.accepted) << instance.text();
-    coarse += law.accepted < fine.accepted;
-  }
-  EXPECT_GT(coarse, 15);  // buckets without a loss would make the test vacuous
-}
-
-TEST(LadderWor, OneTokenABinReachesTheOptimumExactly) {
-  const AnyVerifier& ladder = *registry().verifier("ladder_wor");
-  const AnyDrafter& drafter = *registry().drafter("without_replacement");
-  for (int n = 0; n < 400; ++n) {
-    const Instance instance = generate_instance(61, n, 4, false);
-    InstanceAnalysis at(ladder, drafter, instance);
-    ASSERT_EQ(at.law().membership, at.optimum()) << instance.text();
-    const auto rows = instance.rows();
-    const auto selected = planned_wor_law(rows, instance.drafts);
-    Rational overlap = 0;
-    for (Token x = 0; x < rows.vocabulary(); ++x)
-      overlap += std::min(rows.target(x), selected[static_cast<std::size_t>(x)]);
-    ASSERT_EQ(overlap, at.optimum()) << instance.text();
-  }
+template <class V, class L>
+auto law_of_wor(const V& verifier, const L& laws, int drafts) {
+  return enumerated<drafters::WithoutReplacement>(verifier, laws, drafts);
 }
 
 // The race in double against all subsets in fractions. The integral errs by 1e-14 of itself, and V terms round.
@@ -133,12 +44,8 @@ TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
   for (int n = 0; n < 150; ++n) {
     const Instance instance = generate_instance(71, n, 5, false);
     const auto exact = instance.rows();
-    const auto doubles = [](const std::vector<Rational>& row) {
-      std::vector<double> values;
-      for (const Rational& value : row) values.push_back(static_cast<double>(value));
-      return values;
-    };
-    const Rows<double> rows(doubles(normalised(instance.target)), doubles(normalised(instance.proposals.front())));
+    const Rows<double> rows(exact::as_doubles(normalised(instance.target)),
+                            exact::as_doubles(normalised(instance.proposals.front())));
     const auto bins = exact.bins();
     const auto near = rows.bins();
     if (bins.by_token() != near.by_token()) continue;  // equal ratios that round to different ones
@@ -154,37 +61,388 @@ TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
   EXPECT_GT(compared, 100);
 }
 
-/// sum min(p, p_I) of a plan.
-template <class L>
-double planned_wor_acceptance(const L& laws, int drafts) {
-  const auto plan = LadderWor{}.prepare(laws, drafts);
-  double sum = 0;
-  for (Token x = 0; x < laws.vocabulary(); ++x) sum += std::min(laws.target(x), plan.core().selected(laws, x));
-  return sum;
+// The choice among drafts without replacement of a group G with H above and Z below (ladder/distinct_choice.hpp) has
+// law q(x) / q(G) (F(H + G) - F(H)), for any three sets: on RapidCheck's instances, by an enumeration of every branch
+// in fractions. Choices that look right have another law.
+
+/// Rows whose tokens are in three bins, whatever their ratios.
+struct InThreeBins : Rows<Rational> {
+  struct Bins {
+    std::array<Rational, 4> below{};
+    int size() const { return 3; }
+    const Rational& proposal_below(int i) const { return below[static_cast<std::size_t>(i)]; }
+  };
+  std::vector<int> bin_of;
+
+  Bins bins() const {
+    Bins bins;
+    for (Token x = 0; x < vocabulary(); ++x)
+      for (int i = bin_of[static_cast<std::size_t>(x)]; i < 3; ++i)
+        bins.below[static_cast<std::size_t>(i) + 1] += proposal(x);
+    return bins;
+  }
+  int bin(const Bins&, Token x) const { return bin_of[static_cast<std::size_t>(x)]; }
+};
+
+/// What a choice reads of a ladder: every break is up in every trial.
+struct ThreeGroups {
+  InThreeBins::Bins bins;
+  LadderLevels<Rational> levels{std::vector<Rational>{0, 1, 1}};
+  int bin(const InThreeBins& laws, Token x) const { return laws.bin(bins, x); }
+};
+
+/// A choice among the drafts, taken for a decision.
+template <class Choice>
+struct Chooses {
+  template <class P, class R>
+  Verdict verify(const P& at, R& random) const {
+    const int chosen = choose_distinct(at, ThreeGroups{at.laws().bins()}, random, Choice{});
+    return accepted(at.draft(chosen), chosen);
+  }
+};
+template <class Choice>
+std::vector<Rational> chosen_by(const InThreeBins& laws, int drafts) {
+  return law_of_wor(Chooses<Choice>{}, laws, drafts).output;
 }
 
-TEST(LadderWor, CapturedRowsReachTheOptimumAndBucketsNearlyDo) {
+/// Whether the choice has the law of the theorem in each of the three groups. The chosen draft lies in the best bin
+/// that is drafted, so Pr(best = i) is F(first i + 1 bins) - F(first i).
+template <class Choice>
+bool has_the_law(const InThreeBins& laws, int drafts) {
+  const auto bins = laws.bins();
+  const std::vector<Rational> law = chosen_by<Choice>(laws, drafts);
+  std::array<Rational, 3> best{};
+  for (Token x = 0; x < laws.vocabulary(); ++x)
+    best[static_cast<std::size_t>(laws.bin(bins, x))] += law[static_cast<std::size_t>(x)];
+  for (Token x = 0; x < laws.vocabulary(); ++x) {
+    const int i = laws.bin(bins, x);
+    const Rational width = bins.proposal_below(i + 1) - bins.proposal_below(i);
+    if (width == 0) continue;
+    if (law[static_cast<std::size_t>(x)] * width != laws.proposal(x) * best[static_cast<std::size_t>(i)])
+      return false;
+  }
+  return true;
+}
+
+InThreeBins split(const Instance& instance, std::vector<int> bins) { return {instance.rows(), std::move(bins)}; }
+
+RC_GTEST_PROP(DistinctChoice, HasTheLawOfTheProposalOnItsGroup, (const Instance& instance)) {
+  const auto bins = *rc::gen::container<std::vector<int>>(instance.target.size(), rc::gen::inRange(0, 3));
+  RC_CLASSIFY(has_the_law<mutants::detail::FirstOfGroup>(split(instance, bins), instance.drafts),
+              "the first draft would do");
+  RC_ASSERT(has_the_law<DistinctChoice>(split(instance, bins), instance.drafts));
+}
+
+// The smallest instance: V = 3, K = 2, one token above the group.
+TEST(DistinctChoice, FirstAndLastDraftDoNotHaveIt) {
+  const Instance instance = Instance::parse("p=(1 1 1) q=(3 2 1) K=2");
+  const InThreeBins laws = split(instance, {0, 1, 1});
+  EXPECT_TRUE(has_the_law<DistinctChoice>(laws, 2));
+  EXPECT_FALSE(has_the_law<mutants::detail::FirstOfGroup>(laws, 2));
+  EXPECT_FALSE(has_the_law<mutants::detail::LastOfGroup>(laws, 2));
+  const auto first = chosen_by<mutants::detail::FirstOfGroup>(laws, 2),
+             last = chosen_by<mutants::detail::LastOfGroup>(laws, 2);
+  EXPECT_EQ(std::pair(first[1], first[2]), std::pair(Rational("1/12"), Rational("1/15")));
+  EXPECT_EQ(std::pair(last[1], last[2]), std::pair(Rational("1/15"), Rational("1/12")));
+}
+
+// On buckets of rows: coverage against a race token by token, and draws from what is left of the bins.
+
+/// Every break between `bins`, and the ends.
+std::vector<int> all_breaks(const auto& bins) {
+  std::vector<int> breaks(static_cast<std::size_t>(bins.size()) + 1);
+  std::iota(breaks.begin(), breaks.end(), 0);
+  return breaks;
+}
+
+/// F at these breaks, as a plan of them has it.
+WorCoverage<double> at_breaks(const WorCoverage<double>& coverage, const std::vector<int>& breaks) {
+  return coverage.rough() ? coverage.refined(breaks) : coverage;
+}
+
+// Buckets, whose light tokens enter by sums of powers, against the race token by token of another program. Both
+// integrals err by at most 1e-13, and V masses are added in double on either side. The same where bins are joined: F
+// at the breaks that are left is the same.
+TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
   registry();
-  for (const char* file : {"/data/stories512_positions.npz", "/data/mixed32k_positions.npz"}) {
-    const Source source = Source::open(DRAFTPROOF_SOURCE_DIR + std::string(file));
-    const std::size_t step = source.pair(0).target.size() > 1000 ? 16 : 24;
-    for (const int drafts : {1, 2, 3, 4, 8}) {
-      double lost = 0;
-      int positions = 0;
-      for (std::size_t i = 0; i < source.positions(); i += step, ++positions) {
-        const RowPair pair = source.pair(i);
-        const RatioTable table(pair.target, pair.proposals);
-        const double optimum = without_replacement_optimum(table, drafts).acceptance;
-        // Both integrals err by 1e-14 of themselves and round V times.
-        EXPECT_NEAR(planned_wor_acceptance(table, drafts), optimum, 1e-12) << file << " position " << i;
-        const std::vector<float> p(pair.target.begin(), pair.target.end()),
-            q(pair.proposals[0].begin(), pair.proposals[0].end());
-        const FreshRows<float> rows{std::span<const float>(p), std::span<const float>(q)};
-        lost += optimum - planned_wor_acceptance(rows, drafts);
-      }
-      EXPECT_LE(lost / positions, 5e-4) << file << ", K = " << drafts;
+  for (const char* spec : {"gaussian_logits:vocabulary=32000,sigma=2.5,noise=1", "zipf:vocabulary=4096",
+                           "gaussian_logits:vocabulary=4096,sigma=0.3,noise=1"}) {
+    const RowPair pair = parse_family(spec).pair(7, 0);
+    const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
+    const RatioTable table(pair.target, pair.proposals);
+    const auto bins = rows.bins();
+    const double tolerance = 2e-13 + 2 * rows.vocabulary() * 0x1p-53;
+    for (const int drafts : {2, 3, 4, 8, 12}) {
+      const RaceBins race(rows, bins, drafts);
+      const auto with_light = [](const auto& powers) { return powers[1] > 0; };
+      EXPECT_GT(std::count_if(race.light.begin(), race.light.end(), with_light), bins.size() / 4) << spec;
+      const WorCoverage<double> rough(rows, bins, drafts), coverage = at_breaks(rough, all_breaks(bins));
+      std::vector<int> few{0};
+      for (int i = 5; i < bins.size(); i += 7) few.push_back(i);
+      few.push_back(bins.size());
+      const WorCoverage<double> joined = at_breaks(rough, few);
+      const auto missed = missed_without_replacement(table, drafts);
+      std::vector<std::size_t> end(static_cast<std::size_t>(bins.size()) + 1, 0);  // of bin i in the table's order
+      for (std::size_t j = 0; j < table.order().size(); ++j)
+        if (const Token x = table.order()[j]; rows.proposal(x) > 0)
+          end[static_cast<std::size_t>(rows.bin(bins, x)) + 1] = j + 1;
+      int compared = 0;
+      for (int i = 1; i < bins.size(); ++i)
+        if (const std::size_t j = end[static_cast<std::size_t>(i)]; j > 0) {
+          ASSERT_NEAR(coverage.covered(i), missed[j], tolerance) << spec << ", K = " << drafts << ", break " << i;
+          ASSERT_NEAR(rough.covered(i), missed[j], drafts > 2 ? 1e-5 : tolerance) << spec << ", K = " << drafts;
+          if (i % 7 == 5) {
+            ASSERT_NEAR(joined.covered(i), missed[j], tolerance) << spec << ", K = " << drafts << ", break " << i;
+          }
+          ++compared;
+        }
+      EXPECT_GT(compared, bins.size() / 2);
     }
   }
+}
+
+TEST(LadderWor, EveryRegisterWidthGivesTheSameBits) {
+  registry();
+  const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");
+  const simd::Using before(simd::in_use());
+  for (const RowPair& pair :
+       {source.pair(0), parse_family("gaussian_logits:vocabulary=9001,sigma=2,noise=1").pair(3, 0)}) {
+    const std::vector<float> p(pair.target.begin(), pair.target.end()),
+        q(pair.proposals[0].begin(), pair.proposals[0].end());
+    const FreshRows<float> rows{std::span<const float>(p), std::span<const float>(q)};
+    const auto bins = rows.bins();
+    for (const int drafts : {2, 3, 4, 8, 12}) {
+      simd::use(simd::Width::scalar);
+      const WorCoverage<double> rough(rows, bins, drafts), scalar = at_breaks(rough, all_breaks(bins));
+      for (const simd::Width width : {simd::Width::avx2, simd::Width::avx512}) {
+        if (simd::widest() < width) continue;
+        simd::use(width);
+        const WorCoverage<double> near(rows, bins, drafts), wide = at_breaks(near, all_breaks(bins));
+        for (int i = 0; i < bins.size(); ++i) {
+          EXPECT_EQ(near.covered(i), rough.covered(i)) << i;
+          EXPECT_EQ(wide.chord(i, i + 1), scalar.chord(i, i + 1)) << i;
+        }
+      }
+    }
+  }
+}
+
+// The bound that stands for the mass beside the K - 1 largest tokens, where it is hard to find: one token has nearly
+// all the mass, few tokens are large, or the support is hardly larger than K.
+TEST(LadderWor, TheSlowestClocksAreBoundedFromBelow) {
+  for (const int tokens : {3, 40, 5000})
+    for (const double rest : {1e-20, 1e-9, 1e-4, 0.5}) {
+      std::vector<float> q(6000, 0.0f);
+      for (int x = 0; x < tokens; ++x) q[static_cast<std::size_t>(7 * x % 6000)] = static_cast<float>(rest / tokens);
+      q[3] = static_cast<float>(1 - rest);
+      const FreshRows<float> rows{std::span<const float>(q), std::span<const float>(q)};
+      const auto bins = rows.bins();
+      for (const int drafts : {2, 4, 8}) {
+        std::vector<double> falling(q.begin(), q.end());
+        std::sort(falling.begin(), falling.end());
+        double exact = 0;
+        for (std::size_t x = 0; x + static_cast<std::size_t>(drafts - 1) < falling.size(); ++x) exact += falling[x];
+        const RaceBins race(rows, bins, drafts);
+        EXPECT_LE(race.slowest, exact * (1 + 1e-9)) << tokens << " tokens of " << rest << ", K = " << drafts;
+        EXPECT_GE(race.slowest, exact * 0.5) << tokens << " tokens of " << rest << ", K = " << drafts;
+      }
+    }
+}
+
+// Draws after the race, on fresh rows: the integers of the tokens that are left, in token order.
+TEST(LadderWor, FreshRowsDrawWhatIsLeftOfTheBinsBelow) {
+  registry();
+  const RowPair pair = parse_family("gaussian_logits:vocabulary=3001,sigma=2,noise=1").pair(5, 0);
+  const std::vector<float> p(pair.target.begin(), pair.target.end()),
+      q(pair.proposals[0].begin(), pair.proposals[0].end());
+  const FreshRows<float> rows{std::span<const float>(p), std::span<const float>(q)};
+  const auto bins = rows.bins();
+  const double sum = std::accumulate(q.begin(), q.end(), 0.0);  // the last bin has what it lacks
+  for (const int first : {1, bins.size() / 3, 3 * bins.size() / 4}) {
+    std::vector<Token> below;
+    for (Token x = 0; x < rows.vocabulary(); ++x)
+      if (rows.proposal(x) > 0 && rows.bin(bins, x) >= first) below.push_back(x);
+    ASSERT_GT(below.size(), 3u);
+    const Token seen[] = {below.back(), below[0], below[below.size() / 2]};
+    std::vector<std::pair<Token, Fixed>> left;
+    Fixed all = 0;
+    for (const Token x : below)
+      if (!among(x, seen, 3)) left.emplace_back(x, all += to_fixed(rows.proposal(x)));
+    const RemainingBins remaining(rows, bins, first, seen, 3);
+    EXPECT_NEAR(remaining.mass(), from_fixed(all), 1e-12 + std::abs(1 - sum));
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      const std::uint64_t word = i * 0x9E3779B97F4A7C15;
+      const auto place = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(all)));
+      const auto token =
+          std::find_if(left.begin(), left.end(), [place](const auto& one) { return place < one.second; });
+      EXPECT_EQ(remaining.draw(word), token->first) << first;
+    }
+    const RemainingBins none(rows, bins, bins.size(), seen, 0);
+    EXPECT_EQ(none.mass(), 0);
+    EXPECT_EQ(none.draw(0), no_token);
+  }
+}
+
+// One token has nearly all of q and the third draft nearly none: slopes of F reach 2^149, and times 2^155.
+TEST(LadderWor, SelectedLawsSumToOneWhereDraftsAllButCannotBe) {
+  const std::vector<double> p{0x1p-24, 0x1p-126, 0x1p-1074, 0.5, 0.5 - 0x1p-24},
+      q{1 - 0x1p-24, 0x1p-24, 0x1p-1074, 0, 0x1p-149};
+  const auto total = [](const auto& laws, int drafts) {
+    const auto plan = verifiers::LadderWor{}.prepare(laws, drafts);
+    double sum = 0;
+    for (Token x = 0; x < laws.vocabulary(); ++x) sum += plan.core().selected(laws, x);
+    return sum;
+  };
+  const Rows<double> rows(p, q);
+  const FreshRows<double> fresh{std::span<const double>(p), std::span<const double>(q)};
+  for (const int drafts : {1, 2, 3}) {  // with four the slope at the denormal, 2^1074, is no double
+    EXPECT_NEAR(total(rows, drafts), 1, 1e-13) << drafts;
+    EXPECT_NEAR(total(fresh, drafts), 1, 1e-13) << drafts;
+  }
+}
+
+// Drafts that go on uniformly where q runs out.
+
+using verifiers::LadderWor;
+
+/// Weights from 0 to `most`, q with `support` tokens, and K larger than that.
+Instance exhausted_instance(InstanceRng& dice, int vocabulary, int support, int most) {
+  Instance instance;
+  for (int x = 0; x < vocabulary; ++x) instance.target.push_back(dice.between(0, most));
+  instance.proposals.emplace_back();
+  for (int x = 0; x < vocabulary; ++x) instance.proposals[0].push_back(x < support ? dice.between(1, most) : 0);
+  for (int x = vocabulary; x-- > 1;)
+    std::swap(instance.proposals[0][static_cast<std::size_t>(x)],
+              instance.proposals[0][static_cast<std::size_t>(dice.between(0, x))]);
+  instance.target[static_cast<std::size_t>(dice.between(0, vocabulary - 1))] += 1;
+  instance.drafts = dice.between(support + 1, std::min(vocabulary, support + 2));
+  return instance;
+}
+
+TEST(LadderUniformRest, TheLawIsExactAndTheOptimumAttained) {
+  const AnyVerifier& ladder = *registry().verifier("ladder_wor");
+  const AnyDrafter& drafter = *registry().drafter("without_replacement_uniform");
+  int between = 0;
+  for (int n = 0; n < 1200; ++n) {
+    InstanceRng dice(81, static_cast<std::uint64_t>(n));
+    const int vocabulary = dice.between(2, 6), support = dice.between(1, std::min(vocabulary - 1, 2));
+    const Instance instance = exhausted_instance(dice, vocabulary, support, n % 2 == 0 ? 4 : 30);
+    InstanceAnalysis at(ladder, drafter, instance);
+    ASSERT_TRUE(at.law().complete) << instance.text();
+    ASSERT_EQ(at.law().output, normalised(instance.target)) << instance.text();
+    ASSERT_EQ(at.law().membership, at.optimum()) << instance.text();
+    ASSERT_EQ(at.law().flag, at.optimum()) << instance.text();
+    const auto rows = instance.rows();
+    const auto plan = LadderWor{}.prepare(rows, instance.drafts);
+    ASSERT_TRUE(plan.rest) << instance.text();
+    Rational overlap = 0, selected = 0;
+    for (Token x = 0; x < vocabulary; ++x) {
+      const bool inside = rows.proposal(x) > 0;
+      const Rational one = inside ? rows.target(x) : plan.rest->selected(x);
+      selected += one;
+      overlap += std::min(rows.target(x), one);
+    }
+    ASSERT_EQ(selected, 1) << instance.text();
+    ASSERT_EQ(overlap, at.optimum()) << instance.text();
+    between += at.optimum() < 1;
+  }
+  EXPECT_GT(between, 200);  // where everything is accepted a choice cannot be wrong
+}
+
+// While the support of q lasts the two draft laws are one.
+TEST(LadderUniformRest, BothDraftLawsAgreeWhileTheSupportLasts) {
+  const AnyVerifier& ladder = *registry().verifier("ladder_wor");
+  for (int n = 0; n < 60; ++n) {
+    InstanceRng dice(82, static_cast<std::uint64_t>(n));
+    Instance instance = exhausted_instance(dice, 4, 3, 9);
+    instance.drafts = dice.between(1, 3);
+    InstanceAnalysis stop(ladder, *registry().drafter("without_replacement"), instance),
+        uniform(ladder, *registry().drafter("without_replacement_uniform"), instance);
+    EXPECT_EQ(stop.law().membership, uniform.law().membership) << instance.text();
+    EXPECT_EQ(stop.law().membership, stop.optimum()) << instance.text();
+  }
+}
+
+/// Share of accepted trials.
+template <class L>
+double accepted_share(const L& laws, int drafts, int trials) {
+  const LadderWor ladder;
+  const auto plan = ladder.prepare(laws, drafts);
+  int accepted = 0;
+  Token tuple[max_drafts];
+  for (int t = 0; t < trials; ++t) {
+    Philox draws(3, static_cast<std::uint64_t>(t), Philox::Role::draft),
+        random(4, static_cast<std::uint64_t>(t), Philox::Role::verify);
+    const int count = drafters::WithoutReplacementUniform{}.draw(laws, drafts, draws, tuple);
+    const Verdict verdict = ladder.verify(DraftedPosition<L>(laws, tuple, count), plan, random);
+    accepted += verdict.accepted >= 0;
+    EXPECT_EQ(verdict.accepted >= 0, among(verdict.token, tuple, count));
+  }
+  return accepted / static_cast<double>(trials);
+}
+
+// On fresh rows the tokens that q lacks are in buckets: every branch of a decision, in double. Sums over the
+// vocabulary truncate by at most V 2^-60, the masses of a branch round a few times: 1e-12 is far above both.
+int exhausted = 0;  ///< times that a tuple went beyond the support of q
+struct CountsExhausted : drafters::WithoutReplacementUniform {
+  template <class L, class R>
+  int draw(const L& laws, int drafts, R& random, Token* out) const {
+    const int count = drafters::WithoutReplacementUniform::draw(laws, drafts, random, out);
+    exhausted += count == drafts && !(laws.proposal(out[count - 1]) > 0);
+    return count;
+  }
+};
+TEST(LadderUniformRest, BucketsOfFreshRowsHaveTheExactLaw) {
+  int joined = 0;
+  for (int n = 0; n < 200; ++n) {
+    InstanceRng dice(83, static_cast<std::uint64_t>(n));
+    const int vocabulary = dice.between(3, 9), support = dice.between(1, 2);
+    std::vector<double> p, q;
+    for (int x = 0; x < vocabulary; ++x) {
+      p.push_back(n % 2 == 0 ? dice.between(0, 9) : 100 + dice.between(0, 2));  // far apart, or several to a bucket
+      q.push_back(x < support ? dice.between(1, 9) : 0);
+    }
+    p[0] += 1;
+    p = examples::normalised(p);
+    q = examples::normalised(q);
+    const int drafts = dice.between(support + 1, std::min(vocabulary, support + 2));
+    const FreshRows<double> rows{std::span<const double>(p), std::span<const double>(q)};
+    const auto law = enumerated<CountsExhausted>(LadderWor{}, rows, drafts).output;
+    for (std::size_t x = 0; x < p.size(); ++x)
+      EXPECT_NEAR(law[x], p[x], 1e-12) << "instance " << n << ", token " << x;
+    Token all[max_drafts];
+    for (Token x = 0; x < support; ++x) all[x] = x;
+    const RestBuckets<HostWorkspace> buckets(HostWorkspace{}, rows, all, support);
+    joined += buckets.size() - 1 < vocabulary - support;
+  }
+  EXPECT_GT(exhausted, 1000);
+  EXPECT_GT(joined, 50);  // buckets of one token each would be those of the other test
+}
+
+// Drafts of a truncated row: three tokens of it are left, the target has 512. Five standard errors of the share; of
+// its few positions one in a million would miss by chance.
+TEST(LadderUniformRest, TruncatedRowsReachTheOptimum) {
+  registry();
+  const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");
+  for (std::size_t i = 0; i < source.positions(); i += 97)
+    for (const int drafts : {4, 8}) {
+      RowPair pair = source.pair(i);
+      auto& q = pair.proposals[0];
+      std::vector<double> falling = q;
+      std::sort(falling.rbegin(), falling.rend());
+      double sum = 0;
+      for (double& one : q) sum += one = one < falling[2] ? 0 : one;
+      for (double& one : q) one /= sum;
+      const RatioTable table(pair.target, pair.proposals);
+      const double optimum = optima::WithoutReplacementUniform::find(table, drafts)->lower;
+      const std::vector<float> p(pair.target.begin(), pair.target.end()), narrow(q.begin(), q.end());
+      const FreshRows<float> rows{std::span<const float>(p), std::span<const float>(narrow)};
+      constexpr int trials = 4000;
+      const double error = 5 * std::sqrt(std::max(optimum * (1 - optimum), 1e-3) / trials);
+      EXPECT_NEAR(accepted_share(table, drafts, trials), optimum, error) << "position " << i << ", K = " << drafts;
+      EXPECT_NEAR(accepted_share(rows, drafts, trials / 10), optimum, error * std::sqrt(10.0))
+          << "position " << i << ", K = " << drafts;
+    }
 }
 
 }  // namespace

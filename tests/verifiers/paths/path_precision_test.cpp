@@ -5,13 +5,17 @@
 
 #include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/drafters/trees/trees.hpp>
+#include <draftproof/tests/support/chosen_law.hpp>
 #include <draftproof/tests/support/small_models.hpp>
+#include <draftproof/tests/support/weighted_models.hpp>
 #include <draftproof/verifiers/paths/branch_reentry.hpp>
 #include <draftproof/verifiers/paths/greatest/order_buckets.hpp>
 #include <draftproof/verifiers/paths/greedy_block.hpp>
 #include <draftproof/verifiers/paths/greedy_multipath_block.hpp>
+#include <draftproof/verifiers/paths/ladder_block.hpp>
 #include <draftproof/verifiers/paths/layerwise_rejection.hpp>
 #include <draftproof/verifiers/paths/traversal.hpp>
 
@@ -23,6 +27,7 @@ using Law = std::map<Tokens, double>;
 template <class V, class D, class L>
 Law law_of(const ConditionalModel<L>& conditionals, const TreeShape& shape) {
   Law law;
+  PathDeciderOf<V, L, Explorer<double>> decider({}, conditionals, shape);
   Explorer<double> explorer;
   DraftTree tree;
   StepOutput step;
@@ -30,11 +35,7 @@ Law law_of(const ConditionalModel<L>& conditionals, const TreeShape& shape) {
       [&](Explorer<double>& random) {
         tree.clear(0);
         D{}.draw(conditionals, shape, random, tree);
-        const DraftedTree<L> at(conditionals, tree);
-        if constexpr (requires { V{}.verify(at, random); })
-          step = V{}.verify(at, random);
-        else
-          step = V{}.verify(at, VerifierState<double>{}, random);
+        step = decider.decide(tree, {}, random);
         return step.extra;
       },
       [&](const Leaf<double>& leaf) {
@@ -50,20 +51,23 @@ Law law_of(const ConditionalModel<L>& conditionals, const TreeShape& shape) {
   return law;
 }
 
-/// A model in the three forms. Entries are 48ths: exact in no binary format.
+/// A model in all forms.
 struct PrecisionForms {
   std::vector<std::vector<double>> target, proposal;
+  std::vector<std::vector<float>> narrow_target, narrow_proposal;
 
-  PrecisionForms(int seed, int vocabulary, int length) {
-    const auto model = small::random_model(seed, vocabulary, length);
-    int conditionals = 0;
-    for (int depth = 0, width = 1; depth <= length; ++depth, width *= vocabulary) conditionals += width;
-    for (int c = 0; c < conditionals; ++c) {
+  /// Fractions of small weights: exact in no binary format.
+  PrecisionForms(int seed, int vocabulary, int length)
+      : PrecisionForms(small::random_model(seed, vocabulary, length), weighted::prefixes(vocabulary, length)) {}
+  PrecisionForms(const PrefixTable<Rows<Rational>>& model, std::size_t count) {
+    for (int c = 0; c < static_cast<int>(count); ++c) {
       auto &p = target.emplace_back(), &q = proposal.emplace_back();
-      for (Token x = 0; x < vocabulary; ++x) {
+      for (Token x = 0; x < model.vocabulary(); ++x) {
         p.push_back(static_cast<double>(model.laws(c).target(x)));
         q.push_back(static_cast<double>(model.laws(c).proposal(x)));
       }
+      narrow_target.emplace_back(p.begin(), p.end());
+      narrow_proposal.emplace_back(q.begin(), q.end());
     }
   }
   template <class L, class P>
@@ -75,6 +79,7 @@ struct PrecisionForms {
   PrefixTable<Rows<double>> rows() const { return as<Rows<double>>(target, proposal); }
   PrefixTable<RatioTable> tables() const { return as<RatioTable>(target, proposal); }
   PrefixTable<FreshRows<double>> fresh() const { return as<FreshRows<double>>(target, proposal); }
+  PrefixTable<FreshRows<float>> floats() const { return as<FreshRows<float>>(narrow_target, narrow_proposal); }
 };
 
 double distance(const Law& a, const Law& b) {
@@ -118,6 +123,28 @@ TYPED_TEST(PathForms, HaveOneLaw) {
   }
 }
 
+/// Expects the token after every prefix that is reached to have the law of the target.
+template <class L>
+void expect_target(const Law& law, const ConditionalModel<L>& conditionals, double tolerance) {
+  std::map<Tokens, double> reached, beyond;
+  for (const auto& [tokens, probability] : law)
+    for (std::size_t n = 1; n <= tokens.size(); ++n) {
+      const Tokens prefix(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n));
+      reached[prefix] += probability;
+      beyond[Tokens(prefix.begin(), prefix.end() - 1)] += probability;
+    }
+  EXPECT_NEAR(beyond[{}], 1, tolerance);
+  for (const auto& [prefix, probability] : beyond) {
+    int context = 0;
+    for (const Token x : prefix) context = conditionals.next(context, x);
+    for (Token x = 0; x < conditionals.laws(context).vocabulary(); ++x) {
+      Tokens longer = prefix;
+      longer.push_back(x);
+      EXPECT_NEAR(reached[longer], probability * conditionals.laws(context).target(x), tolerance);
+    }
+  }
+}
+
 // Fresh rows rank tokens by buckets of p / q, and by ids within a bucket. Choice and law must use the same order.
 TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
   const std::vector<double> p{0.331, 0.334, 0.335}, q{0.334, 0.333, 0.333};
@@ -125,22 +152,42 @@ TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
   laws.emplace_back(p, q);
   ASSERT_EQ(OrderBuckets::of(p[1], q[1]), OrderBuckets::of(p[2], q[2]));
   const PrefixTable<FreshRows<double>> conditionals(std::move(laws));
-  for (const int drafts : {2, 3}) {
-    const Law law = law_of<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>(
-        conditionals, {.drafts = drafts, .length = 2});
-    std::map<Tokens, double> reached;
-    for (const auto& [tokens, probability] : law)
-      for (std::size_t n = 0; n <= tokens.size(); ++n)
-        reached[Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n))] += probability;
-    for (const auto& [tokens, probability] : reached) {
-      if (tokens.empty()) continue;
-      double beyond = 0;
-      Tokens sibling = tokens;
-      for (sibling.back() = 0; sibling.back() < 3; ++sibling.back())
-        if (reached.contains(sibling)) beyond += reached.at(sibling);
-      // As above: 729 trees, 10 roundings of 2^-53, sums of three terms truncated at 2^-60.
-      EXPECT_NEAR(probability, beyond * p[static_cast<std::size_t>(tokens.back())], 1e-12);
-    }
+  for (const int drafts :
+       {2, 3})  // as above: 729 trees, 10 roundings of 2^-53, sums of three terms truncated at 2^-60
+    expect_target(law_of<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>(
+                      conditionals, {.drafts = drafts, .length = 2}),
+                  conditionals, 1e-12);
+}
+
+// Tokens in one bucket of fresh rows cost ladder_block acceptance and change no law. Rows are of sixteenths, which
+// float holds exactly. At most 2^9 trees of 2^5 branches, each a product of 20 factors with errors of 2^-52 or, where
+// buckets truncate, V 2^-60: below 2^14 20 2^-52 = 7e-11 if all errors had one sign.
+TEST(PathBuckets, LadderBlockEmitsTheTargetOnEveryForm) {
+  const TreeShape shape{.drafts = 3, .length = 2};
+  for (std::uint32_t seed = 0; seed < 12; ++seed) {
+    std::mt19937 words(seed);
+    auto model = weighted::random_model(3, 2, 1, seed);
+    for (auto* rows : {&model.target, &model.proposal})
+      for (auto& row : *rows) {
+        std::fill(row.begin(), row.end(), 0);
+        for (int i = 0; i < 16; ++i) ++row[words() % row.size()];
+      }
+    const auto exact = model.conditionals<Rational>();
+    const PrecisionForms forms(exact, model.target.size());
+    const auto expect = [&](const auto& conditionals, bool buckets) {
+      const Law law = law_of<verifiers::paths::LadderBlock, tree_drafters::IidPaths>(conditionals, shape);
+      expect_target(law, conditionals, 7e-11);
+      double accepted = 0;
+      for (const auto& [tokens, probability] : law) accepted += probability * static_cast<double>(tokens.size() - 1);
+      const auto planned = static_cast<double>(planned_mean_accepted(exact, 3, 2));
+      if (buckets)
+        EXPECT_GT(accepted, 0);
+      else
+        EXPECT_NEAR(accepted, planned, 7e-11) << model.text();
+    };
+    expect(forms.rows(), false);
+    expect(forms.tables(), false);
+    expect(forms.floats(), true);
   }
 }
 

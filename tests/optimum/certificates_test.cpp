@@ -1,0 +1,313 @@
+// Certificates of an optimum, of a flow, of one cut and of both sides: accepted when valid, rejected with any changed
+// field; and the enclosure of the race compared with fractions.
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/captures/family.hpp>
+#include <draftproof/optimum/cut_certificate.hpp>
+#include <draftproof/optimum/exponential_clocks.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/optimum/prefix_certificate.hpp>
+#include <draftproof/optimum/race_enclosure.hpp>
+#include <draftproof/optimum/transport.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
+
+namespace draftproof {
+namespace {
+
+/// p = (1/2, 0, 1/2); {0, 1} drafted with 3/4, {1, 2} with 1/4: token 0 takes 1/2 of the first, token 2 all of the
+/// second.
+class CertificateOfTwoSets : public ::testing::Test {
+ protected:
+  const std::vector<Rational> target{{1, 2}, 0, {1, 2}};
+  const std::map<TokenSet, Rational> sets{{0b011, {3, 4}}, {0b110, {1, 4}}};
+  Certificate<Rational> certificate{{3, 4}, 0b011, {{0b011, 0, {1, 2}}, {0b110, 2, {1, 4}}}};
+
+  std::string reason() const { return reject(target, sets, certificate); }
+};
+
+TEST_F(CertificateOfTwoSets, IsAccepted) { EXPECT_EQ(reason(), ""); }
+
+TEST_F(CertificateOfTwoSets, NotWithAnyFieldChanged) {
+  const auto good = certificate;
+  using Changed = Certificate<Rational>;
+  const std::vector<std::pair<std::string, std::function<void(Changed&)>>> changes{
+      {"the cut {0 1} is worth 3/4, not 7/8", [](Changed& bad) { bad.acceptance = Rational(7, 8); }},
+      {"the cut {0} is worth 3/2, not 3/4", [](Changed& bad) { bad.cut = 0b001; }},
+      {"the cut {0 1 3} is not of the vocabulary", [](Changed& bad) { bad.cut = 0b1011; }},
+      {"the plan accepts 1/2, not 3/4", [](Changed& bad) { bad.plan[0].mass = Rational(1, 4); }},
+      {"the plan accepts 0, not 3/4", [](Changed& bad) { bad.plan.clear(); }},
+      {"the plan emits token 0 with 5/8, above its target 1/2",
+       [](Changed& bad) { bad.plan[0].mass = Rational(5, 8), bad.plan[1].mass = Rational(1, 8); }},
+      {"the plan uses 1/2 of set {1 2}, drafted with 1/4",
+       [](Changed& bad) { bad.plan[0].mass = Rational(1, 4), bad.plan[1].mass = Rational(1, 2); }},
+      {"the plan's f({1 2}, 0): no such token in the set", [](Changed& bad) { bad.plan[1].token = 0; }},
+      {"the plan's f({1 2}, -1): no such token in the set", [](Changed& bad) { bad.plan[1].token = -1; }},
+      {"the plan's f({1 2}, 64): no such token in the set", [](Changed& bad) { bad.plan[1].token = 64; }},
+      {"the plan's f({2}, 2): the set is never drafted", [](Changed& bad) { bad.plan[1].set = 0b100; }},
+      {"the plan's f({1 2}, 1) is -1/4", [](Changed& bad) {
+         bad.plan.push_back({0b110, 1, {-1, 4}});
+         bad.plan.push_back({0b011, 0, {1, 4}});
+       }}};
+  for (const auto& [wanted, change] : changes) {
+    certificate = good;
+    change(certificate);
+    EXPECT_EQ(reason(), wanted);
+  }
+}
+TEST_F(CertificateOfTwoSets, NotForSomethingThatIsNoLaw) {
+  EXPECT_EQ(reject(std::vector<Rational>{{1, 2}, 0, {1, 4}}, sets, certificate), "the target sums to 3/4");
+  EXPECT_EQ(reject(std::vector<Rational>{{3, 2}, 0, {-1, 2}}, sets, certificate),
+            "the target has the negative probability -1/2");
+  EXPECT_EQ(reject(target, {{0b011, {3, 4}}}, certificate), "the draft law sums to 3/4");
+  EXPECT_EQ(reject(target, {{0b011, {3, 2}}, {0b110, {-1, 2}}}, certificate), "set {1 2} is drafted with -1/2");
+  EXPECT_EQ(reject(target, {{0b1000, 1}}, certificate), "set {3} is not of the vocabulary");
+}
+
+TEST(Certificate, OfRandomLawsDoesNotSurviveTampering) {
+  SmallLawsSource source(21);
+  for (int i = 0; i < 200; ++i) {
+    const SmallLaws laws = source.next(5, 3, false);
+    const auto sets = laws.sets(*registry().drafter("without_replacement"));
+    const auto certificate = optimal_transport(laws.target, sets);
+    ASSERT_EQ(reject(laws.target, sets, certificate), "");
+    auto tampered = certificate;
+    tampered.acceptance += Rational(1, 1'000'000'000);
+    ASSERT_NE(reject(laws.target, sets, tampered), "");
+    if (certificate.plan.empty()) continue;
+    tampered = certificate;
+    tampered.plan[static_cast<std::size_t>(source.below(static_cast<int>(tampered.plan.size())))].mass +=
+        Rational(1, 97);
+    ASSERT_NE(reject(laws.target, sets, tampered), "");
+    tampered = certificate;
+    tampered.plan.pop_back();
+    ASSERT_NE(reject(laws.target, sets, tampered), "");
+  }
+}
+
+TEST(CutCertificate, BoundsTheScanFromAboveExactly) {
+  SmallLawsSource source(22);
+  for (int i = 0; i < 300; ++i) {
+    const SmallLaws laws = source.next(8, 6, false);
+    const auto p = exact::as_doubles(laws.target);
+    const std::vector<std::vector<double>> q{exact::as_doubles(laws.proposals.front())};
+    const RatioTable table(p, q);
+    auto certificate = iid_cut_certificate(table, p, q, laws.drafts);
+    ASSERT_EQ(reject(p, q, laws.drafts, certificate), "");
+    ASSERT_NEAR(certificate.bound, iid_optimum(table, laws.drafts).acceptance, (laws.drafts + 4) * 0x1p-53);
+    // The bound is the least double: one step less is refused unless the value itself is a double.
+    const Rational value = exact_cut_value(p, q, laws.drafts, certificate.tokens);
+    certificate.bound = std::nextafter(certificate.bound, -1.0);
+    ASSERT_EQ(reject(p, q, laws.drafts, certificate) == "", Rational(certificate.bound) >= value);
+  }
+}
+
+TEST(CutCertificate, OfOtherTokensIsRejected) {
+  const std::vector<double> p{0.25, 0.25, 0.5};
+  const std::vector<std::vector<double>> q{{0.5, 0.25, 0.25}};
+  const auto good = iid_cut_certificate(RatioTable(p, q), p, q, 2);
+  EXPECT_EQ(reject(p, q, 2, good), "");
+  for (const std::vector<Token>& tokens : {std::vector<Token>{0, 0}, {-1}, {3}, {2}}) {
+    auto bad = good;
+    bad.tokens = tokens;
+    EXPECT_NE(reject(p, q, 2, bad), "");
+  }
+  auto bad = good;
+  bad.bound = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(reject(p, q, 2, bad), "");
+}
+
+Rational exactly(long double value) {
+  const auto high = static_cast<double>(value);
+  return Rational(high) + Rational(static_cast<double>(value - static_cast<long double>(high)));
+}
+
+using Reject = std::string (*)(std::span<const double>, std::span<const double>, int, const PrefixCertificate&);
+using Make = PrefixCertificate (*)(const RatioTable&, int);
+
+struct CertifiedLaw {
+  const char* name;
+  Make make;
+  Reject reject;
+};
+constexpr CertifiedLaw laws_of_certificates[] = {
+    {"iid", iid_prefix_certificate, reject_iid},
+    {"without_replacement", without_replacement_prefix_certificate, reject_without_replacement}};
+
+TEST(RaceEnclosure, HoldsEveryPrefixInFractions) {
+  SmallLawsSource source(71);
+  const AnyDrafter& drafter = *registry().drafter("without_replacement");
+  int enclosed = 0;
+  long double widest = 0;
+  for (int i = 0; i < 1500; ++i) {
+    const SmallLaws drawn = source.next(6, 4, false);
+    const RatioTable table = drawn.table();
+    const auto exact_laws = served(table, drawn.drafts);
+    const auto sets = exact_laws.sets(drafter);
+    const auto order = table.order();
+    const auto prefix = table.exact_prefix();
+    std::uint64_t slowest = row_total;
+    for (const auto& mass : prefix)
+      if (mass.proposal > 0) slowest = std::min(slowest, mass.proposal);
+    RaceEnclosure race(drawn.drafts, slowest);
+    TokenSet inside = 0;
+    for (std::size_t j = order.size(); j-- > 0 && prefix[j].proposal > 0;) {
+      race.add(prefix[j + 1].proposal - prefix[j].proposal);
+      inside |= TokenSet{1} << order[j];
+      if (std::popcount(inside) < drawn.drafts) continue;
+      Rational missed = 1;
+      for (const auto& [set, probability] : sets)
+        if ((set & ~inside) == 0) missed -= probability;
+      const auto [lower, upper] = race.missed(prefix[j].proposal);
+      ASSERT_LE(exactly(lower), missed) << i;
+      ASSERT_GE(exactly(upper), missed) << i;
+      widest = std::max(widest, upper - lower);
+      ++enclosed;
+    }
+  }
+  EXPECT_GT(enclosed, 500);
+  EXPECT_LT(widest, 1e-13L);  // five tokens, and at most a hundred octaves of doubling
+  RecordProperty("widest", std::to_string(static_cast<double>(widest) * 1e15) + "e-15");
+}
+
+TEST(PrefixCertificate, EnclosesTheOptimumOfAllCuts) {
+  for (const auto& law : laws_of_certificates) {
+    SmallLawsSource source(72);
+    for (int i = 0; i < 500; ++i) {
+      const SmallLaws drawn = source.next(6, 4, false);
+      const RatioTable table = drawn.table();
+      const auto p = exact::as_doubles(drawn.target), q = exact::as_doubles(drawn.proposals.front());
+      const auto certificate = law.make(table, drawn.drafts);
+      ASSERT_EQ(law.reject(p, q, drawn.drafts, certificate), "") << law.name << ' ' << i;
+      const auto exact_laws = served(table, drawn.drafts);
+      const auto least = cut_optimum<Rational>(exact_laws.target, exact_laws.sets(*registry().drafter(law.name)));
+      ASSERT_LE(Rational(certificate.lower), least) << law.name << ' ' << i;
+      ASSERT_GE(Rational(certificate.upper), least) << law.name << ' ' << i;
+      ASSERT_LT(certificate.upper - certificate.lower, 3e-13);
+    }
+  }
+}
+
+TEST(PrefixCertificate, DoesNotSurviveTampering) {
+  for (const auto& law : laws_of_certificates) {
+    SmallLawsSource source(73);
+    int other_cuts = 0;
+    for (int i = 0; i < 400; ++i) {
+      const SmallLaws drawn = source.next(6, 4, false);
+      const RatioTable table = drawn.table();
+      const auto p = exact::as_doubles(drawn.target), q = exact::as_doubles(drawn.proposals.front());
+      const auto good = law.make(table, drawn.drafts);
+      const auto rejected = [&](const PrefixCertificate& bad) { return law.reject(p, q, drawn.drafts, bad) != ""; };
+      const double beyond = 1e-12;  // more than the width of a certificate, so the statement is false
+      auto bad = good;
+      bad.lower += beyond;
+      ASSERT_TRUE(rejected(bad)) << law.name << ' ' << i;
+      bad = good;
+      bad.upper -= beyond;
+      ASSERT_TRUE(rejected(bad)) << law.name << ' ' << i;
+      for (const double nothing :
+           {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        bad = good;
+        bad.lower = nothing;
+        ASSERT_TRUE(rejected(bad));
+        bad = good;
+        bad.upper = nothing;
+        ASSERT_TRUE(rejected(bad));
+      }
+      // Another cut is a proof only if its value is as low.
+      const auto exact_laws = served(table, drawn.drafts);
+      const auto sets = exact_laws.sets(*registry().drafter(law.name));
+      for (std::size_t cut = 0; cut <= good.order.size() + 1; ++cut) {
+        bad = good;
+        bad.cut = cut;
+        TokenSet inside = 0;
+        Rational value = 1;
+        for (std::size_t n = 0; n < std::min(cut, good.order.size()); ++n) {
+          inside |= TokenSet{1} << good.order[n];
+          value += exact_laws.target[static_cast<std::size_t>(good.order[n])];
+        }
+        for (const auto& [set, probability] : sets)
+          if ((set & ~inside) == 0) value -= probability;
+        if (cut <= good.order.size() && value < Rational(good.upper) + Rational(1, 1'000'000'000)) continue;
+        ++other_cuts;
+        ASSERT_TRUE(rejected(bad)) << law.name << ' ' << i << " cut " << cut;
+      }
+      bad = good;
+      bad.order.front() = -1;
+      ASSERT_TRUE(rejected(bad));
+      bad.order.front() = static_cast<Token>(p.size());
+      ASSERT_TRUE(rejected(bad));
+      bad.order = good.order;
+      bad.order.push_back(good.order.front());
+      ASSERT_TRUE(rejected(bad));
+      bad.order = good.order;
+      bad.order.pop_back();
+      bad.cut = std::min(bad.cut, bad.order.size());
+      ASSERT_TRUE(rejected(bad));
+      for (std::size_t n = 0; n + 1 < good.order.size(); ++n) {
+        const auto a = static_cast<std::size_t>(good.order[n]), b = static_cast<std::size_t>(good.order[n + 1]);
+        bad.order = good.order;
+        std::swap(bad.order[n], bad.order[n + 1]);
+        const auto& proposal = exact_laws.proposals.front();
+        ASSERT_EQ(rejected({bad.order, good.cut, good.lower - 1, good.upper + 1}),
+                  exact_laws.target[a] * proposal[b] != exact_laws.target[b] * proposal[a]);
+      }
+      for (std::size_t x = 0; x < q.size(); ++x)
+        if (q[x] == 0) {
+          bad.order = good.order;
+          bad.order.push_back(static_cast<Token>(x));
+          ASSERT_TRUE(rejected(bad));
+        }
+      ASSERT_NE(law.reject(p, q, 0, good), "");
+    }
+    EXPECT_GT(other_cuts, 400) << law.name;
+  }
+}
+
+/// A `lower` above any one cut is detected, at every place in the order.
+TEST(PrefixCertificate, LooksAtEveryPrefix) {
+  const int vocabulary = 40;
+  std::vector<double> q(vocabulary, 1.0 / vocabulary), p(vocabulary, 0);
+  // Uniform q; p puts the least cut of two drafts at any wanted size: nothing below it, all above.
+  for (int size = 2; size < vocabulary; ++size) {
+    for (int x = 0; x < vocabulary; ++x) p[static_cast<std::size_t>(x)] = x < size ? 0 : 1.0 / (vocabulary - size);
+    const RatioTable table(p, q);
+    for (const auto& law : laws_of_certificates) {
+      auto certificate = law.make(table, 2);
+      ASSERT_EQ(certificate.cut, static_cast<std::size_t>(size));
+      ASSERT_EQ(law.reject(p, q, 2, certificate), "");
+      certificate.lower += 1e-12;
+      ASSERT_EQ(law.reject(p, q, 2, certificate),
+                "the cut of the first " + std::to_string(size) + " tokens is not shown to be above the lower bound");
+    }
+  }
+}
+
+TEST(PrefixCertificate, OfARealVocabulary) {
+  registry();
+  const RowPair pair = parse_family("gaussian_logits:sigma=2.5,noise=1,vocabulary=131072").pair(7, 0);
+  const auto& p = pair.target;
+  const auto& q = pair.proposals.front();
+  const RatioTable table(p, q);
+  for (const auto& law : laws_of_certificates) {
+    const auto certificate = law.make(table, 8);
+    EXPECT_EQ(law.reject(p, q, 8, certificate), "") << law.name;
+    EXPECT_LT(certificate.upper - certificate.lower, 4e-11);  // V 2^-53 on both sides, and 1e-13
+    EXPECT_LT(certificate.upper, 1);
+    auto bad = certificate;
+    bad.lower = certificate.upper + 1e-12;
+    EXPECT_NE(law.reject(p, q, 8, bad), "") << law.name;
+    bad = certificate;
+    bad.upper = certificate.lower - 1e-12;
+    EXPECT_NE(law.reject(p, q, 8, bad), "") << law.name;
+    bad = certificate;
+    std::swap(bad.order[1000], bad.order[100'000]);
+    EXPECT_NE(law.reject(p, q, 8, bad), "") << law.name;
+  }
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,196 @@
+// Comparisons that are decided exactly: optima with 1, two drafts, and acceptance with that of K-SEQ.
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <draftproof/optimum/certain_acceptance.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/optimum/k_seq_root.hpp>
+#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/transport.hpp>
+#include <draftproof/optimum/two_drafts.hpp>
+#include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/tests/support/random_laws.hpp>
+
+namespace draftproof {
+namespace {
+
+TEST(TwoDrafts, TheClosedFormIsTheFlow) {
+  SmallLawsSource source(61);
+  int below_one = 0;
+  for (int i = 0; i < 1500; ++i) {
+    SmallLaws laws = source.next(7, 1, false);
+    laws.drafts = 2;
+    const auto& q = laws.proposals.front();
+    const auto found = two_draft_optimum<Rational>(laws.target, q);
+    const auto sets = laws.sets(*registry().drafter("iid"));
+    ASSERT_EQ(found, optimal_transport(laws.target, sets).acceptance);
+    const RatioTable table = laws.table();
+    // The table's four roundings, and rows as doubles as in the test of the ratio scan.
+    ASSERT_NEAR(two_draft_optimum(table), static_cast<double>(found), 12 * 0x1p-53);
+    ASSERT_NEAR(two_draft_optimum(table), iid_optimum(table, 2).acceptance, 8 * 0x1p-53);
+    below_one += found < 1;
+  }
+  EXPECT_GT(below_one, 500);
+  EXPECT_LT(below_one, 1470);
+}
+
+/// Half of the instances lie on the boundary: p is a mixture of q and a law that K drafts reach exactly.
+TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
+  SmallLawsSource source(62);
+  int always = 0, touching = 0;
+  for (int i = 0; i < 2000; ++i) {
+    SmallLaws laws = source.next(6, 3, false);
+    const auto& q = laws.proposals.front();
+    if (i % 2 == 0) {
+      // The law of the draft that comes first in a fixed order of tokens is reached without loss: its mass below any
+      // rank is q(S)^K.
+      Rational below = 0;
+      for (std::size_t x = 0; x < q.size(); ++x) {
+        laws.target[x] = exact::power<Rational>(below + q[x], laws.drafts) - exact::power(below, laws.drafts);
+        below += q[x];
+      }
+      if (i % 4 == 0) {  // and slightly beyond
+        const Rational hair = std::min<Rational>(laws.target.front(), Rational(1, 1'000'000'000'000));
+        laws.target.front() -= hair;
+        laws.target.back() += hair;
+      }
+    }
+    const auto sets = laws.sets(*registry().drafter("iid"));
+    const bool wanted = always_accepts(laws.target, sets);
+    ASSERT_EQ(always_accepts_iid(laws.target, q, laws.drafts), wanted) << i;
+    always += wanted;
+    touching += wanted && i % 2 == 0;
+  }
+  EXPECT_GT(always, 400);
+  EXPECT_GT(touching, 200);
+  EXPECT_LT(always, 1600);
+}
+
+TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
+  SmallLawsSource source(63);
+  int always = 0, thin = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const SmallLaws laws = source.next(6, 6, false);
+    auto p = exact::as_doubles(laws.target);
+    const auto q = exact::as_doubles(laws.proposals.front());
+    int drafts = laws.drafts;
+    if (i % 3 == 0) {  // dyadic, so that cuts of exactly 1 survive in double; some slightly beyond
+      const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the least difference that a double at 1/16 represents
+      p = {0.0625 - unit, 0.4375, 0.5 + unit};
+      const RatioTable table(p, std::vector<double>{0.25, 0.75, 0});
+      // p(S) of the lightest token against (1/4)^2.
+      ASSERT_EQ(always_accepts_iid(table, 2), false);  // token 2 is never drafted
+      const RatioTable served(std::vector<double>{0.0625 - unit, 0.9375 + unit}, std::vector<double>{0.25, 0.75});
+      ASSERT_EQ(always_accepts_iid(served, 2), unit == 0);
+      thin += iid_optimum(served, 2).acceptance == 1 && unit > 0;
+      continue;
+    }
+    if (i % 3 == 1) {
+      p = q;
+      drafts = 1 + source.below(max_drafts);
+    }
+    const RatioTable table(p, q);
+    const SmallLaws exact_laws = served(table, drafts);
+    const bool wanted = always_accepts_iid(exact_laws.target, exact_laws.proposals.front(), drafts);
+    ASSERT_EQ(always_accepts_iid(table, drafts), wanted);
+    ASSERT_EQ(always_accepts(*registry().drafter("iid"), table, drafts), wanted);
+    always += wanted;
+  }
+  EXPECT_GT(always, 1000);
+  EXPECT_GT(thin, 400) << "no instance that doubles would call 1";
+}
+
+// S is the heavy token, 1 - n of p and 1 - m of q in units of 2^-62: p(S) >= q(S)^2 is n <= 2 m - m^2 2^-62, an
+// equality at m = 3 2^31, n = 2 m - 9. Doubles cannot represent the difference of one unit beyond.
+TEST(CertainAcceptance, IsDecidedToTheLastUnit) {
+  const double m = 3 * 0x1p31;
+  const auto row = [](double light) { return std::vector<double>{1 - light * 0x1p-62, light * 0x1p-62}; };
+  const RatioTable touching(row(2 * m - 9), row(m)), beyond(row(2 * m - 8), row(m));
+  EXPECT_TRUE(always_accepts_iid(touching, 2));
+  EXPECT_FALSE(always_accepts_iid(beyond, 2));
+  EXPECT_EQ(iid_optimum(beyond, 2).acceptance, iid_optimum(touching, 2).acceptance);
+}
+
+TEST(CertainAcceptance, WithoutReplacementIsWhatAllCutsSayWhereItIsDecided) {
+  SmallLawsSource source(64);
+  const AnyDrafter& drafter = *registry().drafter("without_replacement");
+  int decided = 0, always = 0;
+  for (int i = 0; i < 1500; ++i) {
+    const SmallLaws laws = source.next(5, 4, false);
+    const RatioTable table = laws.table();
+    const auto found = always_accepts_without_replacement(table, laws.drafts);
+    if (!found) continue;
+    const SmallLaws exact_laws = served(table, laws.drafts);
+    ASSERT_EQ(*found, always_accepts(exact_laws.target, exact_laws.sets(drafter))) << i;
+    ++decided;
+    always += *found;
+  }
+  EXPECT_GT(decided, 1000);
+  EXPECT_GT(always, 100);
+}
+
+TEST(CertainAcceptance, OfAFixedSetIsWhetherItHoldsTheTarget) {
+  const AnyDrafter& drafter = *registry().drafter("fixed_top_k");
+  const std::vector<double> q{0.5, 0.3, 0.2};
+  EXPECT_EQ(always_accepts(drafter, RatioTable(std::vector<double>{0.25, 0.75, 0}, q), 2), true);
+  EXPECT_EQ(always_accepts(drafter, RatioTable(std::vector<double>{0.25, 0.75 - 0x1p-50, 0x1p-50}, q), 2), false);
+}
+
+using Row = std::vector<Rational>;
+
+TEST(KSeqRoot, IsFourThirdsByHand) {
+  const Row p{{5, 9}, {4, 9}}, q{{1, 3}, {2, 3}};
+  EXPECT_EQ(acceptance::excess<Rational>(p, q, 2, Rational(4, 3)), 0);
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(8, 9), p, q, 2), 0);
+  const Rational little(1, 1'000'000'000'000);
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(8, 9) - little, p, q, 2), -1);
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(8, 9) + little, p, q, 2), 1);
+}
+
+// Where F is constant from some b on, roots and other factors accept the same; equality must be seen across them.
+TEST(KSeqRoot, EqualityWhereTheCurveIsFlat) {
+  const Row half{{1, 2}, {1, 2}};
+  EXPECT_EQ(acceptance::compare_with_k_seq<Rational>(1, half, half, 3), 0) << "p = q: the root is 1";
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(999, 1000), half, half, 3), -1);
+  const Row outside{{1, 4}, {1, 4}, {1, 2}}, inside{{1, 2}, {1, 2}, 0};
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(1, 2), outside, inside, 3), 0) << "all of p on the support of q";
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(51, 100), outside, inside, 3), 1);
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(49, 100), outside, inside, 3), -1);
+  EXPECT_EQ(acceptance::compare_with_k_seq<Rational>(0, {0, 1}, {1, 0}, 2), 0) << "disjoint: both 0";
+  EXPECT_EQ(acceptance::compare_with_k_seq(Rational(1, 9), {0, 1}, {1, 0}, 2), 1);
+}
+
+// Against the root found in double: it errs by less than 1e-12 (V <= 8 terms, a slope of at most 1), so that a
+// fraction 1e-9 away is on the right side.
+RC_GTEST_PROP(KSeqRoot, SignOfANeighbouringFraction, (const Instance& instance)) {
+  const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
+  const double accepted = acceptance::k_seq(exact::as_doubles(p), exact::as_doubles(q), instance.drafts);
+  const Rational near(accepted), step(1, 1'000'000'000);
+  RC_ASSERT(acceptance::compare_with_k_seq<Rational>(near + step, p, q, instance.drafts) == 1);
+  if (accepted > 1e-9) {
+    RC_ASSERT(acceptance::compare_with_k_seq<Rational>(near - step, p, q, instance.drafts) == -1);
+  }
+}
+
+// One draft: the root is 1, the acceptance sum min(p, q), a fraction.
+RC_GTEST_PROP(KSeqRoot, OneDraftIsEqualToSingleDraft, (const Instance& instance)) {
+  const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
+  const Rational single = 1 - acceptance::residual_mass<Rational>(p, q, 1);
+  RC_ASSERT(acceptance::compare_with_k_seq(single, p, q, 1) == 0);
+}
+
+RC_GTEST_PROP(IidScan, FindsTheLeastOfAllCuts, (const Instance& instance)) {
+  const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
+  const Rows<Rational> rows = instance.rows();
+  const auto sets = set_law<Rational>([&](Explorer<Rational>& random, Token* out) {
+    return registry().drafter("iid")->draw(rows, instance.drafts, random, out);
+  });
+  RC_ASSERT(acceptance::optimum(p, q, instance.drafts) == cut_optimum<Rational>(p, sets));
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,414 @@
+// The optimum of drafted trees: certificates, antichains, and the oracle of a solved plan.
+#include <cmath>
+#include <functional>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/optimum/paths/antichain_program.hpp>
+#include <draftproof/optimum/paths/near_fraction.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/tests/support/golden_path.hpp>
+#include <draftproof/tests/support/random_trees.hpp>
+
+namespace draftproof {
+namespace {
+
+/// One token of two: p = (1/2, 1/2), then token 1 for certain. {()} is never drafted alone; (0) with 3/4, (1) with
+/// 1/4. One shot accepts 1/2 + 1/4.
+class CertificateOfTwoTrees : public ::testing::Test {
+ protected:
+  TreeLaw law{{{-1, no_token, 0, {{1, 2}, {1, 2}}}, {0, 0, 1, {0, 1}}, {0, 1, 1, {0, 1}}},
+              {{{0, 1}, {3, 4}}, {{0, 2}, {1, 4}}}};
+  TreeCertificate certificate{{3, 4}, {3, 4}, {{{1, 4}, {1, 2}}, {0, {1, 4}}}, {0, 1, 0}};
+
+  std::string reason(Sight sight = Sight::one_shot) const { return reject(law, sight, certificate); }
+};
+
+TEST_F(CertificateOfTwoTrees, IsAccepted) {
+  EXPECT_EQ(reason(), "");
+  EXPECT_EQ(reason(Sight::whole_block), "");  // one token: to know the block is to draw it
+}
+TEST_F(CertificateOfTwoTrees, NotWithAnyFieldChanged) {
+  const TreeCertificate good = certificate;
+  using Changed = TreeCertificate;
+  const std::vector<std::pair<std::string, std::function<void(Changed&)>>> changes{
+      {"the plan accepts 3/4 tokens, not 7/8", [](Changed& bad) { bad.lower = Rational(7, 8); }},
+      {"the prices prove 3/4, not 2/3", [](Changed& bad) { bad.upper = Rational(2, 3); }},
+      {"the plan accepts (0) with 3/4, above 1/2",
+       [](Changed& bad) {
+         bad.stops[0] = {0, {3, 4}};
+       }},
+      {"the plan uses 1 of tree 0, drafted with 3/4", [](Changed& bad) { bad.stops[0][0] = Rational(1, 2); }},
+      {"the plan uses 1/2 of tree 0, drafted with 3/4", [](Changed& bad) { bad.stops[0][0] = 0; }},
+      {"the plan stops at () of tree 1 with -1/4",
+       [](Changed& bad) {
+         bad.stops[1] = {{-1, 4}, {1, 2}};
+       }},
+      {"the plan has another number of nodes for tree 1", [](Changed& bad) { bad.stops[1].push_back(0); }},
+      {"the plan is for another number of trees", [](Changed& bad) { bad.stops.pop_back(); }},
+      {"the prices prove 7/8, not 3/4", [](Changed& bad) { bad.prices[1] = Rational(1, 2); }},
+      {"the price of (0) is -1", [](Changed& bad) { bad.prices[1] = -1; }},
+      {"the price of the empty prefix is 1",
+       [](Changed& bad) {
+         bad.prices = {1, 1, 0};
+       }},
+      {"there are prices for another number of prefixes", [](Changed& bad) { bad.prices.pop_back(); }}};
+  for (const auto& [wanted, change] : changes) {
+    certificate = good;
+    change(certificate);
+    EXPECT_EQ(reason(), wanted);
+  }
+  certificate = good;
+  certificate.stops[0] = {0, {3, 4}};
+  EXPECT_EQ(reason(Sight::whole_block), "the plan accepts (0) with 3/4, above 1/2");
+}
+TEST_F(CertificateOfTwoTrees, NotForSomethingThatIsNoLawOfTrees) {
+  const TreeLaw good = law;
+  const std::vector<std::pair<std::string, std::function<void(TreeLaw&)>>> changes{
+      {"the trees' probabilities sum to 3/4", [](TreeLaw& bad) { bad.trees[0].probability = Rational(1, 2); }},
+      {"tree 0 has probability -3/4", [](TreeLaw& bad) { bad.trees[0].probability = Rational(-3, 4); }},
+      {"tree 0 does not hold the empty prefix", [](TreeLaw& bad) { bad.trees[0].nodes = {1}; }},
+      {"tree 0 has its nodes out of order",
+       [](TreeLaw& bad) {
+         bad.trees[0].nodes = {0, 2, 1};
+       }},
+      {"tree 0 has a node that is no prefix",
+       [](TreeLaw& bad) {
+         bad.trees[0].nodes = {0, 3};
+       }},
+      {"tree 1 stands twice",
+       [](TreeLaw& bad) {
+         bad.trees[0].nodes = {0, 2};
+       }},
+      {"tree 1 has a node without its parent",
+       [](TreeLaw& bad) {
+         bad.prefixes[2] = {1, 1, 2, {0, 1}};
+       }},
+      {"prefix 2 has the wrong depth", [](TreeLaw& bad) { bad.prefixes[2].depth = 2; }},
+      {"prefix 2 does not come after its parent", [](TreeLaw& bad) { bad.prefixes[2].parent = 2; }},
+      {"prefix 2 does not come after its parent", [](TreeLaw& bad) { bad.prefixes[2].parent = -1; }},
+      {"prefix 2 ends with no token of the vocabulary", [](TreeLaw& bad) { bad.prefixes[2].token = 2; }},
+      {"prefix 2 stands twice", [](TreeLaw& bad) { bad.prefixes[2].token = 0; }},
+      {"prefix 1 has a target that sums to 3/4",
+       [](TreeLaw& bad) {
+         bad.prefixes[1].target = {{1, 2}, {1, 4}};
+       }},
+      {"prefix 1 has a target with the negative probability -1/2",
+       [](TreeLaw& bad) {
+         bad.prefixes[1].target = {{-1, 2}, {3, 2}};
+       }},
+      {"prefix 1 has a target of another vocabulary", [](TreeLaw& bad) { bad.prefixes[1].target = {1}; }},
+      {"prefix 0 is not the empty one", [](TreeLaw& bad) { bad.prefixes[0].parent = 0; }}};
+  for (const auto& [wanted, change] : changes) {
+    law = good;
+    change(law);
+    EXPECT_EQ(reason(), wanted);
+  }
+}
+
+TEST(TreeCertificate, OfRandomTreesDoesNotSurviveTampering) {
+  SmallTreeModels models(41);
+  const Rational little(1, 1'000'000'000'000);
+  for (int i = 0; i < 60; ++i) {
+    const TreeLaw law = models.next().law(i % 2 ? "iid_paths" : "without_replacement_tree");
+    const Sight sight = i % 4 < 2 ? Sight::one_shot : Sight::whole_block;
+    const TreeCertificate good = tree_optimum(law, sight);
+    ASSERT_EQ(reject(law, sight, good), "");
+    const auto spoiled = [&](auto&& spoil) {
+      TreeCertificate bad = good;
+      spoil(bad);
+      return !reject(law, sight, bad).empty();
+    };
+    ASSERT_TRUE(spoiled([&](TreeCertificate& bad) { bad.lower += little; }));
+    ASSERT_TRUE(spoiled([&](TreeCertificate& bad) { bad.upper -= little; }));
+    const auto t = static_cast<std::size_t>(models.below(static_cast<int>(law.trees.size())));
+    for (std::size_t j = 0; j < good.stops[t].size(); ++j)
+      ASSERT_TRUE(spoiled([&](TreeCertificate& bad) { bad.stops[t][j] += little; }));
+    // One higher price gives another bound, unless nothing pays it: the prices then prove the same.
+    for (std::size_t x = 1; x < law.prefixes.size(); ++x) {
+      TreeCertificate bad = good;
+      bad.prices[x] += 1;
+      bad.upper += 2;
+      ASSERT_NE(reject(law, sight, bad), "") << "a bound may be off by 1 at most";
+    }
+  }
+}
+
+TEST(TreeCertificate, IsRightWhateverTheSolverSays) {
+  SmallTreeModels models(42);
+  for (int i = 0; i < 60; ++i) {
+    const TreeLaw law = models.next().law("iid_paths");
+    for (const Sight sight : {Sight::one_shot, Sight::whole_block}) {
+      TreeProposal nonsense;
+      for (const TreeLaw::Tree& tree : law.trees) {
+        nonsense.stops.emplace_back();
+        for (std::size_t j = 0; j < tree.nodes.size(); ++j)
+          nonsense.stops.back().push_back(models.below(7) / 3.0 - 0.5);
+      }
+      for (std::size_t x = 0; x < law.prefixes.size(); ++x) nonsense.prices.push_back(models.below(9) / 3.0 - 1);
+      const TreeCertificate loose = certify(law, sight, nonsense), tight = tree_optimum(law, sight);
+      ASSERT_EQ(reject(law, sight, loose), "");
+      ASSERT_LE(loose.lower, tight.upper);
+      ASSERT_GE(loose.upper, tight.lower);
+    }
+  }
+}
+
+TEST(NearFraction, IsShortOrNothing) {
+  EXPECT_EQ(short_fraction(131.0 / 81), Rational(131, 81));
+  EXPECT_EQ(short_fraction(-2.0 / 3), Rational(-2, 3));
+  EXPECT_EQ(short_fraction(0.0), Rational(0));
+  EXPECT_EQ(short_fraction(1e-17), Rational(0));
+  EXPECT_EQ(short_fraction(1.0 - 1e-13), Rational(1));
+  EXPECT_EQ(short_fraction(0x1p-16), Rational(1, 1 << 16));
+  EXPECT_FALSE(short_fraction(0.7182818284590452));
+  EXPECT_FALSE(short_fraction(0x1p-17));
+  EXPECT_FALSE(short_fraction(1e5));
+}
+
+TEST(NearFraction, IsRoundedDownToAMultipleOfAPowerOfTwo) {
+  const Rational step = Rational(1) / (1ll << 60);
+  EXPECT_EQ(rounded_down(Rational(3, 4)), Rational(3, 4));
+  EXPECT_EQ(rounded_down(Rational(0)), Rational(0));
+  for (const Rational& value : {Rational(1, 3), Rational(-1, 3), Rational(22, 7)}) {
+    EXPECT_LT(rounded_down(value), value);
+    EXPECT_GT(rounded_down(value), value - step);
+    EXPECT_TRUE(Rational(rounded_down(value) / step).is_integer());
+  }
+}
+
+// Rows are violated by 1e-11 at most, each by Clp's and by the search's antichain_tolerance, and no price exceeds the
+// number of prefixes, 14; certificates add 1e-9.
+constexpr double antichain_tolerance = 2e-9;
+
+void expect_optimum(const TreeLaw& trees, const std::optional<double>& value) {
+  ASSERT_TRUE(value);
+  const TreeCertificate certificate = tree_optimum(trees, Sight::one_shot);
+  EXPECT_LE(static_cast<double>(certificate.lower), *value + antichain_tolerance);
+  EXPECT_GE(static_cast<double>(certificate.upper), *value - antichain_tolerance);
+}
+
+/// The full tree of `vocabulary` tokens and `length` levels, all drafted at once.
+TreeLaw full_tree(int vocabulary, int length) {
+  TreeLaw law{{{-1, no_token, 0, std::vector<Rational>(static_cast<std::size_t>(vocabulary), {1, vocabulary})}}, {}};
+  for (std::size_t i = 0; i < law.prefixes.size(); ++i)
+    for (Token x = 0; x < vocabulary && law.prefixes[i].depth < length; ++x)
+      law.prefixes.push_back({static_cast<int>(i), x, law.prefixes[i].depth + 1, law.prefixes[0].target});
+  return law;
+}
+
+TEST(Antichains, AreCountedAndVisitedOnceEach) {
+  for (const auto& [vocabulary, length, wanted] :
+       {std::tuple(2, 1, 3), {2, 2, 24}, {2, 3, 675}, {3, 1, 7}, {3, 2, 728}, {4, 1, 15}}) {
+    const TreeLaw law = full_tree(vocabulary, length);
+    EXPECT_EQ(antichain_count(law, 1e6), wanted);
+    std::set<std::vector<int>> seen;
+    for_each_antichain(law, [&](std::span<const int> antichain) {
+      for (const int i : antichain)
+        for (int u = law.prefixes[static_cast<std::size_t>(i)].parent; u > 0;
+             u = law.prefixes[static_cast<std::size_t>(u)].parent)
+          EXPECT_EQ(std::count(antichain.begin(), antichain.end(), u), 0);
+      EXPECT_TRUE(seen.emplace(antichain.begin(), antichain.end()).second);
+    });
+    EXPECT_EQ(std::ssize(seen), wanted);
+  }
+  EXPECT_EQ(antichain_count(full_tree(4, 2), 1e6), 83'520);
+  EXPECT_EQ(antichain_count(full_tree(2, 5), 1e6), 1e6 + 1);
+}
+
+TEST(Antichains, AreMetByIndependentPathsAsOften) {
+  SmallTreeModels models(51);
+  for (int i = 0; i < 40; ++i) {
+    const SmallTreeModel model = models.next();
+    const TreeLaw trees = model.law("iid_paths"), path = model.law("iid_paths", 1);
+    // Both number their prefixes by first appearance.
+    ASSERT_EQ(trees.prefixes.size(), path.prefixes.size());
+    std::map<std::pair<int, Token>, int> children;
+    for (std::size_t x = 1; x < path.prefixes.size(); ++x)
+      children[{path.prefixes[x].parent, path.prefixes[x].token}] = static_cast<int>(x);
+    std::vector<int> same(trees.prefixes.size(), 0);
+    for (std::size_t x = 1; x < trees.prefixes.size(); ++x)
+      same[x] = children.at({same[static_cast<std::size_t>(trees.prefixes[x].parent)], trees.prefixes[x].token});
+    const Meets by_trees = meets_of(trees), by_paths = meets_of_paths(path, model.shape.drafts);
+    for_each_antichain(trees, [&](std::span<const int> antichain) {
+      std::vector<int> there;
+      for (const int x : antichain) there.push_back(same[static_cast<std::size_t>(x)]);
+      // Sums of at most 64 trees and a cube: some hundred roundings.
+      ASSERT_NEAR(by_trees(antichain), by_paths(there), 1e-13);
+    });
+  }
+}
+
+TEST(Antichains, GiveTheOptimumOfIndependentPathsWithoutTheirTrees) {
+  for (const golden::PathCase& c : golden::path_cases()) {
+    if (!c.entry.contains("lp_one_shot") || c.entry.contains("tree") || c.entry.contains("branching")) continue;
+    if (c.scheme != "block" && c.scheme != "gbv") continue;  // one case a model is enough
+    TreeShape one = c.shape;
+    one.drafts = 1;
+    const auto path = enumerate_tree_law(*path_registry().drafter("iid_paths"), c.model->conditionals(), one);
+    const auto value = antichain_optimum(*path, meets_of_paths(*path, c.shape.drafts));
+    ASSERT_EQ(value.has_value(), antichain_count(*path, 2e5) <= 2e5) << c.id;
+    if (value) {
+      EXPECT_NEAR(*value, c.entry.at("lp_one_shot").get<double>(), 1e-7) << c.id;
+    }
+  }
+  SmallTreeModels models(52);
+  for (int i = 0; i < 60; ++i) {
+    const SmallTreeModel model = models.next();
+    const TreeLaw path = model.law("iid_paths", 1);
+    expect_optimum(model.law("iid_paths"), antichain_optimum(path, meets_of_paths(path, model.shape.drafts)));
+  }
+}
+
+TEST(Antichains, GiveTheOptimumOfAnyTrees) {
+  SmallTreeModels models(53);
+  for (int i = 0; i < 25; ++i) {
+    const SmallTreeModel model = models.next();
+    for (const auto& drafter : path_registry().drafters()) {
+      if (drafter->info().shared_noise()) continue;  // walked as the law it draws, which is on the list
+      const TreeLaw law = model.law(drafter->info().name);
+      expect_optimum(law, antichain_optimum(law, meets_of(law)));
+    }
+  }
+}
+
+TEST(Antichains, AreTooManySoon) {
+  const TreeLaw law = full_tree(2, 3);
+  const Meets always = [](std::span<const int>) { return 1.0; };
+  EXPECT_FALSE(antichain_optimum(law, always, 674));
+  // Every tree holds every prefix: all that the target allows, one token a level.
+  EXPECT_NEAR(antichain_optimum(law, always, 675).value(), 3, antichain_tolerance);
+}
+
+/// Probability of `tokens` under the target after the empty prefix.
+Rational target_of(const ExactContexts& conditionals, const Tokens& tokens, std::size_t from = 0) {
+  Rational probability = 1;
+  int context = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (i >= from) probability *= conditionals.laws(context).target(tokens[i]);
+    context = conditionals.next(context, tokens[i]);
+  }
+  return probability;
+}
+
+/// The first string of `length` tokens whose probability after a step, continued by the target, is not the target's;
+/// empty if there is none.
+Tokens first_wrong(const ExactContexts& conditionals, const StepLaw<Rational>& law, int length) {
+  Tokens tokens(static_cast<std::size_t>(length), 0);
+  for (;;) {
+    Rational completed = 0;
+    for (std::size_t n = 1; n <= tokens.size(); ++n) {
+      const auto emitted = law.emitted.find(Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n)));
+      if (emitted != law.emitted.end()) completed += emitted->second * target_of(conditionals, tokens, n);
+    }
+    if (completed != target_of(conditionals, tokens)) return tokens;
+    auto last = tokens.rbegin();
+    while (last != tokens.rend() && *last == conditionals.vocabulary() - 1) *last++ = 0;
+    if (last == tokens.rend()) return {};
+    ++*last;
+  }
+}
+
+struct Examined {
+  StepLaw<Rational> law;
+  Tokens wrong;
+};
+Examined examine(const AnyTreeDrafter& drafter, const SmallTreeModel& model, const TreeLaw& law,
+                 const TreeCertificate& certificate) {
+  const PathVerifierOf<LpOracle> oracle(Kind::verifier, {std::make_shared<const OraclePlan>(law, certificate)});
+  const auto decider = oracle.prove_on(model.conditionals, model.shape);
+  Examined result{explore_step_law<Rows<Rational>>(drafter, *decider, model.conditionals, model.shape), {}};
+  result.wrong = first_wrong(model.conditionals, result.law, model.shape.length + 1);
+  return result;
+}
+
+TEST(LpOracle, IsLosslessAndAttainsTheOptimumInFractions) {
+  SmallTreeModels models(61);
+  for (int i = 0; i < 25; ++i) {
+    const SmallTreeModel model = models.next();
+    for (const auto& drafter : path_registry().drafters()) {
+      if (drafter->info().shared_noise()) continue;  // walked as the law it draws, which is on the list
+      const TreeLaw law = model.law(drafter->info().name);
+      const TreeCertificate certificate = tree_optimum(law, Sight::one_shot);
+      const Examined result = examine(*drafter, model, law, certificate);
+      ASSERT_EQ(result.law.mass, 1);
+      ASSERT_EQ(result.wrong, Tokens{}) << drafter->info().name;
+      ASSERT_EQ(result.law.mean_accepted(), certificate.lower) << drafter->info().name;
+    }
+  }
+}
+
+TEST(LpOracle, IsLosslessForAnyFeasiblePlan) {
+  SmallTreeModels models(62);
+  const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
+  for (int i = 0; i < 25; ++i) {
+    const SmallTreeModel model = models.next();
+    const TreeLaw law = model.law("iid_paths");
+    TreeProposal nonsense{{}, std::vector<double>(law.prefixes.size(), 0)};
+    for (const TreeLaw::Tree& tree : law.trees) {
+      nonsense.stops.emplace_back();
+      for (std::size_t j = 0; j < tree.nodes.size(); ++j) nonsense.stops.back().push_back(models.below(5) / 7.0);
+    }
+    const Examined result = examine(drafter, model, law, certify(law, Sight::one_shot, nonsense));
+    ASSERT_EQ(result.wrong, Tokens{});
+  }
+}
+
+TEST(LpOracle, OfAPlanThatAcceptsTooMuchIsCaught) {
+  // p = (1/2, 1/2), one path of one token, drafted (0) with 3/4: a plan that never refuses.
+  const SmallTreeModel model{ExactContexts({Rows<Rational>({{1, 2}, {1, 2}}, std::vector<Rational>{{3, 4}, {1, 4}})}),
+                             {.drafts = 1, .length = 1}};
+  const TreeLaw law = model.law("iid_paths");
+  TreeCertificate greedy{1, 1, {}, {}};
+  for (const TreeLaw::Tree& tree : law.trees) greedy.stops.push_back({0, tree.probability});
+  EXPECT_NE(reject(law, Sight::one_shot, greedy), "");
+  EXPECT_NE(examine(*path_registry().drafter("iid_paths"), model, law, greedy).wrong, Tokens{});
+}
+
+TEST(LpOracle, RunsOnDoublesAndOnTables) {
+  // The published toy with two paths: 131/81.
+  const std::vector<double> p{1.0 / 3, 2.0 / 3}, q{2.0 / 3, 1.0 / 3};
+  const PrefixTable<Rows<double>> rows({Rows<double>(p, q)});
+  const TreeShape shape{.drafts = 2, .length = 2};
+  const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
+  const auto oracle = path_oracle(drafter, rows, shape);
+  ASSERT_TRUE(oracle);
+  const auto explored = oracle->explore_on(rows, shape);
+  const auto law = explore_step_law<Rows<double>>(drafter, *explored, rows, shape);
+  // Some tens of branches, each with an error of a few 2^-53.
+  EXPECT_NEAR(law.mean_accepted(), 131.0 / 81, 1e-13);
+  EXPECT_NEAR(law.mass, 1, 1e-13);
+
+  std::vector<RatioTable> table;
+  table.emplace_back(p, std::vector<std::vector<double>>{q});
+  const PrefixTable<RatioTable> tables(std::move(table));
+  const auto simulated = oracle->simulate_on(tables, shape);
+  ASSERT_TRUE(simulated);
+  constexpr int trials = 100'000;
+  std::uint64_t accepted = 0;
+  DraftTree tree;
+  for (std::uint64_t trial = 0; trial < trials; ++trial) {
+    Philox drafting(7, trial, Philox::Role::draft), verifying(7, trial, Philox::Role::verify);
+    tree.clear(0);
+    drafter.draw(tables, shape, drafting, tree);
+    accepted += static_cast<std::uint64_t>(tree.depth(simulated->decide(tree, {}, verifying).node));
+  }
+  // tau <= 2 has a variance of 1 at most: 6 standard errors. The seed is fixed, so the result is too.
+  EXPECT_NEAR(static_cast<double>(accepted) / trials, 131.0 / 81, 6 / std::sqrt(trials));
+}
+
+TEST(LpOracle, DoesNotKnowOtherTrees) {
+  const PrefixTable<Rows<double>> rows({Rows<double>({0.5, 0.5}, std::vector<double>{1, 0})});
+  const TreeShape shape{.drafts = 1, .length = 1};
+  const auto oracle = path_oracle(*path_registry().drafter("iid_paths"), rows, shape);
+  const auto decider = oracle->explore_on(rows, shape);
+  DraftTree tree;
+  tree.draw(DraftTree::root, 1, 0);
+  EXPECT_THROW((std::ignore = explore_steps<Rows<double>, double>(*decider, tree, {}, {}, [](int, Token, double) {})),
+               std::logic_error);
+  EXPECT_EQ(path_oracle(*path_registry().drafter("iid_paths"), rows, shape, 0, {.branches = 0, .nodes = 9}), nullptr);
+}
+
+}  // namespace
+}  // namespace draftproof

@@ -1,0 +1,227 @@
+// Intervals of counts, Poisson counts and planned numbers of trials.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <boost/math/distributions/non_central_chi_squared.hpp>
+
+#include <draftproof/statistics/interval.hpp>
+#include <draftproof/statistics/poisson_count.hpp>
+#include <draftproof/statistics/sample_size.hpp>
+#include <draftproof/tests/support/example_rows.hpp>
+
+namespace draftproof {
+namespace {
+
+/// Pr(X = k) for X binomial, by its definition in long double: n <= 30 keeps coefficients exact.
+long double term(int n, int k, long double p) {
+  long double coefficient = 1;
+  for (int i = 1; i <= k; ++i) coefficient = coefficient * (n - k + i) / i;
+  return coefficient * std::pow(p, static_cast<long double>(k)) * std::pow(1 - p, static_cast<long double>(n - k));
+}
+long double tail(int n, int from, int to, long double p) {
+  long double sum = 0;
+  for (int k = from; k <= to; ++k) sum += term(n, k, p);
+  return sum;
+}
+
+/// A limit p is computed to a few units of 2^-52 relative; the logarithm of a tail moves by at most n / (p (1 - p))
+/// times as much as p does.
+double relative(int n, double p) { return 4 * 0x1p-52 * n / (1 - p); }
+
+TEST(ClopperPearson, LimitsCutTailsOfHalfAlpha) {
+  for (const int n : {1, 2, 5, 13, 30})
+    for (const double alpha : {0.5, 0.05, 1e-3, 1e-6})
+      for (int k = 0; k <= n; ++k) {
+        const auto [low, high] = clopper_pearson(static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(n), alpha);
+        ASSERT_LE(low, high);
+        const long double half = alpha / 2.0L;
+        if (k > 0) {
+          EXPECT_NEAR(static_cast<double>(tail(n, k, n, low) / half), 1, relative(n, low)) << n << " " << k;
+        }
+        if (k < n) {
+          EXPECT_NEAR(static_cast<double>(tail(n, 0, k, high) / half), 1, relative(n, high)) << n << " " << k;
+        }
+      }
+}
+
+TEST(ClopperPearson, CoversEveryProbabilityAsOftenAsItClaims) {
+  constexpr double alpha = 0.1;
+  for (const int n : {1, 4, 17})
+    for (int i = 0; i <= 200; ++i) {
+      const double p = i / 200.0;
+      long double covered = 0;
+      for (int k = 0; k <= n; ++k) {
+        const auto [low, high] = clopper_pearson(static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(n), alpha);
+        if (low <= p && p <= high) covered += term(n, k, p);
+      }
+      ASSERT_GE(covered, 1 - alpha - 1e-12) << "n " << n << " p " << p;
+    }
+}
+
+TEST(ConfidenceBound, OneSidedOnesAreWrongAsRarelyAsTheyClaim) {
+  // For every p, the probability of counts whose bound is on the wrong side of it: the definition of the level.
+  for (const int n : {1, 5, 30})
+    for (const double alpha : {0.05, alarm_level})
+      for (int i = 1; i < 60; ++i) {
+        const double p = i / 60.0;
+        long double too_high = 0, too_low = 0;
+        for (int k = 0; k <= n; ++k) {
+          const auto successes = static_cast<std::uint64_t>(k), trials = static_cast<std::uint64_t>(n);
+          if (lower_confidence_bound(successes, trials, alpha) > p) too_high += term(n, k, p);
+          if (upper_confidence_bound(successes, trials, alpha) < p) too_low += term(n, k, p);
+        }
+        ASSERT_LE(too_high, alpha * (1 + 1e-9)) << n << " " << p;
+        ASSERT_LE(too_low, alpha * (1 + 1e-9)) << n << " " << p;
+      }
+  EXPECT_EQ(lower_confidence_bound(0, 9), 0);
+  EXPECT_EQ(upper_confidence_bound(9, 9), 1);
+  EXPECT_EQ(lower_confidence_bound(0, 0), 0);
+  EXPECT_EQ(upper_confidence_bound(0, 0), 1);
+  // All of 30 accepted: p^30 = alpha.
+  EXPECT_NEAR(lower_confidence_bound(30, 30), std::pow(1e-9, 1.0 / 30), 1e-12);
+}
+
+TEST(ClopperPearson, EndsAreExactAtNothingAndEverything) {
+  EXPECT_EQ(clopper_pearson(0, 10, 0.01).low, 0);
+  EXPECT_LT(clopper_pearson(0, 10, 0.01).high, 1);
+  EXPECT_EQ(clopper_pearson(10, 10, 0.01).high, 1);
+  EXPECT_GT(clopper_pearson(10, 10, 0.01).low, 0);
+}
+
+TEST(ClopperPearson, KnowsNothingWithoutTrials) {
+  const auto [low, high] = clopper_pearson(0, 0, 0.01);
+  EXPECT_EQ(low, 0);
+  EXPECT_EQ(high, 1);
+}
+
+TEST(ClopperPearson, StaysSaneAtBillionsOfTrialsAndTinyAlpha) {
+  const std::uint64_t trials = 8'000'000'000, successes = 6'000'000'000;
+  const auto [low, high] = clopper_pearson(successes, trials, 1e-9);
+  EXPECT_LT(low, 0.75);
+  EXPECT_GT(high, 0.75);
+  // Six standard deviations of 4.8e-6 on either side, about.
+  EXPECT_NEAR(low, 0.75, 4e-5);
+  EXPECT_NEAR(high, 0.75, 4e-5);
+}
+
+// Batch sizes: their law, the draws, and numbers that every platform must reproduce.
+
+/// pmf(k) from pmf(mean) by a product in long double.
+long double pmf_by_product(std::uint64_t mean, std::uint64_t k) {
+  const auto lambda = static_cast<long double>(mean);
+  long double pmf = std::exp(lambda * std::log(lambda) - lambda - std::lgamma(lambda + 1));
+  for (std::uint64_t i = mean + 1; i <= k; ++i) pmf *= lambda / static_cast<long double>(i);
+  for (std::uint64_t i = mean; i > k; --i) pmf *= static_cast<long double>(i) / lambda;
+  return pmf;
+}
+
+TEST(PoissonCount, LawIsNowhereAbovePoissonByMoreThanStated) {
+  for (const std::uint64_t mean : {1ull, 2ull, 7ull, 100ull, 4096ull, 1ull << 20}) {
+    std::map<std::uint64_t, std::uint64_t> masses;
+    std::uint64_t total = 0;
+    for_each_poisson_mass(mean, [&](std::uint64_t k, std::uint64_t mass) {
+      EXPECT_TRUE(masses.emplace(k, mass).second) << k << " twice";
+      total += mass;
+      return true;
+    });
+    ASSERT_LT(total, std::uint64_t{1} << 62);
+    ASSERT_GT(total, (std::uint64_t{1} << 62) / 3) << "too many words are thrown away";
+    const auto lambda = static_cast<long double>(mean);
+    // Terms of the exponent in pmf(mean) are about lambda (1 + log lambda) large, and rounded to 64 bits.
+    const long double reference = 0x1p-61L * (lambda * (1 + std::log(lambda)) + 100);
+    const long double bound = 1 + static_cast<long double>(poisson_count_excess(mean)) + reference;
+    const std::uint64_t step = mean > 10000 ? 509 : 1;
+    for (const auto& [k, mass] : masses)
+      if (k % step == 0) {
+        ASSERT_LE(static_cast<long double>(mass) / static_cast<long double>(total), pmf_by_product(mean, k) * bound)
+            << "mean " << mean << " k " << k;
+      }
+    // The masses sum to one and never exceed by more than the bound, so the deficit is at most as large in total
+    // variation.
+    EXPECT_EQ(masses.size(), masses.rbegin()->first - masses.begin()->first + 1);
+  }
+}
+
+TEST(PoissonCount, DrawsFollowTheLaw) {
+  // Dvoretzky, Kiefer and Wolfowitz with Massart's constant: the distance exceeds this with probability 1e-9 at most,
+  // for any law and any number of draws.
+  const double limit = std::sqrt(std::log(2 / 1e-9) / 2);
+  constexpr std::uint64_t draws = 40000, seed = 20;
+  for (const std::uint64_t mean : {1ull, 5ull, 300ull}) {
+    std::vector<std::uint64_t> drawn(draws);
+    for (std::uint64_t i = 0; i < draws; ++i) drawn[i] = poisson_count(mean, seed, i);
+    std::sort(drawn.begin(), drawn.end());
+    long double reached = 0, furthest = 0;
+    for (std::uint64_t k = 0; k < 2 * mean + 40; ++k) {
+      reached += std::exp(static_cast<long double>(k) * std::log(static_cast<long double>(mean)) -
+                          static_cast<long double>(mean) - std::lgamma(static_cast<long double>(k + 1)));
+      const auto below = std::upper_bound(drawn.begin(), drawn.end(), k) - drawn.begin();
+      furthest = std::max(furthest, std::abs(static_cast<long double>(below) / draws - reached));
+    }
+    EXPECT_LT(static_cast<double>(furthest) * std::sqrt(static_cast<double>(draws)), limit) << "mean " << mean;
+  }
+}
+
+TEST(PoissonCount, IsTheSameEverywhere) {
+  // From an implementation in another language.
+  EXPECT_EQ(poisson_count(1, 7, 0), 0u);
+  EXPECT_EQ(poisson_count(3, 7, 1), 2u);
+  EXPECT_EQ(poisson_count(1000, 7, 2), 1036u);
+  EXPECT_EQ(poisson_count(4096, 1, 3), 4126u);
+  EXPECT_EQ(poisson_count(1 << 20, 1, 4), 1049195u);
+  EXPECT_EQ(poisson_count(123456789, 99, 5), 123451523u);
+}
+
+TEST(PoissonCount, NothingPlannedIsNothingRun) { EXPECT_EQ(poisson_count(0, 1, 1), 0u); }
+
+// Planned numbers of trials against values computed elsewhere and the actual power of the statistic.
+
+std::vector<double> zipf_law(std::size_t vocabulary) {
+  std::vector<double> law(vocabulary);
+  for (std::size_t i = 0; i < vocabulary; ++i) law[i] = std::pow(static_cast<double>(i) + 2.7, -1.1);
+  return examples::normalised(law);
+}
+
+TEST(SampleSize, ReproducesTheReferenceTable) {
+  // Norms to three digits and log2 N to one, at power 0.9.
+  struct Row {
+    std::size_t vocabulary;
+    double norm, distance, log2_trials;
+  };
+  for (const Row& row : {Row{1000, 19.7, 0.05, 14.3}, Row{1000, 19.7, 0.001, 25.6}, Row{32000, 71.7, 0.01, 20.8},
+                         Row{32000, 71.7, 0.003, 24.3}, Row{32000, 71.7, 0.001, 27.5}, Row{128256, 120, 0.001, 28.2},
+                         Row{262144, 157, 0.001, 28.6}}) {
+    const double norm = two_thirds_norm(zipf_law(row.vocabulary));
+    EXPECT_NEAR(norm / row.norm, 1, 5e-3) << row.vocabulary;
+    EXPECT_NEAR(std::log2(trials_for_any_shape(norm, row.distance, {.power = 0.9})), row.log2_trials, 0.05)
+        << row.vocabulary << " " << row.distance;
+  }
+  EXPECT_NEAR(two_thirds_norm(std::vector<double>(262144, 1.0 / 262144)), 512, 1e-6);
+}
+
+TEST(SampleSize, DistanceInvertsTrials) {
+  for (const double distance : {0.2, 0.01, 1e-4})
+    EXPECT_NEAR(distance_of_any_shape(71.7, trials_for_any_shape(71.7, distance)) / distance, 1, 1e-14);
+  EXPECT_GT(trials_for_any_shape(71.7, 0.01), trials_for_any_shape(71.7, 0.01, {.power = 0.9}));
+}
+
+TEST(SampleSize, GroupsReachTheirPowerExactly) {
+  for (const double power : {0.9, 0.99}) {
+    const double trials = trials_along_groups(32, 0.001, {.power = power});
+    const double lambda = trials * 4 * 0.001 * 0.001;
+    const boost::math::chi_squared_distribution<double> null(31);
+    const double limit = boost::math::quantile(complement(null, 1e-9));
+    EXPECT_NEAR(cdf(complement(boost::math::non_central_chi_squared_distribution<double>(31, lambda), limit)), power,
+                1e-9);
+    if (power == 0.9) {
+      EXPECT_NEAR(lambda, 99.2, 0.05);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace draftproof

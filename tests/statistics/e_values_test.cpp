@@ -1,0 +1,273 @@
+// E-values of cells, tables and urns.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/statistics/dirichlet_multinomial.hpp>
+#include <draftproof/statistics/e_single_cell.hpp>
+#include <draftproof/statistics/e_table.hpp>
+#include <draftproof/statistics/gamma_poisson.hpp>
+#include <draftproof/statistics/impossible_cells.hpp>
+#include <draftproof/statistics/mass_groups.hpp>
+#include <draftproof/statistics/weighted_cells.hpp>
+
+namespace draftproof {
+namespace {
+
+/// lgamma(a + X) - lgamma(a) - X log a as a sum, without lgamma.
+long double direct_log_e(int count, long double mean, long double shape) {
+  long double rising = 0;
+  for (int j = 1; j < count; ++j) rising += std::log1p(j / shape);
+  return rising - (shape + count) * std::log1p(mean / shape) + mean;
+}
+
+TEST(GammaPoisson, EqualsItsDefinitionWithinTheStatedError) {
+  int compared = 0;
+  for (const double shape : {1e-12, 1e-4, 0.3, 1.0, 7.5, 15.9, 16.0, 300.0, 9.9e5, 1.1e6, 1e10, 1e16})
+    for (const double mean : {1e-9, 0.02, 1.0, 31.5, 200.0, 5e3, 1.1e5})
+      for (const int count : {0, 1, 2, 3, 31, 32, 33, 34, 180, 5000, 100000}) {
+        const long double wanted = direct_log_e(count, mean, shape);
+        const double slope = std::log1p((count + mean) / shape) * std::clamp(count, 1, 48);
+        const double off = std::abs(count - mean);
+        const double bound = 8 * 0x1p-53 * (off * (1 + std::log1p(off / (shape + mean))) + 40 + slope);
+        // The rounding of the direct form: 2^-64 of each of its terms, a hundred thousand of them.
+        const double direct =
+            0x1p-62 * static_cast<double>(mean + (shape + count) * std::log1p(mean / shape) + count);
+        EXPECT_NEAR(static_cast<double>(log_gamma_poisson(count, mean, shape) - wanted), 0, bound + direct)
+            << "X " << count << " E " << mean << " a " << shape;
+        ++compared;
+      }
+  EXPECT_EQ(compared, 12 * 7 * 11);
+}
+
+/// Sum over counts of Pr(X) exp(f(X)), X Poisson; the omitted rest is below 1e-15 for the bets and means used here.
+template <class F>
+long double poisson_mean(long double mean, F&& log_f) {
+  long double total = 0;
+  for (int count = 0; count < 600; ++count)
+    total +=
+        std::exp(count * std::log(mean) - mean - std::lgamma(static_cast<long double>(count + 1)) + log_f(count));
+  return total;
+}
+
+TEST(GammaPoisson, HasMeanOneUnderTheNull) {
+  for (const double mean : {0.01, 1.0, 20.0})
+    for (const double shape : {3.0, 40.0, 1e7})
+      EXPECT_NEAR(static_cast<double>(poisson_mean(mean, [&](int x) { return log_gamma_poisson(x, mean, shape); })),
+                  1, 1e-12)
+          << mean << " " << shape;
+}
+
+TEST(GammaPoisson, IsAMartingaleOverBatches) {
+  // Given 7 counts at mean 5, one more batch of mean 4 leaves the expectation of e where it was.
+  const double before = std::exp(log_gamma_poisson(7, 5, 2.5));
+  EXPECT_NEAR(static_cast<double>(poisson_mean(4, [](int x) { return log_gamma_poisson(7 + x, 9, 2.5); })), before,
+              1e-12 * before);
+}
+
+TEST(Spikes, HaveMeanOneAndAreTheAverageOfTheirCells) {
+  // Shape 0.1 makes the sum converge like (E / (E + 0.1))^x: small means.
+  for (const double mean : {0.01, 0.5})
+    EXPECT_NEAR(static_cast<double>(poisson_mean(mean, [&](int x) { return log_e_spike(x, mean); })), 1, 1e-12);
+  const std::vector<double> law{0.5, 0.25, 0, 0.25};
+  const std::vector<std::uint64_t> counts{40, 70, 0, 22};
+  const double mean =
+      (std::exp(log_e_spike(40, 50)) + std::exp(log_e_spike(70, 25)) + std::exp(log_e_spike(22, 25))) / 3;
+  EXPECT_NEAR(log_e_single_cell(law, counts, 100), std::log(mean), 1e-12);
+  EXPECT_TRUE(std::isinf(log_e_single_cell(law, std::vector<std::uint64_t>{40, 70, 1, 22}, 100)));
+}
+
+TEST(Leak, HasMeanAtMostOneForEveryMeanUpToTheBudget) {
+  const double budget = 1e-6, exposure = 3e5;
+  const auto mean = [&](double truth) {
+    return static_cast<double>(poisson_mean(
+        truth, [&](int x) { return log_e_impossible_cells(static_cast<std::uint64_t>(x), exposure, budget); }));
+  };
+  EXPECT_NEAR(mean(exposure * budget), 1, 1e-9);
+  for (const double share : {0.01, 0.5, 0.99}) EXPECT_LT(mean(share * exposure * budget), 1);
+  EXPECT_GT(mean(1.1 * exposure * budget), 1);
+}
+
+// The e-value of a table against its definition, and its mean under the null.
+
+/// The 44 members as they are defined, cell by cell, with rising factors in place of lgammas.
+long double defined_log_e(const std::vector<double>& law, const std::vector<std::uint64_t>& counts, double exposure) {
+  std::vector<long double> members;
+  long double live = 0;
+  for (const double w : law) live += w > 0;
+  for (const long double kappa : {0.0L, 1 / 3.0L, 2 / 3.0L, 1.0L}) {
+    long double mean = 0;
+    for (const double w : law) mean += w > 0 ? std::pow(static_cast<long double>(w), kappa) / live : 0;
+    for (long double c = 1; c < 2e10L; c *= 10) {
+      long double sum = 0;
+      for (std::size_t i = 0; i < law.size(); ++i) {
+        if (law[i] == 0) continue;
+        const auto w = static_cast<long double>(law[i]), x = static_cast<long double>(counts[i]);
+        const long double a = c * std::pow(w, kappa) / mean, e = static_cast<long double>(exposure) * w;
+        for (std::uint64_t j = 1; j < counts[i]; ++j) sum += std::log1p(static_cast<long double>(j) / a);
+        sum += e - (a + x) * std::log1p(e / a);
+      }
+      members.push_back(sum);
+    }
+  }
+  const long double largest = *std::max_element(members.begin(), members.end());
+  long double total = 0;
+  for (const long double member : members) total += std::exp(member - largest);
+  return largest + std::log(total / static_cast<long double>(members.size()));
+}
+
+TEST(ETable, EqualsItsDefinition) {
+  // Nearly equal probabilities and small counts: most cells go through the shortener.
+  for (const double spread : {0.0, 0.3, 12.0})
+    for (const double exposure : {300.0, 2000.0, 20000.0}) {
+      std::vector<double> law(1500);
+      std::vector<std::uint64_t> counts(law.size());
+      double sum = 0;
+      for (std::size_t i = 0; i < law.size(); ++i)
+        sum += law[i] = std::exp(-spread * static_cast<double>(i) / static_cast<double>(law.size()));
+      for (double& w : law) w /= sum;
+      double off = 0;
+      for (std::size_t i = 0; i < law.size(); ++i) {
+        // About the mean, from 0 to twice as much.
+        const double share = static_cast<double>(philox_pair(5, i, 0, 1).first) * 0x1p-63;
+        counts[i] = static_cast<std::uint64_t>(std::floor(exposure * law[i] * share + 0.5));
+        off += std::abs(static_cast<double>(counts[i]) - exposure * law[i]);
+      }
+      law[7] = 0;
+      counts[7] = 0;
+      // Per cell the bound of gamma_poisson.hpp and ten times 5e-16 of X + E from the shortener.
+      const double bound = 8 * 0x1p-53 * (off + 40 * 1500) * 12 + 5e-15 * 3 * exposure;
+      ASSERT_LT(bound, 1e-8);
+      EXPECT_NEAR(ETable(law).log_e(counts, exposure), static_cast<double>(defined_log_e(law, counts, exposure)),
+                  bound)
+          << spread << " " << exposure;
+    }
+}
+
+TEST(ETable, HasMeanOneUnderTheNull) {
+  // Two Poisson cells, all counts below 160: the omitted rest has weight below 0.75^160 in the boldest member.
+  const std::vector<double> law{0.75, 0.25};
+  const ETable table(law);
+  for (const double exposure : {0.5, 4.0}) {
+    const auto pmf = [&](double mean, int k) { return k * std::log(mean) - mean - std::lgamma(k + 1.0); };
+    double mean = 0;
+    for (int x = 0; x < 160; ++x)
+      for (int y = 0; y < 160; ++y) {
+        const std::vector<std::uint64_t> counts{static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(y)};
+        mean += std::exp(pmf(0.75 * exposure, x) + pmf(0.25 * exposure, y) + table.log_e(counts, exposure));
+      }
+    EXPECT_NEAR(mean, 1, 1e-11) << exposure;
+  }
+}
+
+TEST(ETable, CountsInImpossibleCellsAreProofs) {
+  const ETable table(std::vector<double>{0.5, 0, 0.5});
+  EXPECT_TRUE(std::isinf(table.log_e(std::vector<std::uint64_t>{5, 1, 5}, 10)));
+  EXPECT_LT(table.log_e(std::vector<std::uint64_t>{5, 0, 5}, 10), 0);
+  EXPECT_EQ(table.log_e(std::vector<std::uint64_t>{0, 0, 0}, 0), 0);
+}
+
+TEST(ETable, TinyProbabilitiesKeepEValuesFinite) {
+  const ETable table(std::vector<double>{1, 1e-300, 5e-324});
+  const double log_e = table.log_e(std::vector<std::uint64_t>{1000, 2, 0}, 1000);
+  EXPECT_TRUE(std::isfinite(log_e));
+  EXPECT_GT(log_e, 20.7);
+}
+
+TEST(ETable, DoesNotDependOnTheOrderOfCells) {
+  std::vector<double> law{0.1, 0.2, 0.3, 0.4}, reversed{0.4, 0.3, 0.2, 0.1};
+  EXPECT_EQ(ETable(law).log_e(std::vector<std::uint64_t>{3, 9, 8, 20}, 40),
+            ETable(reversed).log_e(std::vector<std::uint64_t>{20, 8, 9, 3}, 40));
+}
+
+TEST(MassGroups, HaveAboutEqualMassAndFollowTheKey) {
+  std::vector<double> p(6400, 1.0 / 6400), key(6400);
+  for (std::size_t x = 0; x < key.size(); ++x) key[x] = static_cast<double>(philox_pair(1, x, 0, 1).first);
+  const auto group = mass_groups(key, p);
+  for (const double mass : folded(group, p)) EXPECT_NEAR(mass, 1.0 / 32, 1.0 / 6400);
+  for (std::size_t x = 1; x < key.size(); ++x)
+    EXPECT_EQ(key[x - 1] <= key[x], group[x - 1] <= group[x] && key[x - 1] <= key[x]);
+  // By hand: mid-masses 1/4, 5/8, 13/16, 15/16 over four groups.
+  EXPECT_EQ(mass_groups(std::vector<double>{1, 2, 3, 3}, std::vector<double>{0.5, 0.25, 0.125, 0.125}, 4),
+            (std::vector<std::uint32_t>{1, 2, 3, 3}));
+  EXPECT_TRUE(std::isinf(ratio_key(std::vector<double>{0.5}, std::vector<double>{0})[0]));
+}
+
+// The compression of tables preserves sums of smooth functions over cells.
+
+TEST(WeightedCells, KeepSumsOfFunctionsThatAreAnalyticForPositiveProbabilities) {
+  std::vector<double> law;
+  for (int i = 0; i < 6000; ++i) law.push_back(1e-4 * std::exp(i / 1500.0));
+  std::vector<std::uint64_t> counts;
+  for (std::size_t i = 0; i < law.size(); ++i) counts.push_back(i % 3);
+  const WeightedCells cells = CellShortener(law).shorten(counts);
+  ASSERT_LT(cells.size(), law.size() / 2);
+  for (const int function : {0, 1, 2, 3}) {
+    const auto value = [&](double w, double count) {
+      return function == 0 ? 1 : function == 1 ? count * w : function == 2 ? std::log(w) : (count + 1) * 1e-4 / w;
+    };
+    long double direct = 0, size = 0, shortened = 0;
+    for (std::size_t i = 0; i < law.size(); ++i) {
+      direct += value(law[i], static_cast<double>(counts[i]));
+      size += std::abs(value(law[i], static_cast<double>(counts[i])));
+    }
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      shortened += cells.weight[i] * value(cells.probability[i], cells.count[i]);
+    // Bernstein's 5e-16 M, M up to eleven times a value for 1 / w, and as much for the roundings of weights and
+    // nodes.
+    EXPECT_NEAR(static_cast<double>((shortened - direct) / size), 0, 1.2e-14) << function;
+  }
+}
+
+TEST(WeightedCells, LeaveFewCellsAndLargeCountsAlone) {
+  const std::vector<double> law{0.1, 0.1, 0.1, 0.2, 0.5};
+  const std::vector<std::uint64_t> counts{4, 4, 4, 900, 1};
+  const WeightedCells cells = CellShortener(law).shorten(counts);
+  EXPECT_EQ(cells.probability, law);
+  EXPECT_EQ(cells.weight, std::vector<double>(5, 1));
+  EXPECT_EQ(cells.count, (std::vector<double>{4, 4, 4, 900, 1}));
+}
+
+// The urn bet has mean 1 over all outcomes, exactly, and grows when tokens do not follow the law.
+
+TEST(DirichletMultinomial, HasMeanOneOverAllOutcomes) {
+  const std::vector<double> law{0.5, 0.3, 0.15, 0.05};
+  const std::uint64_t n = 9;
+  double mean = 0;
+  for (std::uint64_t a = 0; a <= n; ++a)
+    for (std::uint64_t b = 0; a + b <= n; ++b)
+      for (std::uint64_t c = 0; a + b + c <= n; ++c) {
+        const std::vector<std::uint64_t> counts{a, b, c, n - a - b - c};
+        double log_probability = std::lgamma(static_cast<double>(n) + 1);
+        for (std::size_t x = 0; x < law.size(); ++x)
+          log_probability +=
+              static_cast<double>(counts[x]) * std::log(law[x]) - std::lgamma(static_cast<double>(counts[x]) + 1);
+        mean += std::exp(log_probability + log_e_multinomial(law, counts));
+      }
+  // 220 outcomes and 11 bets of a few dozen roundings each; lgamma loses digits at strength 4^10.
+  EXPECT_NEAR(mean, 1, 1e-8);
+}
+
+TEST(DirichletMultinomial, KnowsProofsAndNothing) {
+  const std::vector<double> law{1, 0};
+  EXPECT_EQ(log_e_multinomial(law, std::vector<std::uint64_t>{0, 0}), 0);
+  EXPECT_NEAR(log_e_multinomial(law, std::vector<std::uint64_t>{1000, 0}), 0, 1e-6);
+  EXPECT_TRUE(std::isinf(log_e_multinomial(law, std::vector<std::uint64_t>{1000, 1})));
+}
+
+TEST(DirichletMultinomial, GrowsWithTheEvidence) {
+  const std::vector<double> law{0.5, 0.5};
+  EXPECT_LT(log_e_multinomial(law, std::vector<std::uint64_t>{5030, 4970}), 0);
+  const double some = log_e_multinomial(law, std::vector<std::uint64_t>{5200, 4800});
+  const double more = log_e_multinomial(law, std::vector<std::uint64_t>{52'000, 48'000});
+  EXPECT_GT(some, 3);
+  EXPECT_GT(more, 60);
+}
+
+}  // namespace
+}  // namespace draftproof

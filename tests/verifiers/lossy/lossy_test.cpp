@@ -1,0 +1,157 @@
+// Lossy schemes by their definitions.
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/tests/support/exact.hpp>
+#include <draftproof/verifiers/lossy/cactus.hpp>
+#include <draftproof/verifiers/lossy/mentored_decoding.hpp>
+#include <draftproof/verifiers/lossy/typical_sample.hpp>
+
+namespace draftproof {
+namespace {
+
+using Doubles = std::vector<double>;
+
+TEST(LossyControls, ThresholdOfAFlatTargetIsItsProbability) {
+  // H of a flat law is -ln(1/4 + added): the threshold is delta (1/4 + added).
+  const Rows<double> flat(Doubles(4, 0.25), Doubles(4, 0.25));
+  EXPECT_NEAR(verifiers::lossy::typical_threshold(flat, 1, 0.5), 0.125, 1e-15);
+  EXPECT_NEAR(verifiers::lossy::typical_threshold(flat, 1, 0.5, 1e-5), 0.125005, 1e-15);
+  EXPECT_EQ(verifiers::lossy::typical_threshold(flat, 0.1, 0.5), 0.1);
+}
+
+TEST(LossyControls, ThresholdOfACertainTargetIsDelta) {
+  // H = -ln(1 + added) is negative by the addend; no term may be negative, or a fixed-point sum could not hold it.
+  const Doubles sure{1, 0};
+  for (const double added : {0.0, 1e-5}) {
+    EXPECT_NEAR(verifiers::lossy::typical_threshold(Rows<double>(sure, sure), 2, 0.5, added), 0.5 * (1 + added),
+                1e-15);
+    EXPECT_NEAR(verifiers::lossy::typical_threshold(RatioTable(sure, sure), 2, 0.5, added), 0.5 * (1 + added), 1e-15);
+  }
+}
+
+TEST(LossyControls, WhereNoTokenIsTypicalTheWholeTargetIsServed) {
+  // With delta = 1 the addend lifts the threshold above every token of a flat target.
+  const VerifierOf<verifiers::lossy::TypicalSample> strict(Kind::mutant, {.epsilon = 1, .delta = 1});
+  const Rows<double> flat(Doubles(4, 0.25), Doubles{1, 0, 0, 0});
+  const auto law = explore_law(*registry().drafter("iid"), *strict.explore_on(flat, 1), flat, 1);
+  EXPECT_EQ(law.output, Doubles(4, 0.25));
+  EXPECT_EQ(law.flag, 0.25) << "a draw that was drafted counts as accepted";
+}
+
+TEST(LossyControls, CactusLeavesCertaintyAlone) {
+  const auto rows = Instance::parse("p=(1 0)/1 q=(1 3)/4 K=1").rows();
+  const VerifierOf<verifiers::lossy::Cactus> cactus(Kind::mutant);
+  const auto law = explore_law(*registry().drafter("iid"), *cactus.prove_on(rows, 1), rows, 1);
+  EXPECT_EQ(law.output, (exact::Row{1, 0}));
+  EXPECT_EQ(law.flag, Rational(1, 4));
+}
+
+// Mentored decoding: no law within the divergence accepts more; 0 gives single-draft sampling, much gives q.
+
+using verifiers::lossy::MentoredDecoding;
+using Doubles = std::vector<double>;
+
+template <class Scalar>
+ExactLaw<Scalar> law_of(double divergence, const Rows<Scalar>& rows) {
+  const VerifierOf<MentoredDecoding> scheme(Kind::mutant, {.divergence = divergence});
+  const AnyDrafter& iid = *registry().drafter("iid");
+  if constexpr (std::is_same_v<Scalar, double>)
+    return explore_law(iid, *scheme.explore_on(rows, 1), rows, 1);
+  else
+    return explore_law(iid, *scheme.prove_on(rows, 1), rows, 1);
+}
+
+double divergence(const Doubles& law, const Doubles& p) {
+  double sum = 0;
+  for (std::size_t x = 0; x < p.size(); ++x)
+    if (law[x] > 0) sum += p[x] > 0 ? law[x] * std::log(law[x] / p[x]) : HUGE_VAL;
+  return sum;
+}
+
+double overlap(const Doubles& a, const Doubles& b) {
+  double sum = 0;
+  for (std::size_t x = 0; x < a.size(); ++x) sum += std::min(a[x], b[x]);
+  return sum;
+}
+
+/// The highest acceptance of any law within the divergence, on a grid of the simplex over three tokens.
+double best_of_grid(const Doubles& p, const Doubles& q, double allowed, int cells) {
+  double best = 0;
+  for (int i = 0; i <= cells; ++i)
+    for (int j = 0; i + j <= cells; ++j) {
+      const Doubles law{1.0 * i / cells, 1.0 * j / cells, 1.0 * (cells - i - j) / cells};
+      if (divergence(law, p) <= allowed) best = std::max(best, overlap(law, q));
+    }
+  return best;
+}
+
+TEST(MentoredDecoding, NoLawWithinTheDivergenceAcceptsMore) {
+  constexpr int cells = 400;
+  const std::vector<std::pair<Doubles, Doubles>> pairs{{{0.5, 0.3, 0.2}, {0.2, 0.3, 0.5}},
+                                                       {{0.1, 0.2, 0.7}, {0.6, 0.35, 0.05}},
+                                                       {{1. / 3, 1. / 3, 1. / 3}, {0, 0.25, 0.75}},
+                                                       {{0, 0.4, 0.6}, {0.5, 0.1, 0.4}},
+                                                       {{0.5, 0.5, 0}, {0, 0, 1}}};
+  for (const auto& [p, q] : pairs)
+    for (const double allowed : {0.001, 0.02, 0.1, 0.5}) {
+      const Rows<double> rows(p, q);
+      const auto law = law_of(allowed, rows);
+      EXPECT_NEAR(law.mass, 1, 1e-12);
+      EXPECT_NEAR(law.flag, overlap(law.output, q), 1e-12) << "single-draft sampling of its own output law";
+      // Of the sums of three terms in divergence_of: 2^-53 each, amplified by 1024 and truncated at 2^-60.
+      EXPECT_LE(divergence(law.output, p), allowed + 1e-12);
+      const double best = best_of_grid(p, q, allowed, cells);
+      // c is bisected to 2^-50, and a law of slope at most 1 / p in c moves acceptance by less than 1e-12.
+      EXPECT_LE(best, law.flag + 1e-12) << allowed;
+      // The nearest law of the grid towards p is within 4 cells of the best one and no further from p.
+      EXPECT_GE(best, law.flag - 4.0 / cells) << allowed;
+    }
+}
+
+RC_GTEST_PROP(MentoredDecoding, WithNothingAllowedIsSingleDraft, (Instance instance)) {
+  instance.drafts = 1;
+  const auto rows = instance.rows();
+  const auto single = exact::law("single_draft", "iid", rows, 1);
+  const auto law = law_of(0.0, rows);
+  RC_ASSERT(law.output == single.output);
+  RC_ASSERT(law.flag == single.flag);
+}
+
+RC_GTEST_PROP(MentoredDecoding, InFractionsTheTotalIsOneAndTheDivergenceKept, (Instance instance)) {
+  instance.drafts = 1;
+  const auto rows = instance.rows();
+  const Doubles p = exact::as_doubles(normalised(instance.target));
+  Rational before = 0;
+  for (const double allowed : {0.0, 0.01, 0.1, 1.0}) {
+    const auto law = law_of(allowed, rows);
+    RC_ASSERT(law.mass == 1);
+    RC_ASSERT(law.flag == law.membership);
+    RC_ASSERT(divergence(exact::as_doubles(law.output), p) <= allowed + 1e-12);
+    RC_ASSERT(law.flag >= before);
+    before = law.flag;
+  }
+}
+
+TEST(MentoredDecoding, WithEverythingAllowedIsTheProposal) {
+  const auto rows = Instance::parse("p=(1 1)/2 q=(1 7)/8 K=1").rows();
+  const auto law = law_of(10.0, rows);
+  EXPECT_EQ(law.flag, 1);
+  EXPECT_EQ(law.output, normalised(std::vector{1, 7}));
+}
+
+TEST(MentoredDecoding, ByHandOnTwoTokens) {
+  // p = (1 1)/2, q = (0 1): the output is (1 - t, t), accepted with t; KL = t ln 2t + (1 - t) ln 2(1 - t).
+  const auto law = law_of(0.1, Rows<double>({0.5, 0.5}, Doubles{0, 1}));
+  const double t = law.flag;
+  EXPECT_GT(t, 0.5);
+  EXPECT_NEAR(t * std::log(2 * t) + (1 - t) * std::log(2 * (1 - t)), 0.1, 1e-12);
+  EXPECT_NEAR(law.output[1], t, 1e-15);
+}
+
+}  // namespace
+}  // namespace draftproof
