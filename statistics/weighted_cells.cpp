@@ -17,11 +17,11 @@ constexpr std::size_t shared_counts = 512;
 /// Half the width of a run divided by its middle.
 constexpr double half_width = 1.0 / 33;
 
-using Values = std::array<double, chebyshev_points>;
+using ChebyshevValues = std::array<double, chebyshev_points>;
 
 /// T_0 .. T_8 at t.
-Values chebyshev(double t) {
-  Values value{1, t};
+ChebyshevValues chebyshev(double t) {
+  ChebyshevValues value{1, t};
   for (std::size_t k = 2; k < chebyshev_points; ++k) value[k] = 2 * t * value[k - 1] - value[k - 2];
   return value;
 }
@@ -30,9 +30,9 @@ double root(std::size_t j) {
   return std::cos(std::numbers::pi * (2 * static_cast<double>(j) + 1) / (2 * static_cast<double>(chebyshev_points)));
 }
 
-const std::array<Values, chebyshev_points>& values_at_roots() {
-  static const std::array<Values, chebyshev_points> values = [] {
-    std::array<Values, chebyshev_points> at{};
+const std::array<ChebyshevValues, chebyshev_points>& values_at_roots() {
+  static const std::array<ChebyshevValues, chebyshev_points> values = [] {
+    std::array<ChebyshevValues, chebyshev_points> at{};
     for (std::size_t j = 0; j < chebyshev_points; ++j) at[j] = chebyshev(root(j));
     return at;
   }();
@@ -87,7 +87,7 @@ WeightedCells CellShortener::shorten(std::span<const std::uint64_t> counts) cons
         append(out, probability_[i], counts[i], 1);
         continue;
       }
-      const Values value = chebyshev((probability_[i] - middle) / (middle * half_width));
+      const ChebyshevValues value = chebyshev((probability_[i] - middle) / (middle * half_width));
       Moments& sums = moments[counts[i]];
       for (std::size_t k = 0; k < chebyshev_points; ++k) sums[k].add(value[k]);
     }

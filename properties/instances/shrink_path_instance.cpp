@@ -8,7 +8,7 @@ namespace draftproof {
 
 namespace {
 
-using Prefixes = decltype(PathInstance::rows);
+using RowsByPrefix = decltype(PathInstance::rows);
 
 void keep_prefixes_up_to(PathInstance& instance, int length) {
   std::erase_if(instance.rows, [length](const auto& entry) { return std::ssize(entry.first) > length; });
@@ -37,8 +37,8 @@ void start_later(PathInstance& instance, Token x) {
 
 /// Prefixes under new names. If two get the same name, the first stays. Prefixes that contain `gone` are dropped.
 template <class Rename>
-Prefixes renamed(const Prefixes& rows, Token gone, Rename rename) {
-  Prefixes kept;
+RowsByPrefix renamed(const RowsByPrefix& rows, Token gone, Rename rename) {
+  RowsByPrefix kept;
   for (const auto& [prefix, weights] : rows) {
     if (std::find(prefix.begin(), prefix.end(), gone) != prefix.end()) continue;
     Tokens tokens = prefix;

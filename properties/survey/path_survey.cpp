@@ -83,14 +83,14 @@ bool has_optimum(const PathSource& source, const PathSurveyOptions& options, con
 }
 
 /// The optimum of a law's trees: mean bounds over the starts, and an optimal plan for each start.
-struct Optimum {
+struct PathOptimum {
   PathBounds mean{};
   StartOracle oracle{};
 };
 
-std::optional<Optimum> optimum_of(const PathSource& source, const ConditionalModel<Rows<double>>& conditionals,
-                                  const AnyTreeDrafter& drafter, const TreeShape& shape) {
-  Optimum optimum;
+std::optional<PathOptimum> optimum_of(const PathSource& source, const ConditionalModel<Rows<double>>& conditionals,
+                                      const AnyTreeDrafter& drafter, const TreeShape& shape) {
+  PathOptimum optimum;
   for (int start = 0; start < source.starts(); ++start) {
     const auto law = enumerate_tree_law(drafter, conditionals, shape, start);
     if (!law) return std::nullopt;
@@ -108,7 +108,7 @@ std::optional<Optimum> optimum_of(const PathSource& source, const ConditionalMod
 /// Adds the optima and the oracle's plans to the rows, once for each tree law and number of drafts.
 void find_optima(const PathSource& source, const PathSurveyOptions& options, std::vector<StepRow>& rows) {
   std::unique_ptr<ConditionalModel<Rows<double>>> plain;
-  std::map<std::pair<const AnyTreeDrafter*, int>, std::optional<Optimum>> known;
+  std::map<std::pair<const AnyTreeDrafter*, int>, std::optional<PathOptimum>> known;
   for (StepRow& row : rows) {
     if (!has_optimum(source, options, *row.verifier, row.drafts)) continue;
     if (!plain && !(plain = source.plain())) break;
