@@ -6,59 +6,48 @@
 #include <stdexcept>
 #include <string>
 
+#include <draftproof/captures/input_error.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 
 namespace draftproof {
 
 namespace {
 
-struct Tallies {
-  std::vector<PairedTally> cells;
-
-  Tallies& operator+=(const Tallies& other) {
-    for (std::size_t i = 0; i < cells.size(); ++i) cells[i] += other.cells[i];
-    return *this;
-  }
-};
-
 /// The state of one thread.
 class Worker {
  public:
-  Worker(const PathSource& source, std::span<const PathCell> cells, std::uint64_t coins, std::uint64_t seed)
-      : conditionals_{source.open()}, coins_{coins}, seed_{seed} {
-    for (const PathCell& cell : cells) {
-      lengths_.resize(std::max(lengths_.size(), static_cast<std::size_t>(cell.drafts)), 0);
-      for (std::size_t k = 0; k < static_cast<std::size_t>(cell.drafts); ++k)
-        lengths_[k] = std::max(lengths_[k], cell.length);
-      cells_.push_back({{.drafts = cell.drafts, .length = cell.length}, {}});
-      for (const AnyPathVerifier* scheme : cell.schemes) {
-        cells_.back().deciders.push_back(scheme->simulate_on(*conditionals_, cells_.back().shape));
-        if (!cells_.back().deciders.back())
-          throw std::invalid_argument(std::string(scheme->info().name) + " cannot be simulated");
-      }
+  Worker(const PathSource& source, std::span<const PathCandidate> candidates, std::uint64_t coins, std::uint64_t seed)
+      : conditionals_{source.open()}, candidates_{candidates}, coins_{coins}, seed_{seed} {
+    for (const PathCandidate& candidate : candidates) {
+      deciders_.push_back(candidate.scheme->simulate_on(*conditionals_, candidate.shape));
+      if (!deciders_.back())
+        throw std::invalid_argument(std::string(candidate.scheme->info().name) + " cannot be simulated");
+      if (candidate.drafter) continue;
+      lengths_.resize(std::max(lengths_.size(), static_cast<std::size_t>(candidate.shape.drafts)), 0);
+      for (std::size_t k = 0; k < static_cast<std::size_t>(candidate.shape.drafts); ++k)
+        lengths_[k] = std::max(lengths_[k], candidate.shape.length);
     }
   }
 
-  void trial(std::uint64_t n, Tallies& tallies) {
+  void trial(std::uint64_t n, PairedTally& tally) {
     const int start = conditionals_->start(n);
-    draw(n, start);
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-      grow(cells_[i].shape, start);
-      PairedTally& tally = tallies.cells[i];
-      sums_.assign(cells_[i].deciders.size(), 0);
-      for (std::uint64_t coin = 0; coin < coins_; ++coin) verify(cells_[i], n * coins_ + coin, tally);
-      count(tally);
+    draw_paths(n, start);
+    taus_.clear();
+    for (std::size_t s = 0; s < candidates_.size(); ++s) {
+      if (s == 0 || !same_drafts(candidates_[s - 1], candidates_[s])) grow(candidates_[s], n, start);
+      for (std::uint64_t coin = 0; coin < coins_; ++coin) {
+        Philox words(seed_, n * coins_ + coin, Philox::Role::verify);
+        const StepOutput step = deciders_[s]->decide(tree_, {}, words);
+        taus_.push_back(static_cast<std::uint64_t>(tree_.depth(step.node)));
+        tally.impossible[s] += step.extra.token < 0;
+      }
     }
+    count(tally);
   }
 
  private:
-  struct Cell {
-    TreeShape shape;
-    std::vector<PathDeciderPtr<RatioTable, Philox>> deciders;
-  };
-
-  /// Draws every path, token by token, to the greatest length of any cell.
-  void draw(std::uint64_t n, int start) {
+  /// Draws the paths of all candidates, token by token, to the greatest length of any.
+  void draw_paths(std::uint64_t n, int start) {
     paths_.resize(lengths_.size());
     Philox draft(seed_, n, Philox::Role::draft);
     for (std::size_t k = 0; k < paths_.size(); ++k) {
@@ -73,38 +62,35 @@ class Worker {
     }
   }
 
-  void grow(const TreeShape& shape, int start) {
+  static bool same_drafts(const PathCandidate& a, const PathCandidate& b) {
+    return a.drafter == b.drafter && a.shape == b.shape;
+  }
+
+  void grow(const PathCandidate& candidate, std::uint64_t n, int start) {
     tree_.clear(start);
-    for (std::size_t k = 0; k < static_cast<std::size_t>(shape.drafts); ++k) {
+    if (candidate.drafter) {
+      Philox draft(seed_, n, Philox::Role::draft);
+      candidate.drafter->draw(*conditionals_, candidate.shape, draft, tree_);
+      return;
+    }
+    for (std::size_t k = 0; k < static_cast<std::size_t>(candidate.shape.drafts); ++k) {
       int u = DraftTree::root;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(shape.length); ++i)
+      for (std::size_t i = 0; i < static_cast<std::size_t>(candidate.shape.length); ++i)
         u = tree_.draw(u, paths_[k][i].token, paths_[k][i].context);
     }
   }
 
-  void verify(Cell& cell, std::uint64_t address, PairedTally& tally) {
-    const std::size_t schemes = cell.deciders.size();
-    taus_.clear();
-    for (std::size_t s = 0; s < schemes; ++s) {
-      Philox coins(seed_, address, Philox::Role::verify);
-      const StepOutput step = cell.deciders[s]->decide(tree_, {}, coins);
-      taus_.push_back(tree_.depth(step.node));
-      sums_[s] += taus_.back();
-      tally.impossible[s] += step.extra.token < 0;
-    }
-    for (std::size_t s = 0; s < schemes; ++s)
-      for (std::size_t t = 0; t < schemes; ++t) tally.longer[s * schemes + t] += taus_[s] > taus_[t];
-  }
-
   void count(PairedTally& tally) const {
     ++tally.trials;
-    const std::size_t schemes = sums_.size();
-    for (std::size_t s = 0; s < schemes; ++s) {
-      tally.accepted[s] += static_cast<std::uint64_t>(sums_[s]);
-      tally.own_squares[s] += static_cast<std::uint64_t>(sums_[s] * sums_[s]);
-      for (std::size_t t = 0; t < schemes; ++t) {
-        const std::int64_t difference = sums_[s] - sums_[t];
-        tally.squares[s * schemes + t] += static_cast<std::uint64_t>(difference * difference);
+    const std::size_t n = candidates_.size();
+    std::vector<std::uint64_t> sums(n);
+    for (std::size_t i = 0; i < taus_.size(); ++i) sums[i / coins_] += taus_[i];
+    for (std::size_t s = 0; s < n; ++s) {
+      tally.accepted[s] += sums[s];
+      for (std::size_t t = 0; t < n; ++t) {
+        tally.products[s * n + t] += sums[s] * sums[t];
+        for (std::size_t coin = 0; coin < coins_; ++coin)
+          tally.longer[s * n + t] += taus_[s * coins_ + coin] > taus_[t * coins_ + coin];
       }
     }
   }
@@ -115,12 +101,12 @@ class Worker {
   };
 
   std::unique_ptr<StepContexts> conditionals_;
+  std::span<const PathCandidate> candidates_;
   std::uint64_t coins_, seed_;
+  std::vector<PathDeciderPtr<RatioTable, Philox>> deciders_;
   std::vector<int> lengths_;  // of path k
-  std::vector<Cell> cells_;
   std::vector<std::vector<Drawn>> paths_;
-  std::vector<int> taus_;           // of one verification
-  std::vector<std::int64_t> sums_;  // of one trial
+  std::vector<std::uint64_t> taus_;  // of one trial, by candidate and coin
   DraftTree tree_;
 };
 
@@ -131,49 +117,57 @@ double error_of_mean(double n, double sum, double squares) {
   return std::sqrt(std::max(0.0, squares / n - mean * mean) / (n - 1));
 }
 
-void add(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
-}
-
 }  // namespace
 
-PairedTally::PairedTally(std::size_t schemes, std::uint64_t coins_of_a_trial)
+PairedTally::PairedTally(std::size_t candidates, std::uint64_t coins_of_a_trial)
     : coins(coins_of_a_trial),
-      accepted(schemes),
-      impossible(schemes),
-      squares(schemes * schemes),
-      longer(schemes * schemes),
-      own_squares(schemes) {}
+      accepted(candidates),
+      impossible(candidates),
+      products(candidates * candidates),
+      longer(candidates * candidates) {}
 
 PairedTally& PairedTally::operator+=(const PairedTally& other) {
   trials += other.trials;
+  const auto add = [](std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  };
   add(accepted, other.accepted);
   add(impossible, other.impossible);
-  add(squares, other.squares);
+  add(products, other.products);
   add(longer, other.longer);
-  add(own_squares, other.own_squares);
   return *this;
 }
 
-double PairedTally::mean(std::size_t scheme) const {
-  return trials == 0 ? 0 : static_cast<double>(accepted[scheme]) / static_cast<double>(trials * coins);
+double PairedTally::mean(std::size_t s) const {
+  return trials == 0 ? 0 : static_cast<double>(accepted[s]) / static_cast<double>(trials * coins);
 }
-double PairedTally::standard_error(std::size_t scheme) const {
-  return error_of_mean(static_cast<double>(trials), static_cast<double>(accepted[scheme]),
-                       static_cast<double>(own_squares[scheme])) /
+double PairedTally::standard_error(std::size_t s) const {
+  return error_of_mean(static_cast<double>(trials), static_cast<double>(accepted[s]),
+                       static_cast<double>(product(s, s))) /
          static_cast<double>(coins);
 }
-double PairedTally::difference(std::size_t s, std::size_t t) const { return mean(s) - mean(t); }
 double PairedTally::difference_error(std::size_t s, std::size_t t) const {
   return error_of_mean(static_cast<double>(trials),
                        static_cast<double>(accepted[s]) - static_cast<double>(accepted[t]),
-                       static_cast<double>(squares[s * accepted.size() + t])) /
+                       static_cast<double>(product(s, s) + product(t, t) - 2 * product(s, t))) /
          static_cast<double>(coins);
 }
 
-PairedResult compare_paths(const PathSource& source, std::span<const PathCell> cells, std::uint64_t trials,
-                           std::uint64_t coins, const StudyOptions& options,
-                           const std::function<void(std::uint64_t)>& done) {
+std::vector<std::unique_ptr<PathSource>> open_models(const StudyOptions& options) {
+  const std::vector<std::string> own{"data/stories260k.bin:q4", "data/stories260k.bin:q3",
+                                     "data/stories260k.bin:exit4"};
+  std::vector<std::unique_ptr<PathSource>> sources;
+  for (const std::string& spec : options.sources.empty() ? own : options.sources) {
+    sources.push_back(PathSource::open(spec, {.seed = options.seed}));
+    if (sources.back()->stored_trees())
+      throw InputError({.file = spec, .found = "stored trees", .wanted = "a source that goes on without end"});
+  }
+  return sources;
+}
+
+PairedTally compare_paths(const PathSource& source, std::span<const PathCandidate> candidates, std::uint64_t trials,
+                          std::uint64_t coins, const StudyOptions& options,
+                          const std::function<void(std::uint64_t)>& done) {
   const TrialBudget budget{.trials = trials,
                            .threads = options.threads > 0 ? options.threads : default_threads(),
                            .stop = options.stop,
@@ -181,17 +175,12 @@ PairedResult compare_paths(const PathSource& source, std::span<const PathCell> c
                            .shard = 4};
   std::vector<std::unique_ptr<Worker>> workers;
   for (int i = 0; i < budget.threads; ++i)
-    workers.push_back(std::make_unique<Worker>(source, cells, coins, options.seed));
-  Tallies empty;
-  for (const PathCell& cell : cells) empty.cells.emplace_back(cell.schemes.size(), coins);
-  Tallies total =
-      run_trials(budget, empty, [&workers](int worker, std::uint64_t first, std::uint64_t count, Tallies& tallies) {
-        for (std::uint64_t n = first; n < first + count; ++n)
-          workers[static_cast<std::size_t>(worker)]->trial(n, tallies);
-      });
-  PairedResult result{std::move(total.cells), true};
-  for (const PairedTally& tally : result.cells) result.complete = result.complete && tally.trials == trials;
-  return result;
+    workers.push_back(std::make_unique<Worker>(source, candidates, coins, options.seed));
+  return run_trials(budget, PairedTally(candidates.size(), coins),
+                    [&workers](int worker, std::uint64_t first, std::uint64_t count, PairedTally& tally) {
+                      for (std::uint64_t n = first; n < first + count; ++n)
+                        workers[static_cast<std::size_t>(worker)]->trial(n, tally);
+                    });
 }
 
 }  // namespace draftproof

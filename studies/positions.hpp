@@ -13,10 +13,15 @@
 
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/report/text.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
-#include <draftproof/studies/study.hpp>
+#include <draftproof/studies/records.hpp>
 
 namespace draftproof {
+
+inline int threads_of(const StudyOptions& options) {
+  return options.threads > 0 ? options.threads : default_threads();
+}
 
 /// Opens the sources of the options, or the study's own if there are none.
 inline std::vector<Source> open_sources(const StudyOptions& options, const std::vector<std::string>& by_default) {
@@ -32,21 +37,13 @@ inline std::size_t positions_taken(const Source& source, std::uint64_t most) {
   return most == 0 ? source.positions() : std::min<std::size_t>(source.positions(), most);
 }
 
-/// Number of positions that such a study takes of all sources together.
-inline std::uint64_t positions_taken(const std::vector<Source>& sources, std::uint64_t most) {
-  std::uint64_t total = 0;
-  for (const Source& source : sources) total += positions_taken(source, most);
-  return total;
-}
-
 /// Calls work(i) for every i < count on the threads of the options. Returns 1 for each i that finished before a stop.
 /// Throws: the exception of the least such i, independently of the threads.
 template <class Work>
 std::vector<char> for_each_position(const StudyOptions& options, std::size_t count, Work&& work) {
   std::vector<char> done(count, 0);
   std::vector<std::exception_ptr> failures(count);
-  const int threads = options.threads > 0 ? options.threads : default_threads();
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
+#pragma omp parallel for schedule(dynamic) num_threads(threads_of(options))
   for (std::size_t i = 0; i < count; ++i) {
     if (options.stopped()) continue;
     try {
@@ -90,6 +87,41 @@ auto finished_positions(const StudyOptions& options, std::size_t count, Meter& m
   for (std::size_t i = 0; i < count; ++i)
     if (done[i]) finished.push_back(std::move(at[i]));
   return finished;
+}
+
+/// Calls measure(source, i) at the first `most` positions of every source, then report(source, what it returned for
+/// the positions that finished before a stop).
+template <class Measure, class Report>
+void study_positions(const StudyOptions& options, const std::vector<std::string>& by_default, std::uint64_t most,
+                     StudyResult& result, Measure&& measure, Report&& report) {
+  const std::vector<Source> sources = open_sources(options, by_default);
+  std::uint64_t total = 0;
+  for (const Source& source : sources) total += positions_taken(source, most);
+  Meter meter(options, total);
+  for (const Source& from : sources) {
+    const std::size_t count = positions_taken(from, most);
+    const auto at = finished_positions(options, count, meter, [&](std::size_t i) { return measure(from, i); });
+    result.complete = result.complete && at.size() == count;
+    if (!at.empty()) report(from, at);
+  }
+}
+
+/// Mean over what was measured at each position.
+template <class At, class Value>
+double mean_over(const std::vector<At>& at, Value&& value) {
+  double sum = 0;
+  for (const At& one : at) sum += static_cast<double>(value(one));
+  return sum / static_cast<double>(at.size());
+}
+
+/// "  V = 32,000, 8 positions" and what follows.
+inline std::string size_line(const Source& from, std::size_t positions, std::string_view rest = "") {
+  return fmt::format("  V = {}, {}{}", grouped(from.vocabulary()), counted(positions, "position"), rest);
+}
+
+/// The entry of a source in the data.
+inline nlohmann::ordered_json entry_of(const Source& from, std::size_t positions) {
+  return {{"source", from.name()}, {"about", from.describe()}, {"positions", positions}};
 }
 
 }  // namespace draftproof

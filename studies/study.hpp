@@ -1,5 +1,5 @@
-// Studies: published figures and claims computed again, one file each in studies/figures/, found by the build and run
-// by `draftproof reproduce NAME`.
+// Studies: published figures and claims computed again, found by the build in studies/figures/ and run by
+// `draftproof reproduce NAME`.
 //
 // A study is a struct with `name`, `about` (what is computed), `source` (who published it) and
 // `static StudyResult run(const StudyOptions&)`. Its document prints as a table and writes as JSON like any other. A
@@ -39,6 +39,16 @@ struct StudyResult {
   Document document;
   bool held = true;      ///< every claim the study checks came out as claimed
   bool complete = true;  ///< false after a stop
+
+  bool expect(bool claim) {
+    held = held && claim;
+    return claim;
+  }
+  /// Whether the study was stopped; the result is then not complete.
+  bool stopped(const StudyOptions& options) {
+    complete = complete && !options.stopped();
+    return options.stopped();
+  }
 };
 
 struct Study {

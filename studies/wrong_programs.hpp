@@ -1,10 +1,16 @@
-// Wrong verifiers with known detection exposures, for the power of the statistical gate. Each imitates a correct
-// scheme, and the gate tests it against that scheme's path law.
+// Wrong verifiers for the power of the statistical gate, made for a study and never registered. They support simulation
+// on prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is measured by trials.
+//
+// Programs imitate a correct scheme, and the gate tests them against that scheme's path law. Deviations are laws at a
+// given total variation from p in six shapes, emitted independently of the drafts: what a gate must see without a law
+// of paths.
 //
 //   p, q       target and proposal of the pair they run on
 //   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm on
 //              every one of several runs; numpy counts drawn from closed laws, p and q of the same kind
 //   TV         distance of the output from p there
+//   shape      two sets of tokens; a mass of d moves from the second to the first, within each in proportion to p. A
+//              set must not be emptied: d is at most the mass of the second
 //
 // Not included: `<=` for `<` (no affordable sample detects it; edge checks do), and two drafts without replacement
 // whose second is tested against q with the first set to 0 and no renormalisation. A refused token has no residual,
@@ -12,11 +18,16 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <numeric>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <draftproof/captures/row.hpp>
@@ -24,20 +35,78 @@
 #include <draftproof/mutants/residual.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
-#include <draftproof/studies/contrived_verifier.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/sim/sampling/alias_table.hpp>
 #include <draftproof/verifiers/lossy/lenience.hpp>
 #include <draftproof/verifiers/lossy/typical_acceptance.hpp>
 
 namespace draftproof {
 
-struct WrongProgram {
-  std::string_view about;
+/// One row of a power table: a verifier under the gate, and the exposures at which it was detected.
+struct PowerRow {
+  std::string about;
   std::shared_ptr<const AnyVerifier> verifier;
   std::string_view imitates, drafter;
   int drafts;
-  double reference;           ///< log2
-  std::string_view distance;  ///< as printed with the reference
+  double reference;        ///< log2 of the reference exposure; NaN: none
+  std::string distance;    ///< total variation, as printed with the reference
+  double log2_budget = 0;  ///< of each run
+  int runs = 1;
+  std::vector<double> log2_exposures{};  ///< ascending; infinity: no alarm
+
+  double median() const { return log2_exposures[(log2_exposures.size() - 1) / 2]; }
+  double largest() const { return log2_exposures.back(); }
 };
+
+/// A verifier that decides as `make(laws, drafts)` does.
+class ContrivedVerifier final : public AnyVerifier {
+ public:
+  using Make = std::function<DeciderPtr<RatioTable, Philox>(const RatioTable& laws, int drafts)>;
+  explicit ContrivedVerifier(Make make) : AnyVerifier(contrived, Kind::mutant), make_{std::move(make)} {}
+
+  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
+    return make_(laws, drafts);
+  }
+  using AnyVerifier::simulate_on;
+
+ private:
+  static constexpr Info contrived{.name = "contrived", .summary = "made for a study", .source = "derived here"};
+  Make make_;
+};
+
+/// A function of (laws, drafts, random).
+using Rule = std::function<Verdict(const RatioTable&, std::span<const Token> drafts, Philox& random)>;
+
+/// A verifier that decides by a rule.
+inline std::shared_ptr<const AnyVerifier> ruled(Rule rule) {
+  class Ruled final : public Decider<RatioTable, Philox> {
+   public:
+    Ruled(Rule rule, const RatioTable& laws) : rule_{std::move(rule)}, laws_{laws} {}
+    void decide(const TrialBatch& batch, Verdict* verdicts) const override {
+      for (int t = 0; t < batch.count; ++t) {
+        Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::verify);
+        const std::span drafts(batch.drafts + t * batch.stride, static_cast<std::size_t>(batch.lengths[t]));
+        verdicts[t] = rule_(laws_, drafts, random);
+      }
+    }
+
+   private:
+    Rule rule_;
+    const RatioTable& laws_;
+  };
+  return std::make_shared<ContrivedVerifier>([rule = std::move(rule)](const RatioTable& laws, int) {
+    return DeciderPtr<RatioTable, Philox>(std::make_unique<Ruled>(rule, laws));
+  });
+}
+
+/// A correct scheme of one draft that is told other laws than its drafts were drawn from.
+inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& target,
+                                                 const std::vector<double>& proposal) {
+  const auto told = std::make_shared<RatioTable>(target, proposal);
+  return std::make_shared<ContrivedVerifier>([told](const RatioTable&, int drafts) {
+    return registry().verifier("single_draft")->simulate_on(*told, drafts);
+  });
+}
 
 /// Tests with one word for all drafts, or a fresh one each; after the last refusal a draw from (p - b q)+, or from p.
 inline Verdict recursive_rejection_with(const RatioTable& laws, std::span<const Token> drafts, Philox& random,
@@ -64,7 +133,7 @@ inline Verdict residual_not_normalised(const RatioTable& laws, std::span<const T
 }
 
 /// The word that refused the draft also draws from the residual, by inversion in the order of ids.
-inline RuledVerifier::Rule word_reused_for_residual(const RatioTable& pair) {
+inline Rule word_reused_for_residual(const RatioTable& pair) {
   std::vector<double> reached;
   for (Token x = 0; x < pair.vocabulary(); ++x)
     reached.push_back((reached.empty() ? 0 : reached.back()) + std::max(pair.target(x) - pair.proposal(x), 0.0));
@@ -136,16 +205,12 @@ inline std::vector<double> in_bf16(std::vector<double> row) {
 }
 
 /// All wrong programs, for one pair.
-inline std::vector<WrongProgram> wrong_programs(const RowPair& pair, const RatioTable& table) {
+inline std::vector<PowerRow> wrong_programs(const RowPair& pair, const RatioTable& table) {
   const std::vector<double>&p = pair.target, &q = pair.proposals.front();
-  const auto ruled = [](RuledVerifier::Rule rule) { return std::make_shared<RuledVerifier>(std::move(rule)); };
   const auto recursive = [&](bool one_word, bool rest_from_target) {
     return ruled([=](const RatioTable& laws, std::span<const Token> drafts, Philox& random) {
       return recursive_rejection_with(laws, drafts, random, one_word, rest_from_target);
     });
-  };
-  const auto misled = [](const std::vector<double>& target, const std::vector<double>& proposal) {
-    return std::make_shared<MisledVerifier>(*registry().verifier("single_draft"), RatioTable(target, proposal));
   };
   const auto mutant = []<class M>(M made) { return std::make_shared<VerifierOf<M>>(Kind::mutant, std::move(made)); };
   constexpr std::string_view one = "single_draft", several = "recursive_rejection", iid = "iid";
@@ -166,6 +231,89 @@ inline std::vector<WrongProgram> wrong_programs(const RowPair& pair, const Ratio
       {"residual floored by 1e-7", ruled(residual_floored), one, iid, 1, 12, "2.5e-3"},
       {"p rounded to bf16 in the verifier", misled(in_bf16(p), q), one, iid, 1, 22, "7.4e-4"},
   };
+}
+
+enum class Shape { along_ratio, random_signs, head_against_tail, top_to_second, one_rank, rare_signs };
+
+struct ShapeReference {
+  Shape shape;
+  std::string_view about;
+  double reference;  ///< log2
+};
+
+inline constexpr std::array<ShapeReference, 6> deviation_shapes{{
+    {Shape::along_ratio, "along p/q, half up, half down", 25},
+    {Shape::random_signs, "random signs, proportional to p", 27},
+    {Shape::head_against_tail, "head against tail", 26},
+    {Shape::top_to_second, "top token to second token", 22},
+    {Shape::one_rank, "one mid-rank token", 15},
+    {Shape::rare_signs, "random signs on the rare half", 25},
+}};
+
+/// +1: the token gains mass, -1: it loses mass, 0: neither.
+inline std::vector<int> signs_of(Shape shape, const RatioTable& table, std::uint64_t seed) {
+  const auto size = static_cast<std::size_t>(table.vocabulary());
+  std::vector<Token> by_target(size);
+  std::iota(by_target.begin(), by_target.end(), Token{0});
+  std::stable_sort(by_target.begin(), by_target.end(),
+                   [&](Token a, Token b) { return table.target(a) > table.target(b); });
+  std::vector<int> signs(size, 0);
+  const auto sign = [&signs](Token x) -> int& { return signs[static_cast<std::size_t>(x)]; };
+  // The first tokens of an order up to half the mass gain, the others lose.
+  const auto halves = [&](std::span<const Token> order) {
+    double reached = 0;
+    for (const Token x : order) {
+      sign(x) = reached < 0.5 ? 1 : -1;
+      reached += table.target(x);
+    }
+  };
+  const auto random = [&](std::span<const Token> tokens) {
+    for (const Token x : tokens)
+      sign(x) = philox_pair(seed, static_cast<std::uint64_t>(x), 0, 0x53484150).first >> 63 ? 1 : -1;
+  };
+  switch (shape) {
+    case Shape::along_ratio:
+      halves(table.order());
+      break;
+    case Shape::random_signs:
+      random(by_target);
+      break;
+    case Shape::head_against_tail:
+      halves(by_target);
+      break;
+    case Shape::top_to_second:
+      sign(by_target[0]) = -1;
+      sign(by_target[1]) = 1;
+      break;
+    case Shape::one_rank:
+      signs.assign(size, -1);
+      sign(by_target[size / 2]) = 1;
+      break;
+    case Shape::rare_signs:
+      random(std::span<const Token>(by_target).subspan(size / 2));
+      break;
+  }
+  return signs;
+}
+
+inline std::vector<double> deviating_law(Shape shape, const RatioTable& table, double distance, std::uint64_t seed) {
+  const std::vector<int> signs = signs_of(shape, table, seed);
+  double up = 0, down = 0;
+  for (std::size_t x = 0; x < signs.size(); ++x)
+    if (signs[x] != 0) (signs[x] > 0 ? up : down) += table.target(static_cast<Token>(x));
+  std::vector<double> law;
+  for (std::size_t x = 0; x < signs.size(); ++x) {
+    const double p = table.target(static_cast<Token>(x));
+    law.push_back(signs[x] == 0 ? p : signs[x] > 0 ? p * (1 + distance / up) : p * (1 - distance / down));
+  }
+  return law;
+}
+
+/// A verifier that draws from `law` and ignores the drafts.
+inline std::shared_ptr<const AnyVerifier> emitter_of(const std::vector<double>& law) {
+  return ruled([alias = AliasTable(quantise(law))](const RatioTable&, std::span<const Token>, Philox& random) {
+    return Verdict{alias.draw(random.next(Purpose::emit)), none_accepted};
+  });
 }
 
 }  // namespace draftproof

@@ -23,8 +23,6 @@
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
-#include <draftproof/report/text.hpp>
-#include <draftproof/studies/checks.hpp>
 #include <draftproof/studies/positions.hpp>
 #include <draftproof/studies/refusal_groups.hpp>
 
@@ -61,8 +59,8 @@ struct AcceptanceEstimators {
       nlohmann::ordered_json entry{{"source", from.name()}, {"about", from.describe()}};
       result.complete = variances(options, from, table, checks, entry, result.document) &&
                         schemes(options, from, table, checks, entry, result.document);
-      result.document.data["sources"].push_back(std::move(entry));
       if (!result.complete) break;
+      result.document.data["sources"].push_back(std::move(entry));
     }
     checks.report(result, "averages agree with the target and closed forms; less noise than counting");
     return result;
@@ -142,41 +140,41 @@ struct AcceptanceEstimators {
 
   static bool variances(const StudyOptions& options, const Source& from, const RatioTable& table, Checks& checks,
                         nlohmann::ordered_json& entry, Document& document) {
-    Section section{.title = fmt::format("{}: variance of counting over that of the estimator", from.name()),
-                    .before = {fmt::format("  recursive_rejection, V = {}, {} replicates of {} tuples",
-                                           grouped(from.vocabulary()), replicates,
-                                           grouped(std::bit_floor(options.effort > 0 ? options.effort : tuples)))}};
-    section.table.columns = {{"estimator"}, {"of"}, {"K = 1", true}, {"K = 2", true}, {"K = 4", true}};
+    Records records{{.title = fmt::format("{}: variance of counting over that of the estimator", from.name()),
+                     .before = {fmt::format("  recursive_rejection, V = {}, {} replicates of {} tuples",
+                                            grouped(from.vocabulary()), replicates,
+                                            grouped(std::bit_floor(options.effort > 0 ? options.effort : tuples)))}}};
     std::uint64_t done = 0;
     std::vector<double> independent;
     for (const Estimator& estimator : estimators) {
-      std::vector<Noise> at;
-      for (const int drafts : numbers) {
-        const auto found = noise(options, estimator, table, drafts, checks);
+      const bool plain = estimator.points == PointSet::random && !estimator.controls;
+      const auto row = [&](std::string_view of) {
+        return std::vector<Field>{note("estimator", estimator.name), note("of", of)};
+      };
+      auto groups = row("groups"), tokens = row("tokens"), acceptance = row("acceptance");
+      for (std::size_t n = 0; n < std::size(numbers); ++n) {
+        const auto found = noise(options, estimator, table, numbers[n], checks);
         if (!found) return false;
-        at.push_back(*found);
         entry["variances"].push_back({{"estimator", estimator.name},
-                                      {"drafts", drafts},
+                                      {"drafts", numbers[n]},
                                       {"groups", found->groups},
                                       {"tokens", found->tokens},
                                       {"acceptance", found->acceptance}});
         options.tell(++done, std::size(estimators) * std::size(numbers) + 1);
-        if (estimator.points == PointSet::random && !estimator.controls) independent.push_back(found->groups);
+        if (plain) independent.push_back(found->groups);
         if (estimator.points == PointSet::sobol)
-          checks.at_most(independent[at.size() - 1], found->groups, variance_noise * found->groups,
+          checks.at_most(independent[n], found->groups, variance_noise * found->groups,
                          [] { return "Sobol drafts"; });
+        const auto title = fmt::format("K = {}", numbers[n]);
+        groups.push_back(cell(title, shown(found->groups)));
+        tokens.push_back(cell(title, shown(found->tokens)));
+        acceptance.push_back(cell(title, shown(found->acceptance)));
       }
-      const auto row = [&](std::string_view of, auto value) {
-        std::vector<Cell> cells{{std::string(estimator.name)}, {std::string(of)}};
-        for (const Noise& n : at) cells.push_back({shown(value(n))});
-        section.table.rows.push_back(std::move(cells));
-      };
-      row("groups", [](const Noise& n) { return n.groups; });
-      if (estimator.points == PointSet::random && !estimator.controls)
-        row("tokens", [](const Noise& n) { return n.tokens; });
-      row("acceptance", [](const Noise& n) { return n.acceptance; });
+      records.add(groups);
+      if (plain) records.add(tokens);
+      records.add(acceptance);
     }
-    document.sections.push_back(std::move(section));
+    document.sections.push_back(std::move(records.section));
     return true;
   }
 
@@ -194,14 +192,10 @@ struct AcceptanceEstimators {
                       nlohmann::ordered_json& entry, Document& document) {
     constexpr int drafts = 4;
     const EstimateOptions how = with(options, std::uint64_t{1} << 16, 16);
-    Section section{
-        .title = fmt::format("{}: acceptance of 4 i.i.d. drafts from 2^16 tuples", from.name()),
-        .before = {"  16 scramblings; the error is the standard error over them, variance that of counting over it"}};
-    section.table.columns = {{"scheme"},       {"exact", true}, {"estimate", true},
-                             {"off by", true}, {"error", true}, {"variance", true}};
-    if (options.timings)
-      for (const char* column : {"us a tuple", "counting", "equal time"})
-        section.table.columns.push_back({column, true});
+    Records records{
+        {.title = fmt::format("{}: acceptance of 4 i.i.d. drafts from 2^16 tuples", from.name()),
+         .before = {
+             "  16 scramblings; the error is the standard error over them, variance that of counting over it"}}};
     for (const char* scheme : {"recursive_rejection", "k_seq", "naive_tree", "sample_and_match", "ladder"}) {
       const AnyVerifier& verifier = *registry().verifier(scheme);
       const AnyDrafter& iid = *registry().drafter("iid");
@@ -218,32 +212,28 @@ struct AcceptanceEstimators {
       if (options.sources.empty()) checks.at_most(off, 1e-4, 0, [&] { return scheme; });
       const double ratio =
           exact * (1 - exact) / (flag.standard_error * flag.standard_error * static_cast<double>(found->tuples));
-      section.table.rows.push_back({{scheme},
-                                    {fmt::format("{:.7f}", exact)},
-                                    {fmt::format("{:.7f}", flag.mean)},
-                                    {fmt::format("{:+.1e}", flag.mean - exact)},
-                                    {fmt::format("{:.1e}", flag.standard_error)},
-                                    {shown(ratio)}});
-      nlohmann::ordered_json item{{"scheme", scheme},
-                                  {"exact", exact},
-                                  {"flag", flag.mean},
-                                  {"membership", found->membership.mean},
-                                  {"standard_error", flag.standard_error},
-                                  {"variance_ratio", ratio}};
+      std::vector<Field> row{word("scheme", "scheme", scheme),
+                             number("exact", "exact", exact, "{:.7f}"),
+                             number("estimate", "flag", flag.mean, "{:.7f}"),
+                             datum("membership", found->membership.mean),
+                             number("off by", "", flag.mean - exact, "{:+.1e}"),
+                             number("error", "standard_error", flag.standard_error, "{:.1e}"),
+                             cell("variance", shown(ratio)),
+                             datum("variance_ratio", ratio)};
       if (options.timings) {
         const double counting = seconds_of_counting(options, verifier, iid, table, drafts);
-        section.table.rows.back().push_back({fmt::format("{:.2f}", 1e6 * seconds)});
-        section.table.rows.back().push_back({fmt::format("{:.2f}", 1e6 * counting)});
-        section.table.rows.back().push_back({shown(ratio * counting / seconds)});
-        item["seconds_a_tuple"] = seconds;
-        item["seconds_a_trial"] = counting;
+        for (const Field& field :
+             {number("us a tuple", "", 1e6 * seconds, "{:.2f}"), number("counting", "", 1e6 * counting, "{:.2f}"),
+              cell("equal time", shown(ratio * counting / seconds)), datum("seconds_a_tuple", seconds),
+              datum("seconds_a_trial", counting)})
+          row.push_back(field);
       }
-      entry["schemes"].push_back(std::move(item));
+      records.add(row);
     }
     if (options.timings)
-      section.after.push_back(
+      records.section.after.push_back(
           "  equal time: variance of counting over that of the estimator after the same processor time");
-    document.sections.push_back(std::move(section));
+    records.write(document, entry, "schemes");
     return true;
   }
 

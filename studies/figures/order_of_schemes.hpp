@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/studies/order_search.hpp>
+#include <draftproof/studies/records.hpp>
 
 namespace draftproof::studies {
 
@@ -39,45 +40,22 @@ struct OrderOfSchemes {
 
  private:
   static void orders(const OrderSearch& search, StudyResult& result) {
-    Section section{.title = fmt::format("orders, tried on {} instances", search.instances),
-                    .table = {{{"never more"},
-                               {"than"},
-                               {""},
-                               {"tried", true},
-                               {"less", true},
-                               {"equal", true},
-                               {"more", true},
-                               {"least ratio", true},
-                               {"on"}},
-                              {}}};
+    Records orders{{.title = fmt::format("orders, tried on {} instances", search.instances)}};
     for (std::size_t c = 0; c < order_claims.size(); ++c) {
       const OrderClaim& claim = order_claims[c];
       const OrderTally& tally = search.orders[c];
-      const bool held = tally.greater == 0;
-      result.held = result.held && held;
-      section.table.rows.push_back({{std::string(to_text(claim.lower))},
-                                    {std::string(to_text(claim.upper))},
-                                    {claim.proved ? "proved" : "open"},
-                                    {std::to_string(tally.tried())},
-                                    {std::to_string(tally.less)},
-                                    {std::to_string(tally.equal)},
-                                    {std::to_string(tally.greater), held ? Tone::plain : Tone::bad},
-                                    {fmt::format("{:.4f}", tally.ratio)},
-                                    {tally.least}});
+      const bool held = result.expect(tally.greater == 0);
+      orders.add({word("never more", "lower", to_text(claim.lower)), word("than", "upper", to_text(claim.upper)),
+                  note("", claim.proved ? "proved" : "open"), datum("proved", claim.proved),
+                  number("tried", "", tally.tried()), number("less", "less", tally.less),
+                  number("equal", "equal", tally.equal), number("more", "more", tally.greater).marked(held),
+                  number("least ratio", "least_ratio", tally.ratio, "{:.4f}"),
+                  word("on", "least_ratio_on", tally.least), datum("counterexample", tally.refutation)});
       if (!held)
-        section.after.push_back(fmt::format("COUNTEREXAMPLE: {} accepts more than {} on {}", to_text(claim.lower),
-                                            to_text(claim.upper), tally.refutation));
-      result.document.data["orders"].push_back({{"lower", to_text(claim.lower)},
-                                                {"upper", to_text(claim.upper)},
-                                                {"proved", claim.proved},
-                                                {"less", tally.less},
-                                                {"equal", tally.equal},
-                                                {"more", tally.greater},
-                                                {"least_ratio", tally.ratio},
-                                                {"least_ratio_on", tally.least},
-                                                {"counterexample", tally.refutation}});
+        orders.section.after.push_back(fmt::format("COUNTEREXAMPLE: {} accepts more than {} on {}",
+                                                   to_text(claim.lower), to_text(claim.upper), tally.refutation));
     }
-    result.document.sections.push_back(std::move(section));
+    orders.write(result.document, result.document.data, "orders");
   }
 
   static std::string value(Acceptances& at, Scheme scheme) {
@@ -85,36 +63,22 @@ struct OrderOfSchemes {
   }
 
   static void crossings(const OrderSearch& search, StudyResult& result) {
-    Section section{
-        .title = "in no order",
-        .table = {{{"more"}, {"accepts", true}, {"less"}, {"accepts", true}, {"on"}, {"seen", true}, {""}}, {}}};
+    Records crossings{{.title = "in no order", .after = {"seen: how many instances of the search went that way"}}};
+    const auto add = [&](Scheme more, Scheme less, std::string_view on, std::uint64_t seen) {
+      Acceptances at(Instance::parse(on));
+      const bool held = result.expect(at.compare(more, less) > 0);
+      crossings.add({word("more", "more", to_text(more)), cell("accepts", value(at, more)),
+                     datum("more_accepts", value(at, more)), word("less", "less", to_text(less)),
+                     cell("accepts", value(at, less)), datum("less_accepts", value(at, less)),
+                     word("on", "instance", on), number("seen", "seen", seen), verdict("", held, "shown", "NOT SO"),
+                     datum("held", held)});
+    };
     for (std::size_t c = 0; c < crossing_claims.size(); ++c) {
       const CrossingClaim& claim = crossing_claims[c];
-      const CrossingTally& tally = search.crossings[c];
-      const auto add = [&](Scheme more, Scheme less, std::string_view on, std::uint64_t seen) {
-        Acceptances at(Instance::parse(on));
-        const bool held = at.compare(more, less) > 0;
-        result.held = result.held && held;
-        section.table.rows.push_back({{std::string(to_text(more))},
-                                      {value(at, more)},
-                                      {std::string(to_text(less))},
-                                      {value(at, less)},
-                                      {std::string(on)},
-                                      {std::to_string(seen)},
-                                      {held ? "shown" : "NOT SO", held ? Tone::plain : Tone::bad}});
-        result.document.data["crossings"].push_back({{"more", to_text(more)},
-                                                     {"more_accepts", value(at, more)},
-                                                     {"less", to_text(less)},
-                                                     {"less_accepts", value(at, less)},
-                                                     {"instance", on},
-                                                     {"seen", seen},
-                                                     {"held", held}});
-      };
-      add(claim.first, claim.second, claim.first_ahead, tally.first_more);
-      add(claim.second, claim.first, claim.second_ahead, tally.second_more);
+      add(claim.first, claim.second, claim.first_ahead, search.crossings[c].greater);
+      add(claim.second, claim.first, claim.second_ahead, search.crossings[c].less);
     }
-    section.after = {"seen: how many instances of the search went that way"};
-    result.document.sections.push_back(std::move(section));
+    crossings.write(result.document, result.document.data, "crossings");
   }
 };
 

@@ -1,5 +1,6 @@
-// The study of the gate's power: deviations have their declared size and shape, wrong programs are detected, correct
-// ones are not accused, and a missed reference fails the study.
+// The study of the gate's power: deviations have their declared size and shape,
+// wrong programs are detected, correct ones are not accused, and a missed
+// reference fails the study.
 #include <cmath>
 #include <limits>
 
@@ -13,7 +14,8 @@ namespace {
 using studies::GatePower;
 
 StudyOptions power_options(std::uint64_t effort) {
-  return {.sources = {"zipf:vocabulary=60,exponent=1.1,draft_exponent=1.1,noise=0.8,shuffle=1"},
+  return {.sources = {"zipf:vocabulary=60,exponent=1.1,draft_exponent=1.1,"
+                      "noise=0.8,shuffle=1"},
           .effort = effort,
           .seed = 3};
 }
@@ -74,7 +76,8 @@ TEST(WrongPrograms, RoundAndCutAsTheySay) {
 }
 
 TEST(WrongPrograms, ServeWhatTheirNamesSay) {
-  // Two tokens; q drafts only the first and p has 1/2 on each: one refusal in two.
+  // Two tokens; q drafts only the first and p has 1/2 on each: one refusal in
+  // two.
   const RatioTable table(std::vector<double>{0.5, 0.5}, std::vector<double>{1, 0});
   const auto share_of_first = [&](const auto& decide, std::vector<Token> drafts) {
     constexpr int trials = 4096;
@@ -90,7 +93,8 @@ TEST(WrongPrograms, ServeWhatTheirNamesSay) {
       return recursive_rejection_with(laws, drafts, random, one_word, rest_from_target);
     };
   };
-  // Frequencies in 4,096 trials are off by 0.05, six standard deviations, less than once in 10^8.
+  // Frequencies in 4,096 trials are off by 0.05, six standard deviations, less
+  // than once in 10^8.
   constexpr double near = 0.05;
   EXPECT_NEAR(share_of_first(recursive(false, false), {0}), 0.5, near) << "right as it stands";
   EXPECT_NEAR(share_of_first(recursive(false, true), {0}), 0.75, near);
@@ -105,12 +109,12 @@ TEST(AlarmExposures, MedianTakesARunWithoutAlarmForAnEndlessOne) {
   row.log2_exposures = {5, 6, never};
   EXPECT_EQ(row.median(), 6);
   EXPECT_EQ(row.largest(), never);
-  EXPECT_EQ(power_of_two_text(never), "-");
-  EXPECT_EQ(power_of_two_text(12), "2^12");
-  EXPECT_EQ(power_of_two_text(27.5), "2^27.5");
+  EXPECT_EQ(GatePower::power_of_two_text(never), "-");
+  EXPECT_EQ(GatePower::power_of_two_text(12), "2^12");
+  EXPECT_EQ(GatePower::power_of_two_text(27.5), "2^27.5");
 }
 
-std::vector<WrongProgram> poser(std::string_view scheme, double reference) {
+std::vector<PowerRow> poser(std::string_view scheme, double reference) {
   return {
       {"poser", {std::shared_ptr<void>(), registry().verifier(scheme)}, "single_draft", "iid", 1, reference, "?"}};
 }
@@ -129,27 +133,9 @@ TEST(GatePowerStudy, FailsWhereAReferenceIsMissed) {
   EXPECT_TRUE(complaint(study("single_draft", 4))) << "a right verifier is never seen";
   EXPECT_FALSE(complaint(study("resample_from_target", 9)));
   EXPECT_TRUE(complaint(study("resample_from_target", 0)));
-  // Nine powers of two are too few for a deviation that needs the nightly profile.
+  // Nine powers of two are too few for a deviation that needs the nightly
+  // profile.
   EXPECT_FALSE(study("resample_from_target", 9).held);
-}
-
-TEST(GatePowerStudy, HoldsWithoutReferencesAndSaysTheSameForAnyThreads) {
-  StudyOptions options = power_options(9);
-  options.threads = 1;
-  const StudyResult one = GatePower::run(options);
-  EXPECT_TRUE(one.held) << one.document.data["checks"];
-  EXPECT_TRUE(one.complete);
-  options.threads = 3;
-  EXPECT_EQ(GatePower::run(options).document.data.dump(), one.document.data.dump());
-}
-
-TEST(GatePowerStudy, AStopLeavesAnIncompleteResult) {
-  const std::atomic<bool> stop{true};
-  StudyOptions options = power_options(9);
-  options.stop = &stop;
-  const StudyResult result = GatePower::run(options);
-  EXPECT_FALSE(result.complete);
-  EXPECT_FALSE(result.document.data.contains("sources"));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include <draftproof/captures/tree_capture.hpp>
 #include <draftproof/properties/survey/path_simulation.hpp>
-#include <draftproof/studies/reference.hpp>
+#include <draftproof/studies/records.hpp>
 #include <draftproof/tests/support/small_models.hpp>
 
 namespace draftproof {

@@ -1,11 +1,63 @@
-#include <draftproof/studies/pair_search.hpp>
+#include <draftproof/studies/worst_pairs.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <boost/math/tools/minima.hpp>
 
 #include <draftproof/sim/random/philox4x32.hpp>
-#include <draftproof/sim/trials/run_trials.hpp>
+#include <draftproof/studies/positions.hpp>
 
 namespace draftproof {
+
+namespace worst {
+
+namespace {
+
+/// The zero of a continuous function that is negative at `low` and positive at `high`, to neighbouring numbers.
+template <class Function>
+double zero_of(Function f, double low, double high) {
+  for (double middle = low + (high - low) / 2; low < middle && middle < high; middle = low + (high - low) / 2)
+    (f(middle) < 0 ? low : high) = middle;
+  return high;
+}
+
+}  // namespace
+
+Minimum k_seq(int drafts) {
+  const double K = drafts;
+  const auto tangent = [K](double q) {
+    const double s = q * (K - 1) / K;
+    return K * std::pow(q, K - 1) * (1 - s) - (1 - std::pow(s, K));
+  };
+  const double q = zero_of(tangent, 0, 1);
+  return {q, 1 - std::pow(q * (K - 1) / K, K)};
+}
+
+double k_seq_limit() {
+  const double e = std::exp(1.0);
+  return 1 - std::exp(-zero_of([e](double x) { return std::exp(x) - 1 - e * x; }, 1, 2));
+}
+
+Minimum recursive_rejection(int drafts) {
+  const double K = drafts;
+  const double q = std::pow(K / (2 * K - 1), 1 / (K - 1));
+  return {q, 1 - std::pow(q, K) * (K - 1) / (2 * K - 1)};
+}
+
+Minimum numerically(const Accepts& accepts, int drafts) {
+  const auto pair_of = [drafts](double top) { return std::pow(top, 1.0 / drafts); };
+  const auto at = [&](double top) {
+    const double q = pair_of(top), rest = -std::expm1(std::log(top) / drafts);
+    return accepts({1 - top, top}, {rest, q}, drafts);
+  };
+  std::uintmax_t steps = 200;
+  const auto [top, value] = boost::math::tools::brent_find_minima(at, 0x1p-10, 1 - 0x1p-10, 26, steps);
+  return {pair_of(top), value};
+}
+
+}  // namespace worst
 
 namespace {
 
@@ -87,32 +139,32 @@ std::uint64_t refine(Point& at, const PairFunction& f, double step, Moves moves,
 
 LeastPair least_pair(const PairFunction& f, int vocabulary, int resolution, const StudyOptions& options) {
   const std::vector<Law> laws = grid(vocabulary, resolution);
-  const int threads = options.threads > 0 ? options.threads : default_threads();
   const auto smaller = [](const Point& a, const Point& b) { return a.value < b.value; };
+  const auto keep = [&](std::vector<Point>& points, std::size_t most) {
+    std::stable_sort(points.begin(), points.end(), smaller);
+    points.resize(std::min(most, points.size()));
+  };
   std::vector<std::vector<Point>> of_target(laws.size());
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (std::size_t i = 0; i < laws.size(); ++i) {
-    if (options.stopped()) continue;
+  for_each_position(options, laws.size(), [&](std::size_t i) {
     for (const Law& q : laws) of_target[i].push_back({f(laws[i], q), laws[i], q});
-    std::stable_sort(of_target[i].begin(), of_target[i].end(), smaller);
-    of_target[i].resize(std::min(starts_of_one_target, of_target[i].size()));
-  }
+    keep(of_target[i], starts_of_one_target);
+  });
   LeastPair found;
   found.complete = !options.stopped();
   if (!found.complete) return found;
   std::vector<Point> best;
   for (const auto& points : of_target) best.insert(best.end(), points.begin(), points.end());
-  std::stable_sort(best.begin(), best.end(), smaller);
-  best.resize(std::min(starts, best.size()));
-  std::uint64_t refinements = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(+ : refinements)
-  for (std::size_t i = 0; i < best.size(); ++i)
-    refinements += refine(best[i], f, 1.0 / resolution, Moves(options.seed, i), options);
+  keep(best, starts);
+  std::vector<std::uint64_t> refinements(best.size());
+  for_each_position(options, best.size(), [&](std::size_t i) {
+    refinements[i] = refine(best[i], f, 1.0 / resolution, Moves(options.seed, i), options);
+  });
   const auto least = std::min_element(best.begin(), best.end(), smaller);
   found.value = least->value;
   found.p = least->p;
   found.q = least->q;
-  found.evaluations = laws.size() * laws.size() + refinements;
+  found.evaluations = laws.size() * laws.size();
+  for (const std::uint64_t moves : refinements) found.evaluations += moves;
   found.complete = !options.stopped();
   return found;
 }

@@ -1,0 +1,149 @@
+// Schemes compared on the same drafts: each gives the results of its own
+// simulation, and errors of differences are those of the paired trials.
+// Recursions over clipped products equal an enumeration of every branch, on
+// random chains.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/survey/path_simulation.hpp>
+#include <draftproof/studies/paired_paths.hpp>
+#include <draftproof/studies/small_models.hpp>
+#include <draftproof/tests/support/small_models.hpp>
+
+namespace draftproof {
+namespace {
+
+std::unique_ptr<PathSource> open_rows() {
+  path_registry();  // families are found with everything else
+  return PathSource::open("zipf:vocabulary=12,positions=6", {});
+}
+
+using Candidates = std::vector<PathCandidate>;
+
+Candidates on(int drafts, int length, const std::vector<std::string>& schemes) {
+  Candidates all;
+  for (const std::string& scheme : schemes)
+    all.push_back({&small::verifier(scheme), {.drafts = drafts, .length = length}});
+  return all;
+}
+
+/// The same, each on drafts of its own.
+Candidates on_own(const Candidates& shared) {
+  Candidates all = shared;
+  for (PathCandidate& candidate : all) candidate.drafter = &small::drafter("iid_paths");
+  return all;
+}
+
+StudyOptions on_threads(int threads) {
+  StudyOptions options;
+  options.seed = 3;
+  options.threads = threads;
+  return options;
+}
+
+void ignore(std::uint64_t) {}
+
+TEST(PairedPaths, AreWhatSimulatingAloneGives) {
+  const auto source = open_rows();
+  const std::vector<std::string> schemes{"traversal", "greedy_multipath_block", "recursive_rejection_tree"};
+  for (const Candidates& candidates : {on(3, 4, schemes), on_own(on(3, 4, schemes))}) {
+    const PairedTally paired = compare_paths(*source, candidates, 2000, 1, on_threads(2), ignore);
+    for (std::size_t s = 0; s < schemes.size(); ++s) {
+      const StepTally alone = simulate_paths({.verifier = small::verifier(schemes[s]),
+                                              .drafter = small::drafter("iid_paths"),
+                                              .shape = {.drafts = 3, .length = 4},
+                                              .seed = 3},
+                                             *source, {.trials = 2000, .threads = 2});
+      EXPECT_EQ(paired.accepted[s], alone.trial_tokens) << schemes[s];
+      EXPECT_DOUBLE_EQ(paired.standard_error(s), alone.standard_error()) << schemes[s];
+    }
+  }
+}
+
+// Coin c of trial n is that of address n coins + c, so no two verifications
+// share their randomness.
+TEST(PairedPaths, CoinsAreNotShared) {
+  constexpr std::uint64_t trials = 300, coins = 3, seed = 3;
+  const auto source = open_rows();
+  const auto conditionals = source->open();
+  const TreeShape shape{.drafts = 2, .length = 3};
+  const auto decider = small::verifier("traversal").simulate_on(*conditionals, shape);
+  std::uint64_t accepted = 0, squares = 0;
+  DraftTree tree;
+  for (std::uint64_t n = 0; n < trials; ++n) {
+    tree.clear(conditionals->start(n));
+    Philox draft(seed, n, Philox::Role::draft);
+    small::drafter("iid_paths").draw(*conditionals, shape, draft, tree);
+    std::uint64_t sum = 0;
+    for (std::uint64_t coin = 0; coin < coins; ++coin) {
+      Philox verify(seed, n * coins + coin, Philox::Role::verify);
+      sum += static_cast<std::uint64_t>(tree.depth(decider->decide(tree, {}, verify).node));
+    }
+    accepted += sum;
+    squares += sum * sum;
+  }
+  const auto tally = compare_paths(*source, on(2, 3, {"traversal"}), trials, coins, on_threads(2), ignore);
+  EXPECT_EQ(tally.accepted[0], accepted);
+  EXPECT_EQ(tally.products[0], squares);
+}
+
+// One coin per trial: tau and its square determine everything, and a scheme's
+// difference from itself is 0.
+TEST(PairedPaths, ErrorsAreThoseOfTheTrials) {
+  const auto source = open_rows();
+  const PairedTally tally =
+      compare_paths(*source, on(1, 4, {"block", "token_path", "block"}), 1000, 2, on_threads(2), ignore);
+  EXPECT_EQ(tally.difference(0, 2), 0);
+  EXPECT_EQ(tally.difference_error(0, 2), 0);
+  EXPECT_EQ(tally.times_longer(0, 2) + tally.times_longer(2, 0), 0u);
+  EXPECT_DOUBLE_EQ(tally.difference(0, 1), tally.mean(0) - tally.mean(1));
+  const double apart = std::hypot(tally.standard_error(0), tally.standard_error(1));
+  EXPECT_GT(tally.difference_error(0, 1), 0);
+  EXPECT_LT(tally.difference_error(0, 1), apart) << "same drafts, same coins: less than if they were independent";
+  // 2000 coins of taus from 0 to 4.
+  EXPECT_LE(tally.product(0, 0), 1000u * 64u);
+  EXPECT_GT(tally.standard_error(0), 0.01);
+}
+
+ChainModel random_chain(int seed, int vocabulary) {
+  InstanceRng dice(11, static_cast<std::uint64_t>(seed));
+  const auto row = [&] {
+    std::vector<int> weights(static_cast<std::size_t>(vocabulary));
+    int total = 0;
+    while (total == 0)
+      for (int& weight : weights) total += weight = dice.between(0, 4);
+    return normalised(weights);
+  };
+  ChainModel chain;
+  for (int state = 0; state < (seed % 2 == 0 ? 1 : vocabulary); ++state) {
+    chain.target.push_back(row());
+    chain.proposal.push_back(row());
+  }
+  return chain;
+}
+
+TEST(ChainRecursions, AreWhatAllBranchesGive) {
+  for (int seed = 0; seed < 12; ++seed) {
+    const ChainModel chain = random_chain(seed, 2 + seed % 3);
+    const AcceptedByLength accepted = accepted_by_length(chain, 3);
+    for (int length = 1; length <= 3; ++length) {
+      const auto model = chain.unrolled(length);
+      const TreeShape shape{.drafts = 1, .length = length};
+      const auto i = static_cast<std::size_t>(length - 1);
+      EXPECT_EQ(small::law("token_path", "iid_paths", model, shape).mean_accepted(), accepted.token[i]) << seed;
+      EXPECT_EQ(small::law("block", "iid_paths", model, shape).mean_accepted(), accepted.block[i]) << seed;
+    }
+  }
+}
+
+// The published two-token example: 10/9 and 11/9.
+TEST(ChainRecursions, ThePublishedExample) {
+  const ChainModel example{{{{1, 3}, {2, 3}}}, {{{2, 3}, {1, 3}}}};
+  const AcceptedByLength accepted = accepted_by_length(example, 2);
+  EXPECT_EQ(accepted.token.back(), Rational(10, 9));
+  EXPECT_EQ(accepted.block.back(), Rational(11, 9));
+}
+
+}  // namespace
+}  // namespace draftproof
