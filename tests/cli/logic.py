@@ -2,9 +2,14 @@
 import json
 import os
 import pathlib
+import pty
+import random
 import re
+import select
 import shutil
+import signal
 import subprocess
+import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
@@ -354,3 +359,142 @@ def work_shards(case):
       2 $survey --shard 4/3 --output x.json ~ --shard: found .4/3.
       2 $survey --shard 1/3 ~ --shard: found no --output
     """)
+
+
+def _no_terminals():
+    """Whether the machine has no pseudo-terminals."""
+    if os.path.exists("/dev/ptmx"):
+        return False
+    print("skipped: no terminals here")
+    return True
+
+
+def _on_terminal(case, words, shown="stderr", until="", numbers=(), **environment):
+    """Runs the program with the stream `shown` on a terminal and the other one on a pipe, and sends the signals once the
+    terminal has the text. The environment is this one: NO_COLOR or TERM of the caller must not affect the test."""
+    ours, its = pty.openpty()
+    kept = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, shown: its}
+    child = subprocess.Popen([case.values["PROGRAM"], *words], stdin=subprocess.DEVNULL, env=kept | environment, **streams)
+    os.close(its)
+    pipe = child.stdout or child.stderr
+    texts = {ours: b"", pipe.fileno(): b""}
+    left = list(texts)
+    while left:
+        for end in select.select(left, [], [])[0]:
+            try:
+                data = os.read(end, 4096)
+            except OSError:  # the end of a terminal
+                data = b""
+            texts[end] += data
+            if not data:
+                left.remove(end)
+        if numbers and until.encode() in texts[ours]:
+            for number in numbers:
+                child.send_signal(number)
+            numbers = ()
+    case.command, case.code = " ".join(words), child.wait()
+    seen, piped = texts[ours].decode(), texts[pipe.fileno()].decode()
+    case.out, case.err = (seen, piped) if shown == "stdout" else (piped, seen)
+    pipe.close()
+    os.close(ours)
+    if numbers:
+        case.fail(f"wanted on the terminal: {until}")
+
+
+def _stopped(case, words, label, *numbers):
+    """Stops a run that would work for years once it shows progress. Returns standard output; the exit code says that the
+    result is not complete."""
+    _on_terminal(case, words.split(), until=label + ": ", numbers=numbers or (signal.SIGINT,))
+    if case.code != 3:
+        case.fail("wanted exit code 3")
+    return case.out
+
+
+def colour(case):
+    """Colour: on a terminal only, and not if the user or the terminal disables it."""
+    if _no_terminals():
+        return
+    for shown, environment, more, wanted in (
+            ("stdout", {"TERM": "xterm"}, [], True), ("stderr", {"TERM": "xterm"}, [], False),
+            ("stdout", {"TERM": "xterm", "NO_COLOR": "1"}, [], False), ("stdout", {"TERM": "xterm", "NO_COLOR": ""}, [], True),
+            ("stdout", {"TERM": "dumb"}, [], False), ("stdout", {"TERM": "xterm"}, ["--json"], False)):
+        _on_terminal(case, ["prove", "single_draft", "--instance", "p=(1 1)/2 q=(0 1)/1 K=1", *more], shown, **environment)
+        if case.code != 0 or "proved" not in case.out or ("\x1b" in case.out) != wanted:
+            case.fail(f"{shown} on a terminal, {environment}: wanted {'' if wanted else 'no '}colour")
+
+
+def interrupt(case):
+    """Ctrl-C, an end and a lost terminal during a long run: the partial results are reported, and say that they are partial."""
+    if _no_terminals():
+        return
+    def wants(held, what):
+        if not held:
+            case.fail(f"wanted {what}")
+
+    years = "1" + "0" * 15
+    # The second signal may arrive before or after the first is handled: either the result or a word in its place.
+    for numbers in (signal.SIGINT,), (signal.SIGTERM,), (signal.SIGHUP,), (signal.SIGINT, signal.SIGTERM):
+        report = json.loads(_stopped(case, f"simulate single_draft zipf --tuples {years} --json", "simulating", *numbers))
+        wants(report["complete"] is False, "an incomplete result")
+        if len(numbers) == 1:
+            wants(report["schema"] == "draftproof.simulate/2" and 0 < report["tuples"] < int(years), "the trials that were made")
+            wants(abs(report["flagged"] / report["tuples"] - report["single_draft"]) < 0.1, "their statistics")
+    # One position with too many tuples to finish: the tuples drawn so far are reported.
+    survey = "survey zipf:vocabulary=50 --verifier single_draft --tuples 100000000000 --instances 0 --format "
+    report = json.loads(_stopped(case, survey + "json", "surveying"))
+    source, = report["sources"]
+    wants(source["complete"] is False and source["rows"][0]["tuples"] > 0 and report["tuples"] > 0, "a part of a position")
+    for form in "table", "markdown", "csv", "jsonl", "html", "annotations":
+        word = "complete" if form in ("csv", "jsonl") else "stopped early"
+        wants(word in _stopped(case, survey + form, "surveying"), f"{form}: {word}")
+    report = json.loads(_stopped(case, f"reproduce draft_laws zipf:vocabulary=50 --effort {years} --json", "draft_laws"))
+    # A position cut short is no result.
+    wants(report["schema"] == "draftproof.study.draft_laws/1" and "sources" not in report, "a study without sources")
+    for number in signal.SIGINT, signal.SIGHUP:
+        report = json.loads(_stopped(case, "prove single_draft --instances 1000000 --threads 1 --json", "proving", number))
+        proof, = report["proofs"]
+        wants(proof["complete"] is False and proof["verdict"] == "stopped", "a proof that was stopped")
+
+
+def bench_interrupt(case):
+    """The repetitions that a stopped benchmark has are reported."""
+    if _no_terminals():
+        return
+    asked = "bench ^optimum/small/ --repetitions 10000 --min-time 0.01 --json"
+    report = json.loads(_stopped(case, asked, "benchmarking"))
+    runs = report["benchmarks"]
+    if report["schema"] != "draftproof.bench/1" or report["complete"] is not False or not runs or \
+            any("error_occurred" in run for run in runs):
+        case.fail("wanted the repetitions until then")
+
+
+def work_killed(case):
+    """A run killed at any instant and resumed each time ends with the bytes of a run that nothing disturbed."""
+    asked = ("survey zipf:vocabulary=300,positions=200 --verifier k_seq,ladder --tuples 6000000 --instances 0 --threads 1 --json"
+             " --quiet")
+    resumed = f"{asked} --checkpoint checkpoint --resume --output result.json"
+    saved, result = case.folder / "checkpoint", case.folder / "result.json"
+
+    def content():
+        return saved.read_bytes() if saved.exists() else b""
+
+    # Every other run is killed some time after its first checkpoint, so that slow machines get past the start too.
+    draws = random.Random(1)
+    killed = kept = 0
+    for run in range(20):
+        result.unlink(missing_ok=True)
+        before = content()
+        child = subprocess.Popen([case.values["PROGRAM"], *resumed.split()], cwd=case.folder)
+        while run % 2 == 1 and content() == before and not result.exists() and child.poll() is None:
+            time.sleep(0.001)
+        time.sleep(draws.uniform(0.001, 0.1))
+        child.kill()
+        if child.wait() not in (-signal.SIGKILL, 0):
+            case.fail(f"killed: wanted no other end, found {child.returncode}")
+        killed += child.returncode != 0
+        kept += child.returncode != 0 and content() != before
+    if not killed or not kept:  # some run went on from another's blocks
+        case.fail(f"{killed} runs were killed, {kept} of them after a checkpoint")
+    case.run(0, resumed)
+    _holds(case, "result.json", "killed and resumed", case.run(0, asked))

@@ -1,61 +1,57 @@
-// A chain verifier for tests of doors, right but for rows that leave no residual, which have status 4: as a Served, and
-// of one row in this process. The child chain.py computes the same in the same order, so that all three agree to the
-// last bit.
+// A chain verifier for tests of the wire, right but for rows that leave no residual, which have status 4. The child
+// chain.py computes the same in the same order, so that both agree to the last bit.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
-#include <draftproof/doors/program.hpp>
-#include <draftproof/doors/wire/served.hpp>
+#include <draftproof/tests/support/doors_rejection.hpp>
 
 namespace draftproof::doors::wired {
 
 /// Random numbers of a row: places of a tape, with a log, or words of a seed.
-struct ChainSource {
-  std::span<const double> tape{};
-  ServedLog* log = nullptr;  // null: seeded
-  std::uint64_t state = 0;
-  std::size_t used = 0;
-  std::vector<double>* weights = nullptr;
-
+class ChainDraws final : public Draws {
+ public:
   struct Short {};
+  struct NoMass {};
 
-  double next() {
-    if (!log) {
-      state += 0x9E3779B97F4A7C15u;
-      std::uint64_t word = state;
-      word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9u;
-      word = (word ^ (word >> 27)) * 0x94D049BB133111EBu;
-      return static_cast<double>((word ^ (word >> 31)) >> 11) * 0x1p-53;
-    }
-    if (used == tape.size()) throw Short{};
-    return tape[used++];
-  }
-  double coin() {
+  ChainDraws(std::span<const double> tape, ServedLog& log) : tape_{tape}, log_{&log} {}
+  explicit ChainDraws(std::uint64_t seed) : seeded_{seed} {}
+
+  double coin() override {
     const double value = next();
-    if (log) log->coin(53, log->stream("accept"));
+    if (log_) log_->coin(53, log_->stream("accept"));
     return value;
   }
-  /// The cell, or -1 where all weights are zero.
-  std::int32_t pick(std::span<const double> cells, const char* stream) {
+  Token pick(const Weights& cells) override {
     const double value = next();
-    if (log) log->pick(cells, log->stream(stream));
-    if (value < 0) return static_cast<std::int32_t>(-value) - 1;
+    if (log_) log_->pick(cells, log_->stream("last"));
+    if (value < 0) return static_cast<Token>(-value) - 1;
     double total = 0, prefix = 0;
     for (const double weight : cells) total += weight;
-    if (!(total > 0)) return -1;
-    std::int32_t last = 0;
+    if (!(total > 0)) throw NoMass{};
+    Token last = 0;
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
       prefix += cells[cell];
-      if (cells[cell] > 0) last = static_cast<std::int32_t>(cell);
+      if (cells[cell] > 0) last = static_cast<Token>(cell);
       if (value * total < prefix) break;
     }
     return last;
   }
+
+ private:
+  double next() {
+    if (!log_) return seeded_.coin();
+    if (used_ == tape_.size()) throw Short{};
+    return tape_[used_++];
+  }
+
+  std::span<const double> tape_{};
+  ServedLog* log_ = nullptr;  // null: seeded
+  SeedUniforms seeded_{0};
+  std::size_t used_ = 0;
 };
 
 class ChainVerifier : public Served {
@@ -71,28 +67,23 @@ class ChainVerifier : public Served {
   const Declaration& declaration() const override { return declaration_; }
 
   void verify(const ServedBatch& batch, ServedResult& result) override {
-    each_row(batch, result, [&](int row, ChainSource& source, std::span<std::int32_t> tokens) {
-      const auto r = static_cast<std::size_t>(row);
-      const auto drafts = batch.drafts.subspan(r * static_cast<std::size_t>(batch.drafts_a_row))
-                              .first(static_cast<std::size_t>(batch.lengths[r]));
-      return batch.dtype == Dtype::float64 ? decide<double>(batch, row, drafts, source, tokens)
-                                           : decide<float>(batch, row, drafts, source, tokens);
-    });
+    each_row(batch, result, [&](int row, ChainDraws& draws) { return sampling_(input_of_row(batch, row), draws); });
   }
   void draft(const ServedBatch& batch, ServedResult& result) override {
-    each_row(batch, result, [&](int row, ChainSource& source, std::span<std::int32_t> tokens) {
-      const auto law = batch.proposal<float>(row, 0);
-      weights_.assign(law.begin(), law.end());
-      for (std::int32_t& token : tokens) token = source.pick(weights_, "draft");
-      return static_cast<std::int32_t>(tokens.size());
+    each_row(batch, result, [&](int row, ChainDraws& draws) {
+      const Weights q = input_of_row(batch, row).q[0];
+      std::vector<Token> tokens(static_cast<std::size_t>(batch.drafts_a_row));
+      for (Token& token : tokens) token = draws.pick(q);
+      return tokens;
     });
   }
   std::vector<std::int32_t> generate(const ServedModels& models) override {
-    ChainSource source{.state = static_cast<std::uint64_t>(models.seed)};
+    ChainDraws draws(static_cast<std::uint64_t>(models.seed));
     std::vector<std::int32_t> text;
     const auto v = static_cast<std::size_t>(models.vocabulary);
     for (std::size_t at = 0; text.size() < static_cast<std::size_t>(models.length);) {
-      text.push_back(source.pick(models.target.subspan(at * v, v), "text"));
+      const auto row = models.target.subspan(at * v, v);
+      text.push_back(draws.pick({row.begin(), row.end()}));
       at = static_cast<std::size_t>(text.back());
     }
     return text;
@@ -100,54 +91,29 @@ class ChainVerifier : public Served {
 
  private:
   template <class Decide>
-  void each_row(const ServedBatch& batch, ServedResult& result, Decide decide_row) {
+  void each_row(const ServedBatch& batch, ServedResult& result, Decide decide) {
     for (int row = 0; row < batch.rows; ++row) {
-      ChainSource source;
-      if (batch.randomness == Randomness::scripted) {
-        source.tape = batch.tape_of(row);
-        source.log = &result.log;
-      } else {
-        source.state = batch.randomness == Randomness::seeded
-                           ? static_cast<std::uint64_t>(batch.seeds[static_cast<std::size_t>(row)])
-                           : ++rows_so_far_ * 0xD1342543DE82EF95u;
-      }
+      const auto at = static_cast<std::size_t>(row);
+      const bool scripted = batch.randomness == Randomness::scripted;
+      ChainDraws draws =
+          scripted ? ChainDraws(batch.tape_of(row), result.log)
+                   : ChainDraws(batch.randomness == Randomness::seeded ? static_cast<std::uint64_t>(batch.seeds[at])
+                                                                       : ++rows_so_far_ * 0xD1342543DE82EF95u);
       try {
-        result.counts[static_cast<std::size_t>(row)] = decide_row(row, source, result.tokens_of(row));
-        if (result.counts[static_cast<std::size_t>(row)] == 0)
-          result.set(row, RowStatus::no_mass, "weights that are all zero");
-      } catch (const ChainSource::Short&) {
+        const std::vector<Token> tokens = decide(row, draws);
+        std::copy(tokens.begin(), tokens.end(), result.tokens_of(row).begin());
+        result.counts[at] = static_cast<std::int32_t>(tokens.size());
+      } catch (const ChainDraws::NoMass&) {
+        result.set(row, RowStatus::no_mass, "weights that are all zero");
+      } catch (const ChainDraws::Short&) {
         result.set(row, RowStatus::tape_short);
       }
-      if (source.log) source.log->end_row();
+      if (scripted) result.log.end_row();
     }
-  }
-
-  /// Number of tokens, 0 where a draw has no mass.
-  template <class T>
-  std::int32_t decide(const ServedBatch& batch, int row, std::span<const std::int32_t> drafts, ChainSource& source,
-                      std::span<std::int32_t> tokens) {
-    std::size_t n = 0;
-    for (; n < drafts.size(); ++n) {
-      const auto p = batch.target<T>(row, static_cast<int>(n)), q = batch.proposal<T>(row, static_cast<int>(n));
-      const auto x = static_cast<std::size_t>(drafts[n]);
-      if (source.coin() * static_cast<double>(q[x]) < static_cast<double>(p[x])) {
-        tokens[n] = drafts[n];
-        continue;
-      }
-      weights_.clear();
-      for (std::size_t i = 0; i < p.size(); ++i)
-        weights_.push_back(std::max(static_cast<double>(p[i]) - static_cast<double>(q[i]), 0.0));
-      tokens[n] = source.pick(weights_, "residual");
-      return tokens[n] < 0 ? 0 : static_cast<std::int32_t>(n) + 1;
-    }
-    const auto p = batch.target<T>(row, static_cast<int>(n));
-    weights_.assign(p.begin(), p.end());
-    tokens[n] = source.pick(weights_, "bonus");
-    return tokens[n] < 0 ? 0 : static_cast<std::int32_t>(n) + 1;
   }
 
   Declaration declaration_;
-  std::vector<double> weights_;
+  RejectionSampling sampling_;
   std::uint64_t rows_so_far_ = 0;
 };
 

@@ -15,8 +15,11 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/doors/explorer/explore.hpp>
+#include <draftproof/tests/support/doors_messages.hpp>
 
 namespace draftproof::doors {
+
+using Weights = std::vector<double>;
 
 /// Thrown by the draws below; ends the run with that status.
 struct StopRun {
@@ -24,19 +27,27 @@ struct StopRun {
   std::string message{};
 };
 
+/// Random numbers of a program.
+class Draws {
+ public:
+  virtual ~Draws() = default;
+  virtual double coin() = 0;
+  virtual Token pick(const std::vector<double>& weights) = 0;
+};
+
 /// Draws from a tape by the rules of program.hpp, and logs them.
-class TapeDraws {
+class TapeDraws final : public Draws {
  public:
   TapeDraws(const std::vector<double>& tape, Run& run, int bits) : tape_(tape), run_(run), bits_(bits) {}
 
   /// Says that the program changed these arrays of its row.
   void overwrites(const std::string& names) { run_.overwrote = names; }
-  double coin() { return next({.kind = DrawKind::coin, .bits = bits_}); }
+  double coin() override { return next({.kind = DrawKind::coin, .bits = bits_}); }
   int integer(int n) {
     const double v = next({.kind = DrawKind::integer, .size = n});
     return v < 0 ? static_cast<int>(-v - 1) : static_cast<int>(v * n);
   }
-  int pick(std::vector<double> weights) {
+  Token pick(const std::vector<double>& weights) override {
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     const double v = next({.kind = DrawKind::pick, .size = static_cast<int>(weights.size()), .weights = weights});
     if (!(total > 0) || !std::isfinite(total)) throw StopRun{RowStatus::no_mass};

@@ -1,33 +1,111 @@
-// A verifier that draws its own numbers, for tests of trials through doors.
+// Rejection sampling whose parts a test replaces by wrong ones: as a program that draws from a tape, with what its
+// laws show, and as one that draws from seeds.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
-#include <draftproof/doors/program.hpp>
+#include <draftproof/doors/gate/law_checks.hpp>
 #include <draftproof/doors/wire/served.hpp>
+#include <draftproof/tests/support/doors_in_process.hpp>
 
 namespace draftproof::doors {
 
+/// A wrong residual.
+inline Weights residual_is_p(const Weights& p, const Weights&) { return p; }
+/// A wrong test: a coin of 0 accepts a token with p = 0.
+inline bool accepts_equal_numbers(double u, double p, double q) { return u * q <= p; }
+
+/// Where the target takes the place of a residual without mass.
+enum class Fallback { never, at_root, always };
+
+/// Verifies a position, a chain or a tree: the drafts of a node in turn, each against what its siblings left.
+struct RejectionSampling {
+  std::function<bool(double u, double p, double q)> accepts = [](double u, double p, double q) { return u * q < p; };
+  std::function<Weights(const Weights& p, const Weights& q)> residual = residual_of;
+  /// Draws the last token; `u` is the coin before it.
+  std::function<Token(Draws& draws, const Weights& weights, double u)> last =
+      [](Draws& draws, const Weights& weights, double) { return draws.pick(weights); };
+  std::function<Weights(const Weights& row)> read = [](const Weights& row) { return row; };
+  Fallback fallback = Fallback::never;
+  bool bonus_of_first_row = false;  ///< the token after the last draft is drawn from the first row of p
+
+  std::vector<Token> operator()(const Input& input, Draws& draws) const {
+    const bool position = input.p.size() == 1;
+    const auto parent = [&](std::size_t i) {
+      return position ? -1 : input.parents.empty() ? static_cast<int>(i) - 1 : input.parents[i];
+    };
+    std::vector<Token> tokens;
+    double u = 0;
+    for (int node = -1;;) {
+      const Weights target = read(input.p[static_cast<std::size_t>(position ? 0 : node + 1)]);
+      Weights left = target;
+      bool moved = false;
+      int rejected = 0;
+      for (std::size_t i = 0; i < input.drafts.size() && !moved; ++i) {
+        if (parent(i) != node) continue;
+        const Weights q = read(input.q[input.q.size() == 1 ? 0 : i]);
+        const auto x = static_cast<std::size_t>(input.drafts[i]);
+        if (rejected > 0) {
+          const double total = std::accumulate(left.begin(), left.end(), 0.0);
+          for (double& weight : left) weight /= total;
+        }
+        u = draws.coin();
+        if (!accepts(u, left[x], q[x])) {
+          ++rejected;
+          left = residual(left, q);
+          const bool may_fall = fallback == Fallback::always || (fallback == Fallback::at_root && node < 0);
+          if (may_fall && std::ranges::none_of(left, [](double weight) { return weight > 0; })) left = target;
+          continue;
+        }
+        tokens.push_back(input.drafts[i]);
+        if (position) return tokens;
+        std::size_t first = 0;  // of equal siblings the first one has the children
+        while (parent(first) != node || input.drafts[first] != input.drafts[i]) ++first;
+        node = static_cast<int>(first);
+        moved = true;
+      }
+      if (moved) continue;
+      if (bonus_of_first_row && rejected == 0) left = read(input.p[0]);
+      tokens.push_back(last(draws, left, u));
+      return tokens;
+    }
+  }
+};
+
+inline LawChecks laws_of(InProcess::Body body, int bits = 24, Level level = Level::chain) {
+  InProcess program(std::move(body), bits);
+  const Declaration declaration{.name = "chain", .level = level, .coin_bits = bits};
+  return check_laws(program, declaration, {.instances = 60, .door = "exec:mine"});
+}
+
+/// All checks that are not in `violated` hold.
+inline void expect_others_held(const LawChecks& checks, const std::vector<std::string>& violated) {
+  for (const GateFinding& finding : checks.findings)
+    if (std::find(violated.begin(), violated.end(), finding.check) == violated.end()) {
+      EXPECT_EQ(finding.status, Status::held) << finding.check << ": " << finding.evidence;
+    }
+}
+
 /// Uniforms of a seed.
-class SeedUniforms {
+class SeedUniforms final : public Draws {
  public:
   explicit SeedUniforms(std::uint64_t seed) : state_{seed} {}
-  double next() {
+  double coin() override {
     state_ += 0x9E3779B97F4A7C15u;
     std::uint64_t word = state_;
     word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9u;
     word = (word ^ (word >> 27)) * 0x94D049BB133111EBu;
     return static_cast<double>((word ^ (word >> 31)) >> 11) * 0x1p-53;
   }
-  Token pick(const std::vector<double>& weights) {
-    const double at = next() * std::accumulate(weights.begin(), weights.end(), 0.0);
+  Token pick(const Weights& weights) override {
+    const double at = coin() * std::accumulate(weights.begin(), weights.end(), 0.0);
     double sum = 0;
     Token last = 0;
     for (std::size_t x = 0; x < weights.size(); ++x) {
@@ -41,15 +119,32 @@ class SeedUniforms {
   std::uint64_t state_;
 };
 
-/// A verifier that draws its own numbers, seeded or not: rejection with one residual after the other, of one position or of
-/// a chain.
+/// The rows and drafts of a row of a batch.
+inline Input input_of_row(const ServedBatch& batch, int row) {
+  Input input;
+  const auto read = [&](const auto& entries) {
+    Weights values(entries.begin(), entries.end());
+    if (batch.kind == RowKind::logits)
+      for (double& value : values) value = std::exp(value);
+    return values;
+  };
+  const bool wide = batch.dtype == Dtype::float64;
+  for (int i = 0; i < batch.target_rows; ++i)
+    input.p.push_back(wide ? read(batch.target<double>(row, i)) : read(batch.target<float>(row, i)));
+  for (int i = 0; i < batch.proposal_rows; ++i)
+    input.q.push_back(wide ? read(batch.proposal<double>(row, i)) : read(batch.proposal<float>(row, i)));
+  if (batch.lengths.empty()) return input;
+  const auto first = batch.drafts.begin() + std::ptrdiff_t{row} * batch.drafts_a_row;
+  input.drafts.assign(first, first + batch.lengths[static_cast<std::size_t>(row)]);
+  return input;
+}
+
+/// Rejection sampling that draws its own numbers, seeded or not, of one position or of a chain.
 class Rejection final : public Served {
  public:
   explicit Rejection(Declaration declaration) : declaration_{std::move(declaration)} {}
 
-  bool residual_is_p = false;
-  bool divides_nothing = false;   ///< a residual without mass is divided by its sum
-  bool bonus_is_late = false;     ///< of a chain: the token after the last draft is drawn from the first row of p
+  RejectionSampling sampling{.fallback = Fallback::always};
   int fails_at = -1;              ///< batch whose rows fail
   bool always_fails = false;      ///< every row of every batch
   int breaks_at = -1;             ///< batch that breaks the protocol
@@ -75,7 +170,7 @@ class Rejection final : public Served {
       const bool seeded = batch.randomness == Randomness::seeded;
       SeedUniforms random(seeded ? static_cast<std::uint64_t>(batch.seeds[static_cast<std::size_t>(row)])
                                  : 0xD1342543DE82EF95u * ++rows_so_far_);
-      const std::vector<Token> tokens = decide(input_of_row(batch, row), random);
+      const std::vector<Token> tokens = sampling(input_of_row(batch, row), random);
       std::copy(tokens.begin(), tokens.end(), result.tokens_of(row).begin());
       result.counts[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(tokens.size());
     }
@@ -83,62 +178,6 @@ class Rejection final : public Served {
   }
 
  private:
-  std::vector<double> law(const ServedBatch& batch, int row, int i, bool target) const {
-    std::vector<double> values;
-    const auto read = [&](const auto& entries) {
-      for (const auto value : entries)
-        values.push_back(batch.kind == RowKind::logits ? std::exp(static_cast<double>(value))
-                                                       : static_cast<double>(value));
-    };
-    if (batch.dtype == Dtype::float64)
-      read(target ? batch.target<double>(row, i) : batch.proposal<double>(row, i));
-    else
-      read(target ? batch.target<float>(row, i) : batch.proposal<float>(row, i));
-    return values;
-  }
-  Input input_of_row(const ServedBatch& batch, int row) const {
-    Input input;
-    for (int i = 0; i < batch.target_rows; ++i) input.p.push_back(law(batch, row, i, true));
-    for (int i = 0; i < batch.proposal_rows; ++i) input.q.push_back(law(batch, row, i, false));
-    const auto first = batch.drafts.begin() + std::ptrdiff_t{row} * batch.drafts_a_row;
-    input.drafts.assign(first, first + batch.lengths[static_cast<std::size_t>(row)]);
-    return input;
-  }
-  void reduce(std::vector<double>& target, const std::vector<double>& q) const {
-    const std::vector<double> whole = target;
-    for (std::size_t y = 0; y < target.size(); ++y) target[y] = std::max(target[y] - q[y], 0.0);
-    if (!divides_nothing && std::ranges::none_of(target, [](double weight) { return weight > 0; }))
-      target = whole;  // nothing left by rounding
-    const double total = std::accumulate(target.begin(), target.end(), 0.0);
-    for (double& weight : target) weight /= total;
-  }
-  std::vector<Token> decide_chain(const Input& input, SeedUniforms& random) const {
-    std::vector<Token> tokens;
-    for (std::size_t k = 0; k < input.drafts.size(); ++k) {
-      const auto x = static_cast<std::size_t>(input.drafts[k]);
-      std::vector<double> target = input.p[k];
-      if (!(random.next() * input.q[k][x] < target[x])) {
-        if (!residual_is_p) reduce(target, input.q[k]);
-        tokens.push_back(random.pick(target));
-        return tokens;
-      }
-      tokens.push_back(input.drafts[k]);
-    }
-    tokens.push_back(random.pick(input.p[bonus_is_late ? 0 : input.drafts.size()]));
-    return tokens;
-  }
-  std::vector<Token> decide(const Input& input, SeedUniforms& random) const {
-    if (declaration_.level == Level::chain) return decide_chain(input, random);
-    std::vector<double> target = input.p[0];
-    for (std::size_t k = 0; k < input.drafts.size(); ++k) {
-      const std::vector<double>& q = input.q[input.q.size() == 1 ? 0 : k];
-      const auto x = static_cast<std::size_t>(input.drafts[k]);
-      if (random.next() * q[x] < target[x]) return {input.drafts[k]};
-      if (!residual_is_p) reduce(target, q);
-    }
-    return {random.pick(target)};
-  }
-
   Declaration declaration_;
   int batches_ = 0;
   std::uint64_t rows_so_far_ = 0;

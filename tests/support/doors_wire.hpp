@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -17,36 +18,43 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <draftproof/doors/wire/serve.hpp>
 #include <draftproof/doors/wire/wire_program.hpp>
 #include <draftproof/tests/support/doors_chain.hpp>
+#include <draftproof/tests/support/doors_served.hpp>
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof::doors::wired {
 
 inline constexpr const char* serving_variable = "DRAFTPROOF_TEST_SERVES_CHAIN";
 
-/// In a process with the variable: serves the chain verifier, and ends before any test runs.
-struct ServesChain {
-  ServesChain() {
-    if (!std::getenv(serving_variable)) return;
-    std::cout << "printed before hello\n";
-    ChainVerifier verifier;
-    try {
-      serve(verifier);
-    } catch (const std::exception& error) {
-      std::cerr << error.what() << '\n';
-      std::_Exit(1);
-    }
-    std::_Exit(0);
+/// In a process with the variable: serves what `of` makes of its value, and ends before any test runs.
+template <class Of>
+bool serves_and_ends(const char* variable, Of of) {
+  const char* const value = std::getenv(variable);
+  if (!value) return false;
+  try {
+    const std::unique_ptr<Served> served = of(value);
+    serve(*served);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    std::_Exit(1);
   }
-};
-inline const ServesChain serves_chain;
-
-inline std::string served_chain_command() {
-  return std::string(serving_variable) + "=1 exec '" + std::filesystem::read_symlink("/proc/self/exe").string() + "'";
+  std::_Exit(0);
 }
+inline const bool serves_chain = serves_and_ends(serving_variable, [](const std::string&) {
+  std::cout << "printed before hello\n";
+  return std::make_unique<ChainVerifier>();
+});
+
+/// The command of this very program as a child that serves.
+inline std::string this_program(const char* variable, const std::string& value) {
+  return fmt::format("{}='{}' exec '{}'", variable, value, std::filesystem::read_symlink("/proc/self/exe").string());
+}
+inline std::string served_chain_command() { return this_program(serving_variable, "1"); }
 
 inline std::string child_command(const std::string& script, const std::string& argument) {
   return "exec python3 -BES '" DRAFTPROOF_SOURCE_DIR "/tests/doors/children/" + script + "' '" + argument + "'";
@@ -137,32 +145,16 @@ struct RandomCalls {
 using Runs = std::vector<Run>;  // in a test, Run is another name
 
 /// The runs of the chain verifier in this process, one call at a time.
-inline std::vector<Run> runs_here(const RandomCalls& set, Dtype dtype = Dtype::float32) {
+inline Runs runs_here(const RandomCalls& set, Dtype dtype = Dtype::float32) {
   ChainVerifier verifier;
-  std::vector<Run> runs;
-  PackedBatch packed;
-  for (std::size_t i = 0; i < set.calls.size(); ++i) {
-    pack_calls(set.inputs, set.calls, std::vector{i}, {.dtype = dtype}, packed);
-    ServedResult result;
-    size_result(packed.batch, WireFunction::verify, result);
-    verifier.verify(packed.batch, result);
-    Run run{.status = static_cast<RowStatus>(result.status[0])};
-    run.tokens.assign(result.tokens.begin(), result.tokens.begin() + result.counts[0]);
-    if (!result.messages.empty()) run.message = result.messages[0];
-    const auto draws = result.log.draws();
-    std::size_t weight = 0;
-    for (std::size_t d = 0; d < draws.size(); d += 4) {
-      Draw draw{static_cast<DrawKind>(draws[d]),
-                draws[d + 1],
-                draws[d + 2],
-                result.log.streams()[static_cast<std::size_t>(draws[d + 3])],
-                {}};
-      if (draw.kind == DrawKind::pick)
-        for (int cell = 0; cell < draw.size; ++cell) draw.weights.push_back(result.log.weights()[weight++]);
-      run.draws.push_back(std::move(draw));
-    }
-    runs.push_back(std::move(run));
-  }
+  Runs runs(set.calls.size());
+  ServedProgram(verifier, 1, dtype).run(set.inputs, set.calls, runs);
+  return runs;
+}
+/// The runs of a program.
+inline Runs runs_of(Program& program, const RandomCalls& set) {
+  Runs runs(set.calls.size());
+  program.run(set.inputs, set.calls, runs);
   return runs;
 }
 
@@ -176,10 +168,6 @@ inline void expect_equal_runs(const std::vector<Run>& found, const std::vector<R
   }
 }
 
-inline void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
-}
-
 /// Makes a row one on which hostile programs do wrong.
 inline void strike(RandomCalls& set, std::size_t row) {
   auto& law = set.inputs[row].p[0];
@@ -190,12 +178,11 @@ inline void strike(RandomCalls& set, std::size_t row) {
 
 /// Runs with `struck` rows; they have `status` and a message with `part`, the others are as in this process.
 inline void expect_only_struck(WireProgram& program, const std::vector<std::size_t>& struck, RowStatus status,
-                               const std::string& part, int rows = 60) {
-  RandomCalls set(rows, 4, 2, 11);
+                               const std::string& part, int rows = 60, int v = 4) {
+  RandomCalls set(rows, v, 2, 11);
   Runs wanted = runs_here(set);
   for (const std::size_t row : struck) strike(set, row);
-  Runs found(set.calls.size());
-  program.run(set.inputs, set.calls, found);
+  Runs found = runs_of(program, set);
   for (const std::size_t row : struck) {
     EXPECT_EQ(found[row].status, status);
     expect_parts(found[row].message, {part});
@@ -203,6 +190,18 @@ inline void expect_only_struck(WireProgram& program, const std::vector<std::size
     found[row] = wanted[row] = {};
   }
   expect_equal_runs(found, wanted);
+}
+
+/// Expects that the request for the row that killed the program is in the folder, alone and with its rows.
+inline void expect_struck_row_kept(const std::filesystem::path& folder) {
+  const std::string bytes = hostile::read_all(folder / "crash-1.frame");
+  ASSERT_GT(bytes.size(), 8u);
+  const Message kept = decode_blob(std::as_bytes(std::span(bytes)).subspan(8), "kept");
+  EXPECT_FALSE(kept.fields.contains("shared"));
+  const Tensor* const p = kept.find("p");
+  ASSERT_NE(p, nullptr);
+  EXPECT_EQ(p->as<float>()[0], 0.75f);
+  EXPECT_EQ(p->shape[0], 1u);
 }
 
 }  // namespace draftproof::doors::wired

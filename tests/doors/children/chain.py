@@ -57,8 +57,8 @@ def verify(p, q, drafts, tape):
             tokens.append(x)
             continue
         rest = [max(a - b, 0.0) for a, b in zip(p[i], q[i])]
-        return tokens + [tape.pick(list(p[i]) if ENDS and not any(rest) else rest, "residual")]
-    return tokens + [tape.pick(list(p[len(drafts)]), "bonus")]
+        return tokens + [tape.pick(list(p[i]) if ENDS and not any(rest) else rest, "last")]
+    return tokens + [tape.pick(list(p[len(drafts)]), "last")]
 
 
 def answer(request):

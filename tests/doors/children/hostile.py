@@ -41,64 +41,64 @@ def multiply(depth):
             time.sleep(1000)
 
 
-def start():
-    if KIND == "silent":
-        time.sleep(1000)
-    if KIND == "dies at start":
-        print("no such model", file=sys.stderr)
-        sys.exit(3)
-    if KIND == "prints first":
-        os.write(1, b"Loading the model ..\n")
-    if KIND == "short silence":
-        os.write(1, b"hi\n")
-        time.sleep(1000)
-    if KIND == "endless hello":
-        while True:
-            os.write(1, b"x" * 65536)
-    if KIND == "huge hello":
-        os.write(1, struct.pack("<Q", 1 << 60))
-    if KIND == "ignores SIGTERM":
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    if KIND in ("forks", "forks away"):
-        leave_processes(KIND == "forks away")
-    if KIND == "multiplies":
-        multiply(6)
-    if KIND == "loud":
-        os.write(2, b"noise " * 200000 + b"the end\n")
+def endless(write, data):
+    while True:
+        write(data)
+
+
+def sleep():
+    time.sleep(1000)
+
+
+STARTS = {
+    "silent": sleep,
+    "dies at start": lambda: sys.exit(print("no such model", file=sys.stderr) or 3),
+    "prints first": lambda: os.write(1, b"Loading the model ..\n"),
+    "short silence": lambda: (os.write(1, b"hi\n"), sleep()),
+    "endless hello": lambda: endless(lambda data: os.write(1, data), b"x" * 65536),
+    "huge hello": lambda: os.write(1, struct.pack("<Q", 1 << 60)),
+    "ignores SIGTERM": lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN),
+    "forks": lambda: leave_processes(False),
+    "forks away": lambda: leave_processes(True),
+    "multiplies": lambda: multiply(6),
+    "loud": lambda: os.write(2, b"noise " * 200000 + b"the end\n"),
+}
+
+#: An array of a right result, [type, shape, flat list], and one entry of its list or its shape: another value, or a change by so
+#: much. A list whose shape gets smaller loses its last entry.
+SPOILS = {
+    "token out of range": ("tokens", 2, 0, 4),
+    "negative token": ("tokens", 2, 0, -2),
+    "unknown status": ("status", 2, 0, 6),
+    "nan weights": ("weights", 2, 0, float("nan")),
+    "negative weights": ("weights", 2, 0, -1.0),
+    "unknown kind": ("draws", 2, 0, 9),
+    "unknown stream": ("draws", 2, 3, 2),
+    "wrong shape": ("counts", 1, 0, None),
+    "too few weights": ("weights", 1, 0, None),
+}
 
 
 def spoil(request, fields, arrays):
-    """Changes a right result in place; an array is [type, shape, flat list]."""
-    if KIND == "token out of range":
-        arrays["tokens"][2][0] = 4
-    if KIND == "negative token":
-        arrays["tokens"][2][0] = -2
+    """Changes a right result in place."""
+    width = arrays["tokens"][1][1]
+    if KIND in SPOILS:
+        name, part, entry, value = SPOILS[KIND]
+        if value is None:
+            arrays[name][1][0] -= 1
+            arrays[name][2].pop()
+        else:
+            arrays[name][part][entry] = value
     if KIND == "no padding":
         arrays["tokens"][2][-1] = 0
         arrays["counts"][2][0] = 1
     if KIND == "counts beyond":
-        arrays["counts"][2][0] = arrays["tokens"][1][1] + 1
+        arrays["counts"][2][0] = width + 1
     if KIND == "no tokens":
         arrays["counts"][2][0] = 0
-        arrays["tokens"][2][:arrays["tokens"][1][1]] = [-1] * arrays["tokens"][1][1]
-    if KIND == "wrong shape":
-        arrays["counts"][1][0] -= 1
-        arrays["counts"][2].pop()
+        arrays["tokens"][2][:width] = [-1] * width
     if KIND == "wrong type":
         arrays["tokens"][0] = "F32"
-    if KIND == "unknown status":
-        arrays["status"][2][0] = 6
-    if KIND == "nan weights":
-        arrays["weights"][2][0] = float("nan")
-    if KIND == "negative weights":
-        arrays["weights"][2][0] = -1.0
-    if KIND == "too few weights":
-        arrays["weights"][1][0] -= 1
-        arrays["weights"][2].pop()
-    if KIND == "unknown kind":
-        arrays["draws"][2][0] = 9
-    if KIND == "unknown stream":
-        arrays["draws"][2][3] = 2
     if KIND == "log sum":
         arrays["draw_counts"][2][-1] -= 1
     if KIND == "log beyond":
@@ -123,51 +123,46 @@ class Spoiled(wire.Frames):
         super().send(fields, [(name, *rest) for name, rest in named.items()])
 
 
+def drip(link):
+    link.raw(struct.pack("<Q", 100000))
+    endless(lambda data: (link.raw(data), time.sleep(0.001)), b"\0")
+
+
+#: What happens in place of an answer: on a struck row, in a batch of several rows, and always.
+STRUCK = {
+    "refuses": lambda link, id: link.send({"type": "error", "id": id, "message": "cannot serve 0.75"}),
+    "stops": lambda link, id: link.send({"type": "error", "id": id, "stopped": True, "message": "interrupted"}),
+    "crashes": lambda link, id: (print("about to die", file=sys.stderr, flush=True), os.kill(os.getpid(), signal.SIGSEGV)),
+    "exits": lambda link, id: os._exit(7),
+    "hangs": lambda link, id: sleep(),
+    "garbage": lambda link, id: link.raw(b"\x10\0\0\0\0\0\0\0" + b"no safetensors.."),
+}
+IN_COMPANY = {"exits with company": lambda link, id: os._exit(7), "hangs in company": lambda link, id: sleep()}
+ALWAYS = {
+    "always exits": lambda link, id: os._exit(7),
+    "closes stdout": lambda link, id: (link.out.close(), sleep()),
+    "endless": lambda link, id: endless(link.raw, b"\1" * 65536),
+    "endless frame": lambda link, id: (link.raw(struct.pack("<Q", 1 << 40)), endless(link.raw, b"\0" * 65536)),
+    "drips": lambda link, id: drip(link),
+}
+
+
 def on_request(link, request):
-    struck = any(p[0][0] == 0.75 for p in request["p"])
-    if KIND == "refuses" and struck:
-        return link.send({"type": "error", "id": request["id"], "message": "cannot serve 0.75"})
-    if KIND == "stops" and struck:
-        return link.send({"type": "error", "id": request["id"], "stopped": True, "message": "interrupted"})
+    struck = [p[0][0] == 0.75 for p in request["p"]]
+    for acts, now in (STRUCK, any(struck)), (IN_COMPANY, len(struck) > 1), (ALWAYS, True):
+        if now and KIND in acts:
+            return acts[KIND](link, request["id"])
     if KIND == "overwrites":
-        link.overwrote = {str(i): "p, drafts" for i, p in enumerate(request["p"]) if p[0][0] == 0.75}
-    if KIND == "crashes" and struck:
-        print("about to die", file=sys.stderr, flush=True)
-        os.kill(os.getpid(), signal.SIGSEGV)
-    if KIND == "exits" and struck:
-        os._exit(7)
-    if KIND == "always exits":
-        os._exit(7)
-    if KIND == "exits with company" and len(request["p"]) > 1:
-        os._exit(7)
-    if KIND == "hangs" and struck or KIND == "hangs in company" and len(request["p"]) > 1:
-        time.sleep(1000)
-    if KIND == "garbage" and struck:
-        return link.raw(b"\x10\0\0\0\0\0\0\0" + b"no safetensors..")
-    if KIND == "closes stdout":
-        link.out.close()
-        time.sleep(1000)
-    if KIND == "endless":
-        while True:
-            link.raw(b"\1" * 65536)
-    if KIND == "endless frame":
-        link.raw(struct.pack("<Q", 1 << 40))
-        while True:
-            link.raw(b"\0" * 65536)
+        link.overwrote = {str(i): "p, drafts" for i, row in enumerate(struck) if row}
     if KIND == "huge length":
         link.raw(struct.pack("<Q", 1 << 60))
-    if KIND == "drips":
-        link.raw(struct.pack("<Q", 100000))
-        while True:
-            link.raw(b"\0")
-            time.sleep(0.001)
     link.request = request
     link.result(request, *chain.answer(request))
     link.request = None
 
 
 def main():
-    start()
+    STARTS.get(KIND, lambda: None)()
     link = Spoiled()
     version = [2, 0] if KIND == "version 2" else [1, 7]
     link.send(wire.hello(version=version, name=KIND, coin_bits=53, surprise=json.loads('{"a": [1]}')))

@@ -19,29 +19,38 @@ Token winner(const std::vector<double>& weights, const std::vector<double>& cloc
 }
 
 TEST(ExploreDraws, PicksHaveTheirWeights) {
-  InProcess program([](const Input& in, TapeDraws& draws) {
+  using Masses = std::vector<std::pair<std::vector<Token>, double>>;
+  const auto expect = [](const InProcess::Body& body, const Masses& masses, double no_mass = 0) {
+    InProcess program(body);
+    const ProgramLaw law = law_of(program, drawing_input);
+    EXPECT_EQ(law.state, LawState::settled);
+    for (const auto& [tokens, mass] : masses) EXPECT_EQ(law.of(tokens), mass);
+    EXPECT_EQ(law.of(RowStatus::no_mass), no_mass);
+    return law.outcomes.size();
+  };
+  const auto some = [](const Input& in, TapeDraws& draws) {
     if (draws.coin() < .625) return std::vector<Token>{0, draws.pick(in.p[1])};
     return std::vector<Token>{draws.pick({0, 3, 1})};  // not normalised
-  });
-  const ProgramLaw law = law_of(program, drawing_input);
-  EXPECT_EQ(law.state, LawState::settled);
-  ASSERT_EQ(law.outcomes.size(), 5u);
-  EXPECT_EQ(law.of({0, 0}), .625 * .25);
-  EXPECT_EQ(law.of({0, 2}), .625 * .5);
-  EXPECT_EQ(law.of({1}), .375 * .75);
-  EXPECT_EQ(law.of({2}), .375 * .25);
-}
-
-TEST(ExploreDraws, WeightsThatDependOnACoinSplitIt) {
+  };
+  EXPECT_EQ(expect(some, {{{0, 0}, .625 * .25}, {{0, 2}, .625 * .5}, {{1}, .375 * .75}, {{2}, .375 * .25}}), 5u);
   // Both halves of the coin lead to a pick of three cells: only its weights tell them apart.
-  InProcess program([](const Input&, TapeDraws& draws) {
+  const auto coin_weighs = [](const Input&, TapeDraws& draws) {
     const bool low = draws.coin() < .5;
-    return std::vector<Token>{draws.pick(low ? std::vector<double>{1, 1, 2} : std::vector<double>{2, 1, 1})};
-  });
-  const ProgramLaw law = law_of(program, drawing_input);
-  EXPECT_EQ(law.of({0}), .375);
-  EXPECT_EQ(law.of({1}), .25);
-  EXPECT_EQ(law.of({2}), .375);
+    return std::vector<Token>{draws.pick(low ? Weights{1, 1, 2} : Weights{2, 1, 1})};
+  };
+  expect(coin_weighs, {{{0}, .375}, {{1}, .25}, {{2}, .375}});
+  // A small weight behind others is asked on the grid. Tapes hold values below 1: doors_in_process.hpp.
+  const auto small = [](const Input&, TapeDraws& draws) {
+    const Token first = draws.pick({1, 0x1p-55});
+    return std::vector<Token>{first, draws.pick({1, 1})};
+  };
+  expect(small, {{{1, 0}, 0x1p-56}});
+  for (const double weight : {0.0, static_cast<double>(NAN)}) {  // a pick without mass is an outcome
+    const auto nothing = [weight](const Input& in, TapeDraws& draws) {
+      return std::vector<Token>{draws.pick(draws.coin() < .75 ? in.p[0] : Weights{weight, 0})};
+    };
+    expect(nothing, {{{1}, .75 * .3}}, .25);
+  }
 }
 
 TEST(ExploreDraws, PredictionsCompareWeights) {
@@ -54,28 +63,6 @@ TEST(ExploreDraws, PredictionsCompareWeights) {
   EXPECT_EQ(law.state, LawState::settled);
   EXPECT_EQ(law.stretches.size(), 3u);
   EXPECT_GT(law.of({1}), law.of({0}));
-}
-
-TEST(ExploreDraws, ASmallWeightBehindOthersIsAskedOnTheGrid) {
-  InProcess program([](const Input&, TapeDraws& draws) {  // tapes hold values below 1: doors_in_process.hpp
-    return std::vector<Token>{draws.pick({1, 0x1p-55}), draws.pick({1, 1})};
-  });
-  const ProgramLaw law = law_of(program, drawing_input);
-  EXPECT_EQ(law.state, LawState::settled);
-  EXPECT_EQ(law.of({1, 0}), 0x1p-56);
-}
-
-TEST(ExploreDraws, PickWithoutMassIsAnOutcome) {
-  for (const double weight : {0.0, static_cast<double>(NAN)}) {
-    InProcess program([weight](const Input& in, TapeDraws& draws) {
-      if (draws.coin() < .75) return std::vector<Token>{draws.pick(in.p[0])};
-      return std::vector<Token>{draws.pick({weight, 0})};
-    });
-    const ProgramLaw law = law_of(program, drawing_input);
-    EXPECT_EQ(law.state, LawState::settled);
-    EXPECT_EQ(law.of(RowStatus::no_mass), .25);
-    EXPECT_EQ(law.of({1}), .75 * .3);
-  }
 }
 
 TEST(ExploreDraws, EarlyPicksThatSeldomMatter) {
@@ -114,14 +101,12 @@ TEST(ExploreDraws, RacesGiveTheirWeights) {
 }
 
 TEST(ExploreDraws, RaceOfFloatsStaysWithinItsLimit) {
-  const std::vector<double> weights{1 / 3.0, 1 / 7.0, 11 / 21.0};
+  const Weights weights{1 / 3.0, 1 / 7.0, 11 / 21.0};
   InProcess program([&](const Input&, TapeDraws& draws) {
-    const auto clocks = draws.race(3);
-    std::size_t best = 0;
-    const auto score = [&](std::size_t x) { return static_cast<float>(weights[x]) / static_cast<float>(clocks[x]); };
-    for (std::size_t x = 1; x < 3; ++x)
-      if (score(x) > score(best)) best = x;
-    return std::vector<Token>{static_cast<Token>(best)};
+    Weights scores;
+    for (const double clock : draws.race(3))
+      scores.push_back(static_cast<float>(weights[scores.size()]) / static_cast<float>(clock));
+    return std::vector<Token>{static_cast<Token>(std::max_element(scores.begin(), scores.end()) - scores.begin())};
   });
   const ProgramLaw law = law_of(program, drawing_input);
   EXPECT_EQ(law.state, LawState::settled);

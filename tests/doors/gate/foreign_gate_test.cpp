@@ -6,13 +6,10 @@
 #include <numeric>
 #include <set>
 
-#include <gtest/gtest.h>
-
 #include <draftproof/doors/gate/foreign_verifier.hpp>
 #include <draftproof/doors/own/serve_registered.hpp>
 #include <draftproof/tests/support/doors_rejection.hpp>
-#include <draftproof/tests/support/doors_served_program.hpp>
-#include <draftproof/tests/support/doors_slips.hpp>
+#include <draftproof/tests/support/doors_served.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -29,69 +26,29 @@ TEST(ForeignSampled, RightProgramsHold) {
       declaration.randomness = {randomness};
       const auto program = std::make_shared<Rejection>(declaration);
       const GateResult result = sampled_gate(program);
-      const bool chain = level == Level::chain;
-      ASSERT_EQ(result.findings.size(), chain ? 2u : 1u) << result.note;
-      for (const GateFinding& finding : result.findings) EXPECT_EQ(finding.status, Status::held) << finding.evidence;
-      EXPECT_EQ(result.findings[0].check, chain ? "law of one draft at V = 32" : "law of 4 drafts at V = 32");
-      EXPECT_EQ(result.findings.back().check,
-                chain ? "law of a path of 4 drafts at V = 32" : "law of 4 drafts at V = 32");
+      std::vector<std::string> checks;
+      for (const GateFinding& finding : result.findings) {
+        EXPECT_EQ(finding.status, Status::held) << finding.evidence;
+        checks.push_back(finding.check);
+      }
+      EXPECT_EQ(checks, level == Level::chain ? (std::vector<std::string>{"law of one draft at V = 32",
+                                                                          "law of a path of 4 drafts at V = 32"})
+                                              : (std::vector<std::string>{"law of 4 drafts at V = 32"}))
+          << result.note;
       EXPECT_EQ(program->asked, std::set{randomness});
       EXPECT_EQ(result.laws.front(), "iid");
-      EXPECT_EQ(result.laws.size(), chain ? 2u : 1u);
+      EXPECT_EQ(result.laws.size(), checks.size());
       EXPECT_GE(result.work, 1u << 16);
     }
-}
-
-TEST(ForeignSampled, ResidualsWithoutMassAreFound) {
-  for (const Level level : {Level::position, Level::chain}) {
-    const auto program = std::make_shared<Rejection>(rejection_of(level));
-    program->divides_nothing = true;
-    const GateResult result = sampled_gate(program);
-    EXPECT_EQ(result.status, Status::violated);
-    const GateFinding& found = result.findings.back();
-    EXPECT_EQ(found.check, "answers");
-    EXPECT_EQ(found.tier, Tier::sampled);
-    EXPECT_EQ(found.evidence, level == Level::chain
-                                  ? "on drafts (0): found token 0, which has p = 0, wanted a token with p > 0"
-                                  : "on drafts (0 0 0 0): found token 0, which has p = 0, wanted a token with p > 0");
-    EXPECT_EQ(found.instance, level == Level::chain ? "L=1 K=1 [] p=(0 1)/1 q=(1 33554431)/33554432"
-                                                    : "p=(0 1)/1 q=(1 33554431)/33554432 K=4");
-    EXPECT_EQ(found.replay, "draftproof check --door 'exec:mine' --tier sampled --seed 1");
+  // With the declared number of drafts, and with a proposal for each draft.
+  for (const int drafts : {2, 6}) {
+    Declaration declaration = rejection_of(Level::position);
+    declaration.fewest_drafts = declaration.most_drafts = drafts;
+    const GateResult result = sampled_gate(std::make_shared<Rejection>(declaration));
+    EXPECT_EQ(result.status, Status::held) << result.note;
+    ASSERT_EQ(result.findings.size(), 1u);
+    EXPECT_EQ(result.findings[0].check, "law of " + std::to_string(drafts) + " drafts at V = 32");
   }
-}
-
-TEST(ForeignSampled, ResidualOfPIsFound) {
-  for (const Level level : {Level::position, Level::chain})
-    for (const Randomness randomness : {Randomness::seeded, Randomness::opaque}) {
-      Declaration declaration = rejection_of(level);
-      declaration.randomness = {randomness};
-      const auto program = std::make_shared<Rejection>(declaration);
-      program->residual_is_p = true;
-      const GateResult result = sampled_gate(program);
-      EXPECT_EQ(result.status, Status::violated);
-      ASSERT_EQ(result.findings.size(), level == Level::chain ? 2u : 1u);
-      for (const GateFinding& finding : result.findings) {
-        EXPECT_EQ(finding.status, Status::violated) << finding.check;
-        EXPECT_EQ(finding.tier, Tier::sampled);
-        EXPECT_TRUE(finding.replay.starts_with(
-            "draftproof check --door 'exec:mine' --tier sampled --source 'zipf:vocabulary=32,"))
-            << finding.replay;
-      }
-    }
-}
-
-TEST(ForeignSampled, RowsInOtherTypes) {
-  for (const Dtype dtype : {Dtype::float32, Dtype::float64})
-    for (const RowKind kind : {RowKind::probabilities, RowKind::logits}) {
-      Declaration declaration = rejection_of(Level::position);
-      declaration.dtypes = {dtype};
-      declaration.rows = {kind};
-      EXPECT_EQ(sampled_gate(std::make_shared<Rejection>(declaration)).status, Status::held)
-          << to_text(dtype) << ' ' << to_text(kind);
-    }
-}
-
-TEST(ForeignSampled, EveryDraftHasItsProposal) {
   Declaration declaration = rejection_of(Level::position);
   declaration.law = "independent";
   const auto program = std::make_shared<Rejection>(declaration);
@@ -100,16 +57,76 @@ TEST(ForeignSampled, EveryDraftHasItsProposal) {
   EXPECT_EQ(program->proposal_rows, std::set{4});
 }
 
-TEST(ForeignSampled, DeclaredNumbersOfDrafts) {
-  for (const int drafts : {2, 6}) {
-    Declaration declaration = rejection_of(Level::position);
-    declaration.fewest_drafts = drafts;
-    declaration.most_drafts = drafts;
-    const GateResult result = sampled_gate(std::make_shared<Rejection>(declaration));
-    EXPECT_EQ(result.status, Status::held) << result.note;
-    ASSERT_EQ(result.findings.size(), 1u);
-    EXPECT_EQ(result.findings[0].check, "law of " + std::to_string(drafts) + " drafts at V = 32");
+TEST(ForeignSampled, ResidualsWithoutMassAreFound) {
+  for (const auto& [level, drafts, instance] :
+       {std::tuple{Level::chain, "(0)", "L=1 K=1 [] p=(0 1)/1 q=(1 33554431)/33554432"},
+        {Level::position, "(0 0 0 0)", "p=(0 1)/1 q=(1 33554431)/33554432 K=4"}}) {
+    const auto program = std::make_shared<Rejection>(rejection_of(level));
+    program->sampling.fallback = Fallback::never;
+    const GateResult result = sampled_gate(program);
+    EXPECT_EQ(result.status, Status::violated);
+    const GateFinding& found = result.findings.back();
+    EXPECT_EQ(found.check, "answers");
+    EXPECT_EQ(found.tier, Tier::sampled);
+    EXPECT_EQ(found.evidence,
+              std::string("on drafts ") + drafts + ": found token 0, which has p = 0, wanted a token with p > 0");
+    EXPECT_EQ(found.instance, instance);
+    EXPECT_EQ(found.replay, "draftproof check --door 'exec:mine' --tier sampled --seed 1");
   }
+}
+
+TEST(ForeignSampled, WrongProgramsAreFound) {
+  for (const Level level : {Level::position, Level::chain})
+    for (const Randomness randomness : {Randomness::seeded, Randomness::opaque}) {
+      Declaration declaration = rejection_of(level);
+      declaration.randomness = {randomness};
+      const auto program = std::make_shared<Rejection>(declaration);
+      program->sampling.residual = residual_is_p;
+      const GateResult result = sampled_gate(program);
+      EXPECT_EQ(result.status, Status::violated);
+      ASSERT_EQ(result.findings.size(), level == Level::chain ? 2u : 1u);
+      for (const GateFinding& finding : result.findings) {
+        EXPECT_EQ(finding.status, Status::violated) << finding.check;
+        EXPECT_EQ(finding.tier, Tier::sampled);
+        expect_words(finding.replay,
+                     "^draftproof check --door 'exec:mine' --tier sampled --source 'zipf:vocabulary=32,");
+      }
+    }
+  const auto program = std::make_shared<Rejection>(rejection_of(Level::chain));
+  program->sampling.bonus_of_first_row = true;
+  const GateFinding path = sampled_gate(program).findings.back();
+  EXPECT_EQ(path.status, Status::violated);
+  expect_words(path.evidence, "token 5 of a trial");
+}
+
+TEST(ForeignSampled, RowsInOtherTypes) {
+  for (const Level level : {Level::position, Level::chain})
+    for (const Dtype dtype : {Dtype::float32, Dtype::float64})
+      for (const RowKind kind : {RowKind::probabilities, RowKind::logits}) {
+        Declaration declaration = rejection_of(level);
+        declaration.dtypes = {dtype};
+        declaration.rows = {kind};
+        EXPECT_EQ(sampled_gate(std::make_shared<Rejection>(declaration)).status, Status::held)
+            << to_text(level) << ' ' << to_text(dtype) << ' ' << to_text(kind);
+      }
+}
+
+/// What the program decides on a batch of trials from number 40 on.
+std::vector<Verdict> decided(const std::shared_ptr<Rejection>& program, const RatioTable& table,
+                             std::vector<Token> tokens, int drafts, std::uint64_t seed) {
+  const std::size_t trials = tokens.size() / static_cast<std::size_t>(drafts);
+  std::vector<int> lengths(trials, drafts);
+  std::vector<Verdict> verdicts(trials);
+  ForeignVerifier(program)
+      .simulate_on(table, drafts)
+      ->decide({.seed = seed,
+                .first = 40,
+                .count = static_cast<int>(trials),
+                .stride = drafts,
+                .drafts = tokens.data(),
+                .lengths = lengths.data()},
+               verdicts.data());
+  return verdicts;
 }
 
 TEST(ForeignSampled, SeedsAreThoseOfTheTrials) {
@@ -122,26 +139,15 @@ TEST(ForeignSampled, SeedsAreThoseOfTheTrials) {
   constexpr int trials = 1000, drafts = 2;
   std::vector<Token> tokens;
   for (int t = 0; t < trials * drafts; ++t) tokens.push_back(t * 7 % 16);
-  const auto decided = [&](int most_rows, std::uint64_t seed) {
+  const auto with = [&](int most_rows, std::uint64_t seed) {
     Declaration declaration = rejection_of(Level::position);
     declaration.most_rows = most_rows;
     const auto program = std::make_shared<Rejection>(declaration);
-    std::vector<int> lengths(trials, drafts);
-    std::vector<Token> copy = tokens;
-    std::vector<Verdict> verdicts(trials);
-    ForeignVerifier(program)
-        .simulate_on(table, drafts)
-        ->decide({.seed = seed,
-                  .first = 40,
-                  .count = trials,
-                  .stride = drafts,
-                  .drafts = copy.data(),
-                  .lengths = lengths.data()},
-                 verdicts.data());
+    const std::vector<Verdict> verdicts = decided(program, table, tokens, drafts, seed);
     EXPECT_EQ(*program->sizes.rbegin(), std::min(most_rows, trials));
     return verdicts;
   };
-  const auto whole = decided(4096, 3), parts = decided(7, 3), other = decided(4096, 4);
+  const auto whole = with(4096, 3), parts = with(7, 3), other = with(4096, 4);
   int differ = 0, flagged = 0;
   for (std::size_t t = 0; t < whole.size(); ++t) {
     EXPECT_EQ(whole[t].token, parts[t].token) << t;
@@ -153,10 +159,7 @@ TEST(ForeignSampled, SeedsAreThoseOfTheTrials) {
   }
   EXPECT_GT(differ, trials / 10) << "another seed has other trials";
   EXPECT_GT(flagged, trials / 2);
-}
-
-TEST(ForeignSampled, ThreadsDoNotMatter) {
-  const auto evidence = [](int threads) {
+  const auto evidence = [](int threads) {  // threads do not matter
     return sampled_gate(std::make_shared<Rejection>(rejection_of(Level::position)), threads).findings.at(0).evidence;
   };
   const std::string one = evidence(1);
@@ -165,18 +168,11 @@ TEST(ForeignSampled, ThreadsDoNotMatter) {
 }
 
 TEST(ForeignSampled, ChainAcceptsWhereItEmitsMoreThanOneToken) {
-  const auto program = std::make_shared<Rejection>(rejection_of(Level::chain));
   const std::vector<double> half{.5, .5}, sure{0, 1};
-  const RatioTable table(half, sure);
-  constexpr int trials = 400;
-  std::vector<Token> drafts(trials, 1);
-  std::vector<int> lengths(trials, 1);
-  std::vector<Verdict> verdicts(trials);
-  ForeignVerifier(program).simulate_on(table, 1)->decide(
-      {.seed = 1, .first = 0, .count = trials, .stride = 1, .drafts = drafts.data(), .lengths = lengths.data()},
-      verdicts.data());
+  const std::size_t trials = 400;
   int accepted = 0;
-  for (const Verdict& verdict : verdicts) {
+  for (const Verdict& verdict : decided(std::make_shared<Rejection>(rejection_of(Level::chain)),
+                                        RatioTable(half, sure), std::vector<Token>(trials, 1), 1, 1)) {
     EXPECT_EQ(verdict.accepted, verdict.token == 1 ? 0 : none_accepted);  // the residual is token 0
     accepted += verdict.token;
   }
@@ -189,9 +185,8 @@ TEST(ForeignSampled, RowsThatFailAreViolations) {
   const GateResult result = sampled_gate(program);
   EXPECT_EQ(result.status, Status::violated);
   ASSERT_EQ(result.findings.size(), 1u);
-  EXPECT_NE(result.findings[0].evidence.find(" trials have no answer; the first, trial "), std::string::npos)
-      << result.findings[0].evidence;
-  EXPECT_TRUE(result.findings[0].evidence.ends_with(", has status failed: no memory")) << result.findings[0].evidence;
+  expect_parts(result.findings[0].evidence,
+               {" trials have no answer; the first, trial ", ", has status failed: no memory$"});
 }
 
 TEST(ForeignSampled, AProgramThatFailsOnEveryTrialIsAnError) {
@@ -201,12 +196,7 @@ TEST(ForeignSampled, AProgramThatFailsOnEveryTrialIsAnError) {
       declaration.fewest_drafts = fewest;
       const auto program = std::make_shared<Rejection>(declaration);
       program->always_fails = true;
-      try {
-        sampled_gate(program);
-        ADD_FAILURE() << "found a verdict";
-      } catch (const ProgramFails& error) {
-        EXPECT_STREQ(error.what(), "rejection fails on every input: no memory");
-      }
+      expect_error<ProgramFails>([&] { sampled_gate(program); }, "^rejection fails on every input: no memory$");
     }
 }
 
@@ -232,54 +222,49 @@ TEST(ForeignGate, ReplayLinesAreForAShell) {
             R"(draftproof check --door 'exec:python3 '\''my child.py'\''' --tier sampled --seed 1)");
 }
 
-TEST(ForeignGate, NameAndLevelAreDeclared) {
-  const ForeignGate gate("exec:mine", nullptr, std::make_shared<Rejection>(rejection_of(Level::chain)));
-  EXPECT_EQ(gate.name(), "rejection");
-  EXPECT_EQ(gate.level(), "chain");
-}
-
 TEST(ForeignGate, RefusesTiersWithAReason) {
-  const auto refusal = [](const Declaration& declaration, Tier tier) {
-    const auto program = std::make_shared<Rejection>(declaration);
-    const ForeignGate gate("exec:mine", nullptr, program);
-    const std::string reason = gate.refusal(tier);
-    if (!reason.empty()) {
+  const auto expect = [](const Declaration& declaration, const std::vector<Tier>& tiers, const std::string& reason) {
+    for (const Tier tier : tiers) {
+      const auto program = std::make_shared<Rejection>(declaration);
+      const ForeignGate gate("exec:mine", nullptr, program);
+      EXPECT_EQ(gate.name(), declaration.name);
+      EXPECT_EQ(gate.level(), to_text(declaration.level));
+      EXPECT_EQ(gate.refusal(tier), reason);
+      if (reason.empty()) continue;
       const GateResult result = run_gate({.foreign = &gate, .tier = tier}, {.threads = 1});
       EXPECT_EQ(result.status, Status::skipped);
       EXPECT_EQ(result.note, reason);
       EXPECT_TRUE(program->asked.empty());
     }
-    return reason;
   };
-  Declaration scripted{.name = "scripted", .level = Level::chain};
-  EXPECT_EQ(refusal(scripted, Tier::proof), "");
-  EXPECT_EQ(refusal(scripted, Tier::edge), "");
-  EXPECT_EQ(refusal(scripted, Tier::sampled), "the program draws from scripts alone");
+  const std::vector<Tier> sampled{Tier::sampled}, others{Tier::proof, Tier::edge};
+  const Declaration scripted{.name = "scripted", .level = Level::chain};
+  expect(scripted, others, "");
+  expect(scripted, sampled, "the program draws from scripts alone");
   Declaration seeded = rejection_of(Level::chain);
-  EXPECT_EQ(refusal(seeded, Tier::proof), "the program takes no scripted numbers");
-  EXPECT_EQ(refusal(seeded, Tier::edge), "the program takes no scripted numbers");
-  EXPECT_EQ(refusal(seeded, Tier::sampled), "");
-  seeded.fewest_drafts = 2;
-  EXPECT_EQ(refusal(seeded, Tier::sampled), "") << "trials of paths";
-  seeded.fewest_drafts = 100;
-  EXPECT_EQ(refusal(seeded, Tier::sampled), "trials have no paths or trees of 100 drafts or more");
+  expect(seeded, others, "the program takes no scripted numbers");
+  expect(seeded, sampled, "");
+  seeded.fewest_drafts = 2;  // trials of paths
+  expect(seeded, sampled, "");
   Declaration tree = rejection_of(Level::tree);
   tree.law = "iid_paths";
-  EXPECT_EQ(refusal(tree, Tier::sampled), "");
-  tree.fewest_drafts = 100;
-  EXPECT_EQ(refusal(tree, Tier::sampled), "trials have no paths or trees of 100 drafts or more");
+  expect(tree, sampled, "");
+  for (Declaration* many : {&seeded, &tree}) {
+    many->fewest_drafts = 100;
+    expect(*many, sampled, "trials have no paths or trees of 100 drafts or more");
+  }
   tree.functions = {"verify", "generate"};
-  EXPECT_EQ(refusal(tree, Tier::sampled), "");
+  expect(tree, sampled, "");
   Declaration drafter = rejection_of(Level::position);
   drafter.functions = {"draft"};
-  EXPECT_EQ(refusal(drafter, Tier::proof), "the program does not verify");
-  EXPECT_EQ(refusal(drafter, Tier::sampled), "");
+  expect(drafter, {Tier::proof}, "the program does not verify");
+  expect(drafter, sampled, "");
 }
 
 TEST(ForeignGate, ProfileQuickTakesTwentyThousandCallsOfAChain) {
   Declaration declaration = rejection_of(Level::chain);
   declaration.randomness = {Randomness::scripted, Randomness::seeded};
-  const auto program = std::make_shared<InProcess>(slips::Chain{});
+  const auto program = std::make_shared<InProcess>(RejectionSampling{});
   const ForeignGate gate("exec:mine", program, std::make_shared<Rejection>(declaration));
   std::uint64_t trials = 0;
   for (const Tier tier : all_tiers) {

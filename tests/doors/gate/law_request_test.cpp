@@ -3,7 +3,8 @@
 
 #include <sstream>
 
-#include <draftproof/tests/support/hostile.hpp>
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/tests/support/doors_messages.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -14,7 +15,7 @@ LawRequest requested(const std::string& text, const Declaration& declaration) {
 }
 
 void refused(const std::string& text, const std::string& message, const Declaration& declaration = {.name = "mine"}) {
-  hostile::expect_input_error([&] { requested(text, declaration); }, {message});
+  expect_error<InputError>([&] { requested(text, declaration); }, message);
 }
 
 /// An input of one draft with these fields.

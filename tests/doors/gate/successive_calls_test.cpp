@@ -1,15 +1,14 @@
 // Programs that are exact over several calls only: the state that a call leaves is given back, and counts.
 #include <functional>
 
-#include <gtest/gtest.h>
-
 #include <draftproof/doors/gate/foreign_gate.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
 #include <draftproof/doors/gate/path_checks.hpp>
 #include <draftproof/doors/library/load_library.hpp>
 #include <draftproof/doors/own/own_door.hpp>
 #include <draftproof/doors/own/serve_registered.hpp>
-#include <draftproof/tests/support/doors_served_program.hpp>
+#include <draftproof/tests/support/doors_messages.hpp>
+#include <draftproof/tests/support/doors_served.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -100,7 +99,7 @@ TEST(SuccessiveCalls, EdgeChecksCompareStates) {
   const ForeignGate gate("own:greedy_block", std::make_shared<ServedProgram>(*served), served);
   const GateResult result = run_gate({.foreign = &gate, .tier = Tier::edge}, {});
   EXPECT_EQ(result.status, Status::violated);
-  EXPECT_NE(result.findings.at(0).evidence.find("another state"), std::string::npos) << result.findings[0].evidence;
+  expect_words(result.findings.at(0).evidence, "another state");
 }
 
 }  // namespace

@@ -3,10 +3,9 @@
 #include <numeric>
 #include <set>
 
-#include <gtest/gtest.h>
-
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/tests/support/doors_messages.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -25,15 +24,6 @@ std::size_t place_of(const Toy& toy, const std::vector<Token>& drafts, const std
     if (toy.inputs[i].drafts == drafts && toy.inputs[i].parents == parents) return i;
   ADD_FAILURE() << "no such input";
   return 0;
-}
-
-std::string toy_error(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const DoorError& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 TEST(Toy, PositionHasATupleOfTheLawEach) {
@@ -56,7 +46,7 @@ TEST(Toy, PositionHasATupleOfTheLawEach) {
 TEST(Toy, TuplesBeyondTheLimitAreNoToy) {
   const Instance instance = Instance::parse("p=(1 3)/4 q=(3 1)/4 K=2");
   EXPECT_EQ(toy_of(instance, "iid", {.leaves = 4}).inputs.size(), 4u);
-  EXPECT_EQ(toy_error([&] { toy_of(instance, "iid", {.leaves = 3}); }),
+  EXPECT_EQ(error_of([&] { toy_of(instance, "iid", {.leaves = 3}); }),
             "law iid: too many tuples on p=(1 3)/4 q=(3 1)/4 K=2");
 }
 
@@ -133,61 +123,69 @@ TEST(Toy, ProbabilitiesSumToOne) {
 }
 
 TEST(Toy, RefusesLawsThatAreNone) {
-  EXPECT_EQ(toy_error([] { position_toy("p=(1 1)/2 q=(1 1)/2 K=1", "nothing"); }),
+  EXPECT_EQ(error_of([] { position_toy("p=(1 1)/2 q=(1 1)/2 K=1", "nothing"); }),
             "law: found \"nothing\", wanted a draft law of `draftproof list`");
-  EXPECT_EQ(toy_error([] { path_toy("L=1 K=1 [] p=(1 1)/2 q=(1 1)/2", "iid", Level::tree); }),
+  EXPECT_EQ(error_of([] { path_toy("L=1 K=1 [] p=(1 1)/2 q=(1 1)/2", "iid", Level::tree); }),
             "law: found \"iid\", wanted a tree law of `draftproof list`");
-  EXPECT_EQ(toy_error([] { position_toy("p=(1 1)/2 q=(1 1)/2 K=2", "independent"); }),
+  EXPECT_EQ(error_of([] { position_toy("p=(1 1)/2 q=(1 1)/2 K=2", "independent"); }),
             "law independent: has no drafts on p=(1 1)/2 q=(1 1)/2 K=2");
 }
 
-TEST(Takes, PositionsWithinTheDeclaredNumbers) {
-  const auto taken = [](const Declaration& declaration, const char* text) {
-    return takes(declaration, Instance::parse(text));
-  };
-  Declaration any{.name = "any", .level = Level::position};
-  EXPECT_TRUE(taken(any, "p=(1 1)/2 q=(1 1)/2 K=3"));
-  any.most_drafts = 2;
-  EXPECT_FALSE(taken(any, "p=(1 1)/2 q=(1 1)/2 K=3"));
-  EXPECT_TRUE(taken(any, "p=(1 1)/2 q=(1 1)/2 K=2"));
-  any.fewest_drafts = 2;
-  EXPECT_FALSE(taken(any, "p=(1 1)/2 q=(1 1)/2 K=1"));
-  any.law = "independent";
-  EXPECT_FALSE(taken(any, "p=(1 1)/2 q=(1 1)/2 K=2"));
-  EXPECT_TRUE(taken(any, "p=(1 1)/2 q=(1 1)/2 q=(1 0)/1 K=2"));
-  any.law = "without_replacement";
-  EXPECT_TRUE(taken(any, "p=(1 1)/2 q=(1 1)/2 K=2"));
-  EXPECT_FALSE(taken(any, "p=(1 1)/2 q=(1 0)/1 K=2")) << "one draft only: the support of q runs out";
-}
+/// Whether a program with these numbers takes small models of this size.
+struct Taken {
+  Level level;
+  const char* law;
+  int fewest, most;
+  const char* text;
+  bool taken;
+  const char* about = "";
+};
 
-TEST(Takes, PathsWithinTheDeclaredNumbers) {
-  const auto taken = [](const Declaration& declaration, const char* text, std::vector<int> branching = {}) {
-    PathInstance instance = PathInstance::parse(text);
-    if (!branching.empty()) instance.shape.branching = std::move(branching);
-    return takes(declaration, instance);
-  };
-  Declaration chain{.name = "chain", .level = Level::chain};
-  EXPECT_TRUE(taken(chain, "L=3 K=1 [] p=(1 1)/2 q=(1 1)/2"));
-  EXPECT_FALSE(taken(chain, "L=3 K=2 [] p=(1 1)/2 q=(1 1)/2"));
-  chain.most_drafts = 2;
-  EXPECT_FALSE(taken(chain, "L=3 K=1 [] p=(1 1)/2 q=(1 1)/2"));
-  chain.fewest_drafts = 2;
-  EXPECT_FALSE(taken(chain, "L=1 K=1 [] p=(1 1)/2 q=(1 1)/2"));
-
-  Declaration tree{.name = "tree", .level = Level::tree, .law = "iid_paths", .most_drafts = 4};
-  EXPECT_TRUE(taken(tree, "L=2 K=2 [] p=(1 1)/2 q=(1 1)/2"));
-  EXPECT_FALSE(taken(tree, "L=3 K=2 [] p=(1 1)/2 q=(1 1)/2"));
-  tree.fewest_drafts = 3;
-  EXPECT_FALSE(taken(tree, "L=2 K=1 [] p=(1 1)/2 q=(1 1)/2"));
-
+TEST(Takes, ModelsWithinTheDeclaredNumbers) {
+  const char *three = "p=(1 1)/2 q=(1 1)/2 K=3", *two = "p=(1 1)/2 q=(1 1)/2 K=2", *one = "p=(1 1)/2 q=(1 1)/2 K=1";
+  const auto position = Level::position, chain = Level::chain, tree = Level::tree;
+  const char *single = "L=1 K=1 [] p=(1 1)/2 q=(1 1)/2", *pair = "L=2 K=1 [] p=(1 1)/2 q=(1 1)/2",
+             *path = "L=3 K=1 [] p=(1 1)/2 q=(1 1)/2", *paths = "L=3 K=2 [] p=(1 1)/2 q=(1 1)/2",
+             *pairs = "L=2 K=2 [] p=(1 1)/2 q=(1 1)/2";
+  for (const Taken& row : std::vector<Taken>{
+           {position, "iid", 1, 0, three, true},
+           {position, "iid", 1, 2, three, false},
+           {position, "iid", 1, 2, two, true},
+           {position, "iid", 2, 2, one, false},
+           {position, "independent", 2, 2, two, false},
+           {position, "independent", 2, 2, "p=(1 1)/2 q=(1 1)/2 q=(1 0)/1 K=2", true},
+           {position, "without_replacement", 2, 2, two, true},
+           {position, "without_replacement", 2, 2, "p=(1 1)/2 q=(1 0)/1 K=2", false, "q has one token"},
+           {chain, "iid", 1, 0, path, true},
+           {chain, "iid", 1, 0, paths, false},
+           {chain, "iid", 1, 2, path, false},
+           {chain, "iid", 2, 2, single, false},
+           {tree, "iid_paths", 1, 4, pairs, true},
+           {tree, "iid_paths", 1, 4, paths, false},
+           {tree, "iid_paths", 3, 4, pair, false},
+       }) {
+    SCOPED_TRACE(std::string(row.law) + ' ' + row.text + row.about);
+    const Declaration declaration{
+        .name = "any", .level = row.level, .law = row.law, .fewest_drafts = row.fewest, .most_drafts = row.most};
+    EXPECT_EQ(row.level == position ? takes(declaration, Instance::parse(row.text))
+                                    : takes(declaration, PathInstance::parse(row.text)),
+              row.taken);
+  }
   // Two children at each of three levels: 2 + 4 + 8 nodes.
-  Declaration branching{.name = "tree", .level = Level::tree, .law = "without_replacement_tree", .most_drafts = 13};
-  EXPECT_FALSE(taken(branching, "L=3 K=1 [] p=(1 1)/2 q=(1 1)/2", {2, 2, 2}));
-  branching.most_drafts = 14;
-  EXPECT_TRUE(taken(branching, "L=3 K=1 [] p=(1 1)/2 q=(1 1)/2", {2, 2, 2}));
-  branching.fewest_drafts = 14;
-  EXPECT_TRUE(taken(branching, "L=3 K=1 [] p=(1 1)/2 q=(1 1)/2", {2, 2, 2}));
-  EXPECT_FALSE(taken(branching, "L=3 K=1 [] p=(1 1)/2 q=(1 0)/1", {2, 2, 2})) << "one child: q has no other token";
+  const auto branching = [](int fewest, int most, const char* text) {
+    PathInstance instance = PathInstance::parse(text);
+    instance.shape.branching = {2, 2, 2};
+    return takes({.name = "tree",
+                  .level = Level::tree,
+                  .law = "without_replacement_tree",
+                  .fewest_drafts = fewest,
+                  .most_drafts = most},
+                 instance);
+  };
+  EXPECT_FALSE(branching(1, 13, path));
+  EXPECT_TRUE(branching(1, 14, path));
+  EXPECT_TRUE(branching(14, 14, path));
+  EXPECT_FALSE(branching(14, 14, "L=3 K=1 [] p=(1 1)/2 q=(1 0)/1")) << "one child: q has no other token";
 }
 
 /// Numbers of drafts that the inputs of 60 instances have, and V, K and L seen.
@@ -218,76 +216,61 @@ Generated generated(const Declaration& declaration) {
 }
 
 TEST(ForeignInstances, HaveTheSizesThatCallsCanExplore) {
-  const Generated position = generated({.name = "any", .level = Level::position});
-  EXPECT_EQ(position.vocabularies, (std::set{2, 3, 4}));
-  EXPECT_EQ(position.drafts, (std::set{1, 2, 3}));
-  const Generated chain = generated({.name = "any", .level = Level::chain});
-  EXPECT_EQ(chain.vocabularies, (std::set{2, 3, 4}));
-  EXPECT_EQ(chain.drafts, (std::set{1}));
-  EXPECT_EQ(chain.lengths, (std::set{1, 2, 3, 4}));
-  const Generated tree = generated({.name = "any", .level = Level::tree, .law = "iid_paths"});
-  EXPECT_EQ(tree.vocabularies, (std::set{2, 3, 4}));
-  EXPECT_EQ(tree.drafts, (std::set{1, 2}));
-  EXPECT_EQ(tree.lengths, (std::set{1, 2, 3}));
+  struct Sizes {
+    Level level;
+    const char* law;
+    std::set<int> drafts, lengths;
+  };
+  for (const auto& [level, law, drafts, lengths] : {Sizes{Level::position, "iid", {1, 2, 3}, {}},
+                                                    {Level::chain, "iid", {1}, {1, 2, 3, 4}},
+                                                    {Level::tree, "iid_paths", {1, 2}, {1, 2, 3}}}) {
+    const Generated seen = generated({.name = "any", .level = level, .law = law});
+    EXPECT_EQ(seen.vocabularies, (std::set{2, 3, 4}));
+    EXPECT_EQ(seen.drafts, drafts);
+    EXPECT_EQ(seen.lengths, lengths);
+  }
 }
 
 TEST(ForeignInstances, ObeyEveryDeclaration) {
+  const auto obeys = [](Level level, std::string_view law, int fewest, int most, int most_of_all) {
+    const Generated seen = generated(
+        {.name = "any", .level = level, .law = std::string(law), .fewest_drafts = fewest, .most_drafts = most});
+    EXPECT_GE(*seen.entries.begin(), fewest) << law;
+    EXPECT_LE(*seen.entries.rbegin(), most > 0 ? most : most_of_all) << law;
+    return *seen.entries.begin();
+  };
   for (const auto& law : registry().drafters()) {
-    if (law->info().misdeclares()) continue;
+    const auto& info = law->info();
+    if (info.misdeclares()) continue;
     for (const int most : {0, 2, 3, 5}) {
-      const int fewest = std::max(law->info().fewest_drafts, most == 3 ? 2 : 1);
-      if (most > 0 && most < fewest) continue;
-      if (law->info().most_drafts > 0 && fewest > law->info().most_drafts) continue;
-      const Declaration declaration{.name = "any",
-                                    .level = Level::position,
-                                    .law = std::string(law->info().name),
-                                    .fewest_drafts = fewest,
-                                    .most_drafts = most};
-      const Generated seen = generated(declaration);
-      EXPECT_GE(*seen.entries.begin(), fewest) << declaration.law;
-      EXPECT_LE(*seen.entries.rbegin(), most > 0 ? most : 4) << declaration.law;
+      const int fewest = std::max(info.fewest_drafts, most == 3 ? 2 : 1);
+      if ((most > 0 && most < fewest) || (info.most_drafts > 0 && fewest > info.most_drafts)) continue;
+      obeys(Level::position, info.name, fewest, most, 4);
     }
   }
   for (const auto& law : path_registry().drafters())
     for (const int most : {0, 2, 4, 7})
-      for (const int fewest : {1, 2}) {
-        const Declaration declaration{.name = "any",
-                                      .level = Level::tree,
-                                      .law = std::string(law->info().name),
-                                      .fewest_drafts = fewest,
-                                      .most_drafts = most};
-        const Generated seen = generated(declaration);
-        EXPECT_GE(*seen.entries.begin(), fewest) << declaration.law;
-        EXPECT_LE(*seen.entries.rbegin(), most > 0 ? most : 14) << declaration.law;
-      }
-  for (const int fewest : {1, 2, 4}) {
-    const Generated seen = generated({.name = "any", .level = Level::chain, .fewest_drafts = fewest});
-    EXPECT_EQ(*seen.entries.begin(), fewest);
-  }
+      for (const int fewest : {1, 2}) obeys(Level::tree, law->info().name, fewest, most, 14);
+  for (const int fewest : {1, 2, 4}) EXPECT_EQ(obeys(Level::chain, "iid", fewest, 0, 4), fewest);
 }
 
 TEST(ForeignInstances, SayWhereThereAreNone) {
   const auto position = [](int fewest, int most) {
-    return toy_error([&] {
+    return error_of([&] {
       foreign_instance({.name = "odd", .level = Level::position, .fewest_drafts = fewest, .most_drafts = most}, 1, 0);
     });
   };
   EXPECT_EQ(position(4, 0), "none");
   EXPECT_EQ(position(5, 0), "odd: found no small model that its declaration takes: law iid, 5 drafts or more");
   EXPECT_EQ(position(2, 1), "odd: found no small model that its declaration takes: law iid, 2 to 1 drafts");
-  EXPECT_EQ(
-      toy_error([] { foreign_path_instance({.name = "odd", .level = Level::chain, .fewest_drafts = 5}, 1, 0); }),
-      "odd: found no small model that its declaration takes: law iid, 5 drafts or more");
+  EXPECT_EQ(error_of([] { foreign_path_instance({.name = "odd", .level = Level::chain, .fewest_drafts = 5}, 1, 0); }),
+            "odd: found no small model that its declaration takes: law iid, 5 drafts or more");
 }
 
 TEST(Toy, AMisspeltLawIsRefusedWithTheNearestName) {
   const auto refusal = [](Level level, const std::string& law, std::vector<std::string> functions = {"verify"}) {
-    try {
-      check_law({.name = "mine", .level = level, .law = law, .functions = std::move(functions)});
-      return std::string();
-    } catch (const DoorError& error) {
-      return std::string(error.what());
-    }
+    return error_of(
+        [&] { check_law({.name = "mine", .level = level, .law = law, .functions = std::move(functions)}); });
   };
   EXPECT_EQ(refusal(Level::chain, "idd"),
             "mine: hello: law: found \"idd\", wanted iid or a tree law of `draftproof list`; did you mean iid?");
@@ -296,13 +279,16 @@ TEST(Toy, AMisspeltLawIsRefusedWithTheNearestName) {
             "without_replacement?");
   EXPECT_EQ(refusal(Level::tree, "idd_paths", {"draft"}),
             "mine: hello: law: found \"idd_paths\", wanted a tree law of `draftproof list`; did you mean iid_paths?");
-  for (const Level level : {Level::position, Level::chain, Level::tree})
-    EXPECT_EQ(refusal(level, level == Level::tree ? "iid_paths" : "iid"), "");
-  EXPECT_EQ(refusal(Level::chain, "gumbel_paths"), "") << "a scheme of paths names the law of its path";
-  EXPECT_EQ(refusal(Level::position, "independent"), "");
-  EXPECT_EQ(refusal(Level::tree, "top_k_tree"), "");
-  EXPECT_NE(refusal(Level::chain, "independent"), "");
-  EXPECT_EQ(refusal(Level::tree, "iid", {"generate"}), "") << "a text has no draft law";
+  EXPECT_NE(refusal(Level::chain, "independent"), "none");
+  // A scheme of paths names the law of its path.
+  for (const auto& [level, law] : {std::pair{Level::position, "iid"},
+                                   {Level::chain, "iid"},
+                                   {Level::tree, "iid_paths"},
+                                   {Level::chain, "gumbel_paths"},
+                                   {Level::position, "independent"},
+                                   {Level::tree, "top_k_tree"}})
+    EXPECT_EQ(refusal(level, law), "none");
+  EXPECT_EQ(refusal(Level::tree, "iid", {"generate"}), "none") << "a text has no draft law";
 }
 
 }  // namespace

@@ -5,9 +5,8 @@
 #include <atomic>
 #include <cstring>
 
-#include <gtest/gtest.h>
-
-#include <draftproof/tests/doors/library/served_call.hpp>
+#include <draftproof/tests/support/doors_messages.hpp>
+#include <draftproof/tests/support/doors_served.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -60,75 +59,52 @@ std::unique_ptr<Served> linked(const dp_verifier& table, Slip how = Slip::none) 
   return linked_library("linked.so", linked_door);
 }
 
-std::string table_refusal(const dp_verifier& table) {
-  try {
-    linked(table);
-  } catch (const DoorError& error) {
-    return error.what();
-  }
-  return "none";
-}
-
 const Input two_drafts{.p = {{0.5, 0.5}, {0.25, 0.75}, {1, 0}}, .q = {{0.5, 0.5}, {0.5, 0.5}}, .drafts = {0, 1}};
 
 std::string slip_found(Slip how) {
   const auto door = linked(sound_table(), how);
   ServedCall call(Level::chain, {two_drafts, two_drafts}, Dtype::float32);
-  try {
+  return error_of([&] {
     ServedResult result = call.scripted(*door, {{0.5, 0.5}, {0.75, 0.5}});
-    return result.messages.empty() ? "none" : result.messages.begin()->second;
-  } catch (const DoorError& error) {
-    return error.what();
-  }
+    if (!result.messages.empty()) throw DoorError(result.messages.begin()->second);
+  });
 }
 
 TEST(LoadLibrary, RefusesFilesThatAreNoDoors) {
-  const auto refusal = [](const std::string& path) -> std::string {
-    try {
-      load_library(path);
-    } catch (const DoorError& error) {
-      return error.what();
-    }
-    return "none";
+  const auto refused = [](const std::string& path, const std::string& words) {
+    expect_error([&] { load_library(path); }, words);
   };
-  EXPECT_EQ(refusal("/nowhere/verifier.so"),
-            "library /nowhere/verifier.so: file: found none, wanted a shared library");
-  const std::string here = std::string(DRAFTPROOF_SOURCE_DIR) + "/LICENSE";
-  EXPECT_NE(refusal(here).find("wanted a shared library of this machine"), std::string::npos) << refusal(here);
+  refused("/nowhere/verifier.so", "^library /nowhere/verifier.so: file: found none, wanted a shared library$");
+  refused(DRAFTPROOF_SOURCE_DIR "/LICENSE", "wanted a shared library of this machine");
   Dl_info c_library{};
   ASSERT_NE(dladdr(dlsym(RTLD_DEFAULT, "getpid"), &c_library), 0);
   const std::string other = c_library.dli_fname;
-  EXPECT_EQ(refusal(other), "library " + other +
-                                ": symbol: found no draftproof_door, wanted the function of draftproof_door.h, "
-                                "exported with C linkage");
+  refused(other, "^library " + other +
+                     ": symbol: found no draftproof_door, wanted the function of draftproof_door.h, exported with C "
+                     "linkage$");
 }
 
 TEST(LoadLibrary, RefusesTablesThatItCannotRead) {
-  dp_verifier table = sound_table();
-  table.size = 8;
-  EXPECT_EQ(table_refusal(table), "library linked.so: table: found 8 bytes, wanted at least 16 of ABI 1");
   constexpr std::size_t first_version = offsetof(dp_verifier, state_size);
-  table.size = first_version - 1;
-  EXPECT_EQ(table_refusal(table), "library linked.so: table: found " + std::to_string(first_version - 1) +
-                                      " bytes, wanted at least " + std::to_string(first_version) + " of ABI 1");
-  table = sound_table();
-  table.abi = 2;
-  EXPECT_EQ(table_refusal(table), "library linked.so: table: found ABI 2, wanted ABI 1");
-  table = sound_table();
-  table.name = nullptr;
-  EXPECT_EQ(table_refusal(table), "library linked.so: name: found none, wanted a name");
-  table = sound_table();
-  table.verify = nullptr;
-  EXPECT_EQ(table_refusal(table), "library linked.so: functions: found none, wanted verify, draft or generate");
-  table = sound_table();
-  table.level = 3;
-  EXPECT_EQ(table_refusal(table), "library linked.so: level: found 3, wanted 0 .. 2");
-  table = sound_table();
-  table.dtypes = 1u << 9;
-  EXPECT_EQ(table_refusal(table), "library linked.so: dtypes: found bits 0x200, wanted bits of 0xf");
-  table = sound_table();
+  using Change = void (*)(dp_verifier & table);
+  const std::pair<Change, std::string> faults[] = {
+      {[](dp_verifier& table) { table.size = 8; }, "table: found 8 bytes, wanted at least 16 of ABI 1"},
+      {[](dp_verifier& table) { table.size = first_version - 1; },
+       "table: found " + std::to_string(first_version - 1) + " bytes, wanted at least " +
+           std::to_string(first_version) + " of ABI 1"},
+      {[](dp_verifier& table) { table.abi = 2; }, "table: found ABI 2, wanted ABI 1"},
+      {[](dp_verifier& table) { table.name = nullptr; }, "name: found none, wanted a name"},
+      {[](dp_verifier& table) { table.verify = nullptr; }, "functions: found none, wanted verify, draft or generate"},
+      {[](dp_verifier& table) { table.level = 3; }, "level: found 3, wanted 0 .. 2"},
+      {[](dp_verifier& table) { table.dtypes = 1u << 9; }, "dtypes: found bits 0x200, wanted bits of 0xf"}};
+  for (const auto& [change, words] : faults) {
+    dp_verifier table = sound_table();
+    change(table);
+    expect_error([&] { linked(table); }, "^library linked.so: " + words + "$");
+  }
+  dp_verifier table = sound_table();
   table.devices = DP_BIT(DP_CUDA);
-  EXPECT_NE(table_refusal(table).find("without upload and release"), std::string::npos);
+  expect_error([&] { linked(table); }, "without upload and release");
   EXPECT_THROW(linked_library("x", [](std::uint32_t) -> const dp_verifier* { return nullptr; }), DoorError);
 }
 
@@ -159,16 +135,18 @@ TEST(LoadLibrary, ReadsTheDeclaration) {
 }
 
 TEST(LoadLibrary, FindsSlipsOfACall) {
-  EXPECT_EQ(slip_found(Slip::none), "none");
-  EXPECT_NE(slip_found(Slip::past_end).find("a write outside the buffers"), std::string::npos);
-  EXPECT_NE(slip_found(Slip::changes_input).find("inputs that the call changed"), std::string::npos);
-  EXPECT_NE(slip_found(Slip::stranger).find("a draw for row 2, wanted rows 0 .. 1"), std::string::npos);
-  EXPECT_EQ(slip_found(Slip::bad_count), "counts: found 4, wanted 0 .. 3");
-  EXPECT_EQ(slip_found(Slip::bad_status), "status: found 6, wanted 0 .. 5");
-  EXPECT_NE(slip_found(Slip::no_count).find("counts: found "), std::string::npos);
-  EXPECT_NE(slip_found(Slip::stays_silent).find("status: found "), std::string::npos);
-  EXPECT_EQ(slip_found(Slip::refuses),
-            "library linked.so: verify: found status 2 (unsupported) \"no such rows today\", wanted 0");
+  for (const auto& [how, words] : std::vector<std::pair<Slip, std::string>>{
+           {Slip::none, "^none$"},
+           {Slip::past_end, "a write outside the buffers"},
+           {Slip::changes_input, "inputs that the call changed"},
+           {Slip::stranger, "a draw for row 2, wanted rows 0 .. 1"},
+           {Slip::bad_count, "^counts: found 4, wanted 0 .. 3$"},
+           {Slip::bad_status, "^status: found 6, wanted 0 .. 5$"},
+           {Slip::no_count, "counts: found "},
+           {Slip::stays_silent, "status: found "},
+           {Slip::refuses,
+            "^library linked.so: verify: found status 2 (unsupported) \"no such rows today\", wanted 0$"}})
+    expect_words(slip_found(how), words);
 }
 
 /// Memory that stands for a device's.
@@ -202,6 +180,56 @@ TEST(LoadLibrary, PutsRowsOnTheLibrarysDevice) {
   ServedResult result = call.seeded(*door, {1});
   EXPECT_EQ(tokens_in(result, 0), std::vector<Token>{1});
   EXPECT_EQ(uploads, 0);
+}
+
+const Input example_input{.p = {{0.5, 0.25, 0.25}, {0.25, 0.5, 0.25}, {0.125, 0.375, 0.5}},
+                          .q = {{0.25, 0.25, 0.5}, {0.5, 0.25, 0.25}},
+                          .drafts = {2, 0}};
+
+std::vector<Token> example_tokens(const std::vector<double>& tape, RowStatus wanted = RowStatus::ok) {
+  const auto door = load_library(DRAFTPROOF_DOOR_EXAMPLE);
+  ServedCall call(Level::chain, {example_input});
+  ServedResult result = call.scripted(*door, {tape});
+  EXPECT_EQ(result.status.at(0), static_cast<std::int32_t>(wanted));
+  EXPECT_EQ(result.log.counts().size(), 1u);
+  return tokens_in(result, 0);
+}
+
+// p / q is 1/2 for draft 2 at the root and 1/2 for draft 0 after it; residuals are (1, 0, 0) and (0, 1, 0).
+TEST(DoorExample, DecidesOnScriptedNumbers) {
+  EXPECT_EQ(example_tokens({0.5, 0, 0}), (std::vector<Token>{0}));
+  EXPECT_EQ(example_tokens({0.5 - 0x1p-24, 0.5, 0.9}), (std::vector<Token>{2, 1}));
+  EXPECT_EQ(example_tokens({0, 0, 0}), (std::vector<Token>{2, 0, 0}));
+  EXPECT_EQ(example_tokens({0, 0, 0.125}), (std::vector<Token>{2, 0, 1}));
+  EXPECT_EQ(example_tokens({0, 0, -3}), (std::vector<Token>{2, 0, 2}));
+  EXPECT_EQ(example_tokens({0, 0}, RowStatus::tape_short), std::vector<Token>{});
+}
+
+TEST(DoorExample, DeclaresItselfAndLogsItsDraws) {
+  const auto door = load_library(DRAFTPROOF_DOOR_EXAMPLE);
+  EXPECT_EQ(door->declaration().name, "token_path");
+  EXPECT_TRUE(door->declaration().can(Randomness::scripted) && door->declaration().can(Randomness::seeded));
+  EXPECT_FALSE(door->declaration().has("draft"));
+  ServedCall call(Level::chain, {example_input, example_input});
+  const ServedResult result = call.scripted(*door, {{0.5, 0, 0}, {0, 0, 0}});
+  const auto counts = result.log.counts(), draws = result.log.draws();
+  EXPECT_EQ(std::vector(counts.begin(), counts.end()), (std::vector{2, 3}));
+  EXPECT_EQ(result.log.streams(), (std::vector<std::string>{"accept", "residual", "bonus"}));
+  EXPECT_EQ(std::vector(draws.begin(), draws.begin() + 8), (std::vector{1, 0, 24, 0, 2, 3, 0, 1}));
+  const auto weights = result.log.weights();
+  EXPECT_EQ(std::vector(weights.begin(), weights.end()), (std::vector{0.25, 0.0, 0.0, 0.125, 0.375, 0.5}));
+  EXPECT_EQ(call.seeded(*door, {3, 4}).tokens, call.seeded(*door, {3, 4}).tokens);
+}
+
+TEST(DoorExample, RaggedRowsEndEarly) {
+  const auto door = load_library(DRAFTPROOF_DOOR_EXAMPLE);
+  const Input one{.p = {example_input.p[0], example_input.p[1]}, .q = {example_input.q[0]}, .drafts = {2}},
+      none{.p = {example_input.p[0]}, .q = {}, .drafts = {}};
+  ServedCall call(Level::chain, {example_input, one, none});
+  ServedResult result = call.scripted(*door, {{0, 0, 0}, {0, 0.9, 0}, {0.6, 0, 0}});
+  EXPECT_EQ(tokens_in(result, 0), (std::vector<Token>{2, 0, 0}));
+  EXPECT_EQ(tokens_in(result, 1), (std::vector<Token>{2, 2}));
+  EXPECT_EQ(tokens_in(result, 2), (std::vector<Token>{1}));
 }
 
 }  // namespace

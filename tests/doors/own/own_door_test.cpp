@@ -1,10 +1,9 @@
-#include <gtest/gtest.h>
-
 #include <draftproof/doors/library/load_library.hpp>
 #include <draftproof/doors/own/own_door.hpp>
 #include <draftproof/doors/own/serve_registered.hpp>
-#include <draftproof/tests/doors/library/served_call.hpp>
 #include <draftproof/tests/doors/own/own_inputs.hpp>
+#include <draftproof/tests/support/doors_messages.hpp>
+#include <draftproof/tests/support/doors_served.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -41,17 +40,9 @@ TEST(DoorLibrary, EveryVerifierIsTheSameBehindTheInterface) {
     EXPECT_EQ(a.coin_bits, b.coin_bits) << own.name;
     Engine engine(9);
     for (std::uint64_t round = 0; round < 12; ++round) {
-      Input input;
-      if (own.level == Level::position) {
-        const auto found = random_position(engine, *registry().verifier(own.name), *registry().drafter(b.law), round);
-        if (!found) continue;
-        input = *found;
-      } else {
-        input = random_tree(engine, *path_registry().verifier(own.name), *path_registry().drafter(b.law),
-                            own.level == Level::chain, round)
-                    .input;
-      }
-      ServedCall call(own.level, {input, input}, Dtype::float32);
+      const auto input = random_input_of(engine, own, b.law, round);
+      if (!input) continue;
+      ServedCall call(own.level, {*input, *input});
       std::vector<std::vector<double>> tapes(2);
       for (auto& tape : tapes)
         for (int i = 0; i < 40; ++i) tape.push_back(static_cast<double>(engine() >> 11) * 0x1p-53);
@@ -68,17 +59,11 @@ TEST(DoorLibrary, TakesOptions) {
   const auto door = own_library("recursive_rejection", R"(, "coin_bits": 24, "seed": 3, "drafter": "iid")");
   EXPECT_EQ(door->declaration().coin_bits, 24);
   EXPECT_EQ(own_library("recursive_rejection_tree", R"(, "level": "chain")")->declaration().level, Level::chain);
-  const auto refusal = [](const std::string& create) -> std::string {
-    try {
-      linked_library("own", own_door, {.create = create});
-    } catch (const DoorError& error) {
-      return error.what();
-    }
-    return "none";
-  };
-  EXPECT_NE(refusal(R"({"verifier": "x"})").find("create: found verifier: found \"x\""), std::string::npos);
-  EXPECT_NE(refusal(R"({"verifier": "block", "level": "row"})").find("level: found \"row\""), std::string::npos);
-  EXPECT_NE(refusal("{").find("create: found "), std::string::npos);
+  for (const auto& [create, words] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"verifier": "x"})", "create: found verifier: found \"x\""},
+           {R"({"verifier": "block", "level": "row"})", "level: found \"row\""},
+           {"{", "create: found "}})
+    expect_error([&, create = create] { linked_library("own", own_door, {.create = create}); }, words);
 }
 
 TEST(DoorLibrary, DraftsFromSeeds) {

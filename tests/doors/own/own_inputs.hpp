@@ -88,6 +88,17 @@ inline RandomTree random_tree(Engine& engine, const AnyPathVerifier& verifier, c
   return made;
 }
 
+/// An input of a registered verifier with drafts of that law in that trial; nothing if the scheme is not defined for
+/// it.
+inline std::optional<Input> random_input_of(Engine& engine, const OwnName& own, const std::string& law,
+                                            std::uint64_t trial) {
+  if (own.level == Level::position)
+    return random_position(engine, *registry().verifier(own.name), *registry().drafter(law), trial);
+  return random_tree(engine, *path_registry().verifier(own.name), *path_registry().drafter(law),
+                     own.level == Level::chain, trial)
+      .input;
+}
+
 /// The tokens of a step.
 inline std::vector<Token> step_tokens(const StepOutput& step, const DraftTree& tree) {
   std::vector<Token> tokens;

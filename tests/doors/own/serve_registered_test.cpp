@@ -3,10 +3,9 @@
 #include <cmath>
 #include <map>
 
-#include <gtest/gtest.h>
-
-#include <draftproof/tests/doors/library/served_call.hpp>
 #include <draftproof/tests/doors/own/own_inputs.hpp>
+#include <draftproof/tests/support/doors_messages.hpp>
+#include <draftproof/tests/support/doors_served.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -120,36 +119,40 @@ TEST(ServeRegistered, LeavesHaveTheProposalOfTheirDraft) {
   EXPECT_EQ(tokens_in(result, 1), (std::vector<Token>{0, 1}));
 }
 
+/// The first position on which the verifier and the drafter are defined, with the trial of its drafts.
+std::pair<Input, std::uint64_t> first_position(const AnyVerifier& verifier, const AnyDrafter& drafter) {
+  Engine engine(3);
+  for (std::uint64_t trial = 0;; ++trial)
+    if (auto input = random_position(engine, verifier, drafter, trial)) return {std::move(*input), trial};
+}
+
 TEST(ServeRegistered, SeededRowsAreTrials) {
   for (const OwnName& own : own_names()) {
     if (own.level != Level::position) continue;
     const AnyVerifier& verifier = *registry().verifier(own.name);
     const auto door = serve_registered(own.name, {.seed = 11});
-    Engine engine(3);
-    std::optional<Input> input;
-    for (std::uint64_t round = 0; !input; ++round)
-      input = random_position(engine, verifier, *registry().drafter(door->declaration().law), round);
+    const Input input = first_position(verifier, *registry().drafter(door->declaration().law)).first;
     constexpr int trials = 50;
-    const int count = static_cast<int>(input->drafts.size());
-    const Rows<double> rows(input->p[0], input->q);
+    const int count = static_cast<int>(input.drafts.size());
     std::vector<Token> drafts;
     std::vector<int> lengths(trials, count);
     std::vector<std::int64_t> seeds;
     for (int t = 0; t < trials; ++t) {
-      drafts.insert(drafts.end(), input->drafts.begin(), input->drafts.end());
+      drafts.insert(drafts.end(), input.drafts.begin(), input.drafts.end());
       seeds.push_back(100 + t);
     }
     std::vector<Verdict> verdicts(trials);
-    verifier.simulate_on(rows, count)
-        ->decide({.seed = 11,
-                  .first = 100,
-                  .count = trials,
-                  .stride = count,
-                  .drafts = drafts.data(),
-                  .lengths = lengths.data()},
-                 verdicts.data());
-    ServedCall call(Level::position, std::vector<Input>(trials, *input), Dtype::float64);
-    ServedResult result = call.seeded(*door, seeds);
+    const Rows<double> rows(input.p[0], input.q);
+    const auto decider = verifier.simulate_on(rows, count);
+    decider->decide({.seed = 11,
+                     .first = 100,
+                     .count = trials,
+                     .stride = count,
+                     .drafts = drafts.data(),
+                     .lengths = lengths.data()},
+                    verdicts.data());
+    ServedResult result =
+        ServedCall(Level::position, std::vector<Input>(trials, input), Dtype::float64).seeded(*door, seeds);
     for (int t = 0; t < trials; ++t)
       EXPECT_EQ(result.tokens_of(t)[0], verdicts[static_cast<std::size_t>(t)].token) << own.name << ", trial " << t;
   }
@@ -158,27 +161,21 @@ TEST(ServeRegistered, SeededRowsAreTrials) {
 TEST(ServeRegistered, DraftsAreThoseOfTheTrials) {
   for (const auto& drafter : registry().drafters()) {
     if (drafter->info().several_proposals) continue;
-    for (const auto& verifier : registry().verifiers()) {
-      if (!verifier->info().drafts.lists(drafter->info().name)) continue;
-      const auto door = serve_registered(verifier->info().name, {.drafter = std::string(drafter->info().name)});
-      Engine engine(5);
-      std::optional<Input> input;
-      for (std::uint64_t trial = 0; !input; ++trial) {
-        input = random_position(engine, *verifier, *drafter, trial);
-        if (!input) continue;
-        ServedCall call(Level::position, {*input}, Dtype::float64);
-        const int wanted = std::max(drafter->info().fewest_drafts, 1);
-        ServedResult result = call.drafts(*door, wanted, {static_cast<std::int64_t>(trial)});
-        ASSERT_EQ(result.status[0], 0) << drafter->info().name << ": " << result.messages[0];
-        WordsOf<Philox> words = drafting_words(trial);
-        Scripted random{WordsFrom(words)};
-        std::vector<Token> drawn(max_drafts);
-        drawn.resize(static_cast<std::size_t>(
-            drafter->draw(Rows<double>(input->q[0], input->q), wanted, random, drawn.data())));
-        EXPECT_EQ(tokens_in(result, 0), drawn) << drafter->info().name;
-      }
-      break;
-    }
+    const auto verifier = std::ranges::find_if(
+        registry().verifiers(), [&](const auto& each) { return each->info().drafts.lists(drafter->info().name); });
+    if (verifier == registry().verifiers().end()) continue;
+    const auto door = serve_registered((*verifier)->info().name, {.drafter = std::string(drafter->info().name)});
+    const auto [input, trial] = first_position(**verifier, *drafter);
+    const int wanted = std::max(drafter->info().fewest_drafts, 1);
+    ServedResult result = ServedCall(Level::position, {input}, Dtype::float64)
+                              .drafts(*door, wanted, {static_cast<std::int64_t>(trial)});
+    ASSERT_EQ(result.status[0], 0) << drafter->info().name << ": " << result.messages[0];
+    WordsOf<Philox> words = drafting_words(trial);
+    Scripted random{WordsFrom(words)};
+    std::vector<Token> drawn(max_drafts);
+    drawn.resize(
+        static_cast<std::size_t>(drafter->draw(Rows<double>(input.q[0], input.q), wanted, random, drawn.data())));
+    EXPECT_EQ(tokens_in(result, 0), drawn) << drafter->info().name;
   }
 }
 
@@ -208,41 +205,39 @@ TEST(ServeRegistered, ShortTapesSaySoAndLogWhatTheyGave) {
 
 TEST(ServeRegistered, RefusesRowsAndSaysWhere) {
   const auto tree = serve_registered("recursive_rejection_tree");
-  const auto refusal = [](Served& door, const Input& input) {
-    ServedCall call(door.declaration().level, {input}, Dtype::float64);
-    ServedResult result = call.seeded(door, {1});
-    EXPECT_EQ(result.status[0], static_cast<std::int32_t>(RowStatus::bad_input));
-    return result.messages[0];
-  };
   const std::vector<double> half{0.5, 0.5};
-  Input input{.p = {half, half, half}, .q = {half, half}, .drafts = {0, 1}, .parents = {-1, 1}};
-  EXPECT_EQ(refusal(*tree, input), "parents[1]: found 1, wanted -1 .. 0");
-  input.parents = {-1, -1};
-  input.q[1] = {1, 0};
-  EXPECT_EQ(refusal(*tree, input),
-            "q[1]: found another proposal than that of a sibling, wanted one proposal after one prefix");
-  input.q[1] = half;
-  input.drafts[1] = 0;
-  input.p[2] = {1, 0};
-  EXPECT_EQ(refusal(*tree, input),
-            "p[2]: found another target than after an equal prefix, wanted one target after one prefix");
-  input.drafts[1] = 2;
-  EXPECT_EQ(refusal(*tree, input), "drafts[1]: found 2, wanted 0 .. 1");
-  input.drafts[1] = 1;
-  input.p[1] = {NAN, 1};
-  EXPECT_EQ(refusal(*tree, input), "p[1][0]: found nan, wanted a probability");
-  input.p[1] = {0, 0};
-  EXPECT_EQ(refusal(*tree, input), "p[1]: found zeros only, wanted a law");
+  using Change = void (*)(Input & input);
+  for (const auto& [change, words] : std::vector<std::pair<Change, std::string>>{
+           {[](Input& input) { input.parents[1] = 1; }, "parents[1]: found 1, wanted -1 .. 0"},
+           {[](Input& input) {
+              input.q[1] = {1, 0};
+            },
+            "q[1]: found another proposal than that of a sibling, wanted one proposal after one prefix"},
+           {[](Input& input) {
+              input.drafts[1] = 0, input.p[2] = {1, 0};
+            },
+            "p[2]: found another target than after an equal prefix, wanted one target after one prefix"},
+           {[](Input& input) { input.drafts[1] = 2; }, "drafts[1]: found 2, wanted 0 .. 1"},
+           {[](Input& input) {
+              input.p[1] = {NAN, 1};
+            },
+            "p[1][0]: found nan, wanted a probability"},
+           {[](Input& input) {
+              input.p[1] = {0, 0};
+            },
+            "p[1]: found zeros only, wanted a law"}}) {
+    Input input{.p = {half, half, half}, .q = {half, half}, .drafts = {0, 1}, .parents = {-1, -1}};
+    change(input);
+    ServedCall call(Level::tree, {input}, Dtype::float64);
+    const ServedResult result = call.seeded(*tree, {1});
+    EXPECT_EQ(result.status[0], static_cast<std::int32_t>(RowStatus::bad_input));
+    EXPECT_EQ(result.messages.at(0), words);
+  }
 }
 
 TEST(ServeRegistered, RefusesNamesAndOptions) {
-  const auto refusal = [](std::string_view name, const OwnOptions& options) -> std::string {
-    try {
-      serve_registered(name, options);
-    } catch (const DoorError& error) {
-      return error.what();
-    }
-    return "none";
+  const auto refusal = [](std::string_view name, const OwnOptions& options) {
+    return error_of([&] { serve_registered(name, options); });
   };
   EXPECT_EQ(refusal("no_such_scheme", {}), "verifier: found \"no_such_scheme\", wanted a name of `draftproof list`");
   EXPECT_EQ(refusal("single_draft", {.coin_bits = 0}), "verifier single_draft: coin_bits: found 0, wanted 1 .. 53");

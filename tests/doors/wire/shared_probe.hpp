@@ -2,26 +2,20 @@
 //
 //   reads           a row's tokens say whether rows are mapped, and sums of the rows
 //   no descriptor   the same without a descriptor left for the region
-//   dies            a chain verifier that dies on a struck row
+//   dies            a chain verifier that dies on a struck row, one with p[0][0] = 3/4
 //   writes          a library that writes into a struck row
-//
-// A row is struck if p[0][0] is struck_value.
 #pragma once
 
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include <sys/resource.h>
 
 #include <draftproof/doors/library/load_library.hpp>
-#include <draftproof/doors/wire/serve.hpp>
-#include <draftproof/tests/support/doors_chain.hpp>
+#include <draftproof/tests/support/doors_wire.hpp>
 
 namespace draftproof::doors::wired {
 
@@ -98,63 +92,36 @@ inline const dp_verifier* writing_door(std::uint32_t) {
 }
 
 /// In a process with the variable: serves what it names, and ends before any test runs.
-struct ServesProbe {
-  ServesProbe() {
-    const char* const kind = std::getenv(probe_variable);
-    if (kind == nullptr) return;
-    const std::string name = kind;
-    std::unique_ptr<Served> served = std::make_unique<Probe>();
-    if (name == "dies") served = std::make_unique<DyingChain>();
-    if (name == "writes") served = linked_library("writes.so", writing_door);
-    if (name == "no descriptor") {
-      constexpr rlimit as_many_as_serving_takes{5, 5};
-      setrlimit(RLIMIT_NOFILE, &as_many_as_serving_takes);
-    }
-    try {
-      serve(*served);
-    } catch (const std::exception&) {
-      std::_Exit(1);
-    }
-    std::_Exit(0);
+inline const bool serves_probe = serves_and_ends(probe_variable, [](const std::string& name) {
+  std::unique_ptr<Served> served = std::make_unique<Probe>();
+  if (name == "dies") served = std::make_unique<DyingChain>();
+  if (name == "writes") served = linked_library("writes.so", writing_door);
+  if (name == "no descriptor") {
+    constexpr rlimit as_many_as_serving_takes{5, 5};
+    setrlimit(RLIMIT_NOFILE, &as_many_as_serving_takes);
   }
-};
-inline const ServesProbe serves_probe;
+  return served;
+});
 
-inline std::string probe_command(const std::string& kind) {
-  return std::string(probe_variable) + "='" + kind + "' exec '" +
-         std::filesystem::read_symlink("/proc/self/exe").string() + "'";
-}
+inline std::string probe_command(const std::string& kind) { return this_program(probe_variable, kind); }
 
-/// `rows` chains of three drafts with random laws of V tokens, seeded.
-struct SeededChains {
-  std::vector<float> p, q;
-  std::vector<std::int32_t> drafts, lengths;
-  std::vector<std::int64_t> seeds;
-  ServedBatch batch;
+/// `rows` chains of three drafts with random laws of V tokens, seeded. One row may be struck.
+struct SeededChains : ServedCall {
+  SeededChains(int rows, int v, unsigned seed, int struck = -1)
+      : ServedCall(Level::chain, inputs(rows, v, seed, struck)) {
+    std::vector<std::int64_t> seeds(static_cast<std::size_t>(rows));
+    std::iota(seeds.begin(), seeds.end(), std::int64_t{seed});
+    seeded(seeds);
+  }
 
-  SeededChains(int rows, int v, unsigned seed) {
+ private:
+  static std::vector<Input> inputs(int rows, int v, unsigned seed, int struck) {
     std::mt19937 random(seed);
-    const auto b = static_cast<std::size_t>(rows), cells = static_cast<std::size_t>(v);
-    p.resize(b * 4 * cells);
-    q.resize(b * 3 * cells);
-    for (auto* rows_of : {&p, &q})
-      for (float& value : *rows_of) value = static_cast<float>(random() % 1024) / 4096;
-    for (std::size_t i = 0; i < 3 * b; ++i) drafts.push_back(static_cast<std::int32_t>(random() % cells));
-    lengths.assign(b, 3);
-    for (std::size_t i = 0; i < b; ++i) seeds.push_back(static_cast<std::int64_t>(random()));
-    batch = {.rows = rows,
-             .vocabulary = v,
-             .drafts_a_row = 3,
-             .target_rows = 4,
-             .proposal_rows = 3,
-             .randomness = Randomness::seeded};
-    batch.p = std::as_bytes(std::span(p));
-    batch.q = std::as_bytes(std::span(q));
-    batch.drafts = drafts;
-    batch.lengths = lengths;
-    batch.seeds = seeds;
+    std::vector<Input> made;
+    while (std::ssize(made) < rows) made.push_back(random_input(random, v, 3));
+    if (struck >= 0) made[static_cast<std::size_t>(struck)].p[0][0] = struck_value;
+    return made;
   }
-  SeededChains(SeededChains&&) = default;  // spans stay where vectors move
 };
 
 }  // namespace draftproof::doors::wired

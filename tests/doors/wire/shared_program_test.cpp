@@ -1,7 +1,5 @@
 // Programs that map the rows: answers are those of pipes, and losses those of pipes.
 #include <draftproof/tests/doors/wire/shared_probe.hpp>
-#include <draftproof/tests/support/doors_wire.hpp>
-#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof::doors {
 namespace {
@@ -9,15 +7,16 @@ namespace {
 using namespace wired;
 
 /// How many tokens of `batch` came through shared memory, after the sums of all rows were compared.
-int mapped_rows(WireProgram& program, const SeededChains& chains) {
+int mapped_rows(WireProgram& program, SeededChains chains) {
+  const ServedBatch& batch = chains.batch();
   ServedResult result;
-  program.verify_batch(chains.batch, result);
+  program.verify_batch(batch, result);
   int mapped = 0;
-  for (int row = 0; row < chains.batch.rows; ++row) {
+  for (int row = 0; row < batch.rows; ++row) {
     const auto tokens = result.tokens_of(row);
     mapped += tokens[0];
-    EXPECT_EQ(tokens[1], sum_of_bytes(chains.batch.p, chains.batch.vocabulary));
-    EXPECT_EQ(tokens[2], sum_of_bytes(chains.batch.q, chains.batch.vocabulary));
+    EXPECT_EQ(tokens[1], sum_of_bytes(batch.p, batch.vocabulary));
+    EXPECT_EQ(tokens[2], sum_of_bytes(batch.q, batch.vocabulary));
   }
   return mapped;
 }
@@ -38,34 +37,23 @@ TEST(SharedProgram, LargeRowsAreMappedAndTheRegionGrows) {
   marked.expect_none();
 }
 
-TEST(SharedProgram, AnswersAreThoseOfPipes) {
+TEST(SharedProgram, AnswersAreThoseOfPipesAndOfThisProcess) {
   const MarkedProcesses marked;
-  WireOptions pipes = marked.options();
-  pipes.shared_memory = false;
-  for (const Dtype dtype : {Dtype::float32, Dtype::float64}) {
-    WireOptions options = marked.options();
-    options.dtype = pipes.dtype = dtype;
-    WireProgram shared(served_chain_command(), options), other(served_chain_command(), pipes);
-    for (const auto& [calls, v] : {std::pair{300, 700}, std::pair{40, 5}, std::pair{120, 3000}}) {
-      const RandomCalls set(calls, v, 4, 31);
-      Runs found(set.calls.size()), wanted(set.calls.size());
-      shared.run(set.inputs, set.calls, found);
-      other.run(set.inputs, set.calls, wanted);
-      expect_equal_runs(found, wanted);
-      if (v == 700) expect_equal_runs(found, runs_here(set, dtype));
+  for (const Dtype dtype : {Dtype::float32, Dtype::float64})
+    for (const bool shared : {true, false}) {
+      WireOptions options = marked.options();
+      options.dtype = dtype;
+      options.shared_memory = shared;
+      WireProgram program(served_chain_command(), options);
+      for (const auto& [calls, v] : {std::pair{300, 700}, {40, 5}, {5000, 7}, {120, 3000}}) {
+        const RandomCalls set(calls, v, 4, 31);
+        expect_equal_runs(runs_of(program, set), runs_here(set, dtype));
+      }
     }
-  }
+  WireOptions options = marked.options();
+  options.dtype = Dtype::float16;
+  EXPECT_THROW(WireProgram(served_chain_command(), options), DoorError);
   marked.expect_none();
-}
-
-TEST(SharedProgram, AProgramOfVersionOneDotZeroIsServedAsBefore) {
-  const MarkedProcesses marked;
-  const RandomCalls set(64, 1500, 2, 32);
-  WireProgram program(child_command("chain.py", "frames"), marked.options());
-  Runs found(set.calls.size());
-  program.run(set.inputs, set.calls, found);
-  expect_equal_runs(found, runs_here(set));
-  EXPECT_TRUE(program.incidents().empty());
 }
 
 TEST(SharedProgram, AProgramThatCannotMapIsAskedInFrames) {
@@ -76,8 +64,7 @@ TEST(SharedProgram, AProgramThatCannotMapIsAskedInFrames) {
   WireProgram program(probe_command("no descriptor"), marked.options());
   for (int time = 0; time < 2; ++time) {
     ServedResult result;
-    const SeededChains chains(4, 40'000, 5);
-    program.verify_batch(chains.batch, result);
+    program.verify_batch(SeededChains(4, 40'000, 5).batch(), result);
     EXPECT_EQ(result.tokens_of(0)[0], 0);
     EXPECT_EQ(result.status, std::vector<std::int32_t>(4, 0)) << result.messages[0];
   }
@@ -91,38 +78,21 @@ TEST(SharedProgram, ARowThatKillsIsFoundAndKeptAndOthersAreUnharmed) {
     WireOptions options = marked.options();
     options.dump_folder = directory / (packed ? "packed" : "given");
     WireProgram program(probe_command("dies"), options);
-    RandomCalls set(40, 8000, 3, 33);
-    Runs wanted = runs_here(set);
-    strike(set, 23);
     if (packed) {
-      Runs found(set.calls.size());
-      program.run(set.inputs, set.calls, found);
-      EXPECT_EQ(found[23].status, RowStatus::crashed);
-      expect_parts(found[23].message, {"signal 9"});
-      found[23] = wanted[23] = {};
-      expect_equal_runs(found, wanted);
+      expect_only_struck(program, {23}, RowStatus::crashed, "signal 9", 40, 8000);
     } else {
-      SeededChains chains(20, 20'000, 34);
-      chains.p[7 * 4 * 20'000] = struck_value;
-      ServedResult found, here;
-      program.verify_batch(chains.batch, found);
+      SeededChains chains(20, 20'000, 34, 7);
+      ServedResult found;
+      program.verify_batch(chains.batch(), found);
       ChainVerifier chain;
-      size_result(chains.batch, WireFunction::verify, here);
-      chain.verify(chains.batch, here);
+      ServedResult here = chains.run(chain);
       EXPECT_EQ(found.status[7], static_cast<std::int32_t>(RowStatus::crashed));
       for (int row = 0; row < 20; ++row)
         if (row != 7) {
-          EXPECT_EQ(found.counts[static_cast<std::size_t>(row)], here.counts[static_cast<std::size_t>(row)]);
-          EXPECT_EQ(found.tokens_of(row)[0], here.tokens_of(row)[0]) << row;
+          EXPECT_EQ(tokens_in(found, row), tokens_in(here, row)) << row;
         }
     }
-    const std::string bytes = hostile::read_all(options.dump_folder / "crash-1.frame");
-    ASSERT_GT(bytes.size(), 8u);
-    const Message kept = decode_blob(std::as_bytes(std::span(bytes)).subspan(8), "kept");
-    EXPECT_FALSE(kept.fields.contains("shared"));
-    ASSERT_NE(kept.find("p"), nullptr);
-    EXPECT_EQ(kept.find("p")->as<float>()[0], struck_value);
-    EXPECT_EQ(kept.find("p")->shape[0], 1u);
+    expect_struck_row_kept(options.dump_folder);
   }
   marked.expect_none();
 }
@@ -134,10 +104,8 @@ TEST(SharedProgram, ALibraryThatWritesItsRowsIsFound) {
     const RowStatus wanted = large ? RowStatus::crashed : RowStatus::failed;
     // The words of the watch are not to be pushed out of the report by those of a sanitizer.
     WireProgram program("ASAN_OPTIONS=handle_segv=0 " + probe_command("writes"), marked.options());
-    SeededChains chains(4, v, 35);
-    chains.p[2 * 4 * static_cast<std::size_t>(v)] = struck_value;
     ServedResult result;
-    program.verify_batch(chains.batch, result);
+    program.verify_batch(SeededChains(4, v, 35, 2).batch(), result);
     for (int row = 0; row < 4; ++row)
       EXPECT_EQ(result.status[static_cast<std::size_t>(row)], row != 2 ? 0 : static_cast<std::int32_t>(wanted));
     expect_parts(result.messages[2], {large ? "wrote to the rows p or q" : "inputs that the call changed"});
@@ -163,7 +131,7 @@ TEST(SharedProgram, NoDescriptorAndNoMappingIsLeft) {
     std::int32_t child_open = 0;
     for (int i = 0; i < 1000; ++i) {
       ServedResult result;
-      program.verify_batch(sizes[static_cast<std::size_t>(i / 400)].batch, result);
+      program.verify_batch(sizes[static_cast<std::size_t>(i / 400)].batch(), result);
       ASSERT_EQ(result.tokens_of(0)[0], 1);
       if (i == 0) {
         open = entries_in("/proc/self/fd");

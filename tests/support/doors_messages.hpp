@@ -1,0 +1,56 @@
+// What errors and evidence say, in tests of programs under test.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/doors/declaration.hpp>
+
+namespace draftproof::doors {
+
+/// The message of the error that `act` throws; "none" if it throws none.
+template <class Error = DoorError, class Act>
+std::string error_of(Act act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+/// Expects that a text has these words: at its start if they begin with ^, at its end if they end with $.
+inline void expect_words(const std::string& text, std::string_view words) {
+  const bool start = words.starts_with('^'), end = words.ends_with('$');
+  if (start) words.remove_prefix(1);
+  if (end) words.remove_suffix(1);
+  EXPECT_TRUE(start && end ? text == words
+              : start      ? text.starts_with(words)
+              : end        ? text.ends_with(words)
+                           : text.find(words) != std::string::npos)
+      << "found: " << text << "\nwanted: " << words;
+}
+
+inline void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) expect_words(text, part);
+}
+
+/// Expects that `act` throws an error with these words.
+template <class Error = DoorError, class Act>
+void expect_error(Act act, std::string_view words) {
+  expect_words(error_of<Error>(act), words);
+}
+
+/// The finding of a check. Fails the test and returns the first one if there is none.
+template <class Findings>
+const auto& finding_of(const Findings& findings, std::string_view check) {
+  for (const auto& finding : findings)
+    if (finding.check == check) return finding;
+  ADD_FAILURE() << "no finding " << check;
+  return findings.front();
+}
+
+}  // namespace draftproof::doors

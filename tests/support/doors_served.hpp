@@ -1,0 +1,159 @@
+// A Served in this process, without a pipe: one batch for it, packed as the wire packs it, and it as a scripted
+// program. A verifier under test has the arrays that a child would read.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <draftproof/doors/program.hpp>
+#include <draftproof/doors/wire/batch_packer.hpp>
+#include <draftproof/doors/wire/result_reader.hpp>
+#include <draftproof/doors/wire/served.hpp>
+
+namespace draftproof::doors {
+
+/// One batch of inputs, with tapes or seeds.
+class ServedCall {
+ public:
+  ServedCall(Level level, const std::vector<Input>& inputs, Dtype dtype = Dtype::float32) {
+    std::vector<Call> calls(inputs.size());
+    for (std::size_t i = 0; i < calls.size(); ++i) calls[i].input = i;
+    std::vector<std::size_t> all(inputs.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const int state_size = static_cast<int>(inputs.front().state.size());
+    pack_calls(inputs, calls, all, {.level = level, .dtype = dtype, .state_size = state_size}, packed_);
+  }
+  ServedCall(ServedCall&&) = default;  // spans stay where vectors move
+
+  ServedBatch& batch() { return packed_.batch; }
+  /// The batch with a seed for each row.
+  ServedBatch& seeded(const std::vector<std::int64_t>& seeds) {
+    seeds_ = seeds;
+    batch().seeds = seeds_;
+    batch().tape = {};
+    batch().places = 0;
+    batch().randomness = Randomness::seeded;
+    return batch();
+  }
+
+  /// Runs the rows on these tapes, one a row and equally long.
+  ServedResult scripted(Served& served, const std::vector<std::vector<double>>& tapes) {
+    packed_.tape.clear();
+    for (const auto& tape : tapes) packed_.tape.insert(packed_.tape.end(), tape.begin(), tape.end());
+    batch().places = static_cast<int>(tapes.front().size());
+    batch().tape = packed_.tape;
+    batch().seeds = {};
+    batch().randomness = Randomness::scripted;
+    return run(served);
+  }
+  ServedResult seeded(Served& served, const std::vector<std::int64_t>& seeds) {
+    seeded(seeds);
+    return run(served);
+  }
+  /// Asks for `drafts` drafts of each row's first proposal row.
+  ServedResult drafts(Served& served, int drafts, const std::vector<std::int64_t>& seeds) {
+    ServedBatch wanted = seeded(seeds);
+    wanted.p = {};
+    wanted.drafts = wanted.lengths = wanted.parents = {};
+    wanted.drafts_a_row = drafts;
+    ServedResult result;
+    size_result(wanted, WireFunction::draft, result);
+    served.draft(wanted, result);
+    return result;
+  }
+  ServedResult run(Served& served) {
+    ServedResult result;
+    size_result(batch(), WireFunction::verify, result);
+    served.verify(batch(), result);
+    return result;
+  }
+
+ private:
+  PackedBatch packed_;
+  std::vector<std::int64_t> seeds_;
+};
+
+/// The emitted tokens of a row.
+inline std::vector<Token> tokens_in(ServedResult& result, int row) {
+  const auto all = result.tokens_of(row);
+  return {all.begin(), all.begin() + result.counts[static_cast<std::size_t>(row)]};
+}
+
+/// A Served as a program. Batches have one vocabulary, and at level position one number of proposal rows, in the
+/// order of the calls.
+class ServedProgram final : public Program {
+ public:
+  explicit ServedProgram(Served& served, std::size_t most_rows = 4096, std::optional<Dtype> dtype = {})
+      : served_{served}, most_rows_{most_rows}, dtype_{dtype} {}
+
+  void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override {
+    const Declaration& declaration = served_.declaration();
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      check_input(inputs[i], i, declaration.level, declaration.state_size);
+    const auto key = [&](std::size_t i) {
+      const Input& input = inputs[calls[i].input];
+      const bool one = declaration.level == Level::position && input.q.size() == 1;
+      return std::pair{input.vocabulary(), one};
+    };
+    for (std::size_t first = 0; first < calls.size(); first += chosen_.size()) {
+      chosen_.clear();
+      for (std::size_t i = first; i < calls.size() && chosen_.size() < most_rows_ && key(i) == key(first); ++i)
+        chosen_.push_back(i);
+      run_batch(inputs, calls, runs);
+    }
+  }
+
+ private:
+  void run_batch(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) {
+    const Declaration& declaration = served_.declaration();
+    pack_calls(inputs, calls, chosen_,
+               {declaration.level, dtype_.value_or(declaration.dtypes.front()), declaration.rows.front(),
+                declaration.state_size},
+               packed_);
+    size_result(packed_.batch, WireFunction::verify, result_);
+    served_.verify(packed_.batch, result_);
+    std::size_t draw = 0, weight = 0;
+    for (std::size_t row = 0; row < chosen_.size(); ++row) {
+      Run& run = runs[chosen_[row]];
+      run.status = static_cast<RowStatus>(result_.status[row]);
+      run.tokens = tokens_in(result_, static_cast<int>(row));
+      if (const auto said = result_.messages.find(static_cast<int>(row)); said != result_.messages.end())
+        run.message = said->second;
+      const auto state = result_.state_of(static_cast<int>(row));
+      run.state.assign(state.begin(), run.status == RowStatus::ok ? state.end() : state.begin());
+      read_draws(static_cast<std::size_t>(result_.log.counts()[row]), draw, weight, run.draws);
+      const std::size_t places = calls[chosen_[row]].tape.size();
+      if (run.draws.size() <= places) continue;
+      run.draws.resize(places);  // beyond the tape there are zeros
+      run.tokens.clear();
+      run.state.clear();
+      run.status = RowStatus::tape_short;
+    }
+  }
+
+  void read_draws(std::size_t count, std::size_t& draw, std::size_t& weight, std::vector<Draw>& draws) const {
+    draws.resize(count);
+    for (Draw& to : draws) {
+      const auto four = result_.log.draws().subspan(4 * draw++, 4);
+      to = {.kind = static_cast<DrawKind>(four[0]), .size = four[1], .bits = four[2]};
+      if (four[3] >= 0) to.stream = result_.log.streams()[static_cast<std::size_t>(four[3])];
+      if (to.kind != DrawKind::pick) continue;
+      const auto weights = result_.log.weights().subspan(weight, static_cast<std::size_t>(to.size));
+      to.weights.assign(weights.begin(), weights.end());
+      weight += weights.size();
+    }
+  }
+
+  Served& served_;
+  std::size_t most_rows_;
+  std::optional<Dtype> dtype_;
+  std::vector<std::size_t> chosen_;
+  PackedBatch packed_;
+  ServedResult result_;
+};
+
+}  // namespace draftproof::doors
