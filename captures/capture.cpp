@@ -11,7 +11,7 @@
 #include <draftproof/captures/npz.hpp>
 #include <draftproof/captures/row.hpp>
 #include <draftproof/captures/safetensors.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <draftproof/captures/array.hpp>
 #include <draftproof/captures/row.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/array.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof {
 

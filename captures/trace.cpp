@@ -10,8 +10,8 @@
 
 #include <draftproof/captures/row.hpp>
 #include <draftproof/captures/safetensors.hpp>
-#include <draftproof/sim/distributions/softmax_block.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/distributions/softmax.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof {
 namespace {

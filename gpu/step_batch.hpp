@@ -17,7 +17,7 @@
 
 #include <draftproof/gpu/row_view.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
-#include <draftproof/sim/trees/tree_view.hpp>
+#include <draftproof/sim/trees/draft_tree.hpp>
 
 namespace draftproof::gpu {
 

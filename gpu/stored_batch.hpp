@@ -17,7 +17,7 @@
 
 #include <draftproof/gpu/batch.hpp>
 #include <draftproof/gpu/row_fault.hpp>
-#include <draftproof/sim/distributions/logit_rows.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
 
 namespace draftproof::gpu {
 

@@ -5,7 +5,7 @@
 
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::mutants {
 

@@ -1,11 +1,11 @@
 // Mutants: drafts verified as if drawn in another way.
 #pragma once
 
-#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::mutants {
 

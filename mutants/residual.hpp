@@ -9,7 +9,7 @@
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::mutants {
 

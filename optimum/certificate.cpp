@@ -1,6 +1,15 @@
 #include <draftproof/optimum/certificate.hpp>
 
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
+
 namespace draftproof {
+
 namespace {
 
 std::string braces(TokenSet set) {
@@ -75,6 +84,211 @@ std::string reject(std::span<const Rational> target, const std::map<TokenSet, Ra
   if (reason.empty()) reason = reject_cut(target, drafts, certificate);
   if (reason.empty()) reason = reject_plan(target, drafts, certificate);
   return reason;
+}
+
+namespace {
+
+Rational mass(std::span<const double> row, std::span<const Token> tokens) {
+  const auto quantised = quantise(row);
+  std::uint64_t sum = 0;  // at most 2^62
+  for (const Token x : tokens) sum += quantised[static_cast<std::size_t>(x)];
+  return Rational(sum, row_total);
+}
+
+double rounded_up(const Rational& value) {
+  auto above = static_cast<double>(value);
+  while (Rational(above) < value) above = std::nextafter(above, 2.0);
+  return above;
+}
+
+}  // namespace
+
+Rational exact_cut_value(std::span<const double> target, std::span<const std::vector<double>> proposals, int drafts,
+                         std::span<const Token> tokens) {
+  assert(proposals.size() == 1 || proposals.size() >= static_cast<std::size_t>(drafts));
+  Rational inside = 1;
+  if (proposals.size() == 1) {
+    const Rational each = mass(proposals.front(), tokens);
+    for (int k = 0; k < drafts; ++k) inside *= each;
+  } else {
+    for (int k = 0; k < drafts; ++k) inside *= mass(proposals[static_cast<std::size_t>(k)], tokens);
+  }
+  return mass(target, tokens) + 1 - inside;
+}
+
+CutCertificate iid_cut_certificate(const RatioTable& table, std::span<const double> target,
+                                   std::span<const std::vector<double>> proposals, int drafts) {
+  const auto order = table.order();
+  const auto inside = order.subspan(iid_optimum(table, drafts).cut);
+  CutCertificate certificate{{inside.begin(), inside.end()}, 0};
+  certificate.bound = rounded_up(exact_cut_value(target, proposals.first(1), drafts, certificate.tokens));
+  return certificate;
+}
+
+std::string reject(std::span<const double> target, std::span<const std::vector<double>> proposals, int drafts,
+                   const CutCertificate& certificate) {
+  std::vector<char> seen(target.size(), 0);
+  for (const Token x : certificate.tokens) {
+    if (x < 0 || x >= std::ssize(target)) return "token " + std::to_string(x) + " is not of the vocabulary";
+    if (seen[static_cast<std::size_t>(x)]++) return "token " + std::to_string(x) + " is listed twice";
+  }
+  if (!std::isfinite(certificate.bound)) return "the bound is not a number";
+  const Rational value = exact_cut_value(target, proposals, drafts, certificate.tokens);
+  if (Rational(certificate.bound) >= value) return "";
+  return "the cut is worth " + std::to_string(rounded_up(value)) + ", above the bound by " +
+         std::to_string(static_cast<double>(value - Rational(certificate.bound)));
+}
+
+namespace {
+
+constexpr long double rounding = std::numeric_limits<long double>::epsilon();
+static_assert(std::numeric_limits<long double>::digits >= 62, "masses are exact in long double");
+
+__extension__ using Wide = unsigned __int128;
+
+PrefixCertificate around(const RatioTable& table, const Optimum& found, double error) {
+  struct Entry {
+    Token token;
+    std::uint64_t p, q;
+  };
+  std::vector<Entry> rising;
+  const auto order = table.order();
+  const auto prefix = table.exact_prefix();
+  for (std::size_t j = order.size(); j-- > 0;)
+    if (prefix[j + 1].proposal > prefix[j].proposal)
+      rising.push_back(
+          {order[j], prefix[j + 1].target - prefix[j].target, prefix[j + 1].proposal - prefix[j].proposal});
+  // The table compares rounded ratios.
+  std::stable_sort(rising.begin(), rising.end(),
+                   [](const Entry& a, const Entry& b) { return Wide{a.p} * b.q < Wide{b.p} * a.q; });
+  PrefixCertificate certificate{{}, order.size() - found.cut, found.acceptance - error, found.acceptance + error};
+  for (const Entry& entry : rising) certificate.order.push_back(entry.token);
+  return certificate;
+}
+
+/// The rows as integers, and the masses of prefixes of the certificate's order.
+class Prefixes {
+ public:
+  Prefixes(std::span<const double> target, std::span<const double> proposal)
+      : p_{quantise(target)}, q_{quantise(proposal)} {}
+
+  std::string reject_order(const std::vector<Token>& order) const {
+    std::vector<char> seen(p_.size(), 0);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::string name = "token " + std::to_string(order[i]);
+      if (order[i] < 0 || order[i] >= std::ssize(p_)) return name + " is not of the vocabulary";
+      if (seen[place(order[i])]++) return name + " is listed twice";
+      if (proposal(order[i]) == 0) return name + " cannot be drafted";
+      if (i > 0 && lower_ratio(order[i], order[i - 1])) return name + " has a lower ratio than the one before";
+    }
+    for (std::size_t x = 0; x < q_.size(); ++x)
+      if (q_[x] > 0 && !seen[x]) return "token " + std::to_string(x) + " can be drafted and is not listed";
+    return "";
+  }
+
+  std::uint64_t target(Token x) const { return p_[place(x)]; }
+  std::uint64_t proposal(Token x) const { return q_[place(x)]; }
+
+ private:
+  static std::size_t place(Token x) { return static_cast<std::size_t>(x); }
+  bool lower_ratio(Token a, Token b) const { return Wide{target(a)} * proposal(b) < Wide{target(b)} * proposal(a); }
+  std::vector<std::uint64_t> p_, q_;
+};
+
+/// p(S) + 1 - q(S)^K for masses in units of 2^-62.
+Rational iid_cut(std::uint64_t p, std::uint64_t q, int drafts) {
+  Rational inside = 1;
+  for (int k = 0; k < drafts; ++k) inside *= Rational(q, row_total);
+  return Rational(p, row_total) + 1 - inside;
+}
+/// iid_cut within (K + 3) units: a product of K factors, two sums of numbers at most 2.
+long double iid_cut_nearly(std::uint64_t p, std::uint64_t q, int drafts) {
+  long double inside = 1;
+  for (int k = 0; k < drafts; ++k) inside *= static_cast<long double>(q) * 0x1p-62L;
+  return static_cast<long double>(p) * 0x1p-62L + (1 - inside);
+}
+
+std::string reject_numbers(const PrefixCertificate& certificate, int drafts) {
+  if (drafts < 1 || drafts > max_drafts) return std::to_string(drafts) + " drafts";
+  if (!std::isfinite(certificate.lower) || !std::isfinite(certificate.upper)) return "a bound is not a number";
+  if (certificate.cut > certificate.order.size())
+    return "the cut has " + std::to_string(certificate.cut) + " of " + std::to_string(certificate.order.size()) +
+           " tokens";
+  return "";
+}
+
+std::string at_prefix(std::size_t size, const char* bound) {
+  return "the cut of the first " + std::to_string(size) + " tokens is not shown to be " + bound;
+}
+
+}  // namespace
+
+PrefixCertificate iid_prefix_certificate(const RatioTable& table, int drafts) {
+  // The scan's own error, and the rounding of its prefix masses to doubles.
+  return around(table, iid_optimum(table, drafts), (2 * drafts + 6) * 0x1p-53);
+}
+
+PrefixCertificate without_replacement_prefix_certificate(const RatioTable& table, int drafts) {
+  return around(table, without_replacement_optimum(table, drafts),
+                1e-13 + static_cast<double>(table.vocabulary() + 2) * 0x1p-53);
+}
+
+std::string reject_iid(std::span<const double> target, std::span<const double> proposal, int drafts,
+                       const PrefixCertificate& certificate) {
+  if (auto reason = reject_numbers(certificate, drafts); !reason.empty()) return reason;
+  const Prefixes rows(target, proposal);
+  if (auto reason = rows.reject_order(certificate.order); !reason.empty()) return reason;
+  std::uint64_t p = 0, q = 0;
+  for (std::size_t size = 0;; ++size) {
+    const long double nearly = iid_cut_nearly(p, q, drafts), margin = (drafts + 3) * rounding;
+    if (nearly - margin < certificate.lower && iid_cut(p, q, drafts) < Rational(certificate.lower))
+      return at_prefix(size, "above the lower bound");
+    if (size == certificate.cut && iid_cut(p, q, drafts) > Rational(certificate.upper))
+      return at_prefix(size, "below the upper bound");
+    if (size == certificate.order.size()) return "";
+    p += rows.target(certificate.order[size]);
+    q += rows.proposal(certificate.order[size]);
+  }
+}
+
+std::string reject_without_replacement(std::span<const double> target, std::span<const double> proposal, int drafts,
+                                       const PrefixCertificate& certificate) {
+  if (auto reason = reject_numbers(certificate, drafts); !reason.empty()) return reason;
+  const Prefixes rows(target, proposal);
+  const auto& order = certificate.order;
+  if (auto reason = rows.reject_order(order); !reason.empty()) return reason;
+  // No cut is below p(S). Once p(S) reaches the lower bound, all further cuts are above it.
+  const auto far = static_cast<long double>(certificate.lower);
+  std::uint64_t p = 0, q = 0, slowest = row_total;
+  std::size_t last = 0;
+  while (last < order.size() && (last < certificate.cut || static_cast<long double>(p) * 0x1p-62L < far)) {
+    p += rows.target(order[last]);
+    q += rows.proposal(order[last]);
+    if (q < row_total) slowest = std::min(slowest, row_total - q);
+    ++last;
+  }
+  RaceEnclosure race(drafts, slowest);
+  p = q = 0;
+  for (std::size_t size = 0;; ++size) {
+    const long double inside = static_cast<long double>(p) * 0x1p-62L;
+    // Without replacement, all drafts stay in S less often: the i.i.d. cut is at most this cut.
+    const bool high = iid_cut_nearly(p, q, drafts) - (drafts + 3) * rounding >= certificate.lower;
+    if (!high || size == certificate.cut) {
+      Enclosure missed{0, 0};  // no token outside S can be drafted
+      if (q < row_total) {
+        missed = {1, 1};  // S has fewer than K tokens and cannot contain all drafts
+        if (size >= static_cast<std::size_t>(drafts)) missed = race.missed(row_total - q);
+      }
+      if (!high && inside + missed.lower - 2 * rounding < certificate.lower)
+        return at_prefix(size, "above the lower bound");
+      if (size == certificate.cut && inside + missed.upper + 2 * rounding > certificate.upper)
+        return at_prefix(size, "below the upper bound");
+    }
+    if (size == last) return "";
+    p += rows.target(order[size]);
+    q += rows.proposal(order[size]);
+    race.add(rows.proposal(order[size]));
+  }
 }
 
 }  // namespace draftproof

@@ -15,6 +15,7 @@
 
 #include <draftproof/exact/rational.hpp>
 #include <draftproof/optimum/set_law.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
 
 namespace draftproof {
 
@@ -38,5 +39,73 @@ struct Certificate {
 /// comparison is exact. Requires V <= 64; other sizes are rejected.
 std::string reject(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts,
                    const Certificate<Rational>& certificate);
+
+// The upper bound of an optimum at any V as an independently checkable certificate: the tokens of a cut and a number.
+// Masses of token sets are integers (sim/sampling/weights.hpp), so the cut's value is a fraction computed
+// without rounding.
+//
+//   S       tokens      the cut, each token once
+//   bound   bound       p(S) + 1 - q_1(S) .. q_K(S) <= bound, for the laws as quantised
+//
+// Cost: O(V).
+//
+// Correctness: no lossless verifier accepts more than the bound. It does not show that a verifier reaches the bound;
+// a scheme's measured acceptance does, or a full certificate at small V.
+//
+// Source: the cut formula, docs/optimum.md.
+
+struct CutCertificate {
+  std::vector<Token> tokens;
+  double bound;
+};
+
+/// p(S) + 1 - Pr(all drafts in S), exactly, for K independent drafts. With one proposal all drafts follow it; with
+/// several, draft k follows proposal k.
+Rational exact_cut_value(std::span<const double> target, std::span<const std::vector<double>> proposals, int drafts,
+                         std::span<const Token> tokens);
+
+/// The certificate of the ratio scan for K draws of the first proposal. `table` must be made from these rows.
+CutCertificate iid_cut_certificate(const RatioTable& table, std::span<const double> target,
+                                   std::span<const std::vector<double>> proposals, int drafts);
+
+/// Why the certificate does not prove its bound; empty if it does.
+std::string reject(std::span<const double> target, std::span<const std::vector<double>> proposals, int drafts,
+                   const CutCertificate& certificate);
+
+// An interval for the optimum of K drafts of one proposal, at any V, as an independently checkable certificate: an
+// order of the tokens. The least cut is a prefix of that order (docs/optimum.md proves it for both laws), so one
+// prefix bounds the optimum from above and all of them bound it from below.
+//
+//   order    order        the tokens with q > 0 by rising p / q
+//   S        cut          the first `cut` tokens of the order
+//   lower    lower        <= p(S') + 1 - Pr(all drafts in S') for every prefix S'
+//   upper    upper        >= p(S) + 1 - Pr(all drafts in S)
+//
+// Cost: a check takes O(V) integer products for i.i.d. drafts; without replacement V K M operations in long double,
+// a second or two at V = 131,072.
+//
+// Correctness: the check shares no code with the scans. Masses of sets are integers, ratios are compared by cross
+// products, powers near a bound are computed in integers, and the race is enclosed (optimum/race_acceptance.hpp).
+//
+// Source: derived here.
+
+struct PrefixCertificate {
+  std::vector<Token> order;
+  std::size_t cut;
+  double lower, upper;
+};
+
+/// The certificate for K i.i.d. drafts of the table's first proposal. The bounds are the scan's value and its own
+/// error on both sides.
+PrefixCertificate iid_prefix_certificate(const RatioTable& table, int drafts);
+/// The same for K drafts without replacement.
+PrefixCertificate without_replacement_prefix_certificate(const RatioTable& table, int drafts);
+
+/// Why the certificate does not prove its bounds for i.i.d. drafts of these rows as quantised; empty if it does.
+std::string reject_iid(std::span<const double> target, std::span<const double> proposal, int drafts,
+                       const PrefixCertificate& certificate);
+/// The same for drafts without replacement.
+std::string reject_without_replacement(std::span<const double> target, std::span<const double> proposal, int drafts,
+                                       const PrefixCertificate& certificate);
 
 }  // namespace draftproof

@@ -1,5 +1,5 @@
+#include <draftproof/optimum/fresh_scan.hpp>
 #include <draftproof/optimum/independent_bounds.hpp>
-#include <draftproof/optimum/mixture_cut.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -24,9 +24,127 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
-#include <draftproof/optimum/exponential_sum.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
+
+namespace draftproof {
+
+// Finite sums of exponentials c_1 e^(-r_1 t) + c_2 e^(-r_2 t) + ..: the form of probabilities in a race of
+// exponential clocks as functions of time. Sums, products and the integral over t > 0 keep this form, exactly in
+// fractions.
+//
+//   r, c    terms: rate -> coefficient     rates of equal value are one term
+//
+// Cost: a product has at most the product of the numbers of terms.
+//
+// Source: textbook.
+
+template <class Scalar>
+class ExponentialSum {
+ public:
+  ExponentialSum() = default;
+  /// coefficient * e^(-rate t).
+  ExponentialSum(Scalar rate, Scalar coefficient) { add(std::move(rate), std::move(coefficient)); }
+
+  /// Adds coefficient * e^(-rate t).
+  void add(Scalar rate, const Scalar& coefficient) {
+    terms_.try_emplace(std::move(rate), 0).first->second += coefficient;
+  }
+
+  ExponentialSum& operator+=(const ExponentialSum& other) {
+    for (const auto& [rate, coefficient] : other.terms_) add(rate, coefficient);
+    return *this;
+  }
+  friend ExponentialSum operator*(const ExponentialSum& a, const ExponentialSum& b) {
+    ExponentialSum product;
+    for (const auto& [rate, coefficient] : a.terms_)
+      for (const auto& [other_rate, other] : b.terms_)
+        product.add(Scalar(rate + other_rate), Scalar(coefficient * other));
+    return product;
+  }
+
+  /// The integral over t > 0. Requires every rate to be positive.
+  Scalar integral() const {
+    Scalar sum = 0;
+    for (const auto& [rate, coefficient] : terms_) sum += Scalar(coefficient / rate);
+    return sum;
+  }
+
+ private:
+  std::map<Scalar, Scalar> terms_;
+};
+
+// The largest acceptance of any lossless verifier of K drafts without replacement, at any V. The probability that all
+// drafts lie in S has no closed form for K > 2. A race of exponential clocks gives it as one integral, and one grid
+// of times serves every set that can be the least cut.
+//
+//   c        prefix().proposal     q-mass outside S: the rate of the first clock outside S
+//   N_S(t)   counts                number of tokens of S whose clock has rung by time t, each at rate q
+//   missed   missed()              Pr(not all drafts in S) = integral over t > 0 of c e^(-ct) Pr(N_S(t) < K) dt
+//   alpha*                         min over S of p(S) + missed(S), over the sets of lowest ratios p / q
+//
+// Cost: O(V K M), M = 90 to 500 nodes by K and by the spread of q.
+//
+// Source: derived in docs/optimum.md: the race, the sufficiency of these sets, and the errors.
+//
+// Error: below 1e-13 of the integral itself, plus V 2^-53 of rounding at worst; below 1e-15 measured at V = 128,256.
+
+/// The optimum for K = `drafts` >= 1 draws of the table's first proposal without replacement. If the support of q has
+/// fewer than K tokens, the tuple ends early.
+Optimum without_replacement_optimum(const RatioTable& table, int drafts);
+
+/// Pr(not all drafts in S) for each S = the tokens of the table's order from j on, j = 0 .. size.
+std::vector<double> missed_without_replacement(const RatioTable& table, int drafts);
+
+// Lower and upper bound of Pr(not all drafts in S) without replacement. It repeats the race of
+// optimum/race_acceptance.hpp with separate arithmetic and bounds every error. It serves checkers; it is slow.
+//
+//   q, c      add, missed     masses in units of 2^-62: exact
+//   u         half_ulp        half the spacing of long double at 1; 2^-64 on x86
+//   y         bin_            1 - e^(-qt): a series on the first octave, y (2 - y) from octave to octave, without a
+//                             library's exp
+//   E         error()         l1 distance of a node's counts from the true counts
+//
+// Cost: O(K M) a token and O(M) an enclosure, M = 200 to 600 nodes, long double.
+//
+// Source: docs/optimum.md, "Bounds that can be checked", derives every term. Width at V = 131,072 about 1e-13.
+
+/// lower <= value <= upper.
+struct Enclosure {
+  long double lower, upper;
+};
+
+class RaceEnclosure {
+ public:
+  /// `slowest`: the smallest positive mass outside S with which `missed` will be called.
+  RaceEnclosure(int drafts, std::uint64_t slowest);
+
+  /// Adds a token of mass q > 0 to S.
+  void add(std::uint64_t q);
+
+  /// Bounds of Pr(not all drafts in S) if the mass outside S is `outside` > 0.
+  Enclosure missed(std::uint64_t outside) const;
+
+ private:
+  /// 1 - e^(-qt) at the first `count` nodes, with a relative error of (4 + 2.01 octaves) u.
+  void ring(std::uint64_t q, std::size_t count, std::vector<long double>& bin) const;
+  long double fewer(std::size_t n) const;
+  long double error(std::size_t n) const;
+  long double relative_error_of_bin() const;
+
+  std::size_t drafts_, per_octave_;
+  long double step_ = 0, step_error_ = 0;  ///< h, and the rule's error as a share of the integral
+  std::size_t live_ = 0;                   ///< number of nodes with non-negligible Pr(N < K): a leading part
+  std::size_t tokens_ = 0;
+  long double dropped_ = 0;  ///< upper bound of Pr(N < K) at the dropped nodes
+  std::vector<long double> times_, bin_, counts_, bin_sum_;
+};
+
+}  // namespace draftproof
 
 namespace draftproof::acceptance {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/report/text.hpp>
-#include <draftproof/statistics/interval.hpp>
+#include <draftproof/statistics/sample_size.hpp>
 
 namespace draftproof {
 

@@ -9,7 +9,7 @@
 
 #include <draftproof/report/proof_report.hpp>
 #include <draftproof/report/text.hpp>
-#include <draftproof/statistics/interval.hpp>
+#include <draftproof/statistics/sample_size.hpp>
 
 namespace draftproof {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/statistics/log_mean_exp.hpp>
+#include <draftproof/statistics/error_budget.hpp>
 
 namespace draftproof {
 namespace {

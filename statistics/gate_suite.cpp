@@ -5,10 +5,10 @@
 #include <numeric>
 #include <utility>
 
-#include <draftproof/statistics/e_single_cell.hpp>
-#include <draftproof/statistics/impossible_cells.hpp>
-#include <draftproof/statistics/log_mean_exp.hpp>
-#include <draftproof/statistics/mass_groups.hpp>
+#include <draftproof/statistics/e_table.hpp>
+#include <draftproof/statistics/error_budget.hpp>
+#include <draftproof/statistics/row_groups.hpp>
+#include <draftproof/statistics/weighted_cells.hpp>
 
 namespace draftproof {
 namespace {

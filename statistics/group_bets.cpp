@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include <draftproof/statistics/log_mean_exp.hpp>
+#include <draftproof/statistics/error_budget.hpp>
 
 namespace draftproof {
 namespace {

@@ -6,9 +6,11 @@
 #include <numeric>
 #include <utility>
 
-#include <draftproof/statistics/log_mean_exp.hpp>
+#include <draftproof/statistics/audit_banks.hpp>
+#include <draftproof/statistics/error_budget.hpp>
 
 namespace draftproof {
+
 namespace {
 
 /// Neighbours are at most a factor of 2 apart: between them the better one grows with 8/9 of the entropy or more.
@@ -88,6 +90,108 @@ std::vector<SmallestFound> MovedMassBets::smallest(double log_threshold, double 
     if (best < 1) result.push_back({towards ? "to the most likely token" : "from the most likely token", best, 0});
   }
   return result;
+}
+
+// The cells of bets on moved mass, and their laws: declared in audit_banks.hpp.
+
+namespace {
+
+constexpr std::size_t verdict_cells = 7;
+using VerdictLaw = std::array<double, verdict_cells>;
+
+constexpr std::size_t cell_of(MovedVerdict verdict) { return static_cast<std::size_t>(verdict); }
+
+double summed(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+/// At most half of what there is moves.
+double clamped_share(double share, double top) { return std::clamp(share, -top / 2, (1 - top) / 2); }
+
+/// Sums over a pair of rows that the law of its verdicts follows from.
+struct VerdictSums {
+  double top = 0, top_q = 0, both = 0;  ///< over the most likely tokens: p, q, min(p, q)
+  double accepted = 0;                  ///< over the others: min(p, q)
+  double low = 0;                       ///< over the others with p < q: p
+};
+
+VerdictSums verdict_sums(const RowGroups& rows) {
+  VerdictSums pair{.top = rows.top.mass[0], .top_q = rows.top_q, .both = rows.top_overlap};
+  pair.accepted = std::max(rows.overlap - pair.both, 0.0);
+  for (std::size_t g = 0; g < ratio_groups / 2; ++g) pair.low += rows.ratio_p.mass[g];
+  if (pair.top < pair.top_q) pair.low = std::max(pair.low - pair.top, 0.0);
+  return pair;
+}
+
+/// After a share has moved; with share 0 the law of the rows.
+VerdictLaw verdict_law(const VerdictSums& pair, double share, bool drafts_have_law) {
+  const double after = pair.top + share, low = pair.low * share / (1 - pair.top);
+  const double both = pair.both + std::min(after, pair.top_q) - std::min(pair.top, pair.top_q);
+  VerdictLaw law{};
+  law[cell_of(MovedVerdict::rejected_for_top)] = std::max(after - both, 0.0);
+  law[cell_of(MovedVerdict::rejected_top)] = drafts_have_law ? std::max(pair.top_q - both, 0.0) : 0;
+  law[cell_of(MovedVerdict::accepted_top)] = std::max(both, 0.0);
+  law[cell_of(MovedVerdict::accepted)] = std::max(pair.accepted - low, 0.0);
+  law[cell_of(MovedVerdict::rejected)] = std::max(1 - summed(law), 0.0);
+  return law;
+}
+
+}  // namespace
+
+MovedMassBets moved_tokens(std::string name) { return {std::move(name), {"most likely token", "other tokens"}}; }
+
+void add_moved_token(MovedMassBets& bets, const RowGroups& rows, bool top, std::uint64_t record) {
+  const double mass = rows.top.mass[0];
+  if (!(mass < 1)) return;  // nothing can move
+  std::vector<double> moved;
+  for (const double share : MovedMassBets::shares()) {
+    const double after = mass + clamped_share(share, mass);
+    moved.insert(moved.end(), {after, 1 - after});
+  }
+  bets.add(rows.top.mass, rows.top.slack, moved, top ? 0 : 1, record);
+}
+
+MovedMassBets moved_verdicts(std::string name) {
+  return {std::move(name),
+          {"rejected, then the most likely token", "rejected: the most likely token", "rejected, other tokens",
+           "accepted: the most likely token", "accepted, other tokens", "most likely token, no draft",
+           "other tokens, no draft"}};
+}
+
+void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict verdict, bool drafts_have_law,
+                       std::uint64_t record) {
+  const double top = rows.top.mass[0];
+  if (!(top < 1)) return;
+  VerdictLaw mass{}, slack{};
+  std::vector<double> moved;
+  if (verdict == MovedVerdict::alone_top || verdict == MovedVerdict::alone) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      mass[cell_of(MovedVerdict::alone_top) + i] = rows.top.mass[i];
+      slack[cell_of(MovedVerdict::alone_top) + i] = rows.top.slack[i];
+    }
+    for (const double share : MovedMassBets::shares()) {
+      VerdictLaw law{};
+      law[cell_of(MovedVerdict::alone_top)] = top + clamped_share(share, top);
+      law[cell_of(MovedVerdict::alone)] = 1 - law[cell_of(MovedVerdict::alone_top)];
+      moved.insert(moved.end(), law.begin(), law.end());
+    }
+  } else {
+    const VerdictSums pair = verdict_sums(rows);
+    // Of several likeliest tokens one may be drafted and another emitted: then the draft is left out.
+    const bool drafts = drafts_have_law && !(pair.top > pair.both && pair.top_q > pair.both);
+    mass = verdict_law(pair, 0, drafts);
+    for (const double share : MovedMassBets::shares()) {
+      const VerdictLaw law = verdict_law(pair, clamped_share(share, top), drafts);
+      moved.insert(moved.end(), law.begin(), law.end());
+    }
+    // As in top_verdict_masses: what rounding moves of p and q on T moves each of their three cells by no more.
+    const double all_p = summed(rows.ratio_p.slack), all_q = summed(rows.ratio_q.slack);
+    const double of_top =
+        std::min(rows.top.slack[0] + all_p * top + rows.top_slack_q + all_q * pair.top_q, 2 * (all_p + all_q));
+    slack[cell_of(MovedVerdict::rejected_for_top)] = slack[cell_of(MovedVerdict::accepted_top)] = of_top;
+    slack[cell_of(MovedVerdict::rejected_top)] = drafts ? of_top : 0;
+    slack[cell_of(MovedVerdict::accepted)] = slack[cell_of(MovedVerdict::rejected)] = 2 * (all_p + all_q) - of_top;
+    if (verdict == MovedVerdict::rejected_top && !drafts) verdict = MovedVerdict::rejected;
+  }
+  bets.add(mass, slack, moved, static_cast<int>(verdict), record);
 }
 
 }  // namespace draftproof

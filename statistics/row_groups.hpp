@@ -23,10 +23,39 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include <draftproof/sim/device/host_device.hpp>
 
 namespace draftproof {
+
+// Contiguous groups of tokens of about equal target mass, in the order of a key. A deviation that follows the key
+// adds up in a few cells.
+//
+//   key    key           tokens are sorted by it, ascending, equal keys by id; no NaN
+//   p      target        target probabilities
+//   c      reached       sum of p up to and including a token
+//   m      groups        number of groups; token x is in group min(floor((c - p(x) / 2) m), m - 1)
+//
+// Cost: one sort.
+//
+// Correctness: groups are fixed before the first trial, so folded counts are counts of ordinary cells.
+
+inline constexpr int default_groups = 32;
+
+/// The group of every token, in [0, groups).
+std::vector<std::uint32_t> mass_groups(std::span<const double> key, std::span<const double> target,
+                                       int groups = default_groups);
+
+/// p / q for each token, infinity where q = 0. Most verifier errors follow this key.
+std::vector<double> ratio_key(std::span<const double> target, std::span<const double> proposal);
+
+/// Sums by group of probabilities (compensated).
+std::vector<double> folded(std::span<const std::uint32_t> group, std::span<const double> law,
+                           int groups = default_groups);
+/// Sums by group of counts.
+std::vector<std::uint64_t> folded(std::span<const std::uint32_t> group, std::span<const std::uint64_t> counts,
+                                  int groups = default_groups);
 
 inline constexpr int ratio_groups = 68, depth_groups = 64, id_groups = 32;
 
@@ -72,7 +101,7 @@ struct RowGroups {
   GroupMasses<id_groups> id_p, id_q;
   GroupMasses<2> top;  ///< tokens with the largest p; all others
   float largest_p = 0;
-  double overlap = 0;                       ///< sum of min(p, q), of a pair
+  double overlap = 0;  ///< sum of min(p, q), of a pair
   /// Of the tokens with the largest p: sum of min(p, q); sum of q, and its slack.
   double top_overlap = 0, top_q = 0, top_slack_q = 0;
 };

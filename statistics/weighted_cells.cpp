@@ -6,7 +6,7 @@
 #include <numbers>
 #include <utility>
 
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <draftproof/optimum/k_seq_root.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/studies/positions.hpp>

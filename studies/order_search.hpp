@@ -8,7 +8,7 @@
 //   greedy                greedy_drafts: enumeration of its program; it is the optimum of its law
 //
 // K-SEQ at its root has an irrational acceptance on most instances; the comparison with it is exact too
-// (optimum/k_seq_root.hpp).
+// (optimum/iid_acceptance.hpp).
 //
 // Cost: 0.2 ms per instance for closed forms; for one instance in twenty, of at most 256 draft tuples, programs are
 // enumerated too, in some 3 ms. The result depends on the seed and not on the number of threads, because instances

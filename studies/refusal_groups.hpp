@@ -19,7 +19,7 @@
 #include <vector>
 
 #include <draftproof/sim/distributions/ratio_table.hpp>
-#include <draftproof/statistics/mass_groups.hpp>
+#include <draftproof/statistics/row_groups.hpp>
 
 namespace draftproof {
 

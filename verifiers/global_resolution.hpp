@@ -19,9 +19,9 @@
 
 #include <memory>
 
-#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 #include <draftproof/verifiers/transport/resolution_plan.hpp>
 
 namespace draftproof::verifiers {

@@ -10,9 +10,9 @@
 // Correctness: the scheme is single-draft sampling with draft law q'.
 #pragma once
 
-#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::verifiers {
 

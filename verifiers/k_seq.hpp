@@ -20,7 +20,7 @@
 
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/rejection/k_seq_root.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::verifiers {
 

@@ -21,10 +21,9 @@
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder/plan.hpp>
-#include <draftproof/verifiers/ladder/plan_view.hpp>
 #include <draftproof/verifiers/ladder/residual.hpp>
-#include <draftproof/verifiers/ladder/uniform_choice.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
+#include <draftproof/verifiers/ladder/uniform_rest.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::verifiers {
 

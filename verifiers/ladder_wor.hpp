@@ -19,11 +19,11 @@
 
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/ladder.hpp>
+#include <draftproof/verifiers/ladder/coverage.hpp>
 #include <draftproof/verifiers/ladder/distinct_choice.hpp>
 #include <draftproof/verifiers/ladder/team_race.hpp>
 #include <draftproof/verifiers/ladder/uniform_rest.hpp>
-#include <draftproof/verifiers/ladder/wor_coverage.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::verifiers {
 

@@ -18,7 +18,7 @@
 
 #include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 #include <draftproof/verifiers/transport/transport_plan.hpp>
 
 namespace draftproof::verifiers {

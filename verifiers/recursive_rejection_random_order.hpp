@@ -6,7 +6,7 @@
 //   F        refusals.mass()     its sum
 //
 // Cost: a pick and a flip a test; a pass of O(K V) a refusal and one for the draw. Without passes if the sums of all
-// orders are kept for many trials (verifiers/rejection/residual_chain_plan.hpp: up to four proposals, or one for all
+// orders are kept for many trials (verifiers/rejection/residual_chain.hpp: up to four proposals, or one for all
 // drafts).
 // Acceptance: the mean of that of recursive_rejection_independent over all orders. Another draft can reduce
 // acceptance: p=(3 1)/4, q=(3 2)/5 accepts 17/20, with a second draft of (1 3)/4 27/32.
@@ -14,9 +14,9 @@
 // Correctness: every fixed order is exact, and so is a mean over an order drawn independently of the drafts.
 #pragma once
 
-#include <draftproof/sim/sampling/complement.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/rejection/residual_chain_plan.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::verifiers {
 

@@ -15,9 +15,9 @@
 
 #include <limits>
 
-#include <draftproof/sim/sampling/complement.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/rejection/last_draw.hpp>
+#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::verifiers {
 

@@ -20,7 +20,7 @@
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
 #include <draftproof/bench/read_floor.hpp>
-#include <draftproof/sim/distributions/logit_rows.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
 namespace draftproof::benchmarks {
@@ -117,20 +117,23 @@ struct Formats {
       const std::string size = "/" + std::to_string(vocabulary);
       for (const int drafts : {1, 4}) {
         const std::string name = "rows/" + format + "/recursive_rejection" + size + "/" + std::to_string(drafts);
-        benchmark::RegisterBenchmark(
-            name.c_str(), [vocabulary, drafts](benchmark::State& state) { rows<Entry>(state, vocabulary, drafts, 0); });
+        benchmark::RegisterBenchmark(name.c_str(), [vocabulary, drafts](benchmark::State& state) {
+          rows<Entry>(state, vocabulary, drafts, 0);
+        });
         benchmark::RegisterBenchmark((name + "/cold").c_str(), [vocabulary, drafts](benchmark::State& state) {
           rows<Entry>(state, vocabulary, drafts, cold_bytes);
         });
       }
       benchmark::RegisterBenchmark(("read/" + format + size).c_str(),
                                    [vocabulary](benchmark::State& state) { floor<Entry>(state, vocabulary, 0); });
-      benchmark::RegisterBenchmark(("read/" + format + size + "/cold").c_str(),
-                                   [vocabulary](benchmark::State& state) { floor<Entry>(state, vocabulary, cold_bytes); });
+      benchmark::RegisterBenchmark(
+          ("read/" + format + size + "/cold").c_str(),
+          [vocabulary](benchmark::State& state) { floor<Entry>(state, vocabulary, cold_bytes); });
       benchmark::RegisterBenchmark(("softmax/" + format + size).c_str(),
                                    [vocabulary](benchmark::State& state) { softmax<Entry>(state, vocabulary, 0); });
-      benchmark::RegisterBenchmark(("softmax/" + format + size + "/cold").c_str(),
-                                   [vocabulary](benchmark::State& state) { softmax<Entry>(state, vocabulary, cold_bytes); });
+      benchmark::RegisterBenchmark(
+          ("softmax/" + format + size + "/cold").c_str(),
+          [vocabulary](benchmark::State& state) { softmax<Entry>(state, vocabulary, cold_bytes); });
     }
   }
 
@@ -140,9 +143,11 @@ struct Formats {
     add_format<Half>("fp16");
     for (const simd::Width width : simd::widths)
       if (width <= simd::widest())
-        benchmark::RegisterBenchmark(("exp/" + std::string(simd::name_of(width))).c_str(), [width](benchmark::State& state) {
-          powers(state, [width](const auto& x, auto& out) { powers_of_e(x.data(), x.size(), out.data(), width); });
-        });
+        benchmark::RegisterBenchmark(
+            ("exp/" + std::string(simd::name_of(width))).c_str(), [width](benchmark::State& state) {
+              powers(state,
+                     [width](const auto& x, auto& out) { powers_of_e(x.data(), x.size(), out.data(), width); });
+            });
     benchmark::RegisterBenchmark("exp/libm", [](benchmark::State& state) {
       powers(state, [](const auto& x, auto& out) {
         for (std::size_t i = 0; i < x.size(); ++i) out[i] = std::exp(x[i]);

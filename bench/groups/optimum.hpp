@@ -20,9 +20,8 @@
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
 #include <draftproof/bench/radix_floor.hpp>
-#include <draftproof/optimum/exponential_clocks.hpp>
 #include <draftproof/optimum/fresh_scan.hpp>
-#include <draftproof/optimum/linear_program.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/verifiers/transport/transport_plan.hpp>
 

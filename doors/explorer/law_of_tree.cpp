@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof::doors {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <draftproof/doors/explorer/place_search.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof::doors {
 namespace {

@@ -19,9 +19,9 @@
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/statistics/count_models.hpp>
 #include <draftproof/statistics/e_table.hpp>
 #include <draftproof/statistics/error_budget.hpp>
-#include <draftproof/statistics/poisson_count.hpp>
 
 namespace draftproof::doors {
 

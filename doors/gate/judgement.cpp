@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <draftproof/doors/gate/law_text.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof::doors {
 

@@ -21,7 +21,7 @@
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/statistics/error_budget.hpp>
-#include <draftproof/statistics/gate_schedule.hpp>
+#include <draftproof/statistics/gate_suite.hpp>
 
 namespace draftproof::doors {
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/statistics/dirichlet_multinomial.hpp>
-#include <draftproof/statistics/log_mean_exp.hpp>
-#include <draftproof/statistics/mass_groups.hpp>
+#include <draftproof/statistics/count_models.hpp>
+#include <draftproof/statistics/error_budget.hpp>
+#include <draftproof/statistics/row_groups.hpp>
 
 namespace draftproof::doors {
 

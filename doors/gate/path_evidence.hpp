@@ -6,7 +6,7 @@
 //   tokens              a bet on X(c, .) for each c, weight 1/2 in all
 //   groups              a bet for each (c, d) on 32 groups along p / q, and one along p, weight 1/4 each in all
 //
-//   e         the weighted average of the bets (statistics/dirichlet_multinomial.hpp)
+//   e         the weighted average of the bets (statistics/count_models.hpp)
 //
 // Correctness: a lossless verifier that emits a token beyond a prefix draws it from the target after that prefix, whatever
 // was emitted before: the masses of the strings that begin with u x are those beyond u times p(x|u). Every bet multiplies

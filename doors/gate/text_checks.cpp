@@ -11,7 +11,6 @@
 
 #include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/statistics/error_budget.hpp>
-#include <draftproof/statistics/log_mean_exp.hpp>
 
 namespace draftproof::doors {
 

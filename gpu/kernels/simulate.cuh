@@ -15,7 +15,7 @@
 #include <draftproof/gpu/simulation/trial_block.cuh>
 #include <draftproof/gpu/tables/table_buffers.cuh>
 #include <draftproof/gpu/teams/warp_lanes.cuh>
-#include <draftproof/verifiers/ladder/plan_view.hpp>
+#include <draftproof/verifiers/ladder/plan.hpp>
 
 namespace draftproof::gpu {
 
@@ -106,8 +106,9 @@ template <class V, class D>
 void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& table, const TrialRange& range,
                      const DeviceCounts& counts, Stream stream) {
   using Plan = typename TrialPlan<V>::type;
-  static_assert(std::is_trivially_copyable_v<Plan> && std::is_trivially_copyable_v<V>,
-                "a plan that owns memory of the host cannot go into a kernel: say so in info.unsupported.device_trials");
+  static_assert(
+      std::is_trivially_copyable_v<Plan> && std::is_trivially_copyable_v<V>,
+      "a plan that owns memory of the host cannot go into a kernel: say so in info.unsupported.device_trials");
   check_drafts(V::info, D::info, table.device(), range.drafts);
   if (range.count == 0) return;
   const PlanCopy copy(stream);

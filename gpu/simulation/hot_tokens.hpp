@@ -12,7 +12,7 @@
 
 #include <draftproof/gpu/tables/trial_counts.cuh>
 #include <draftproof/sim/distributions/ratio_table_view.hpp>
-#include <draftproof/sim/sampling/top_k.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 
 namespace draftproof::gpu {
 

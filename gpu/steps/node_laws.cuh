@@ -18,7 +18,7 @@
 #include <draftproof/gpu/teams/team_rows.cuh>
 #include <draftproof/sim/trees/conditional_model.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
-#include <draftproof/verifiers/paths/greatest/order_passes.hpp>
+#include <draftproof/verifiers/paths/greatest/greatest_row.hpp>
 
 namespace draftproof::gpu {
 

@@ -2,7 +2,7 @@
 // all of them, and finds the least cut of each position.
 //
 //   symbol      code         meaning
-//   v(P, Q)     cut_value    cut of the tokens that remain: 1 + (1 - P) - (1 - Q)^K       (sim/numeric/cut_bound.hpp)
+//   v(P, Q)     cut_value    cut of the tokens that remain: 1 + (1 - P) - (1 - Q)^K       (sim/numeric/sums.hpp)
 //   (P_j, Q_j)  prefix       masses of a position's first j tokens by falling p / q, integers
 //   best        RunBest      least v of a run, the least j that attains it, and the number of tokens with p or q
 //
@@ -18,7 +18,7 @@
 #include <span>
 
 #include <draftproof/gpu/tables/ratio_keys.cuh>
-#include <draftproof/sim/numeric/cut_bound.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof::gpu {
 

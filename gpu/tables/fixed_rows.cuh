@@ -7,7 +7,7 @@
 //   h        note.heaviest   the most probable token, the first of equal ones
 //
 // Cost: one read of each row, and one of a few notes per row.
-// Correctness: this is quantise() (sim/sampling/quantised_row.hpp). The truncation is the same function, sums of
+// Correctness: this is quantise() (sim/sampling/weights.hpp). The truncation is the same function, sums of
 // integers do not depend on order, and floats compare as their doubles do. If the excess of the sum is greater than
 // the mass of the heaviest token, quantise() would give that token a negative mass; here the position gets a fault.
 #pragma once
@@ -17,7 +17,7 @@
 #include <draftproof/gpu/rows/distinct_rows.hpp>
 #include <draftproof/gpu/tables/grid.hpp>
 #include <draftproof/sim/device/host_device.hpp>
-#include <draftproof/sim/sampling/quantised_row.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
 
 namespace draftproof::gpu {
 

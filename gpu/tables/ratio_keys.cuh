@@ -6,7 +6,7 @@
 //   (P, Q)    SumPair         two sums that are formed together
 //
 // Correctness: non-negative doubles compare as their bits do, and a stable sort leaves equal ratios in the order of
-// their tokens, as sort_by_key does on the host (sim/numeric/radix_sort.hpp). Each row sums to exactly 2^62, so the
+// their tokens, as sort_by_key does on the host (sim/numeric/ratio_buckets.hpp). Each row sums to exactly 2^62, so the
 // running sum over all positions minus 2^62 per earlier position is the running sum of one position, modulo 2^64.
 #pragma once
 

@@ -23,7 +23,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/numeric/exp.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/token.hpp>
 

@@ -1,5 +1,5 @@
 // Passes of a team in the order of tokens in buckets of p / q: the device's form of
-// verifiers/paths/greatest/order_passes.hpp, with the same integers.
+// verifiers/paths/greatest/greatest_row.hpp, with the same integers.
 //
 //   symbol      code                  meaning                                                   shape
 //   bucket      mass(i)               p- and q-mass of a bucket, summed in the scratch          [2, count] sums
@@ -19,8 +19,8 @@
 #include <draftproof/gpu/row_view.hpp>
 #include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/gpu/teams/team_search.cuh>
+#include <draftproof/verifiers/paths/greatest/greatest_row.hpp>
 #include <draftproof/verifiers/paths/greatest/order_buckets.hpp>
-#include <draftproof/verifiers/paths/greatest/order_passes.hpp>
 
 namespace draftproof::gpu {
 

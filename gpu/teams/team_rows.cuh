@@ -26,10 +26,10 @@
 #include <draftproof/gpu/teams/team_sums.cuh>
 #include <draftproof/gpu/teams/team_workspace.cuh>
 #include <draftproof/sim/distributions/ratio_bins.hpp>
-#include <draftproof/sim/numeric/small_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
-#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
 
 namespace draftproof::gpu {
 
@@ -155,7 +155,7 @@ class TeamRows {
     return team_greatest(
         team_, vocabulary(), [this](const auto& visit) { this->for_own(visit); }, f, last);
   }
-  /// The scale of the weights of a row without some tokens (sim/numeric/small_sum.hpp): 1 while at least 1/16 is
+  /// The scale of the weights of a row without some tokens (sim/numeric/sums.hpp): 1 while at least 1/16 is
   /// left, or nothing; their total is then that of the last pass.
   DRAFTPROOF_DEVICE double remaining_scale(int k, const Token* seen, int n) const {
     passed_ = never;

@@ -19,7 +19,7 @@
 #include <draftproof/gpu/row_fault.hpp>
 #include <draftproof/gpu/teams/team.hpp>
 #include <draftproof/gpu/teams/team_search.cuh>
-#include <draftproof/sim/distributions/softmax_terms.hpp>
+#include <draftproof/sim/distributions/softmax.hpp>
 #include <draftproof/sim/numeric/exp.hpp>
 
 namespace draftproof::gpu {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include <draftproof/sim/device/host_device.hpp>
-#include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/numeric/exp.hpp>
 
 namespace draftproof::gpu {
 

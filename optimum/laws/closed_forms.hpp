@@ -3,11 +3,10 @@
 
 #include <algorithm>
 
-#include <draftproof/optimum/certain_acceptance.hpp>
-#include <draftproof/optimum/exponential_clocks.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/independent_bounds.hpp>
 #include <draftproof/optimum/law_optimum.hpp>
-#include <draftproof/optimum/one_free_draft.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/sim/drafters/fixed.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>
 

@@ -1,11 +1,71 @@
 #include <draftproof/optimum/paths/certify.hpp>
 
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
-#include <draftproof/optimum/paths/near_fraction.hpp>
+#include <draftproof/exact/rational.hpp>
 
 namespace draftproof {
+
+Rational rounded_down(const Rational& value) {
+  const BigRational big = value.big();
+  BigInteger scaled = big.numerator << 60, whole, remainder;
+  boost::multiprecision::divide_qr(scaled, big.denominator, whole, remainder);
+  if (remainder < 0) --whole;
+  return quotient(whole, BigInteger(1) << 60);
+}
+
+std::optional<Rational> short_fraction(double value) {
+  constexpr std::int64_t longest = std::int64_t{1} << 16;
+  if (!(std::abs(value) < 1024)) return std::nullopt;
+  std::int64_t before = 1, numerator = static_cast<std::int64_t>(std::floor(value));
+  std::int64_t denominator_before = 0, denominator = 1;
+  double rest = value - std::floor(value);
+  while (std::abs(static_cast<double>(numerator) / static_cast<double>(denominator) - value) > 1e-12) {
+    rest = 1 / rest;
+    if (!(rest <= longest)) return std::nullopt;
+    const auto whole = static_cast<std::int64_t>(std::floor(rest));
+    rest -= std::floor(rest);
+    const std::int64_t next = whole * denominator + denominator_before;
+    if (next > longest) return std::nullopt;
+    denominator_before = denominator;
+    denominator = next;
+    const std::int64_t numerator_next = whole * numerator + before;
+    before = numerator;
+    numerator = numerator_next;
+  }
+  return Rational(numerator, denominator);
+}
+
+OraclePlan::OraclePlan(const TreeLaw& law, const TreeCertificate& certificate) : extras(law.prefixes.size()) {
+  std::vector<Rational> accepted(law.prefixes.size());
+  for (std::size_t t = 0; t < law.trees.size(); ++t) {
+    const auto& [nodes, probability] = law.trees[t];
+    trees.emplace(nodes, t);
+    stops.push_back(certificate.stops[t]);
+    for (std::size_t j = 0; j < nodes.size(); ++j) {
+      accepted[static_cast<std::size_t>(nodes[j])] += stops[t][j];
+      stops[t][j] /= probability;
+    }
+  }
+  // The mass that stops at each prefix, before the mass of its children is added to make a(x).
+  const std::vector<Rational> own = accepted;
+  for (std::size_t i = law.prefixes.size() - 1; i > 0; --i)
+    accepted[static_cast<std::size_t>(law.prefixes[i].parent)] += accepted[i];
+  for (std::size_t i = 0; i < law.prefixes.size(); ++i) {
+    const TreeLaw::Prefix& prefix = law.prefixes[i];
+    prefixes.add(prefix.parent, prefix.token, static_cast<int>(i));
+    if (own[i] == 0) continue;
+    for (const Rational& p : prefix.target) extras[i].push_back(p * accepted[i] / own[i]);
+  }
+  for (std::size_t i = 1; i < law.prefixes.size(); ++i) {
+    const std::size_t parent = static_cast<std::size_t>(law.prefixes[i].parent);
+    if (own[parent] > 0) extras[parent][static_cast<std::size_t>(law.prefixes[i].token)] -= accepted[i] / own[parent];
+  }
+}
+
 namespace {
 
 using Plan = std::vector<std::vector<Rational>>;

@@ -13,9 +13,111 @@
 // Source: derived here.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include <draftproof/exact/rational.hpp>
 #include <draftproof/optimum/paths/tree_certificate.hpp>
+#include <draftproof/sim/info.hpp>
 
 namespace draftproof {
+
+// Fractions near a double: the largest multiple of 2^-60 that does not exceed it, and the first convergent of its
+// continued fraction that is close enough. The latter recovers 131/81 from a solver's 1.61728395061728.
+
+/// The largest multiple of 2^-60 that is at most `value`.
+Rational rounded_down(const Rational& value);
+
+/// The fraction with a denominator of at most 2^16 within 1e-12 of `value`; nothing if there is none. Two such
+/// fractions are at least 2^-32 apart, so it is unique. About one value in a hundred has one by coincidence.
+std::optional<Rational> short_fraction(double value);
+
+// The verifier that attains the optimum of a drafted tree. It is a yardstick and not a product, because it needs the
+// law of all trees. It is made from a solved plan for one law, so it is not registered by name.
+//
+//   w(T, n)   certificate.stops     probability of drafting T and stopping at n
+//   a(x)                            sum of w at x and below
+//   stop      oracle table          at n in T with w(T, n) / Pr(T)
+//   extra     oracle table          y with probability (p(y|n) a(n) - a(ny)) / (a(n) - sum of a(ny))
+//
+// Cost: exponential to make (tree_program.hpp); one look-up, a flip a node and a draw to run.
+//
+// Correctness: for every feasible plan, not only the best. A step that continues beyond x has y next with probability
+// a(xy) through deeper nodes, and with the rest of p(y|x) a(x) through the extra token: p(y|x) a(x) in all. A
+// certificate's plan is feasible in fractions, so the oracle is exactly lossless.
+//
+// Source: derived here.
+
+/// The plan as conditional laws in fractions; rounding them causes no cancellation.
+struct OraclePlan {
+  OraclePlan(const TreeLaw& law, const TreeCertificate& certificate);
+
+  PrefixIndex prefixes;
+  std::map<std::vector<int>, std::size_t> trees;
+  std::vector<std::vector<Rational>> stops;   ///< law of the stop on each tree, in the order of its nodes
+  std::vector<std::vector<Rational>> extras;  ///< law of the extra token at each prefix; empty if nothing stops there
+};
+
+/// The same laws in the scalar of an interpreter.
+template <class Scalar>
+struct OracleTable {
+  std::shared_ptr<const OraclePlan> plan;
+  std::vector<std::vector<Scalar>> stops, extras;
+};
+
+struct LpOracle {
+  static constexpr Info info{.name = "lp_oracle",
+                             .summary = "stop where an optimal plan for the law of all trees says",
+                             .source = "derived here",
+                             .unsupported = {.fresh = "the plan enumerates the trees of one context",
+                                             .device = "the plan enumerates the trees of one context"}};
+
+  std::shared_ptr<const OraclePlan> plan;
+
+  template <class L>
+  auto prepare(const ConditionalModel<L>&, const TreeShape&) const {
+    using Scalar = typename L::Scalar;
+    const auto rounded = [](const std::vector<std::vector<Rational>>& exact) {
+      std::vector<std::vector<Scalar>> rows;
+      for (const std::vector<Rational>& from : exact) {
+        rows.emplace_back();
+        for (const Rational& value : from) rows.back().push_back(static_cast<Scalar>(value));
+      }
+      return rows;
+    };
+    return OracleTable<Scalar>{plan, rounded(plan->stops), rounded(plan->extras)};
+  }
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, const OracleTable<typename L::Scalar>& table, R& random) const {
+    using Scalar = typename L::Scalar;
+    const std::vector<int> nodes = table.plan->prefixes.nodes_of(at.tree());
+    const auto tree = table.plan->trees.find(nodes);
+    if (tree == table.plan->trees.end()) throw std::logic_error("lp_oracle: a tree that its plan does not know");
+    const std::vector<Scalar>& stops = table.stops[tree->second];
+    // The remaining share after j nodes, summed from the end so that the last node with a share is certain.
+    std::vector<Scalar> left(stops.size());
+    Scalar sum{0};
+    for (std::size_t j = stops.size(); j-- > 0;) left[j] = sum += stops[j];
+    std::size_t j = 0;
+    while (!(stops[j] > Scalar{0}) || !random.flip(stops[j], left[j])) ++j;
+    const std::vector<Scalar>& extra = table.extras[static_cast<std::size_t>(nodes[j])];
+    const int u = node_of(at.tree(), *table.plan, nodes[j]);
+    return {u, random.emit(at.laws(u).weights([&extra](Token y) { return extra[static_cast<std::size_t>(y)]; }))};
+  }
+
+ private:
+  static int node_of(const DraftTree& tree, const OraclePlan& plan, int prefix) {
+    std::vector<int> numbers(static_cast<std::size_t>(tree.size()));
+    for (int u = 0; u < tree.size(); ++u) {
+      const int parent = u == DraftTree::root ? -1 : numbers[static_cast<std::size_t>(tree.parent(u))];
+      numbers[static_cast<std::size_t>(u)] = plan.prefixes.find(parent, tree.token(u));
+      if (numbers[static_cast<std::size_t>(u)] == prefix) return u;
+    }
+    throw std::logic_error("lp_oracle: a prefix that is not in the tree");
+  }
+};
 
 /// A solver's proposal. Only its shape must be right.
 struct TreeProposal {

@@ -2,10 +2,69 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include <draftproof/optimum/paths/tree_program.hpp>
 
 namespace draftproof {
+
+namespace {
+
+/// The law of the stop of block verification on one path, given that the path was drafted. Test i > 0 succeeds with
+/// s / (s + q - a) at the i-th prefix, where s is its own share of a. At the end of the path s = a, so this is a / q.
+std::vector<Rational> stops_on(const TreeLaw& law, const std::vector<int>& path, const std::vector<Rational>& drafted,
+                               const std::vector<Rational>& accepted, const std::vector<Rational>& own) {
+  std::vector<Rational> stops(path.size());
+  Rational left = 1;
+  for (std::size_t j = path.size() - 1; j > 0; --j) {
+    if (law.prefixes[index(path[j])].parent != path[j - 1])
+      throw std::invalid_argument("block optimum: a tree is not a path");
+    const std::size_t i = index(path[j]);
+    const Rational refused = drafted[i] - accepted[i], sum = own[i] + refused;
+    // If all is accepted and nothing stops here, the deeper test succeeded with certainty.
+    stops[j] = sum == 0 ? Rational(0) : Rational(left * own[i] / sum);
+    left -= stops[j];
+  }
+  stops[0] = left;
+  return stops;
+}
+
+}  // namespace
+
+TreeCertificate block_optimum(const TreeLaw& law) {
+  const std::size_t prefixes = law.prefixes.size();
+  const std::vector<Rational> drafted = reach(law);
+  std::vector<Rational> accepted(prefixes), own(prefixes), gain(prefixes), prices(prefixes);
+  std::vector<char> limited(prefixes, 0);
+  accepted[0] = own[0] = 1;
+  TreeCertificate certificate{0, 0, {}, {}};
+  for (std::size_t i = 1; i < prefixes; ++i) {
+    const std::size_t parent = index(law.prefixes[i].parent);
+    const Rational offered = law.step(i) * accepted[parent];
+    limited[i] = offered < drafted[i];
+    accepted[i] = own[i] = limited[i] ? offered : drafted[i];
+    own[parent] -= accepted[i];
+    certificate.lower += accepted[i];
+  }
+  // The mean over paths of the sum of V over the prefixes that the draft limits, and V() - 1.
+  for (std::size_t i = prefixes - 1; i > 0; --i) {
+    gain[i] += 1;
+    if (limited[i]) {
+      prices[i] = gain[i];
+      gain[index(law.prefixes[i].parent)] += law.step(i) * gain[i];
+    } else {
+      certificate.upper += drafted[i] * gain[i];
+    }
+  }
+  certificate.upper += gain[0];
+  certificate.prices = std::move(prices);
+  for (const TreeLaw::Tree& tree : law.trees) {
+    certificate.stops.push_back(stops_on(law, tree.nodes, drafted, accepted, own));
+    for (Rational& stop : certificate.stops.back()) stop *= tree.probability;
+  }
+  return certificate;
+}
+
 namespace {
 
 // The conversion may round to either side by less than one unit in the last place.

@@ -18,11 +18,133 @@
 // Source: derived in docs/optimum.md, "Trees".
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include <draftproof/optimum/paths/tree_law.hpp>
+#include <draftproof/exact/rational.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof {
+
+// The law of the drafted tree as optima need it: the possible prefixes, the target's law after each, and the
+// probability of every set of prefixes. An enumeration of a drafter passes its trees in one by one.
+//
+//   x            prefixes[i]              a prefix; 0 is the empty one, parents come before their children
+//   p(.|x)       prefixes[i].target       law of the token after x
+//   T            trees[t].nodes           set of prefixes in ascending order, closed under taking parents
+//   Pr(T)        trees[t].probability     its probability; the sum is 1
+//
+// Cost: one look-up a node. All numbers are fractions. Doubles are taken as exact fractions and divided by their sum,
+// so that each law sums to 1.
+//
+// Correctness: trees with equal nodes are merged. Given the nodes, the order and multiplicity of the draws are
+// independent of the target, so a rule that reads them can be replaced by one that draws them anew.
+
+/// Converts a number of a prefix, tree or depth (int) to a container index.
+inline std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+struct TreeLaw {
+  struct Prefix {
+    int parent;  ///< -1 for the empty prefix
+    Token token;
+    int depth;
+    std::vector<Rational> target;
+  };
+  struct Tree {
+    std::vector<int> nodes;
+    Rational probability;
+  };
+
+  std::vector<Prefix> prefixes;
+  std::vector<Tree> trees;
+
+  /// p(y|x) for the last token y of prefix `i`; `i` is not the empty prefix.
+  const Rational& step(std::size_t i) const {
+    const Prefix& prefix = prefixes[i];
+    return prefixes[static_cast<std::size_t>(prefix.parent)].target[static_cast<std::size_t>(prefix.token)];
+  }
+  /// Total number of nodes of all trees: the size of a linear program.
+  std::size_t nodes() const {
+    std::size_t count = 0;
+    for (const Tree& tree : trees) count += tree.nodes.size();
+    return count;
+  }
+};
+
+/// For every prefix i, the probability that the tree contains it.
+std::vector<Rational> reach(const TreeLaw& law);
+
+/// Divides the weights by their sum if it is not 1.
+void normalise(std::vector<Rational>& weights);
+
+/// Assigns numbers to prefixes as trees arrive.
+class PrefixIndex {
+ public:
+  /// The number of the prefix that extends `parent` by `x`, or -1.
+  int find(int parent, Token x) const {
+    const auto found = children_.find({parent, x});
+    return found == children_.end() ? -1 : found->second;
+  }
+  /// Records `number` for the prefix that extends `parent` by `x`.
+  void add(int parent, Token x, int number) { children_.emplace(std::pair(parent, x), number); }
+
+  /// Numbers of the nodes of `tree` in ascending order; empty if one of them is unknown.
+  std::vector<int> nodes_of(const DraftTree& tree) const;
+
+ private:
+  std::map<std::pair<int, Token>, int> children_;
+};
+
+/// Collects the trees of an enumeration. It is callable, so it can be the enumeration's sink.
+template <class L>
+class TreeLawBuilder {
+ public:
+  explicit TreeLawBuilder(const ConditionalModel<L>& conditionals) : conditionals_{conditionals} {}
+
+  /// Adds one tree with its probability; trees of probability 0 are ignored.
+  template <class Weight>
+  void operator()(const DraftTree& tree, const Weight& probability) {
+    if (!(probability > Weight(0))) return;
+    std::vector<int> numbers(static_cast<std::size_t>(tree.size()));
+    for (int u = 0; u < tree.size(); ++u) numbers[static_cast<std::size_t>(u)] = number(tree, u, numbers);
+    std::sort(numbers.begin(), numbers.end());
+    trees_.try_emplace(std::move(numbers), 0).first->second += Rational(probability);
+  }
+
+  /// The law of the collected trees, normalised.
+  TreeLaw law() const {
+    TreeLaw law{prefixes_, {}};
+    std::vector<Rational> probabilities;
+    for (const auto& [nodes, probability] : trees_) probabilities.push_back(probability);
+    normalise(probabilities);
+    std::size_t t = 0;
+    for (const auto& [nodes, probability] : trees_) law.trees.push_back({nodes, probabilities[t++]});
+    return law;
+  }
+
+ private:
+  /// The number of node u. `numbers` holds those of the earlier nodes, including its parent.
+  int number(const DraftTree& tree, int u, const std::vector<int>& numbers) {
+    const int parent = u == DraftTree::root ? -1 : numbers[static_cast<std::size_t>(tree.parent(u))];
+    if (const int known = index_.find(parent, tree.token(u)); known >= 0) return known;
+    const L& laws = conditionals_.laws(tree.context(u));
+    std::vector<Rational> row;
+    for (Token x = 0; x < laws.vocabulary(); ++x) row.emplace_back(laws.target(x));
+    normalise(row);
+    const int fresh = static_cast<int>(prefixes_.size());
+    prefixes_.push_back({parent, tree.token(u), tree.depth(u), std::move(row)});
+    index_.add(parent, tree.token(u), fresh);
+    return fresh;
+  }
+
+  const ConditionalModel<L>& conditionals_;
+  PrefixIndex index_;
+  std::vector<TreeLaw::Prefix> prefixes_;
+  std::map<std::vector<int>, Rational> trees_;
+};
 
 /// The knowledge of the verifier: the tree and the laws, or also the target's tokens.
 enum class Sight {

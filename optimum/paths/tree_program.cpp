@@ -2,9 +2,143 @@
 
 #include <ClpSimplex.hpp>
 #include <ClpSolve.hpp>
+#include <cmath>
 #include <stdexcept>
 
 namespace draftproof {
+
+namespace {
+
+/// Violations below this are accepted; the few binding antichains each contribute at most this error.
+constexpr double tolerance = 1e-11;
+constexpr std::size_t rows_a_round = 64;
+
+struct Violated {
+  double excess, limit;
+  std::vector<int> antichain;
+};
+
+}  // namespace
+
+Meets meets_of(const TreeLaw& law) {
+  struct Tree {
+    std::vector<char> holds;
+    double probability;
+  };
+  std::vector<Tree> trees;
+  for (const TreeLaw::Tree& tree : law.trees) {
+    trees.push_back({std::vector<char>(law.prefixes.size(), 0), static_cast<double>(tree.probability)});
+    for (const int node : tree.nodes) trees.back().holds[index(node)] = 1;
+  }
+  return [trees = std::move(trees)](std::span<const int> antichain) {
+    double chance = 0;
+    for (const Tree& tree : trees)
+      for (const int i : antichain)
+        if (tree.holds[index(i)]) {
+          chance += tree.probability;
+          break;
+        }
+    return chance;
+  };
+}
+
+Meets meets_of_paths(const TreeLaw& path, int drafts) {
+  std::vector<double> q;
+  for (const Rational& chance : reach(path)) q.push_back(static_cast<double>(chance));
+  return [q = std::move(q), drafts](std::span<const int> antichain) {
+    double sum = 0;
+    for (const int i : antichain) sum += q[index(i)];
+    return 1 - std::pow(std::max(0.0, 1 - sum), drafts);
+  };
+}
+
+void for_each_antichain(const TreeLaw& law, const std::function<void(std::span<const int>)>& visit) {
+  // Prefixes in preorder, with the end of each one's descendants: after a prefix is taken, its descendants are
+  // skipped.
+  std::vector<std::vector<int>> children(law.prefixes.size());
+  for (std::size_t i = 1; i < law.prefixes.size(); ++i)
+    children[index(law.prefixes[i].parent)].push_back(static_cast<int>(i));
+  std::vector<int> order;
+  std::vector<std::size_t> end;
+  const std::function<void(int)> walk = [&](int i) {
+    const std::size_t place = order.size();
+    order.push_back(i);
+    end.push_back(0);
+    for (const int child : children[index(i)]) walk(child);
+    end[place] = order.size();
+  };
+  walk(0);
+  std::vector<int> taken;
+  const std::function<void(std::size_t)> choose = [&](std::size_t place) {
+    for (; place < order.size(); ++place) {
+      taken.push_back(order[place]);
+      visit(taken);
+      choose(end[place]);
+      taken.pop_back();
+    }
+  };
+  choose(1);
+}
+
+double antichain_count(const TreeLaw& law, double most) {
+  // Per prefix: the number of antichains among its descendants, including the empty one. It is the product over
+  // children of (the child's number + 1).
+  std::vector<double> count(law.prefixes.size(), 1);
+  for (std::size_t i = law.prefixes.size() - 1; i > 0; --i)
+    count[index(law.prefixes[i].parent)] = std::min(most + 2, count[index(law.prefixes[i].parent)] * (count[i] + 1));
+  return std::min(most + 1, count[0] - 1);
+}
+
+std::optional<double> antichain_optimum(const TreeLaw& law, const Meets& meets, double most) {
+  if (antichain_count(law, most) > most) return std::nullopt;
+  const int columns = static_cast<int>(law.prefixes.size()) - 1;  // prefix i is column i - 1
+  if (columns == 0) return 0;
+  ClpSimplex simplex;
+  simplex.setLogLevel(0);
+  simplex.resize(0, columns);
+  simplex.setOptimizationDirection(-1);  // maximise
+  simplex.setPrimalTolerance(1e-11);
+  simplex.setDualTolerance(1e-11);
+  for (int i = 1; i <= columns; ++i) {
+    const int parent = law.prefixes[index(i)].parent;
+    const double p = static_cast<double>(law.step(index(i)));
+    simplex.setObjectiveCoefficient(i - 1, 1);
+    simplex.setColumnBounds(i - 1, 0, 1);
+    const int places[]{i - 1, parent - 1};
+    const double values[]{1, -p};
+    // a of the empty prefix is 1 and has no column. The limits of the first tokens are rows nevertheless: Clp 1.17
+    // crashes on a program without rows.
+    simplex.addRow(parent == 0 ? 1 : 2, places, values, -COIN_DBL_MAX, parent == 0 ? p : 0);
+  }
+  for (int round = 0; round < 10'000; ++round) {
+    simplex.dual();
+    if (!simplex.isProvenOptimal()) throw std::runtime_error("antichain program: Clp found no optimum");
+    const double* accepted = simplex.primalColumnSolution();
+    std::vector<Violated> worst;
+    const auto milder = [](const Violated& a, const Violated& b) { return a.excess > b.excess; };
+    for_each_antichain(law, [&](std::span<const int> antichain) {
+      double sum = 0;
+      for (const int i : antichain) sum += accepted[i - 1];
+      const double limit = meets(antichain), excess = sum - limit;
+      if (excess <= tolerance || (worst.size() == rows_a_round && excess <= worst.front().excess)) return;
+      if (worst.size() == rows_a_round) {
+        std::pop_heap(worst.begin(), worst.end(), milder);
+        worst.pop_back();
+      }
+      worst.push_back({excess, limit, {antichain.begin(), antichain.end()}});
+      std::push_heap(worst.begin(), worst.end(), milder);
+    });
+    if (worst.empty()) return simplex.objectiveValue();
+    for (Violated& row : worst) {
+      for (int& i : row.antichain) --i;
+      const std::vector<double> ones(row.antichain.size(), 1);
+      simplex.addRow(static_cast<int>(row.antichain.size()), row.antichain.data(), ones.data(), -COIN_DBL_MAX,
+                     row.limit);
+    }
+  }
+  throw std::runtime_error("antichain program: no end of violated antichains");
+}
+
 namespace {
 
 /// A sparse matrix, built column by column.

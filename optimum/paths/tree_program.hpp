@@ -16,9 +16,45 @@
 // Source: derived in docs/optimum.md, "Trees".
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <span>
+
 #include <draftproof/optimum/paths/certify.hpp>
+#include <draftproof/optimum/paths/tree_certificate.hpp>
 
 namespace draftproof {
+
+// The optimum of a drafted tree without enumerating trees. The feasible acceptances depend on the draft only through
+// the probability that the tree meets a set of prefixes.
+//
+//   S              antichain       prefixes of which none is a prefix of another
+//   h(S)           meets           probability that the tree contains one of them; K i.i.d. paths: 1 - (1 - q(S))^K
+//   a(x)                           the program's columns; it maximises their sum over x != ()
+//   limits                         a(xy) <= p(y|x) a(x); sum of a(x) over x in S <= h(S) for every antichain S
+//
+// Cost: the number of antichains, 1 + c^V a level (2, 5, 26, 677, 458330 for V = 2; 2, 9, 730 for V = 3; 2, 17,
+// 83522 for V = 4), each evaluated a few times. The program contains the binding ones.
+//
+// Source: derived in docs/optimum.md, "Trees", by Hall's theorem. It is an independent check of tree_program.hpp; for
+// i.i.d. paths it needs no enumeration of trees.
+
+/// The probability to meet an antichain, given by the numbers of its prefixes.
+using Meets = std::function<double(std::span<const int> antichain)>;
+
+/// For the trees of the law, all of which it sums over.
+Meets meets_of(const TreeLaw& law);
+/// For K independent paths, each with the law `path`.
+Meets meets_of_paths(const TreeLaw& path, int drafts);
+
+/// Calls `visit` for every non-empty antichain of non-empty prefixes.
+void for_each_antichain(const TreeLaw& law, const std::function<void(std::span<const int>)>& visit);
+/// The number of antichains that for_each_antichain visits, capped at `most` + 1.
+double antichain_count(const TreeLaw& law, double most);
+
+/// The optimum within 1e-9, in accepted tokens; nothing if there are more than `most` antichains. Only the prefixes
+/// of `law` are read. Throws: std::runtime_error if Clp finds no optimum or the rounds do not end.
+std::optional<double> antichain_optimum(const TreeLaw& law, const Meets& meets, double most = 200'000);
 
 /// The solver's uncertified solution. Throws: std::runtime_error if Clp finds no optimum.
 TreeProposal solve_tree_program(const TreeLaw& law, Sight sight);

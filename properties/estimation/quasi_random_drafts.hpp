@@ -15,7 +15,7 @@
 
 #include <draftproof/properties/estimation/ratio_quantile.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
-#include <draftproof/sim/sampling/complement.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 
 namespace draftproof {
 

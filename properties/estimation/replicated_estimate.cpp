@@ -8,7 +8,7 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof {

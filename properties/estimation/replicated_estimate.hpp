@@ -26,8 +26,8 @@
 
 #include <draftproof/properties/estimation/quasi_random_drafts.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
-#include <draftproof/statistics/control_sums.hpp>
-#include <draftproof/statistics/interval.hpp>
+#include <draftproof/statistics/control_variates.hpp>
+#include <draftproof/statistics/sample_size.hpp>
 #include <draftproof/statistics/sobol.hpp>
 
 namespace draftproof {

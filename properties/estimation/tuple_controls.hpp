@@ -14,9 +14,9 @@
 #include <vector>
 
 #include <draftproof/properties/estimation/quasi_random_drafts.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
-#include <draftproof/statistics/control_sums.hpp>
-#include <draftproof/statistics/mass_groups.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
+#include <draftproof/statistics/control_variates.hpp>
+#include <draftproof/statistics/row_groups.hpp>
 
 namespace draftproof {
 

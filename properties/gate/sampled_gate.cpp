@@ -10,9 +10,8 @@
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/sampled_trials.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
+#include <draftproof/statistics/count_models.hpp>
 #include <draftproof/statistics/error_budget.hpp>
-#include <draftproof/statistics/log_mean_exp.hpp>
-#include <draftproof/statistics/poisson_count.hpp>
 #include <draftproof/statistics/sample_size.hpp>
 
 namespace draftproof {

@@ -20,7 +20,6 @@
 
 #include <draftproof/properties/simulation/trial_device.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
-#include <draftproof/statistics/gate_schedule.hpp>
 #include <draftproof/statistics/gate_suite.hpp>
 
 namespace draftproof {
@@ -32,7 +31,7 @@ struct SampledGateOptions {
   /// Total variation that is found in any shape with probability 0.99, by a plan; the trials then follow from the
   /// target. 0: `trials` as they are.
   double distance = 0;
-  double alpha = 1e-9;     ///< probability of a false alarm of this gate
+  double alpha = 1e-9;  ///< probability of a false alarm of this gate
   std::uint64_t seed = 1;
   std::uint64_t first = 0;  ///< address of the first trial; each position has its own trials
   int threads = 0;          ///< 0: all processors

@@ -16,7 +16,7 @@
 #include <draftproof/properties/gate/trace_audit.hpp>
 #include <draftproof/properties/gate/trace_groups.hpp>
 #include <draftproof/statistics/audit_banks.hpp>
-#include <draftproof/statistics/log_mean_exp.hpp>
+#include <draftproof/statistics/error_budget.hpp>
 
 namespace draftproof {
 

@@ -1,4 +1,4 @@
-// The oracle (optimum/paths/lp_oracle.hpp) for several starts, each with an optimal plan for the trees drafted there.
+// The oracle (optimum/paths/certify.hpp) for several starts, each with an optimal plan for the trees drafted there.
 // It is the row of the survey that attains the optimum shown beside it.
 //
 //   plans[c]   the plan for trees drafted from context c
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/optimum/paths/lp_oracle.hpp>
+#include <draftproof/optimum/paths/certify.hpp>
 
 namespace draftproof {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include <draftproof/optimum/paths/lp_oracle.hpp>
+#include <draftproof/optimum/paths/certify.hpp>
 #include <draftproof/optimum/paths/path_bounds.hpp>
 #include <draftproof/optimum/paths/tree_program.hpp>
 #include <draftproof/properties/paths/step_law.hpp>

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include <draftproof/sim/components/normalised_row.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/components/target_filters.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <draftproof/properties/subjects/any_verifier.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof {
 

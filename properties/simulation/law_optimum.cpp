@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include <draftproof/optimum/certain_acceptance.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/properties/prover/registry.hpp>

@@ -9,9 +9,7 @@
 #include <draftproof/properties/subjects/any_verifier.hpp>
 #include <draftproof/sim/random/batched_philox.hpp>
 #include <draftproof/sim/trials/deferred_emits.hpp>
-#include <draftproof/sim/trials/lazy_drafts.hpp>
-#include <draftproof/sim/trials/residual_cache.hpp>
-#include <draftproof/sim/trials/speculative_flips.hpp>
+#include <draftproof/sim/trials/run_trials.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof {
@@ -59,7 +57,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
       std::same_as<L, RatioTable> && V::info.sequential && V::info.claims.flag_is_membership;
 
   /// Decides on guessed flips, and decides again the trials where a guess was wrong
-  /// (sim/trials/speculative_flips.hpp).
+  /// (sim/trials/deferred_emits.hpp).
   void decide_sequentially(const TrialBatch& batch, Verdict* verdicts) const {
     ResidualCache<L> cache(laws_, shared_guide_);
     DeferredEmits deferred(verdicts);
@@ -92,7 +90,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   }
 
   /// Decides the trials of `words`: those from `start` on, or those at `places`. Writes the trials with a wrong guess
-  /// to `open` and returns their number. Promised drafts may be unavailable (sim/trials/lazy_drafts.hpp). Not
+  /// to `open` and returns their number. Promised drafts may be unavailable (sim/trials/deferred_emits.hpp). Not
   /// inlined, so that the state of a trial stays in registers.
   template <bool guess, bool in_part>
   [[gnu::noinline]] int decide_group(const TrialBatch& batch, int start, const int* places, PhiloxBatch& words,

@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <draftproof/sim/components/masked_row.hpp>
 #include <draftproof/sim/components/ragged_batch.hpp>
+#include <draftproof/sim/components/target_filters.hpp>
 
 namespace draftproof {
 

@@ -11,14 +11,35 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include <draftproof/sim/components/first_word.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {
+
+// The first of all 64-bit words at which a monotone condition becomes true: the boundary between the words of two
+// tokens in a sampler of one word.
+//
+// Cost: 65 calls.
+// Correctness: exact for conditions that stay true once they are true; nothing else is assumed of them.
+
+/// The first word in low .. high for which the condition is true; nothing if it is false at `high`.
+template <class Condition>
+std::optional<std::uint64_t> first_word(const Condition& condition, std::uint64_t low = 0,
+                                        std::uint64_t high = ~std::uint64_t{0}) {
+  if (!condition(high)) return std::nullopt;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (condition(middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
 
 /// The three places; a wrong sampler replaces one of them.
 struct InverseCdfSteps {

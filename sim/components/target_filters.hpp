@@ -20,11 +20,116 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
+#include <draftproof/sim/numeric/sums.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {
+
+// The input of a source of target rows: the model's weights at every position of a drafted chain, and the settings of
+// one request. All are integers, so rows in fractions can be compared with `==`.
+//
+//   w        weight       exp(logit / grain): the grain-th root of a token's weight before any setting, as bias and penalty
+//   1/T      coldness     inverse temperature in units of 1 / grain: exponent of the roots; 0 is temperature 0, the most
+//                         probable token; grain is temperature 1, grain + 1 just below it
+//   c        count        occurrences of a token in the text before a position, committed and drafted
+//   d        penalty      weights are divided by d once for each occurrence
+
+/// Which of an engine's implementations runs; all of them must give the same rows.
+enum class TargetBackend { specialised, generic };
+
+struct TargetRequest {
+  std::vector<std::vector<int>> weights;  ///< L + 1 rows of V: at each draft position, then the bonus row
+  std::vector<Token> committed;           ///< text before the first draft
+  int coldness = 1, grain = 1;
+  int top_k = 0;           ///< 0: off; among equal weights the lowest ids stay
+  int min_p_over = 0;      ///< removes tokens below 1/min_p_over of the largest weight; 0: off
+  int top_p = 0;           ///< per cent of the mass that the most probable tokens must have together; 0: off
+  int typical_p = 0;       ///< the same in the order of typical-p; 0: off
+  bool joint = false;      ///< filters all see the row before them, and not what the others leave of it
+  bool cold_last = false;  ///< filters see the row at temperature 1, and the temperature follows them
+  std::vector<int> bias;   ///< factor for each token; empty: off
+  int penalty = 1;
+  std::vector<std::vector<int>> masks;  ///< L + 1 rows of 0 and 1; empty: off
+  TargetBackend backend = TargetBackend::specialised;
+
+  int vocabulary() const { return static_cast<int>(weights.front().size()); }
+  int drafts() const { return static_cast<int>(weights.size()) - 1; }
+  bool operator==(const TargetRequest&) const = default;
+};
+
+// Weights divided by their sum, in double: the input of tables of probabilities.
+//
+// Cost: two passes. The sum is compensated, so its error does not grow with V.
+
+inline std::vector<double> normalised_row(std::span<const double> weights) {
+  const double total = compensated_sum(weights);
+  std::vector<double> row;
+  row.reserve(weights.size());
+  for (const double weight : weights) row.push_back(weight / total);
+  return row;
+}
+
+// A row of target weights under its support mask, and weights over tokens for a random source.
+//
+//   w      MaskedRow(x)     weight of token x, 0 where the mask is 0
+//
+// Cost: a pass for the total, another for a draw.
+// Correctness: a draw divides by the total and then adds in fixed point, so the token depends on the row and the word
+// only.
+
+class MaskedRow {
+ public:
+  MaskedRow(const float* weights, const std::uint8_t* mask, int vocabulary)
+      : weights_{weights}, mask_{mask}, vocabulary_{vocabulary} {}
+
+  double operator()(Token x) const { return mask_ && mask_[x] == 0 ? 0.0 : static_cast<double>(weights_[x]); }
+
+  /// The sum of the weights. Exact if they are integers; the order of the sum does not matter then.
+  double total() const {
+    double total = 0;
+    for (Token x = 0; x < vocabulary_; ++x) total += (*this)(x);
+    return total;
+  }
+  /// Whether the row is a law up to its sum: no weight negative, infinite or NaN, and one positive.
+  bool sound() const {
+    for (Token x = 0; x < vocabulary_; ++x)
+      if (!(weights_[x] >= 0) || std::isinf(weights_[x])) return false;
+    return total() > 0;
+  }
+
+ private:
+  const float* weights_;
+  const std::uint8_t* mask_;
+  int vocabulary_;
+};
+
+/// Non-negative weights of any scale over 0 .. size - 1.
+template <class F>
+class ScaledWeights {
+ public:
+  ScaledWeights(int size, F f) : size_{size}, f_{f} {}
+
+  Token draw(std::uint64_t word) const {
+    double total = 0;
+    for (Token x = 0; x < size_; ++x) total += f_(x);
+    const auto share = [this, total](Token x) { return f_(x) / total; };
+    return FixedWeights(size_, share).draw(word);
+  }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (Token x = 0; x < size_; ++x)
+      if (const double weight = f_(x); weight > 0) visit(x, weight);
+  }
+
+ private:
+  int size_;
+  F f_;
+};
 
 /// Distance of a token's surprise from the entropy of a set, for the order of typical-p.
 class TypicalDistance {

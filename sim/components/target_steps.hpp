@@ -1,7 +1,7 @@
 // From weights and settings to a row of p, in the steps that engines get wrong one at a time: bias, penalty,
 // temperature, min-p, top-k, top-p, typical-p, mask, in this order unless the request says that the temperature comes
 // after the filters. A source of rows is a struct of these steps; a wrong one replaces one of them. Symbols:
-// sim/components/target_request.hpp.
+// sim/components/target_filters.hpp.
 //
 // Cost: V counts over the text and a sort of V weights; rows are small here.
 // Correctness: each step is the setting's definition; the row is normalised at the end.
@@ -12,7 +12,6 @@
 #include <cstddef>
 
 #include <draftproof/sim/components/target_filters.hpp>
-#include <draftproof/sim/components/target_request.hpp>
 
 namespace draftproof {
 

@@ -3,16 +3,89 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/distributions/ratio_ranking.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
+#include <draftproof/sim/distributions/softmax.hpp>
+#include <draftproof/sim/distributions/stored_row.hpp>
+#include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/position.hpp>
-#include <draftproof/sim/sampling/function_weights.hpp>
-#include <draftproof/sim/sampling/top_k.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
+#include <draftproof/sim/token.hpp>
 
 namespace draftproof {
+
+// Passes over the vocabulary of a table, counted for the thread that makes them: what a trial with weights of its own
+// costs, which sizes the gate that samples it. Look-ups and searches do not count.
+
+/// Number of tokens that passes of this thread have read.
+inline std::uint64_t& tokens_passed() {
+  thread_local std::uint64_t tokens = 0;
+  return tokens;
+}
+
+/// Weights of a function of `size` tokens, whose draws are passes.
+template <class F>
+class PassWeights : public FixedWeights<F> {
+ public:
+  PassWeights(int size, F f) : FixedWeights<F>(size, std::move(f)), size_{size} {}
+  Token draw(std::uint64_t word) const {
+    tokens_passed() += static_cast<std::uint64_t>(size_);
+    return FixedWeights<F>::draw(word);
+  }
+
+ private:
+  int size_;
+};
+
+// The rows of one position from probabilities in a coarse format, checked and normalised. For bf16 or fp16 rows,
+// where the error of their sums would show (docs/rows.md).
+//
+//   p, q     of(...)    float(x_i / s), s the sum of the stored row (stored_row.hpp)     [V] each
+//
+// Cost: two reads of each stored row, the second from cache, and 4 V bytes of memory a row, reused by every call.
+// Correctness: drafts drawn in proportion to the stored q have the normalised q as their law; p and q sum to 1 as
+// closely as any rows of float.
+
+class NormalisedRows {
+ public:
+  explicit NormalisedRows(int vocabulary, int proposals = 1)
+      : rows_(static_cast<std::size_t>(1 + proposals), std::vector<float>(static_cast<std::size_t>(vocabulary))) {}
+
+  /// Views on this object's memory, valid until the next call. All rows have V entries.
+  /// Throws: std::invalid_argument on a row that is no law of its format.
+  template <class Entry>
+  FreshRows<float> of(std::span<const Entry> target, std::span<const Entry> proposal) {
+    return of(target, std::vector{proposal});
+  }
+  template <class Entry>
+  FreshRows<float> of(std::span<const Entry> target, const std::vector<std::span<const Entry>>& proposals) {
+    assert(proposals.size() + 1 == rows_.size());
+    fill(rows_.front(), target, "target row");
+    std::vector<std::span<const float>> views;
+    for (std::size_t k = 0; k < proposals.size(); ++k) {
+      fill(rows_[k + 1], proposals[k], "row of proposal " + std::to_string(k));
+      views.emplace_back(rows_[k + 1]);
+    }
+    return {std::span<const float>(rows_.front()), std::move(views)};
+  }
+
+ private:
+  template <class Entry>
+  static void fill(std::vector<float>& row, std::span<const Entry> stored, const std::string& name) {
+    assert(stored.size() == row.size());
+    normalise_stored(stored, checked_sum(stored, name), row.data());
+  }
+
+  std::vector<std::vector<float>> rows_;
+};
 
 /// p and one proposal row for all drafts, or one row per draft. Rows have V entries each and sum to one().
 template <class Number>
@@ -106,6 +179,51 @@ class Rows {
   std::vector<Scalar> target_;
   std::vector<std::vector<Scalar>> proposals_;
   std::vector<Token> top_;
+};
+
+// The rows of one position from logits in float, bf16 or fp16, read once. The result is FreshRows of float, so every
+// verifier runs on it unchanged.
+//
+//   l_p, l_q   target, proposals    logits of the target and of each proposal, -infinity where masked    [V]
+//   T          Temperatures         divisors of the logits
+//   p, q       of(...)              softmax of each (softmax.hpp), in memory reused by every call        [V]
+//
+// Cost: one read of the logits from memory; rows of 4 V bytes each, which a verifier's passes then find in cache.
+// Correctness: a verifier is lossless for the rows it is given. Its target is the row p, whose distance from the
+// exact softmax is in softmax.hpp; the drafts must come from the row q.
+
+// The temperatures by which the logits of a position are divided.
+
+struct Temperatures {
+  double target = 1, proposal = 1;
+};
+
+class LogitRows {
+ public:
+  explicit LogitRows(int vocabulary, int proposals = 1)
+      : target_(vocabulary), proposals_(static_cast<std::size_t>(proposals), Softmax(vocabulary)) {}
+
+  /// Views on this object's memory, valid until the next call. All logits have V entries; there are as many proposals
+  /// as the constructor was given.
+  /// Throws: std::invalid_argument on logits that have no softmax, or on a bad temperature (softmax.hpp).
+  template <class Entry>
+  FreshRows<float> of(std::span<const Entry> target, std::span<const Entry> proposal, Temperatures t = {}) {
+    return of(target, std::vector{proposal}, t);
+  }
+  template <class Entry>
+  FreshRows<float> of(std::span<const Entry> target, const std::vector<std::span<const Entry>>& proposals,
+                      Temperatures t = {}) {
+    assert(proposals.size() == proposals_.size());
+    target_.of(target, t.target, "target logits");
+    std::vector<std::span<const float>> rows;
+    for (std::size_t k = 0; k < proposals_.size(); ++k)
+      rows.push_back(proposals_[k].of(proposals[k], t.proposal, "logits of proposal " + std::to_string(k)));
+    return {target_.row(), std::move(rows)};
+  }
+
+ private:
+  Softmax target_;
+  std::vector<Softmax> proposals_;
 };
 
 }  // namespace draftproof

@@ -9,15 +9,54 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <draftproof/sim/device/cooperative_memory.hpp>
-#include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/sampling/guide_table.hpp>
 #include <draftproof/sim/simd/ratio_histogram.hpp>
 
 namespace draftproof {
+
+// A guide over descending ratios: narrows the search for the number of ratios above b to a few entries before it
+// bisects.
+
+/// Cells are equal steps of b / (1 + b), which maps the ratios 0 .. infinity onto 0 .. 1.
+class RatioGuide {
+ public:
+  RatioGuide() = default;
+  explicit RatioGuide(std::span<const double> descending)
+      : cells_{std::bit_ceil(descending.size() + 1)}, start_(cells_ + 1) {
+    // start_[c] is the number of ratios in cells above c, so prefix_length(b) is in [start_[c], start_[c - 1]].
+    std::size_t j = 0;
+    for (std::size_t cell = cells_ + 1; cell-- > 0;) {
+      while (j < descending.size() && cell_of(descending[j]) > cell) ++j;
+      start_[cell] = static_cast<std::uint32_t>(j);
+    }
+  }
+
+  /// Number of entries of `descending` greater than b; b >= 0. `descending` is the array of the constructor.
+  std::size_t prefix_length(std::span<const double> descending, double b) const {
+    return search(descending).prefix_length(b);
+  }
+
+  /// The arrays of the guide and of the ratios, for code that searches them by address.
+  RatioSearch search(std::span<const double> descending) const {
+    return {descending.data(), descending.size(), start_.data(), cells_};
+  }
+
+ private:
+  std::size_t cell_of(double b) const { return RatioSearch::cell_of(b, cells_); }
+
+  std::size_t cells_ = 1;
+  std::vector<std::uint32_t> start_{0, 0};
+};
 
 /// One bin per token with q > 0.
 template <class Scalar>
@@ -156,5 +195,58 @@ class BucketBinsIn {
 };
 
 using BucketBins = BucketBinsIn<HostWorkspace>;
+
+// The tokens with q > 0 one by one in descending p / q, with masses of any range of ranks: bins (ratio_bins.hpp) that
+// can also be listed. The ranking of a ratio table reads the table's order without copying it.
+//
+//   n           size()                   tokens with q > 0; their ranks are 0 .. n - 1
+//               token(j), of(x)          token of rank j, rank of token x; ties of p / q to the lower id
+//   r_j         ratio(j)                 p / q, never rising with j
+//               target(a, b)             p-mass of ranks a .. b - 1
+//               proposal(a, b)           q-mass of ranks a .. b - 1
+//               undraftable()            p-mass of the tokens with q = 0
+//               draw_undraftable(mass)   the token with q = 0 at which their running p-mass exceeds `mass`
+
+/// Laws that rank single tokens. Other laws have buckets.
+template <class L>
+concept Ranked = requires(const L& laws) {
+  laws.ranking();
+};
+
+/// The ranking of plain rows. Refers to the rows.
+template <class L>
+class TokenRanking {
+ public:
+  using Scalar = typename L::Scalar;
+
+  explicit TokenRanking(const L& laws)
+      : laws_{&laws}, bins_{laws.bins()}, order_(static_cast<std::size_t>(bins_.size())) {
+    for (Token x = 0; x < laws.vocabulary(); ++x)
+      if (bins_.of(x) >= 0) order_[static_cast<std::size_t>(bins_.of(x))] = x;
+  }
+
+  int size() const { return bins_.size(); }
+  Token token(int j) const { return order_[static_cast<std::size_t>(j)]; }
+  int of(Token x) const { return bins_.of(x); }
+  Scalar ratio(int j) const { return laws_->target(token(j)) / laws_->proposal(token(j)); }
+  Scalar target(int a, int b) const { return bins_.target_below(b) - bins_.target_below(a); }
+  Scalar proposal(int a, int b) const { return bins_.proposal_below(b) - bins_.proposal_below(a); }
+  Scalar undraftable() const { return bins_.target_below(0); }
+  Token draw_undraftable(Scalar mass) const {
+    Token last = no_token;
+    for (Token x = 0; x < laws_->vocabulary(); ++x)
+      if (of(x) < 0 && laws_->target(x) > laws_->zero()) {
+        last = x;
+        mass -= laws_->target(x);
+        if (mass < laws_->zero()) break;
+      }
+    return last;
+  }
+
+ private:
+  const L* laws_;
+  decltype(std::declval<const L&>().bins()) bins_;
+  std::vector<Token> order_;
+};
 
 }  // namespace draftproof

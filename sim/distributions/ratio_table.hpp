@@ -21,21 +21,17 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/distributions/counted_passes.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/distributions/ratio_bins.hpp>
-#include <draftproof/sim/distributions/ratio_guide.hpp>
 #include <draftproof/sim/distributions/ratio_residual.hpp>
 #include <draftproof/sim/distributions/ratio_table_view.hpp>
-#include <draftproof/sim/numeric/radix_sort.hpp>
+#include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/position.hpp>
-#include <draftproof/sim/random/realised_weights.hpp>
+#include <draftproof/sim/random/tape.hpp>
 #include <draftproof/sim/sampling/alias_table.hpp>
-#include <draftproof/sim/sampling/batched_wor.hpp>
-#include <draftproof/sim/sampling/cumulative_table.hpp>
-#include <draftproof/sim/sampling/fixed_point_weights.hpp>
-#include <draftproof/sim/sampling/function_weights.hpp>
-#include <draftproof/sim/sampling/tabulated_weights.hpp>
-#include <draftproof/sim/sampling/top_k.hpp>
+#include <draftproof/sim/sampling/guide_table.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 
 namespace draftproof {
 

@@ -19,12 +19,11 @@
 #include <vector>
 
 #include <draftproof/sim/distributions/ratio_bins.hpp>
-#include <draftproof/sim/numeric/small_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
-#include <draftproof/sim/sampling/fixed_point_weights.hpp>
-#include <draftproof/sim/sampling/function_weights.hpp>
-#include <draftproof/sim/sampling/top_k.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 #include <draftproof/sim/simd/mass_and_slope.hpp>
 #include <draftproof/sim/simd/readers.hpp>
 

@@ -1,8 +1,7 @@
 // Drafters with drafts that the rows determine.
 #pragma once
 
-#include <draftproof/sim/sampling/complement.hpp>
-#include <draftproof/sim/sampling/top_k.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {

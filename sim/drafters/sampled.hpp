@@ -1,9 +1,8 @@
 // Drafters that draw from the proposal.
 #pragma once
 
-#include <draftproof/sim/sampling/batched_wor.hpp>
-#include <draftproof/sim/sampling/complement.hpp>
-#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof::drafters {

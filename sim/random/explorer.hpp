@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/random/realised_weights.hpp>
+#include <draftproof/sim/random/tape.hpp>
 #include <draftproof/sim/random_source.hpp>
 
 namespace draftproof {

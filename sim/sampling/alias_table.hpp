@@ -8,8 +8,99 @@
 #include <vector>
 
 #include <draftproof/sim/random/uniform_source.hpp>
-#include <draftproof/sim/sampling/alias_gather.hpp>
-#include <draftproof/sim/sampling/quantised_row.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
+#include <draftproof/sim/simd/dispatch.hpp>
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof::simd {
+
+// Many draws from one alias table at a time: the cells of 4 (AVX2) or 8 (AVX-512) words are gathered together, so
+// that their cache misses overlap.
+//
+//   word        64 uniform bits; of its product with V, the upper half is the cell and the lower half the place in it
+//   cell        upper 32 bits: the share of the cell's own token; lower 32 bits: the other token
+//
+// Places are compared by their upper 32 bits. Where those are equal, one draw in 2^32, the caller decides by the
+// whole share.
+// Cost: three widening multiplications and a gather.
+// Correctness: all operations are on integers, so the tokens are the same at every width. With word = h 2^32 + l, the
+// product h V + (l V >> 32) holds the cell above its 32 lower bits, which are the upper 32 bits of the place.
+
+/// Writes the token of each of `count` words, `stride` apart in `out`; -1 where the compared bits are equal. Returns
+/// whether there is such a word.
+inline bool alias_draws_scalar(const std::uint64_t* cells, std::uint32_t size, const std::uint64_t* words, int count,
+                               Token* out, int stride) {
+  bool open = false;
+  for (int t = 0; t < count; ++t) {
+    const std::uint64_t product = (words[t] >> 32) * size + ((words[t] & 0xffffffffu) * size >> 32);
+    const std::uint64_t cell = cells[product >> 32], place = product & 0xffffffffu, share = cell >> 32;
+    const auto taken = static_cast<std::uint32_t>(place < share ? product >> 32 : cell);
+    out[t * stride] = place == share ? -1 : static_cast<Token>(taken);
+    open |= place == share;
+  }
+  return open;
+}
+
+#if DRAFTPROOF_WIDE
+DRAFTPROOF_AVX2 inline bool alias_draws_avx2(const std::uint64_t* cells, std::uint32_t size,
+                                             const std::uint64_t* words, int count, Token* out, int stride) {
+  const __m256i low = _mm256_set1_epi64x(0xffffffff), by = _mm256_set1_epi64x(size);
+  alignas(32) std::int64_t tokens[4];
+  __m256i ties = _mm256_setzero_si256();
+  int t = 0;
+  for (; t + 4 <= count; t += 4) {
+    const __m256i word = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + t));
+    const __m256i product = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(word, 32), by),
+                                             _mm256_srli_epi64(_mm256_mul_epu32(word, by), 32));
+    const __m256i own = _mm256_srli_epi64(product, 32), place = _mm256_and_si256(product, low);
+    const __m256i cell = _mm256_i64gather_epi64(reinterpret_cast<const long long*>(cells), own, 8);
+    const __m256i share = _mm256_srli_epi64(cell, 32);
+    const __m256i taken = _mm256_blendv_epi8(cell, own, _mm256_cmpgt_epi64(share, place));
+    const __m256i tie = _mm256_cmpeq_epi64(share, place);
+    ties = _mm256_or_si256(ties, tie);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(tokens), _mm256_or_si256(taken, tie));
+    for (int i = 0; i < 4; ++i) out[(t + i) * stride] = static_cast<Token>(tokens[i]);
+  }
+  const bool rest = alias_draws_scalar(cells, size, words + t, count - t, out + t * stride, stride);
+  return _mm256_testz_si256(ties, ties) == 0 || rest;
+}
+
+DRAFTPROOF_AVX512 inline bool alias_draws_avx512(const std::uint64_t* cells, std::uint32_t size,
+                                                 const std::uint64_t* words, int count, Token* out, int stride) {
+  const __m512i low = _mm512_set1_epi64(0xffffffff), by = _mm512_set1_epi64(size);
+  const __m256i places = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(stride));
+  __mmask8 ties = 0;
+  int t = 0;
+  for (; t + 8 <= count; t += 8) {
+    const __m512i word = _mm512_loadu_si512(words + t);
+    const __m512i product = _mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64(word, 32), by),
+                                             _mm512_srli_epi64(_mm512_mul_epu32(word, by), 32));
+    const __m512i own = _mm512_srli_epi64(product, 32), place = _mm512_and_si512(product, low);
+    const __m512i cell = _mm512_i64gather_epi64(own, cells, 8);
+    const __m512i share = _mm512_srli_epi64(cell, 32);
+    const __m512i taken = _mm512_mask_blend_epi64(_mm512_cmplt_epu64_mask(place, share), cell, own);
+    const __mmask8 tie = _mm512_cmpeq_epi64_mask(place, share);
+    ties = static_cast<__mmask8>(ties | tie);
+    const __m512i tokens = _mm512_mask_set1_epi64(taken, tie, -1);
+    _mm256_i32scatter_epi32(out + t * stride, places, _mm512_cvtepi64_epi32(tokens), 4);
+  }
+  const bool rest = alias_draws_scalar(cells, size, words + t, count - t, out + t * stride, stride);
+  return ties != 0 || rest;
+}
+#endif
+
+/// alias_draws_scalar in registers of `width`, with the same tokens.
+inline bool alias_draws(Width width, const std::uint64_t* cells, std::uint32_t size, const std::uint64_t* words,
+                        int count, Token* out, int stride) {
+#if DRAFTPROOF_WIDE
+  if (width == Width::avx512) return alias_draws_avx512(cells, size, words, count, out, stride);
+  if (width == Width::avx2) return alias_draws_avx2(cells, size, words, count, out, stride);
+#endif
+  (void)width;
+  return alias_draws_scalar(cells, size, words, count, out, stride);
+}
+
+}  // namespace draftproof::simd
 
 namespace draftproof {
 

@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <limits>
 
-#include <draftproof/sim/numeric/exponential_variate.hpp>
+#include <draftproof/sim/numeric/exp.hpp>
 #include <draftproof/sim/random_source.hpp>
 #include <draftproof/sim/simd/strips.hpp>
 

@@ -13,7 +13,7 @@
 
 #include <cstddef>
 
-#include <draftproof/sim/numeric/float_residual.hpp>
+#include <draftproof/sim/numeric/short_float.hpp>
 #include <draftproof/sim/simd/readers.hpp>
 #include <draftproof/sim/simd/residual_terms.hpp>
 

@@ -19,7 +19,7 @@
 #include <span>
 #include <type_traits>
 
-#include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/numeric/exp.hpp>
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/simd/registers.hpp>
 

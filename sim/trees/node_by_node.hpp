@@ -26,8 +26,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include <draftproof/sim/random/immediate_emit.hpp>
-#include <draftproof/sim/random/node_noise_source.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 #include <draftproof/sim/verifier.hpp>
 

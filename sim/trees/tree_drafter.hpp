@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include <draftproof/sim/info.hpp>
-#include <draftproof/sim/random/node_noise_source.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/random_source.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 

@@ -14,6 +14,7 @@
 
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/random/batched_philox.hpp>
+#include <draftproof/sim/trials/run_trials.hpp>
 
 namespace draftproof {
 
@@ -118,6 +119,102 @@ class DeferredEmitSource : public PhiloxBatch::Source {
  private:
   int trial_;
   DeferredEmits& deferred_;
+};
+
+// Trials decided on a guess: that the first flip is true. The program then takes the same branch in every trial, and
+// whether the guess holds is data. The trials with a wrong guess are decided again, together, with their first flip
+// known to be false.
+//
+//   guess            first flip true, whatever its word says; mispredicted() tells whether its word says false
+//   no guess         first `known_rejections` flips false, without reading their words
+//   all other flips  by their words
+//
+// Cost: one flip more in the trials whose first flip is false, and no branch on a flip that would be mispredicted
+// every other time. Later flips are mostly false, and predicted. Words are made only for the trials that are decided
+// again.
+// Correctness: a trial with a right guess has read its own words and no others. Nothing is kept of a trial with a
+// wrong guess: its deferred draw is dropped and its verdict overwritten. The verifier must tolerate an outcome that
+// contradicts its uniform; its result is then discarded. Sequential schemes (Info::sequential) accept the draft and
+// end.
+
+template <bool guess>
+class SpeculativeFlips : public DeferredEmitSource {
+ public:
+  SpeculativeFlips(PhiloxBatch& words, int i, int trial, DeferredEmits& deferred, int known_rejections)
+      : DeferredEmitSource(words, i, trial, deferred), known_{known_rejections}, lost_{known_rejections} {
+    if constexpr (!guess) skip(Purpose::flip, static_cast<std::uint32_t>(known_rejections));
+  }
+
+  template <class Scalar>
+  bool flip(Scalar num, Scalar den) {
+    const int n = asked_++;
+    if constexpr (guess) {
+      const bool shown = DeferredEmitSource::flip(num, den);
+      if (n > 0) return shown;
+      wrong_ = !shown;
+      return true;
+    } else {
+      if (n < known_) return false;
+      const bool shown = DeferredEmitSource::flip(num, den);
+      lost_ += static_cast<int>(n == lost_ && !shown);
+      return shown;
+    }
+  }
+
+  /// Whether the guess was wrong.
+  bool mispredicted() const { return wrong_; }
+  /// Number of leading flips now known to be false.
+  int known_rejections() const { return lost_; }
+
+ private:
+  int known_, lost_, asked_ = 0;
+  bool wrong_ = false;
+};
+
+// A trial decided on its first drafts only, before the others are drawn. If the verifier reads a draft that has not
+// been drawn yet, the trial is aborted and the caller reruns it with more drafts.
+//
+//   draft(k)      for k beyond the drawn drafts: aborts the trial
+//   flip          of an aborted trial: true, so that a sequential scheme ends at the draft that it reads
+//
+// Cost: a comparison for each draft read and for each flip.
+// Correctness: a sequential scheme (Info::sequential) decides on the drawn drafts from the same words as with all
+// drafts, and nothing of an aborted trial is kept.
+
+/// The source of such a trial.
+template <bool guess>
+class AbortableSource : public SpeculativeFlips<guess> {
+ public:
+  using SpeculativeFlips<guess>::SpeculativeFlips;
+
+  /// Whether the trial read a draft that has not been drawn.
+  bool aborted() const { return cut_; }
+  void cut_short() { cut_ = true; }
+  template <class Scalar>
+  bool flip(Scalar num, Scalar den) {
+    return cut_ || SpeculativeFlips<guess>::flip(num, den);
+  }
+
+ private:
+  bool cut_ = false;
+};
+
+/// The position of such a trial: drafts() counts all drafts, of which the first `at_hand` are drawn.
+template <class Source>
+class LazyDrafts : public ResidualCache<RatioTable>::CachedPosition {
+ public:
+  LazyDrafts(const CachedPosition& all, int at_hand, Source& source)
+      : CachedPosition{all}, at_hand_{at_hand}, source_{&source} {}
+
+  Token draft(int k) const {
+    if (k < at_hand_) return CachedPosition::draft(k);
+    source_->cut_short();
+    return CachedPosition::draft(0);
+  }
+
+ private:
+  int at_hand_;
+  Source* source_;
 };
 
 }  // namespace draftproof

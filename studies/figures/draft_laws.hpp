@@ -1,6 +1,6 @@
 // Compares draft laws: the optimum of the drafts of each law, and the gap of the verifiers written for it. Optima and
 // closed forms are exact at every position; other acceptances are simulated with equally many tuples at each position,
-// so that the interval of the count is one of the plain mean over positions (statistics/interval.hpp).
+// so that the interval of the count is one of the plain mean over positions (statistics/sample_size.hpp).
 //
 //   optimum      of the law at K drafts, mean over positions
 //   acceptance   membership: the emitted token is among the drafts
@@ -20,7 +20,7 @@
 #include <draftproof/properties/simulation/law_optimum.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
 #include <draftproof/sim/random/philox.hpp>
-#include <draftproof/statistics/interval.hpp>
+#include <draftproof/statistics/sample_size.hpp>
 #include <draftproof/studies/positions.hpp>
 
 namespace draftproof::studies {

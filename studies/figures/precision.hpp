@@ -28,7 +28,7 @@
 #include <draftproof/properties/precision/audit_rows.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/text.hpp>
-#include <draftproof/sim/sampling/quantised_row.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
 #include <draftproof/studies/records.hpp>
 
 namespace draftproof::studies {

@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/optimum/k_seq_root.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/proof/output_law.hpp>

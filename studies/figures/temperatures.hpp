@@ -8,9 +8,9 @@
 #include <span>
 
 #include <draftproof/captures/filter.hpp>
-#include <draftproof/optimum/exponential_clocks.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/independent_bounds.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/studies/positions.hpp>
 #include <draftproof/verifiers/ladder_independent.hpp>

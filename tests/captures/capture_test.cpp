@@ -4,7 +4,7 @@
 #include <limits>
 
 #include <draftproof/captures/families/generated.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 #include <draftproof/tests/support/hostile.hpp>
 #include <draftproof/tests/support/written_capture.hpp>
 

@@ -9,8 +9,8 @@
 #include <draftproof/captures/filter.hpp>
 #include <draftproof/captures/row.hpp>
 #include <draftproof/captures/stored_format.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
 #include <draftproof/sim/numeric/short_float.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/tests/support/hostile.hpp>
 

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <draftproof/exact/big_rational.hpp>
 #include <draftproof/exact/rational.hpp>
 
 namespace draftproof {

@@ -7,11 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/captures/family.hpp>
-#include <draftproof/optimum/cut_certificate.hpp>
-#include <draftproof/optimum/exponential_clocks.hpp>
+#include <draftproof/optimum/certificate.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/optimum/prefix_certificate.hpp>
-#include <draftproof/optimum/race_enclosure.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/tests/support/random_laws.hpp>
 

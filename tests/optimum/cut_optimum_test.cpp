@@ -9,11 +9,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <draftproof/optimum/fresh_scan.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/independent_bounds.hpp>
 #include <draftproof/optimum/law_optimum.hpp>
-#include <draftproof/optimum/linear_program.hpp>
-#include <draftproof/optimum/mixture_cut.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>

@@ -4,12 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <draftproof/optimum/certain_acceptance.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/optimum/k_seq_root.hpp>
+#include <draftproof/optimum/independent_bounds.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/optimum/transport.hpp>
-#include <draftproof/optimum/two_drafts.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>

@@ -9,9 +9,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <draftproof/captures/family.hpp>
-#include <draftproof/optimum/exponential_clocks.hpp>
 #include <draftproof/optimum/fresh_scan.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/tests/support/exact.hpp>

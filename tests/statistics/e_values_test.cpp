@@ -8,12 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/random/philox4x32.hpp>
-#include <draftproof/statistics/dirichlet_multinomial.hpp>
-#include <draftproof/statistics/e_single_cell.hpp>
+#include <draftproof/statistics/count_models.hpp>
 #include <draftproof/statistics/e_table.hpp>
-#include <draftproof/statistics/gamma_poisson.hpp>
-#include <draftproof/statistics/impossible_cells.hpp>
-#include <draftproof/statistics/mass_groups.hpp>
+#include <draftproof/statistics/row_groups.hpp>
 #include <draftproof/statistics/weighted_cells.hpp>
 
 namespace draftproof {

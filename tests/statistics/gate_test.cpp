@@ -11,12 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/statistics/count_models.hpp>
 #include <draftproof/statistics/error_budget.hpp>
-#include <draftproof/statistics/gamma_poisson.hpp>
-#include <draftproof/statistics/gate_schedule.hpp>
 #include <draftproof/statistics/gate_suite.hpp>
-#include <draftproof/statistics/interval.hpp>
-#include <draftproof/statistics/poisson_count.hpp>
+#include <draftproof/statistics/sample_size.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include <draftproof/sim/sampling/complement.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/sample_and_match.hpp>

@@ -7,7 +7,7 @@
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
 #include <draftproof/sim/drafters/shared_noise.hpp>
-#include <draftproof/statistics/interval.hpp>
+#include <draftproof/statistics/sample_size.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/tests/support/golden.hpp>
 #include <draftproof/verifiers/gls.hpp>

@@ -17,7 +17,7 @@
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/random/tape.hpp>
 #include <draftproof/tests/support/example_rows.hpp>

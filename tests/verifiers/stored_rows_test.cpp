@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/sim/distributions/normalised_rows.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>

@@ -11,8 +11,8 @@
 #include <optional>
 #include <type_traits>
 
-#include <draftproof/sim/distributions/ratio_ranking.hpp>
-#include <draftproof/sim/random/realised_weights.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
+#include <draftproof/sim/random/tape.hpp>
 #include <draftproof/verifiers/ladder/path_node.hpp>
 #include <draftproof/verifiers/paths/block/block_rule.hpp>
 

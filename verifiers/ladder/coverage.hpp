@@ -13,10 +13,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <draftproof/sim/device/host_device.hpp>
+#include <draftproof/sim/token.hpp>
+#include <draftproof/verifiers/ladder/path_bins.hpp>
+#include <draftproof/verifiers/ladder/race_bins.hpp>
+#include <draftproof/verifiers/ladder/rough_race.hpp>
 
 namespace draftproof {
 
@@ -100,6 +109,197 @@ class MixedCoverage {
 
  private:
   const List& law_;
+};
+
+// F, the probability that K drafts without replacement hit a set of bins: the bound of G in a ladder for such drafts.
+//
+//   F_i          covered(i)     probability that some draft falls in the first i bins
+//   (F_b - F_a) / (s_b - s_a)   chord(a, b)
+//   N            clocks of the bins below a break that have rung: each token's at rate q (sim: exponential race)
+//
+// Fractions: F from the probabilities of all K-subsets, any bins. Floating point: K = 2 in closed form,
+// F(H) = q(H) (1 + sum over the tokens below of q / (1 - q)); K > 2 by the race (race_integral.hpp). In buckets the
+// race is run between the breaks that a plan keeps, refined(breaks); before that F is rough (rough_race.hpp).
+//
+// Cost: O(V) for K <= 2; the number of subsets of at most K tokens in fractions; O(V K M) for the race, M nodes, and
+// O(V + (heavy tokens + breaks) K M) on buckets.
+// Correctness: F is concave along any order (docs/ladder.md), so a sweep can spend any G below it. Chords of bins are
+// formed from terms of the bin's own size; differences of F would set levels at random on narrow bins.
+
+template <class Scalar>
+class WorCoverage {
+ public:
+  /// F has no closed form: the sweep asks for values at places (level_sweep.hpp).
+  static constexpr bool by_place = true;
+
+  /// F of `drafts` >= 1 drafts of the proposal of `laws` on these bins; rough on buckets of K > 2 drafts.
+  /// Throws: std::invalid_argument for fractions of more than 64 tokens at K > 2.
+  template <class L, class Bins>
+  WorCoverage(const L& laws, const Bins& bins, int drafts)
+      : drafts_{drafts},
+        covered_(at(bins.size()) + 1, Scalar{0}),
+        mass_(at(bins.size()), Scalar{0}),
+        chord_(mass_.size(), Scalar{1}) {
+    if (drafts == 1) {  // F = s
+      for (int i = 0; i < bins.size(); ++i) {
+        covered_[at(i) + 1] = bins.proposal_below(i + 1);
+        mass_[at(i)] = covered_[at(i) + 1] - covered_[at(i)];
+      }
+    } else if constexpr (std::is_floating_point_v<Scalar>) {
+      RaceBins race(laws, bins, drafts);
+      mass_ = race.mass;
+      if (drafts == 2)
+        pairs(odds_of(race));
+      else if (drafts > 2 && Bins::single_tokens)
+        chord_ = RaceIntegral(race, drafts).chords();
+      if (drafts <= 2 || Bins::single_tokens)
+        add_up(race.decided());
+      else
+        covered_ = RoughRace(rough_.emplace(std::move(race)), drafts).covered();
+    } else {
+      Tokens tokens;
+      std::vector<int> tokens_in(mass_.size(), 0);
+      for (Token x = 0; x < laws.vocabulary(); ++x)
+        if (const Scalar q = laws.proposal(x); q > Scalar{0}) {
+          const int bin = ladder_bin(laws, bins, x);
+          tokens.emplace_back(bin, q);
+          mass_[at(bin)] += q;
+          ++tokens_in[at(bin)];
+        }
+      if (drafts == 2)
+        pairs(odds_of(tokens));
+      else if (drafts > 2)
+        subsets(tokens, drafts);
+      std::size_t decided = mass_.size();
+      for (int left = 0; decided > 1 && (left += tokens_in[decided - 1]) < drafts;) --decided;
+      add_up(decided);
+    }
+  }
+
+  /// Whether the chords are not known yet.
+  bool rough() const { return rough_.has_value(); }
+  /// F with the chords of the race between neighbours of these breaks, which go from 0 to the number of bins. This
+  /// must be rough.
+  template <class Breaks>
+  requires std::is_floating_point_v<Scalar> WorCoverage refined(const Breaks& breaks)
+  const {
+    const auto n = static_cast<int>(breaks.size()) - 1;
+    const RaceBins joined = rough_->joined(breaks);
+    WorCoverage at_breaks;
+    at_breaks.mass_ = joined.mass;
+    at_breaks.chord_ = RaceIntegral(joined, drafts_).chords();
+    at_breaks.covered_.resize(joined.size() + 1);
+    at_breaks.add_up(joined.decided());
+    WorCoverage fine;
+    fine.covered_ = covered_;
+    fine.mass_ = mass_;
+    for (int j = 0; j < n; ++j) {  // between breaks the rough F, moved as at the breaks
+      const int a = breaks[at(j)], b = breaks[at(j + 1)];
+      const double left = at_breaks.covered(j) - covered(a), right = at_breaks.covered(j + 1) - covered(b);
+      for (int i = a; i < b; ++i) {
+        const double part = static_cast<double>(i - a) / (b - a);
+        fine.covered_[at(i)] += left + part * (right - left);
+        fine.chord_.push_back(at_breaks.chord_[at(j)]);
+      }
+    }
+    fine.joined_ = true;
+    return fine;
+  }
+
+  const Scalar& covered(int i) const { return covered_[at(i)]; }
+  /// Between two breaks; where this is refined, between two neighbours of its own.
+  Scalar chord(int a, int b) const {
+    if (joined_ || b == a + 1) return chord_[at(a)];
+    Scalar rise{0}, width{0};
+    for (int i = a; i < b; ++i) {
+      rise += mass_[at(i)] * chord_[at(i)];
+      width += mass_[at(i)];
+    }
+    return rise / width;
+  }
+
+ private:
+  using Tokens = std::vector<std::pair<int, Scalar>>;  ///< bin and q
+
+  WorCoverage() = default;
+
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  /// F from the chords. From bin `decided` on fewer than K tokens are left: a draft lies above for certain, and
+  /// rounding must not deny it.
+  void add_up(std::size_t decided) {
+    for (std::size_t i = 0; i < mass_.size(); ++i) {
+      if (i >= decided) chord_[i] = Scalar{0};
+      covered_[i + 1] = i + 1 < decided ? Scalar(covered_[i] + mass_[i] * chord_[i]) : Scalar{1};
+      if (i + 1 == decided && decided < mass_.size())
+        chord_[i] = covered_[i] < Scalar{1} ? Scalar((Scalar{1} - covered_[i]) / mass_[i]) : Scalar{0};
+    }
+  }
+
+  /// R(G), the sum of q / (1 - q), of each bin; empty if there is one token only, where F = s.
+  std::vector<Scalar> odds_of(const Tokens& tokens) const {
+    std::vector<Scalar> odds(mass_.size(), Scalar{0});
+    if (tokens.size() < 2) return {};
+    for (const auto& [bin, q] : tokens) odds[at(bin)] += q / (Scalar{1} - q);
+    return odds;
+  }
+  static std::vector<double> odds_of(const RaceBins& race) {
+    std::vector<double> odds(race.size(), 0);
+    for (std::size_t i = 0; i < odds.size(); ++i) {
+      const LightSums light = race.light_sums(i);
+      for (std::size_t m = RaceBins::powers; m > 0; --m) odds[i] += light.of[m];
+      for (std::size_t x = race.first_heavy[i]; x < race.first_heavy[i + 1]; ++x) {
+        if (!(race.heavy[x] < 1)) return {};
+        odds[i] += race.heavy[x] / (1 - race.heavy[x]);
+      }
+    }
+    return odds;
+  }
+
+  /// The chord of a bin G with H above and Z below: 1 + R(Z) - q(H) R(G) / q(G).
+  void pairs(const std::vector<Scalar>& odds) {
+    Scalar above{0}, below{0};
+    for (const Scalar& mass : mass_) above += mass;
+    for (std::size_t i = odds.size(); i-- > 0;) {
+      above -= mass_[i];
+      const Scalar chord = Scalar{1} + below - above * (odds[i] / mass_[i]);
+      chord_[i] = chord > Scalar{0} ? chord : Scalar{0};  // below only by rounding
+      below += odds[i];
+    }
+  }
+
+  /// Grows the probability that the first drafts are the set S by one token a time; F from the K-sets by their
+  /// highest bin.
+  void subsets(const Tokens& tokens, int drafts) {
+    if (tokens.size() > 64)
+      throw std::invalid_argument("drafts without replacement in fractions: more than 64 tokens");
+    struct Drawn {
+      Scalar probability{0}, mass{0};
+      int highest = 0;
+    };
+    std::unordered_map<std::uint64_t, Drawn> sets{{0, {Scalar{1}, Scalar{0}, static_cast<int>(mass_.size())}}};
+    for (int k = 0; k < drafts && at(k) < tokens.size(); ++k) {
+      std::unordered_map<std::uint64_t, Drawn> grown;
+      for (const auto& [set, drawn] : sets)
+        for (std::size_t x = 0; x < tokens.size(); ++x) {
+          if ((set >> x & 1) != 0) continue;
+          const auto& [bin, q] = tokens[x];
+          Drawn& next = grown[set | std::uint64_t{1} << x];
+          next.probability += drawn.probability * q / (Scalar{1} - drawn.mass);
+          next.mass = drawn.mass + q;
+          next.highest = bin < drawn.highest ? bin : drawn.highest;
+        }
+      sets = std::move(grown);
+    }
+    std::vector<Scalar> first(mass_.size(), Scalar{0});  // probability that the highest drafted bin is i
+    for (const auto& [set, drawn] : sets) first[at(drawn.highest)] += drawn.probability;
+    for (std::size_t i = 0; i < mass_.size(); ++i) chord_[i] = first[i] / mass_[i];
+  }
+
+  int drafts_ = 0;
+  bool joined_ = false;  ///< all bins between two breaks have one chord
+  std::optional<RaceBins> rough_;
+  std::vector<Scalar> covered_, mass_, chord_;
 };
 
 }  // namespace draftproof

@@ -25,11 +25,11 @@
 #include <vector>
 
 #include <draftproof/sim/position.hpp>
-#include <draftproof/verifiers/ladder/group_slopes.hpp>
+#include <draftproof/verifiers/ladder/level_sweep.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder/order_mixture.hpp>
 #include <draftproof/verifiers/ladder/plan.hpp>
-#include <draftproof/verifiers/ladder/uniform_choice.hpp>
+#include <draftproof/verifiers/ladder/uniform_rest.hpp>
 
 namespace draftproof {
 

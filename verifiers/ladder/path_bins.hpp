@@ -17,8 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/distributions/ratio_guide.hpp>
-#include <draftproof/sim/distributions/ratio_ranking.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {

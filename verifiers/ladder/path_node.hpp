@@ -18,7 +18,7 @@
 #include <vector>
 
 #include <draftproof/sim/sampling/guide_table.hpp>
-#include <draftproof/verifiers/ladder/bin_residual.hpp>
+#include <draftproof/verifiers/ladder/coverage.hpp>
 #include <draftproof/verifiers/ladder/distinct_choice.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder/live_paths.hpp>
@@ -27,7 +27,6 @@
 #include <draftproof/verifiers/ladder/residual.hpp>
 #include <draftproof/verifiers/ladder/sorted_residual.hpp>
 #include <draftproof/verifiers/ladder/team_race.hpp>
-#include <draftproof/verifiers/ladder/wor_coverage.hpp>
 
 namespace draftproof {
 

@@ -22,7 +22,7 @@
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/simd/readers.hpp>
 #include <draftproof/sim/simd/registers.hpp>
-#include <draftproof/verifiers/ladder/light_powers.hpp>
+#include <draftproof/verifiers/ladder/levels.hpp>
 
 namespace draftproof::simd {
 

@@ -11,7 +11,7 @@
 #include <array>
 #include <cstddef>
 
-#include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/numeric/exp.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 #include <draftproof/sim/token.hpp>
 

@@ -11,16 +11,300 @@
 // tokens left out are subtracted, so nothing is left where all are.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
-#include <draftproof/sim/sampling/function_weights.hpp>
-#include <draftproof/verifiers/ladder/residual_sums.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
+#include <draftproof/sim/simd/block_sums.hpp>
+#include <draftproof/sim/simd/residual_terms.hpp>
+#include <draftproof/verifiers/ladder/path_bins.hpp>
+
+namespace draftproof {
+
+// The residual (c p - q slope)+ of a target and the law that a ladder on bins of a ranking selected. It is read from
+// the table's own prefix sums: no sort and no list for a node.
+//
+//   slope_g   slope[g]      selected law over q on bin g
+//   b_g(c)    for_each_run  ranks of bin g with c p / q > slope_g: a prefix of the bin, as p / q never rises
+//   c         at most 1     factor of the target in block verification
+//   excess    excess(c)     c p(q = 0) + sum over g of c p(first(g)..b_g) - slope_g q(first(g)..b_g)
+//
+// Cost: O(n) comparisons for n bins, and O(log V) for each bin in which c p / q crosses the slope. The mass at the last
+// factor is kept: a correction draws at the factor of the test before it, and many tests of a node are at factor 1.
+// Correctness: prefix sums are sums of integers, and terms are added as integers (fixed_point.hpp). The weights are q
+// (c p / q - slope), positive on exactly the tokens counted.
+
+/// The residual mass of a node at one factor, as a fixed-point number.
+struct MassAtFactor {
+  double c = -1;
+  std::int64_t mass = 0;
+};
+
+/// The residual of one node. Refers to all its arguments; `last` is the mass known for these laws, bins and slopes.
+template <RankedBySums L>
+class SelectedBins {
+ public:
+  SelectedBins(const L& laws, const RankedBins<L>& bins, const std::vector<double>& slope, int reach,
+               MassAtFactor& last)
+      : laws_{&laws}, bins_{&bins}, slope_{&slope}, reach_{reach}, last_{&last} {}
+
+  /// Number of leading bins that can have a residual for c <= 1; all later bins have none.
+  static int prefix_length(const RankedBins<L>& bins, const std::vector<double>& slope) {
+    int last = bins.size();
+    while (last > 0 && !(bins.stretch(last - 1).highest > slope[static_cast<std::size_t>(last - 1)])) --last;
+    return last;
+  }
+
+  /// Residual mass at factor c.
+  double excess(double c) const { return from_fixed(total(c)); }
+
+  /// The token drawn from the residual by a random word; no_token if it is empty.
+  Token draw(double c, std::uint64_t word) const {
+    const Fixed all = total(c);
+    if (all <= 0) return no_token;
+    auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(all)));
+    const Fixed certain = undraftable(c);
+    if (left < certain) return ranking().draw_undraftable(from_fixed(left) / c);
+    left -= certain;
+    Token drawn = no_token;
+    for_each_run(c, [&](int g, int end, Fixed mass) {
+      if (left >= mass) {
+        left -= mass;
+        return true;
+      }
+      const int first = bins_->first(g);
+      int low = first, high = end - 1;  // the answer lies in [low, high]
+      while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (above(g, ranking().target(first, middle + 1), ranking().proposal(first, middle + 1), c) > left)
+          high = middle;
+        else
+          low = middle + 1;
+      }
+      drawn = ranking().token(low);
+      return false;
+    });
+    return drawn;
+  }
+
+  /// Calls `visit(x, weight)` for each token x with a positive residual.
+  template <class Visit>
+  void for_each(double c, Visit visit) const {
+    for (Token x = 0; x < laws_->vocabulary(); ++x)
+      if (!(laws_->proposal(x) > 0) && laws_->target(x) > 0) visit(x, c * laws_->target(x));
+    for_each_run(c, [&](int g, int end, Fixed) {
+      for (int j = bins_->first(g); j < end; ++j) {
+        const Token x = ranking().token(j);
+        visit(x, laws_->proposal(x) * (c * ranking().ratio(j) - slope(g)));
+      }
+      return true;
+    });
+  }
+
+ private:
+  const auto& ranking() const { return bins_->ranking(); }
+  double slope(int g) const { return (*slope_)[static_cast<std::size_t>(g)]; }
+
+  Fixed undraftable(double c) const { return to_fixed(c * ranking().undraftable()); }
+  /// Residual mass of the first tokens of bin g, which have these masses; a negative difference is rounding and
+  /// becomes 0.
+  Fixed above(int g, double target, double proposal, double c) const {
+    const double left = c * target - slope(g) * proposal;
+    return left > 0 ? to_fixed(left) : 0;
+  }
+  Fixed total(double c) const {
+    if (last_->c == c) return last_->mass;
+    Fixed sum = undraftable(c);
+    for_each_run(c, [&sum](int, int, Fixed mass) {
+      sum += mass;
+      return true;
+    });
+    *last_ = {c, sum};
+    return sum;
+  }
+
+  /// Calls `visit(g, end, mass)` for each bin with a positive residual, which is that of the ranks up to `end`, until
+  /// a call returns false.
+  template <class Visit>
+  void for_each_run(double c, Visit visit) const {
+    for (int g = 0; g < reach_; ++g) {
+      const auto& bin = bins_->stretch(g);
+      if (!(c * bin.highest > slope(g))) continue;
+      if (c * bin.lowest > slope(g)) {
+        if (!visit(g, bins_->first(g + 1), above(g, bin.target, bin.proposal, c))) return;
+        continue;
+      }
+      // the last rank known to be above, the first known not to be
+      int low = bins_->first(g), high = bins_->first(g + 1) - 1;
+      while (high - low > 1) {
+        const int middle = low + (high - low) / 2;
+        (c * ranking().ratio(middle) > slope(g) ? low : high) = middle;
+      }
+      const int first = bins_->first(g);
+      if (!visit(g, high, above(g, ranking().target(first, high), ranking().proposal(first, high), c))) return;
+    }
+  }
+
+  const L* laws_;
+  const RankedBins<L>* bins_;
+  const std::vector<double>* slope_;
+  int reach_;
+  MassAtFactor* last_;
+};
+
+}  // namespace draftproof
+
+namespace draftproof::simd {
+
+// The residual of a target and the law of a selected token, as a term of passes (block_sums.hpp).
+//
+//   c           scale             factor of the target, 1 if a single token is verified
+//   slope       slope[bucket]     selected law over q of the tokens in each bucket of p / q, 0 in the outside one
+//   one(i)      (c p - q slope)+  of token i; load4(i), load8(i) as in residual_terms.hpp
+//
+// Cost: a division and a look-up in 8 KiB a token.
+// Correctness: at every width buckets are those of RatioBuckets, and products and difference round as in one(i).
+
+/// The term, one token at a time; rows of float have a specialisation for wide registers.
+template <class Row>
+struct LeftTerm {
+  Row p, q;
+  const double* slope;
+  double scale;
+
+  static constexpr bool wide() { return false; }
+  void fetch(std::size_t) const {}
+  double one(std::size_t i) const {
+    const double target = p.one(i), proposal = q.one(i);
+    const std::size_t bucket = proposal > 0 ? RatioBuckets::of(target, proposal) : RatioBuckets::outside;
+    return std::max(scale * target - proposal * slope[bucket], 0.0);
+  }
+#if DRAFTPROOF_WIDE
+  // Never called, because wide() is false.
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t) const { return _mm256_setzero_pd(); }
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t) const { return _mm512_setzero_pd(); }
+#endif
+};
+
+#if DRAFTPROOF_WIDE
+template <>
+struct LeftTerm<Reader<float>> {
+  Reader<float> p, q;
+  const double* slope;
+  double scale;
+
+  static constexpr bool wide() { return true; }
+  void fetch(std::size_t) const {}  // no prefetch: the data was just copied
+  double one(std::size_t i) const {
+    const float target = p.first[i], proposal = q.first[i];
+    const std::size_t bucket = proposal > 0 ? RatioBuckets::of(target / proposal) : RatioBuckets::outside;
+    return std::max(scale * double{target} - double{proposal} * slope[bucket], 0.0);
+  }
+
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const {
+    const __m128 target = _mm_loadu_ps(p.first + i), proposal = _mm_loadu_ps(q.first + i);
+    const __m128 drafted = _mm_cmp_ps(proposal, _mm_setzero_ps(), _CMP_GT_OQ), out = _mm_set1_ps(float_of(end));
+    __m128 ratio = _mm_div_ps(target, _mm_blendv_ps(out, proposal, drafted));
+    ratio = _mm_min_ps(_mm_max_ps(ratio, _mm_set1_ps(float_of(lowest))), _mm_set1_ps(float_of(end - 1)));
+    const __m128i bits = _mm_castps_si128(_mm_blendv_ps(out, ratio, drafted));
+    const __m128i bucket = _mm_sub_epi32(_mm_srli_epi32(bits, RatioBuckets::shift), _mm_set1_epi32(first_step));
+    const __m256d all = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
+    const __m256d slopes = _mm256_mask_i32gather_pd(_mm256_setzero_pd(), slope, bucket, all, 8);
+    const __m256d left = _mm256_sub_pd(_mm256_mul_pd(_mm256_set1_pd(scale), _mm256_cvtps_pd(target)),
+                                       _mm256_mul_pd(_mm256_cvtps_pd(proposal), slopes));
+    return _mm256_mul_pd(_mm256_max_pd(left, _mm256_setzero_pd()), _mm256_set1_pd(unit));
+  }
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const {
+    const __m256 target = _mm256_loadu_ps(p.first + i), proposal = _mm256_loadu_ps(q.first + i);
+    const __mmask8 drafted = _mm256_cmp_ps_mask(proposal, _mm256_setzero_ps(), _CMP_GT_OQ);
+    __m256 ratio = _mm256_maskz_div_ps(drafted, target, proposal);
+    ratio = _mm256_max_ps(ratio, _mm256_set1_ps(float_of(lowest)));
+    ratio = _mm256_mask_min_ps(_mm256_set1_ps(float_of(end)), drafted, ratio, _mm256_set1_ps(float_of(end - 1)));
+    const __m256i bits = _mm256_castps_si256(ratio);
+    const __m256i bucket =
+        _mm256_sub_epi32(_mm256_srli_epi32(bits, RatioBuckets::shift), _mm256_set1_epi32(first_step));
+    const __m512d slopes = _mm512_mask_i32gather_pd(_mm512_setzero_pd(), __mmask8{0xFF}, bucket, slope, 8);
+    const __m512d left = _mm512_sub_pd(_mm512_mul_pd(_mm512_set1_pd(scale), _mm512_cvtps_pd(target)),
+                                       _mm512_mul_pd(_mm512_cvtps_pd(proposal), slopes));
+    return _mm512_mul_pd(_mm512_max_pd(left, _mm512_setzero_pd()), _mm512_set1_pd(unit));
+  }
+
+ private:
+  static constexpr std::uint32_t lowest = RatioBuckets::lowest_bits, end = RatioBuckets::end_bits;
+  static constexpr int first_step = static_cast<int>(lowest >> RatioBuckets::shift);
+  static float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+};
+#endif
+
+// The pass over the residual of a target and the law of a selected draft (residual_term.hpp), which is 0 for most
+// tokens. Tokens with a ratio in `nothing` are known to have none and are skipped before their slopes are looked up.
+//
+//   nothing   [from, to)         ratios p / q with residual 0; may be empty
+//   partial   partial[i]         sum of to_fixed(term) over block i; the total is returned
+//
+// Cost: two comparisons a token, and a look-up for the tokens that pass.
+// Correctness: skipped terms are 0, so the sums are those of simd::sums, bit by bit. The test is made in float and
+// keeps every token that rounding could affect; where products underflow, the term is far below 2^-60.
+
+/// Ratios [from, to) that leave no residual.
+struct RatioSpan {
+  float from = 0, to = 0;
+};
+
+#if DRAFTPROOF_WIDE
+namespace detail {
+/// Copies the pairs of a block that pass; returns how many. The lists need space for 16 entries more than `count`.
+DRAFTPROOF_AVX512 inline std::size_t keep_ratios(const float* p, const float* q, std::size_t count, RatioSpan nothing,
+                                                 float* kept_p, float* kept_q) {
+  const __m512 from = _mm512_set1_ps(nothing.from), to = _mm512_set1_ps(nothing.to);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; i += 16) {
+    const __mmask16 there = count - i < 16 ? static_cast<__mmask16>((1u << (count - i)) - 1) : __mmask16{0xFFFF};
+    const __m512 target = _mm512_maskz_loadu_ps(there, p + i), proposal = _mm512_maskz_loadu_ps(there, q + i);
+    const __mmask16 above = _mm512_cmp_ps_mask(target, _mm512_mul_ps(from, proposal), _CMP_GE_OQ);
+    const __mmask16 inside = _mm512_mask_cmp_ps_mask(above, target, _mm512_mul_ps(to, proposal), _CMP_LT_OQ);
+    const auto pass = static_cast<__mmask16>(there & ~inside);
+    _mm512_storeu_ps(kept_p + kept, _mm512_maskz_compress_ps(pass, target));
+    _mm512_storeu_ps(kept_q + kept, _mm512_maskz_compress_ps(pass, proposal));
+    kept += static_cast<std::size_t>(std::popcount(static_cast<unsigned>(pass)));
+  }
+  return kept;
+}
+}  // namespace detail
+#endif
+
+template <class Term>
+Fixed left_sums(const Term& term, std::size_t size, RatioSpan, Fixed* partial, Width width = in_use()) {
+  return sums(term, size, partial, width);
+}
+
+#if DRAFTPROOF_WIDE
+inline Fixed left_sums(const LeftTerm<Reader<float>>& term, std::size_t size, RatioSpan nothing, Fixed* partial,
+                       Width width = in_use()) {
+  if (width != Width::avx512 || !(nothing.from < nothing.to)) return sums(term, size, partial, width);
+  float p[block + 16], q[block + 16];
+  nothing.from *= 1 + 0x1p-20f;  // covers two roundings of 2^-24
+  nothing.to *= 1 - 0x1p-20f;
+  Fixed total = 0;
+  for (std::size_t start = 0; start < size; start += block) {
+    const std::size_t count = std::min(block, size - start);
+    const std::size_t kept = detail::keep_ratios(term.p.first + start, term.q.first + start, count, nothing, p, q);
+    const LeftTerm<Reader<float>> of_kept{{p}, {q}, term.slope, term.scale};
+    total += * partial++ = sum(of_kept, 0, kept, width);
+  }
+  return total;
+}
+#endif
+
+}  // namespace draftproof::simd
 
 namespace draftproof {
 

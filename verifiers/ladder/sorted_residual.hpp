@@ -16,8 +16,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <draftproof/sim/numeric/fixed_point.hpp>
-#include <draftproof/sim/numeric/radix_sort.hpp>
+#include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
 
 namespace draftproof {

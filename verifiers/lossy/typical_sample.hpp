@@ -6,11 +6,11 @@
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
 //
 // Cost: a pass for the threshold and one for the cut law, then a pass a draw; for many trials the cut law is kept and
-// a draw bisects it (sim/sampling/tabulated_weights.hpp).
+// a draw bisects it (sim/sampling/weights.hpp).
 // Source: the sampling variant of the code of Cai et al. 2024 (Medusa), arXiv:2401.10774.
 #pragma once
 
-#include <draftproof/sim/sampling/tabulated_weights.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
 #include <draftproof/verifiers/lossy/typical_acceptance.hpp>
 
 namespace draftproof::verifiers::lossy {

@@ -13,7 +13,7 @@
 #pragma once
 
 #include <draftproof/sim/info.hpp>
-#include <draftproof/sim/random/immediate_emit.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/verifiers/paths/greatest/greatest_path.hpp>
 
 namespace draftproof::verifiers::paths {

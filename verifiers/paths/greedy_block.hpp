@@ -14,7 +14,7 @@
 #pragma once
 
 #include <draftproof/sim/info.hpp>
-#include <draftproof/verifiers/paths/block/modified_target.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
 
 namespace draftproof::verifiers::paths {
 

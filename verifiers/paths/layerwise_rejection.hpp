@@ -24,7 +24,7 @@
 
 #include <draftproof/sim/info.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
-#include <draftproof/verifiers/transport/index_weights.hpp>
+#include <draftproof/verifiers/transport/transport_plan.hpp>
 
 namespace draftproof::verifiers::paths {
 

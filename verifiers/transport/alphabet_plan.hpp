@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-#include <draftproof/sim/sampling/top_k.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 #include <draftproof/verifiers/ladder/mean_ladder.hpp>
 #include <draftproof/verifiers/transport/transport_plan.hpp>
 #include <draftproof/verifiers/transport/two_step.hpp>

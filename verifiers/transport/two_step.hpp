@@ -10,6 +10,10 @@
 // Correctness: it is single-draft sampling with draft law p_I, for every rule of selection with this law.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,6 +21,162 @@
 #include <draftproof/sim/verifier.hpp>
 
 namespace draftproof {
+
+// A softmax choice among tokens, with one level a token, fitted such that every token is chosen with a given mass.
+//
+//   c, w    SoftmaxChoice   tokens to choose among, and the mass of this choice
+//   a       level[x]        c takes x with probability exp(a_x) / sum over c of exp(a); -inf: never
+//   m(a)    marginals       mass with which x is chosen, summed over choices
+//   Phi     potential       sum of w log sum exp a - <wanted, a>: convex, with gradient m(a) - wanted
+//
+// The method is Newton's with backtracking. If the wanted marginals lie on a face of the feasible set, levels go to
+// infinity; Newton's steps then reduce the gradient by a constant factor, where first-order steps would be slow.
+// Cost: a few dozen steps of O(choices c^2 + tokens^3). In double; error() measures the remaining error.
+
+/// Tokens are numbers from 0, ascending.
+struct SoftmaxChoice {
+  std::vector<int> tokens;
+  double weight;
+};
+
+class SoftmaxFit {
+ public:
+  /// Stops when the L1 norm of m - wanted is at most `tolerance`, or after 100 steps.
+  SoftmaxFit(const std::vector<SoftmaxChoice>& choices, const std::vector<double>& wanted, double tolerance)
+      : choices_{choices}, wanted_{wanted}, place_(wanted.size(), -1), level_(wanted.size(), never) {
+    for (std::size_t x = 0; x < wanted.size(); ++x)
+      if (wanted[x] > 0) {
+        place_[x] = static_cast<int>(free_.size());
+        free_.push_back(x);
+        level_[x] = std::log(wanted[x]);
+      }
+    for (int step = 0; step < 100 && error() > tolerance; ++step)
+      if (!improve()) break;
+  }
+
+  /// Level of every token; -infinity for tokens that are not wanted.
+  const std::vector<double>& level() const { return level_; }
+
+  /// Gives tokens first .. last - 1, which must be interchangeable, the same level. By convexity this does not
+  /// increase the potential.
+  void level_out(std::size_t first, std::size_t last) {
+    double mean = 0;
+    for (std::size_t x = first; x < last; ++x) mean += level_[x] / static_cast<double>(last - first);
+    std::fill(level_.begin() + static_cast<std::ptrdiff_t>(first), level_.begin() + static_cast<std::ptrdiff_t>(last),
+              mean);
+  }
+
+  /// exp(a_x - largest a) for the tokens of a choice; all 1 if no token of it is wanted.
+  std::vector<double> odds(const std::vector<int>& tokens) const { return odds_at(level_, tokens); }
+
+  /// L1 norm of m - wanted.
+  double error() const {
+    const auto m = marginals(level_);
+    double sum = 0;
+    for (std::size_t x = 0; x < m.size(); ++x) sum += std::abs(m[x] - wanted_[x]);
+    return sum;
+  }
+
+ private:
+  static constexpr double never = -std::numeric_limits<double>::infinity();
+  static std::size_t index(int x) { return static_cast<std::size_t>(x); }
+
+  static double highest(const std::vector<double>& level, const std::vector<int>& tokens) {
+    double top = never;
+    for (const int x : tokens) top = std::max(top, level[index(x)]);
+    return top;
+  }
+  static std::vector<double> odds_at(const std::vector<double>& level, const std::vector<int>& tokens) {
+    const double top = highest(level, tokens);
+    std::vector<double> odds;
+    for (const int x : tokens) odds.push_back(top == never ? 1 : std::exp(level[index(x)] - top));
+    return odds;
+  }
+
+  std::vector<double> marginals(const std::vector<double>& level) const {
+    std::vector<double> m(wanted_.size());
+    for (const auto& [tokens, weight] : choices_) {
+      const auto odds = odds_at(level, tokens);
+      double total = 0;
+      for (const double o : odds) total += o;
+      for (std::size_t j = 0; j < odds.size(); ++j) m[index(tokens[j])] += weight * odds[j] / total;
+    }
+    return m;
+  }
+
+  double potential(const std::vector<double>& level) const {
+    double sum = 0;
+    for (const auto& [tokens, weight] : choices_) {
+      const double top = highest(level, tokens);
+      if (top == never) continue;
+      double total = 0;
+      for (const double o : odds_at(level, tokens)) total += o;
+      sum += weight * (top + std::log(total));
+    }
+    for (const std::size_t x : free_) sum -= wanted_[x] * level[x];
+    return sum;
+  }
+
+  /// One Newton step; false if no part of it lowers the potential.
+  bool improve() {
+    const std::size_t n = free_.size();
+    const auto m = marginals(level_);
+    std::vector<double> gradient, hessian(n * n);
+    for (const std::size_t x : free_) gradient.push_back(m[x] - wanted_[x]);
+    for (const auto& [tokens, weight] : choices_) {
+      auto share = odds_at(level_, tokens);
+      double total = 0;
+      for (const double o : share) total += o;
+      for (std::size_t i = 0; i < share.size(); ++i)
+        for (std::size_t j = 0; j < share.size(); ++j) {
+          const int r = place_[index(tokens[i])], c = place_[index(tokens[j])];
+          if (r < 0 || c < 0) continue;
+          hessian[index(r) * n + index(c)] += weight * (share[i] / total) * ((i == j ? 1.0 : 0.0) - share[j] / total);
+        }
+    }
+    // Levels are determined up to a common constant; the ridge fixes it and is far below any relevant curvature.
+    for (std::size_t i = 0; i < n; ++i) hessian[i * n + i] += 1e-11;
+    const auto step = solve(std::move(hessian), gradient);
+    double slope = 0;
+    for (std::size_t i = 0; i < n; ++i) slope -= gradient[i] * step[i];
+    const double before = potential(level_);
+    for (double size = 1; size > 1e-9; size /= 2) {
+      auto tried = level_;
+      for (std::size_t i = 0; i < n; ++i) tried[free_[i]] -= size * step[i];
+      if (potential(tried) <= before + 1e-4 * size * slope + 1e-15) {
+        level_ = std::move(tried);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Cholesky; `matrix` is symmetric and positive definite, pivots below 1e-11 are raised to it.
+  static std::vector<double> solve(std::vector<double> matrix, std::vector<double> right) {
+    const std::size_t n = right.size();
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = j; i < n; ++i) {
+        double sum = matrix[i * n + j];
+        for (std::size_t k = 0; k < j; ++k) sum -= matrix[i * n + k] * matrix[j * n + k];
+        matrix[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-11)) : sum / matrix[j * n + j];
+      }
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t k = 0; k < i; ++k) right[i] -= matrix[i * n + k] * right[k];
+      right[i] /= matrix[i * n + i];
+    }
+    for (std::size_t i = n; i-- > 0;) {
+      for (std::size_t k = i + 1; k < n; ++k) right[i] -= matrix[k * n + i] * right[k];
+      right[i] /= matrix[i * n + i];
+    }
+    return right;
+  }
+
+  const std::vector<SoftmaxChoice>& choices_;
+  const std::vector<double>& wanted_;
+  std::vector<int> place_;         ///< of a token among the free ones
+  std::vector<std::size_t> free_;  ///< tokens with a positive wanted mass
+  std::vector<double> level_;
+};
 
 template <class L>
 class SelectedDraft {

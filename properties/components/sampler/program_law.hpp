@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <draftproof/properties/components/sampler/sampler_group.hpp>
-#include <draftproof/sim/components/normalised_row.hpp>
+#include <draftproof/sim/components/target_filters.hpp>
 
 namespace draftproof {
 

@@ -2,7 +2,7 @@
 // "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 grain=4 top_k=1 min_p=3 top_p=90 typical_p=50 joint cold_last bias=(1 2)/3
 // penalty=2 mask=(1 1)/2,(0 1)/1 generic".
 //
-//   w, cold, min_p, ...   settings of sim/components/target_request.hpp; settings that are off are omitted
+//   w, cold, min_p, ...   settings of sim/components/target_filters.hpp; settings that are off are omitted
 //   q                     law of the drafts at every position
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/sim/components/target_request.hpp>
+#include <draftproof/sim/components/target_filters.hpp>
 
 namespace draftproof {
 

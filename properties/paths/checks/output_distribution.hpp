@@ -10,7 +10,7 @@
 #include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/paths/process_law.hpp>
 #include <draftproof/properties/paths/wrong_prefix.hpp>
-#include <draftproof/statistics/dirichlet_multinomial.hpp>
+#include <draftproof/statistics/count_models.hpp>
 
 namespace draftproof::checks::paths {
 

@@ -4,13 +4,12 @@
 #include <span>
 
 #include <draftproof/sim/components/component_info.hpp>
-#include <draftproof/sim/components/first_word.hpp>
 #include <draftproof/sim/components/inverse_cdf.hpp>
-#include <draftproof/sim/components/normalised_row.hpp>
+#include <draftproof/sim/components/target_filters.hpp>
 #include <draftproof/sim/sampling/alias_table.hpp>
-#include <draftproof/sim/sampling/cumulative_table.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
-#include <draftproof/sim/sampling/fixed_point_weights.hpp>
+#include <draftproof/sim/sampling/guide_table.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
 
 namespace draftproof::components::sampler {
 
@@ -57,12 +56,12 @@ struct AliasSampler {
 
 // Draws by integer cumulative sums with a guide table: the sampler of drafts without replacement.
 //
-// Symbols and cost: sim/sampling/cumulative_table.hpp.
+// Symbols and cost: sim/sampling/guide_table.hpp.
 // Correctness: the row is quantised to multiples of 2^-62, and edges are words exactly: V 2^-62 < 1e-12.
 struct CumulativeSampler {
   static constexpr ComponentInfo info{.name = "cumulative_sampler",
                                       .summary = "integer cumulative sums with a guide table",
-                                      .source = "sim/sampling/cumulative_table.hpp",
+                                      .source = "sim/sampling/guide_table.hpp",
                                       .budget = 1e-12};
 
   class Table {
@@ -90,13 +89,13 @@ struct CumulativeSampler {
 // Draws by running sums in 64-bit fixed point, two passes over fresh weights: the sampler of corrections on fresh
 // rows.
 //
-// Symbols and cost: sim/numeric/fixed_point.hpp.
+// Symbols and cost: sim/numeric/exp.hpp.
 // Correctness: terms are truncated to multiples of 2^-60, V 2^-60 in all, and edges fall on the grid of 2^-64: below
 // 1e-12 at V = 2^18.
 struct FixedPointSampler {
   static constexpr ComponentInfo info{.name = "fixed_point_sampler",
                                       .summary = "running sums in 64-bit fixed point",
-                                      .source = "sim/numeric/fixed_point.hpp",
+                                      .source = "sim/numeric/exp.hpp",
                                       .budget = 1e-12};
 
   class Table {
@@ -146,7 +145,7 @@ struct InverseCdfSampler : InverseCdfSteps {
 
 // Draws by a race of exponential clocks, one word a token: the sampler of couplings and of the Gumbel trick.
 //
-//   E        clock(word)     exponential of a word (sim/numeric/exponential_variate.hpp), never 0
+//   E        clock(word)     exponential of a word (sim/numeric/exp.hpp), never 0
 //   w        row[x]          weight of token x, which arrives at E / w
 //
 // Cost: V clocks a draw.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <draftproof/sim/drafters/shared_noise.hpp>
-#include <draftproof/sim/random/node_noise_source.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/trees/tree_drafter.hpp>
 
 namespace draftproof::tree_drafters {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/optimum/paths/antichain_program.hpp>
-#include <draftproof/optimum/paths/near_fraction.hpp>
+#include <draftproof/optimum/paths/certify.hpp>
+#include <draftproof/optimum/paths/tree_program.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/tests/support/golden_path.hpp>
 #include <draftproof/tests/support/random_trees.hpp>

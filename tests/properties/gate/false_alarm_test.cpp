@@ -10,7 +10,7 @@
 #include <draftproof/mutants/draft_order.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
-#include <draftproof/sim/sampling/complement.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/optimal_transport.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>

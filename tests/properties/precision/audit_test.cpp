@@ -14,7 +14,7 @@
 #include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
-#include <draftproof/sim/numeric/neumaier_sum.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof {
 namespace {

@@ -7,8 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/sim/distributions/logit_rows.hpp>
-#include <draftproof/sim/distributions/normalised_rows.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {

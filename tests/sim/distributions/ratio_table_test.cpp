@@ -6,7 +6,7 @@
 
 #include <draftproof/exact/rational.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
-#include <draftproof/sim/distributions/ratio_guide.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/tests/support/example_rows.hpp>

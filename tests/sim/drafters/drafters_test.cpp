@@ -12,7 +12,7 @@
 #include <draftproof/sim/drafters/trees/trees.hpp>
 #include <draftproof/sim/random/explorer.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
-#include <draftproof/statistics/interval.hpp>
+#include <draftproof/statistics/sample_size.hpp>
 
 namespace draftproof {
 namespace {

@@ -13,7 +13,7 @@
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
-#include <draftproof/statistics/interval.hpp>
+#include <draftproof/statistics/sample_size.hpp>
 #include <draftproof/tests/support/small_models.hpp>
 #include <draftproof/verifiers/gls.hpp>
 

@@ -12,7 +12,7 @@
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/random/explorer.hpp>
-#include <draftproof/sim/sampling/function_weights.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 

@@ -13,10 +13,9 @@
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/drafters/shared_noise.hpp>
 #include <draftproof/sim/random/batched_philox.hpp>
-#include <draftproof/sim/random/immediate_emit.hpp>
-#include <draftproof/sim/random/node_noise_source.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/random/tape.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 

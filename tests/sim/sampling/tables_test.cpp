@@ -5,10 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/sampling/alias_table.hpp>
-#include <draftproof/sim/sampling/batched_wor.hpp>
-#include <draftproof/sim/sampling/cumulative_table.hpp>
-#include <draftproof/sim/sampling/function_weights.hpp>
-#include <draftproof/sim/sampling/quantised_row.hpp>
+#include <draftproof/sim/sampling/guide_table.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {

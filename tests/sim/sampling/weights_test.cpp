@@ -14,10 +14,8 @@
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/random/explorer.hpp>
-#include <draftproof/sim/sampling/complement.hpp>
-#include <draftproof/sim/sampling/fixed_point_weights.hpp>
-#include <draftproof/sim/sampling/function_weights.hpp>
-#include <draftproof/sim/sampling/tabulated_weights.hpp>
+#include <draftproof/sim/sampling/weights.hpp>
+#include <draftproof/sim/sampling/without_replacement.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/trials/deferred_emits.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
-#include <draftproof/sim/trials/speculative_flips.hpp>
 
 namespace draftproof {
 namespace {

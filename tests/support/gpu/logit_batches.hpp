@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <draftproof/gpu/stored_batch.hpp>
-#include <draftproof/sim/distributions/logit_rows.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/tests/support/gpu/logit_cases.hpp>

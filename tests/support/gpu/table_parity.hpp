@@ -13,7 +13,7 @@
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/tally.hpp>
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/ladder/plan_view.hpp>
+#include <draftproof/verifiers/ladder/plan.hpp>
 
 namespace draftproof::parity {
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/tests/support/planned.hpp>
-#include <draftproof/verifiers/ladder/range_max.hpp>
+#include <draftproof/verifiers/ladder/order_mixture.hpp>
 #include <draftproof/verifiers/ladder_independent.hpp>
 
 namespace draftproof {

@@ -13,8 +13,8 @@
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/source.hpp>
 #include <draftproof/mutants/ladder_choice.hpp>
-#include <draftproof/optimum/exponential_clocks.hpp>
 #include <draftproof/optimum/laws/closed_forms.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/properties/prover/prover.hpp>

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include <draftproof/captures/source.hpp>
-#include <draftproof/optimum/exponential_clocks.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>

@@ -15,7 +15,7 @@
 #include <draftproof/verifiers/ladder/chosen_path.hpp>
 #include <draftproof/verifiers/paths/greatest/bucketed_row.hpp>
 #include <draftproof/verifiers/paths/greatest/greatest_row.hpp>
-#include <draftproof/verifiers/paths/greatest/token_order.hpp>
+#include <draftproof/verifiers/paths/greatest/order_buckets.hpp>
 
 namespace draftproof {
 namespace {

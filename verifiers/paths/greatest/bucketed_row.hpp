@@ -22,8 +22,8 @@
 #include <cstdint>
 
 #include <draftproof/sim/random/uniform_source.hpp>
+#include <draftproof/verifiers/paths/greatest/greatest_row.hpp>
 #include <draftproof/verifiers/paths/greatest/max_of_k_paths.hpp>
-#include <draftproof/verifiers/paths/greatest/order_passes.hpp>
 
 namespace draftproof {
 

@@ -19,7 +19,7 @@
 #include <draftproof/verifiers/paths/block/block_rule.hpp>
 #include <draftproof/verifiers/paths/greatest/bucketed_row.hpp>
 #include <draftproof/verifiers/paths/greatest/greatest_row.hpp>
-#include <draftproof/verifiers/paths/greatest/token_order.hpp>
+#include <draftproof/verifiers/paths/greatest/order_buckets.hpp>
 
 namespace draftproof {
 

@@ -9,7 +9,7 @@
 
 #include <draftproof/properties/components/sampler/program_law.hpp>
 #include <draftproof/properties/components/sampler/sampler_group.hpp>
-#include <draftproof/sim/components/first_word.hpp>
+#include <draftproof/sim/components/inverse_cdf.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof::checks::sampler {
@@ -161,7 +161,7 @@ struct RowUnchanged {
 // Cost: 2^14 strata of two bisections, 64 clocks each.
 //
 // Correctness: the integrand is monotone in the head's word, so each stratum lies between its ends. Clocks in doubles
-// move both bounds by a relative 2^-40 at most (sim/numeric/exponential_variate.hpp).
+// move both bounds by a relative 2^-40 at most (sim/numeric/exp.hpp).
 
 struct TailMass {
   static constexpr std::string_view name = "tail_mass";

@@ -1,8 +1,12 @@
-#include <draftproof/statistics/gamma_poisson.hpp>
+#include <draftproof/statistics/count_models.hpp>
 
+#include <cassert>
 #include <cmath>
 
+#include <draftproof/sim/random/philox4x32.hpp>
+
 namespace draftproof {
+
 namespace {
 
 /// Number of factors split off, so that Stirling's series starts at 16. Its next term is below 1.2e-16 there.
@@ -65,6 +69,38 @@ double log_gamma_poisson(double count, double mean, double shape) {
   if (shape >= shift) return stirling_form(count, mean, shape);
   return log_rising(shift, shape) + stirling_form(count - shift, mean, shape + shift) +
          (shape + count) * log_of_one_plus(shift / (shape + mean)) - (shape + shift) * log_of_one_plus(shift / shape);
+}
+
+namespace {
+
+/// Distinct from roles (role << 8 | purpose) and from the streams of shared noise (0x5A000000 and above).
+constexpr std::uint32_t batch_purpose = 0x42000000;
+
+}  // namespace
+
+std::uint64_t poisson_count(std::uint64_t mean, std::uint64_t seed, std::uint64_t batch) {
+  assert(mean <= largest_poisson_mean);
+  if (mean == 0) return 0;
+  std::uint64_t total = 0;
+  for_each_poisson_mass(mean, [&](std::uint64_t, std::uint64_t mass) {
+    total += mass;
+    return true;
+  });
+  std::uint64_t left = total;
+  for (std::uint32_t slot = 0; left >= total; ++slot) left = philox_pair(seed, batch, slot, batch_purpose).first >> 2;
+  std::uint64_t drawn = mean;
+  for_each_poisson_mass(mean, [&](std::uint64_t k, std::uint64_t mass) {
+    drawn = k;
+    if (left < mass) return false;
+    left -= mass;
+    return true;
+  });
+  return drawn;
+}
+
+double poisson_count_excess(std::uint64_t mean) {
+  const double reach = 10 * std::sqrt(static_cast<double>(mean)) + 40;
+  return reach * (0x1p-51 + 0x1p-59) + 0x1p-55;
 }
 
 }  // namespace draftproof

@@ -1,12 +1,13 @@
-#include <draftproof/optimum/certain_acceptance.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
 
 #include <algorithm>
-#include <draftproof/exact/big_rational.hpp>
-#include <draftproof/optimum/exponential_clocks.hpp>
-#include <draftproof/optimum/iid_acceptance.hpp>
 #include <numeric>
 
+#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
+
 namespace draftproof {
+
 namespace {
 
 /// Whether p 2^(62 (K - 1)) >= q^K, for masses in units of 2^-62.
