@@ -12,7 +12,7 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/nearest_names.hpp>
-#include <draftproof/properties/prover/registration.hpp>
+#include <draftproof/properties/prover/register_verifier.hpp>
 
 namespace draftproof {
 

@@ -19,7 +19,6 @@
 #include <draftproof/captures/array.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/ranks.hpp>
-#include <draftproof/doors/gate/foreign_paths.hpp>
 #include <draftproof/doors/gate/foreign_verifier.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>

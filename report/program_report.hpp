@@ -6,7 +6,7 @@
 
 #include <draftproof/captures/trace.hpp>
 #include <draftproof/doors/declaration.hpp>
-#include <draftproof/doors/explorer/program_law.hpp>
+#include <draftproof/doors/explorer/explore.hpp>
 #include <draftproof/doors/program.hpp>
 #include <draftproof/properties/gate/trace_audit.hpp>
 #include <draftproof/report/document.hpp>

@@ -5,7 +5,7 @@
 
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/properties/blocks/run_blocks.hpp>
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/studies/positions.hpp>
 
 namespace draftproof {

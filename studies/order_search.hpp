@@ -24,8 +24,8 @@
 #include <vector>
 
 #include <draftproof/optimum/set_law.hpp>
-#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance.hpp>
+#include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/studies/study.hpp>
 
 namespace draftproof {

@@ -22,7 +22,7 @@
 #include <draftproof/bench/read_floor.hpp>
 #include <draftproof/bench/rewritten_residual.hpp>
 
-#include <draftproof/properties/scripted/reject_all.hpp>
+#include <draftproof/properties/scripted/scripted_trials.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
@@ -49,8 +49,9 @@ struct Passes {
   }
   template <class Run>
   static void add(const std::string& name, int vocabulary, const Run& run, bool cold = false) {
-    benchmark::RegisterBenchmark((name + "/" + std::to_string(vocabulary) + (cold ? "/cold" : "")).c_str(),
-                                 [vocabulary, run, cold](benchmark::State& state) { time(state, vocabulary, cold, run); })
+    benchmark::RegisterBenchmark(
+        (name + "/" + std::to_string(vocabulary) + (cold ? "/cold" : "")).c_str(),
+        [vocabulary, run, cold](benchmark::State& state) { time(state, vocabulary, cold, run); })
         ->Unit(benchmark::kMicrosecond);
   }
   /// The same at one width, with fresh rows: run(rows, turn).
@@ -68,7 +69,8 @@ struct Passes {
   /// A decision, with `passes` as a counter.
   template <class Run>
   static void add_counted(const std::string& name, int vocabulary, const Run& run) {
-    benchmark::RegisterBenchmark((name + "/" + std::to_string(vocabulary)).c_str(), [vocabulary, run](benchmark::State& state) {
+    benchmark::RegisterBenchmark((name + "/" + std::to_string(vocabulary)).c_str(), [vocabulary,
+                                                                                     run](benchmark::State& state) {
       std::uint64_t visited = 0;
       time(state, vocabulary, false, [&](const float* p, std::size_t size, std::uint64_t turn) {
         const Floats fresh = rows(p, size);

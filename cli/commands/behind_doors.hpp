@@ -13,8 +13,8 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/doors/gate/law_answers.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
-#include <draftproof/doors/gate/law_request.hpp>
 #include <draftproof/doors/open_door.hpp>
 #include <draftproof/doors/wire/serve.hpp>
 #include <draftproof/report/program_report.hpp>

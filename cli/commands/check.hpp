@@ -16,7 +16,7 @@
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/doors/gate/foreign_gate.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
-#include <draftproof/properties/prover/defaults.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/proof_report.hpp>
 
 namespace draftproof::commands {

@@ -12,8 +12,8 @@
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/doors/gate/law_checks.hpp>
-#include <draftproof/properties/instances/as_doubles.hpp>
-#include <draftproof/properties/prover/defaults.hpp>
+#include <draftproof/properties/instances/instance.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/proof_report.hpp>
 #include <draftproof/sim/random/philox.hpp>
 

@@ -9,7 +9,7 @@
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/estimation/acceptance_estimate.hpp>
-#include <draftproof/properties/prover/defaults.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
 #include <draftproof/report/survey_report.hpp>

@@ -6,14 +6,44 @@
 //   mass     product of the shares on the way from the root
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include <draftproof/doors/explorer/explore.hpp>
 #include <draftproof/doors/explorer/run_store.hpp>
-#include <draftproof/doors/explorer/sequence.hpp>
 
 namespace draftproof::doors {
+
+// A sequence of random numbers without end: listed values, then values that a seed and the place give.
+
+struct Sequence {
+  enum class Lean { none, low, high };
+
+  std::uint64_t seed = 0;
+  int bits = 24;           ///< values beyond the listed ones are multiples of 2^-bits
+  Lean lean = Lean::none;  ///< values beyond the listed ones lie near 0 or near 1, at places below `leaning`
+  std::vector<double> values{};
+
+  static constexpr std::size_t leaning = 48;  ///< a program that draws until a number is small must end
+
+  /// A word that depends on (seed, place) alone.
+  std::uint64_t word(std::size_t place) const {
+    std::uint64_t x = (seed + 1) * 0xA24BAED4963EE407u + (place + 1) * 0x9FB21C651E98DF25u;
+    for (int round = 0; round < 3; ++round) x = (x ^ (x >> 31)) * 0xD6E8FEB86659FD93u;
+    return x ^ (x >> 32);
+  }
+  /// The value at a place, in [0, 1).
+  double value(std::size_t place) const {
+    if (place < values.size()) return values[place];
+    const std::uint64_t k = word(place) >> (64 - bits), near = k >> (bits < 6 ? bits : 6);
+    if (lean == Lean::none || place >= leaning) return std::ldexp(static_cast<double>(k), -bits);
+    const std::uint64_t last = (std::uint64_t{1} << bits) - 1;
+    return std::ldexp(static_cast<double>(lean == Lean::low ? near : last - near), -bits);
+  }
+};
 
 /// What a branch or the tree leads to.
 struct Target {
@@ -63,5 +93,29 @@ struct DecisionTree {
   /// Compares a run on `sequence` with the tree: its outcome, and the draw at every place, weights included.
   Fit compare(const RunStore& store, const Sequence& sequence, RunStore::Chain run) const;
 };
+
+// From a decision tree to a law: masses of outcomes, edges, and the limit on the deviation of a float program.
+
+/// Writes outcomes, unexplored, limit, edges, stretches, leaves, most_places and idle_places of `law`.
+///
+/// Masses are compensated sums of products of shares. A share of a coin is exact; where all draws of a path are
+/// coins, its mass is exact up to 53 bits in all, and rounded once for each further coin.
+void read_law(const DecisionTree& tree, const RunStore& store, int vocabulary, int dtype_bits, bool keep_stretches,
+              ProgramLaw& law);
+
+/// The largest sum, over paths from the root to a leaf, of what each draw allows:
+///
+///   draw               allows
+///   coin, lone clock   c (2^-bits + V 2^-dtype_bits), c comparisons: wide stretches less one
+///   pick               V 2^-dtype_bits
+///   race               V 2^-dtype_bits, and the error of the weights
+///   integer            0
+///
+/// Correctness: moving one threshold by one grid value moves that value's mass, 2^-bits, from one subtree to another,
+/// a total variation of at most 2^-bits. A threshold or weight is at most a sum of V terms of relative error
+/// 2^-dtype_bits; a normalisation by a small total is reached with that total's probability, so its error is not
+/// larger than that of the sum. Total variations add along a path. A stretch is wide if it has more than two values:
+/// a narrow one is an edge, which has its own report and excuses nothing.
+double deviation_limit(const DecisionTree& tree, int vocabulary, int dtype_bits);
 
 }  // namespace draftproof::doors

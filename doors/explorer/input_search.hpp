@@ -11,9 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/doors/explorer/explore_options.hpp>
+#include <draftproof/doors/explorer/explore.hpp>
 #include <draftproof/doors/explorer/place_search.hpp>
-#include <draftproof/doors/explorer/program_law.hpp>
 
 namespace draftproof::doors {
 

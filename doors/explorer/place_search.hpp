@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <draftproof/doors/explorer/decision_tree.hpp>
-#include <draftproof/doors/explorer/suggested_points.hpp>
+#include <draftproof/doors/explorer/run_store.hpp>
 
 namespace draftproof::doors {
 

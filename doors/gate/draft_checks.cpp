@@ -14,7 +14,6 @@
 #include <draftproof/properties/proof/finding.hpp>
 
 #include <draftproof/captures/source.hpp>
-#include <draftproof/doors/gate/draw_batches.hpp>
 #include <draftproof/doors/gate/toy.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/instances/instance.hpp>

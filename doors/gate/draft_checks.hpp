@@ -13,15 +13,94 @@
 // the largest vocabulary is asked again with 64 possible tokens.
 #pragma once
 
+#include <fmt/format.h>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include <draftproof/doors/gate/law_text.hpp>
+#include <draftproof/doors/wire/batch_packer.hpp>
+#include <draftproof/doors/wire/result_reader.hpp>
 #include <draftproof/doors/wire/served.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/sim/random/explorer.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof::doors {
+
+// Drafts from a program's own drafter, in batches of rows with one proposal.
+
+class DrawBatches {
+ public:
+  /// `drafts` tokens a tuple from the row `proposal`, in the form of trials.
+  DrawBatches(Served& program, const std::vector<double>& proposal, int drafts)
+      : program_{program},
+        drafts_{drafts},
+        vocabulary_{static_cast<int>(proposal.size())},
+        form_{form_of_trials(program.declaration())} {
+    constexpr std::size_t most_bytes = std::size_t{16} << 20;
+    const std::size_t row_bytes = proposal.size() * width(form_.dtype);
+    rows_ =
+        std::clamp<std::size_t>(most_bytes / row_bytes, 1, static_cast<std::size_t>(program.declaration().most_rows));
+    q_.resize(rows_ * row_bytes);
+    for (std::size_t i = 0; i < rows_; ++i) store_row(proposal, form_, q_.data() + i * row_bytes);
+  }
+
+  /// Calls `visit(tuple)` for trials first .. first + count - 1 of a seed, in order.
+  /// Throws: DoorError if a row has another status than ok.
+  template <class Visit>
+  void draw(std::uint64_t seed, std::uint64_t first, std::uint64_t count, Visit visit) {
+    const Declaration& declaration = program_.declaration();
+    for (std::uint64_t done = 0; done < count;) {
+      const std::size_t size = std::min<std::uint64_t>(rows_, count - done);
+      const int rows = static_cast<int>(size);
+      std::vector<std::int64_t> seeds(size);
+      constexpr std::uint32_t purpose = 0x201;
+      for (std::size_t i = 0; i < size; ++i)
+        seeds[i] = static_cast<std::int64_t>(philox_pair(seed, first + done + i, 0, purpose).first >> 1);
+      ServedBatch batch{.rows = rows,
+                        .vocabulary = vocabulary_,
+                        .drafts_a_row = drafts_,
+                        .proposal_rows = 1,
+                        .dtype = form_.dtype,
+                        .kind = form_.kind,
+                        .randomness = declaration.can(Randomness::seeded) ? Randomness::seeded : Randomness::opaque,
+                        .q = std::span(q_).first(size * (q_.size() / rows_))};
+      if (batch.randomness == Randomness::seeded) batch.seeds = seeds;
+      ServedResult result;
+      size_result(batch, WireFunction::draft, result);
+      program_.draft(batch, result);
+      for (int i = 0; i < rows; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        if (result.status[at] != 0 || result.counts[at] < 1) refuse(result, i);
+        visit(std::span<const std::int32_t>(result.tokens_of(i)).first(static_cast<std::size_t>(result.counts[at])));
+      }
+      done += size;
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse(const ServedResult& result, int row) const {
+    const auto at = static_cast<std::size_t>(row);
+    const auto message = result.messages.find(row);
+    const Outcome outcome{.status = static_cast<RowStatus>(result.status[at]),
+                          .message = message == result.messages.end() ? "" : message->second};
+    constexpr auto failed = static_cast<std::int32_t>(RowStatus::failed);
+    if (std::all_of(result.status.begin(), result.status.end(), [](std::int32_t each) { return each == failed; }))
+      throw ProgramFails(program_.declaration().name, one_line(outcome.message));
+    throw DoorError(fmt::format("{}: draft: row {}: found {} drafts, {}, wanted a tuple", program_.declaration().name,
+                                row, result.counts[at], outcome_text(outcome)));
+  }
+
+  Served& program_;
+  int drafts_, vocabulary_;
+  RowForm form_;
+  std::size_t rows_ = 1;
+  std::vector<std::byte> q_;
+};
 
 struct DraftCheckOptions {
   int log2_small = 16;  ///< planned draws on each small model

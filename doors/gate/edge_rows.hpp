@@ -22,7 +22,7 @@
 #include <vector>
 
 #include <draftproof/doors/declaration.hpp>
-#include <draftproof/properties/instances/generator.hpp>
+#include <draftproof/properties/instances/instance_text.hpp>
 
 namespace draftproof::doors {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/doors/explorer/program_law.hpp>
+#include <draftproof/doors/explorer/explore.hpp>
 
 namespace draftproof::doors {
 

@@ -1,29 +1,197 @@
 #include <draftproof/doors/gate/path_checks.hpp>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include <draftproof/properties/proof/finding.hpp>
-
 #include <draftproof/captures/path_source.hpp>
 #include <draftproof/doors/gate/law_text.hpp>
-#include <draftproof/doors/gate/path_evidence.hpp>
 #include <draftproof/doors/gate/toy.hpp>
-#include <draftproof/doors/gate/tree_batch.hpp>
 #include <draftproof/doors/wire/result_reader.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/sim/random/philox.hpp>
+#include <draftproof/statistics/count_models.hpp>
 #include <draftproof/statistics/error_budget.hpp>
 #include <draftproof/statistics/gate_suite.hpp>
+#include <draftproof/statistics/row_groups.hpp>
 
 namespace draftproof::doors {
+
+PathEvidence::PathEvidence(const ConditionalModel<RatioTable>& conditionals, int contexts, int depths)
+    : depths_{at(depths)} {
+  for (int c = 0; c < contexts; ++c) {
+    const RatioTable& laws = conditionals.laws(c);
+    Context context;
+    std::vector<double> proposal;
+    for (Token x = 0; x < laws.vocabulary(); ++x) {
+      context.target.push_back(laws.target(x));
+      proposal.push_back(laws.proposal(x));
+    }
+    context.group[0] = mass_groups(ratio_key(context.target, proposal), context.target);
+    context.group[1] = mass_groups(context.target, context.target);
+    for (std::size_t key = 0; key < keys; ++key) context.mass[key] = folded(context.group[key], context.target);
+    tokens_.emplace_back(context.target.size());
+    context_.push_back(std::move(context));
+  }
+  groups_.assign(context_.size() * depths_ * keys, std::vector<std::uint64_t>(default_groups));
+}
+
+std::vector<PathEvidence::Bet> PathEvidence::bets() const {
+  constexpr const char* key_names[keys] = {"p / q", "p"};
+  const auto contexts = static_cast<double>(context_.size());
+  std::vector<Bet> all;
+  for (std::size_t c = 0; c < context_.size(); ++c) {
+    all.push_back({&context_[c].target, &tokens_[c], 1 / (2 * contexts), fmt::format("context {}, token", c)});
+    for (std::size_t d = 0; d < depths_; ++d)
+      for (std::size_t key = 0; key < keys; ++key)
+        all.push_back({&context_[c].mass[key], &groups_[(c * depths_ + d) * keys + key],
+                       1 / (2 * keys * contexts * static_cast<double>(depths_)),
+                       fmt::format("context {}, token {} of a trial, group along {}", c, d + 1, key_names[key])});
+  }
+  return all;
+}
+
+double PathEvidence::log_e() const {
+  std::vector<double> logs, weights;
+  for (const Bet& bet : bets()) {
+    logs.push_back(log_e_multinomial(*bet.law, *bet.counts));
+    weights.push_back(bet.weight);
+  }
+  return log_weighted_mean_exp(logs, weights);
+}
+
+std::string PathEvidence::worst() const {
+  std::string text;
+  double most = -1;
+  for (const Bet& bet : bets()) {
+    const double log_e = log_e_multinomial(*bet.law, *bet.counts);
+    if (!(log_e > most)) continue;
+    most = log_e;
+    const auto seen = static_cast<double>(std::accumulate(bet.counts->begin(), bet.counts->end(), std::uint64_t{0}));
+    std::size_t cell = 0;
+    double farthest = -1;
+    for (std::size_t i = 0; i < bet.law->size(); ++i) {
+      const double expected = seen * (*bet.law)[i], off = std::abs(static_cast<double>((*bet.counts)[i]) - expected);
+      const double deviations = expected > 0 ? off / std::sqrt(expected) : off > 0 ? HUGE_VAL : 0;
+      if (deviations > farthest) farthest = deviations, cell = i;
+    }
+    text =
+        fmt::format("{} {}: {} seen, {:.1f} expected", bet.name, cell, (*bet.counts)[cell], seen * (*bet.law)[cell]);
+  }
+  return text;
+}
+
+namespace {
+
+constexpr std::size_t most_kept = 64;  ///< contexts whose rows stay: a live model never comes back to one
+
+}  // namespace
+
+void TreeBatch::keep(int context, const ConditionalModel<RatioTable>& conditionals) {
+  const auto [found, added] = kept_.try_emplace(context);
+  if (!added) return;
+  // No laws follow a leaf beyond the model: the root's stand in, and no rule reads them.
+  const RatioTable& laws = conditionals.laws(context < 0 ? 0 : context);
+  vocabulary_ = laws.vocabulary();
+  std::vector<double> p, q;
+  for (Token x = 0; x < vocabulary_; ++x) {
+    p.push_back(laws.target(x));
+    q.push_back(laws.proposal(x));
+  }
+  const std::size_t size = p.size() * width(form_.dtype);
+  found->second.p.resize(size);
+  found->second.q.resize(size);
+  store_row(p, form_, found->second.p.data());
+  store_row(q, form_, found->second.q.data());
+}
+
+void TreeBatch::add(const DraftTree& tree, const ConditionalModel<RatioTable>& conditionals, std::int64_t seed,
+                    std::span<const double> state) {
+  starts_.push_back(entries_.size());
+  roots_.push_back(tree.context(DraftTree::root));
+  seeds_.push_back(seed);
+  packed_.state.resize(seeds_.size() * static_cast<std::size_t>(form_.state_size), 0.0);
+  std::copy(state.begin(), state.end(), packed_.state.end() - static_cast<std::ptrdiff_t>(state.size()));
+  keep(roots_.back(), conditionals);
+  entry_of_.assign(static_cast<std::size_t>(tree.size()), -2);
+  entry_of_[DraftTree::root] = -1;
+  for (const TreeDraw& draw : tree.all_draws()) {
+    const int child = draw.child, parent = tree.parent(child);
+    int& entry = entry_of_[static_cast<std::size_t>(child)];
+    if (entry == -2) entry = static_cast<int>(entries_.size() - starts_.back());
+    entries_.push_back({.token = tree.token(child),
+                        .parent = entry_of_[static_cast<std::size_t>(parent)],
+                        .from = tree.context(parent),
+                        .to = tree.context(child)});
+    keep(tree.context(child), conditionals);
+  }
+  longest_ = std::max(longest_, entries_.size() - starts_.back());
+}
+
+void TreeBatch::clear() {
+  entries_.clear();
+  starts_.clear();
+  roots_.clear();
+  seeds_.clear();
+  packed_.state.clear();
+  longest_ = 0;
+  if (kept_.size() > most_kept) kept_.clear();
+}
+
+std::size_t TreeBatch::bytes_with(int entries, int vocabulary) const {
+  const std::size_t n = std::max(longest_, static_cast<std::size_t>(entries));
+  return (seeds_.size() + 1) * (2 * n + 1) * static_cast<std::size_t>(vocabulary) * width(form_.dtype);
+}
+
+const ServedBatch& TreeBatch::packed() {
+  const std::size_t rows = seeds_.size(), n = longest_,
+                    law = static_cast<std::size_t>(vocabulary_) * width(form_.dtype);
+  packed_.p.assign(rows * (n + 1) * law, std::byte{0});
+  packed_.q.assign(rows * n * law, std::byte{0});
+  packed_.drafts.assign(rows * n, -1);
+  packed_.parents.assign(form_.level == Level::tree ? rows * n : 0, -1);
+  packed_.lengths.clear();
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::byte* p = packed_.p.data() + row * (n + 1) * law;
+    std::byte* q = packed_.q.data() + row * n * law;
+    const std::size_t end = row + 1 < rows ? starts_[row + 1] : entries_.size();
+    p = std::copy_n(kept_.at(roots_[row]).p.data(), law, p);
+    for (std::size_t i = starts_[row]; i < end; ++i) {
+      const Entry& entry = entries_[i];
+      const std::size_t at = row * n + (i - starts_[row]);
+      p = std::copy_n(kept_.at(entry.to).p.data(), law, p);
+      q = std::copy_n(kept_.at(entry.from).q.data(), law, q);
+      packed_.drafts[at] = entry.token;
+      if (!packed_.parents.empty()) packed_.parents[at] = entry.parent;
+    }
+    packed_.lengths.push_back(static_cast<std::int32_t>(end - starts_[row]));
+  }
+  const bool seeded = declaration_.can(Randomness::seeded);
+  packed_.batch = {.rows = static_cast<int>(rows),
+                   .vocabulary = vocabulary_,
+                   .drafts_a_row = static_cast<int>(n),
+                   .target_rows = static_cast<int>(n) + 1,
+                   .proposal_rows = static_cast<int>(n),
+                   .state_size = form_.state_size,
+                   .dtype = form_.dtype,
+                   .kind = form_.kind,
+                   .randomness = seeded ? Randomness::seeded : Randomness::opaque,
+                   .p = packed_.p,
+                   .q = packed_.q,
+                   .drafts = packed_.drafts,
+                   .lengths = packed_.lengths,
+                   .parents = packed_.parents};
+  if (seeded) packed_.batch.seeds = seeds_;
+  packed_.batch.state = packed_.state;
+  return packed_.batch;
+}
 
 namespace {
 

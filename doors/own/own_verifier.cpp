@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/doors/own/drafted_input.hpp>
+#include <draftproof/doors/own/own_door.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 

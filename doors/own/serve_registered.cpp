@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/doors/library/row_tape.hpp>
-#include <draftproof/doors/own/own_words.hpp>
+#include <draftproof/doors/library/load_library.hpp>
+#include <draftproof/doors/own/own_verifier.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof::doors {

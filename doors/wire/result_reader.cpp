@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/doors/wire/log_reader.hpp>
+#include <draftproof/doors/wire/json_lines.hpp>
 
 namespace draftproof::doors {
 namespace {

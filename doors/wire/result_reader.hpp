@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include <draftproof/doors/wire/batch_message.hpp>
+#include <draftproof/doors/wire/batch_packer.hpp>
 
 namespace draftproof::doors {
 

@@ -15,7 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <draftproof/doors/wire/batch_message.hpp>
+#include <draftproof/doors/wire/batch_packer.hpp>
 #include <draftproof/doors/wire/message_reader.hpp>
 #include <draftproof/doors/wire/result_reader.hpp>
 #include <draftproof/doors/wire/shared_rows.hpp>

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <draftproof/doors/wire/byte_exchange.hpp>
+#include <draftproof/doors/wire/dialogue.hpp>
 #include <draftproof/doors/wire/peer.hpp>
 
 namespace draftproof::doors {

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <draftproof/properties/paths/iterations.hpp>
+#include <draftproof/properties/paths/path_scripted.hpp>
 #include <draftproof/properties/scripted/scripted_trials.hpp>
 
 namespace draftproof::checks {

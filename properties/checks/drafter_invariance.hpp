@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include <draftproof/properties/instances/edit_proposals.hpp>
+#include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/proof/property.hpp>
 

@@ -13,9 +13,9 @@
 
 #include <algorithm>
 
-#include <draftproof/properties/paths/iterations.hpp>
+#include <draftproof/properties/paths/path_scripted.hpp>
+#include <draftproof/properties/scripted/scripted_decision.hpp>
 #include <draftproof/properties/scripted/scripted_trials.hpp>
-#include <draftproof/properties/scripted/word_ledger.hpp>
 
 namespace draftproof::checks {
 

@@ -13,7 +13,7 @@
 #include <cmath>
 
 #include <draftproof/captures/stored_format.hpp>
-#include <draftproof/properties/paths/iterations.hpp>
+#include <draftproof/properties/paths/path_scripted.hpp>
 #include <draftproof/properties/scripted/scripted_trials.hpp>
 
 namespace draftproof::checks {

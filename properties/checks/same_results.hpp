@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/properties/instances/edit_proposals.hpp>
-#include <draftproof/properties/paths/iterations.hpp>
+#include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/paths/path_analysis.hpp>
+#include <draftproof/properties/paths/path_scripted.hpp>
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>
 #include <draftproof/properties/scripted/scripted_trials.hpp>

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <draftproof/properties/components/component.hpp>
-#include <draftproof/properties/components/component_check.hpp>
 
 namespace draftproof {
 

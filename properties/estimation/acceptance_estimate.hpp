@@ -11,11 +11,126 @@
 // The error is empirical, so this serves acceptance and diagnosis only and not a gate.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <exception>
 #include <optional>
+#include <span>
+#include <vector>
 
-#include <draftproof/properties/estimation/replicated_estimate.hpp>
+#include <draftproof/properties/estimation/quasi_random_drafts.hpp>
+#include <draftproof/sim/trials/run_trials.hpp>
+#include <draftproof/statistics/control_variates.hpp>
+#include <draftproof/statistics/sample_size.hpp>
+#include <draftproof/statistics/sobol.hpp>
 
 namespace draftproof {
+
+// Averages over draft tuples from evenly spread points, with an error estimated by repetition: R independent
+// scramblings of n points each, one average a scrambling.
+//
+//   y_r      mean of the outcomes of replicate r
+//   z_r      mean of its controls minus their known means (tuple_controls.hpp)
+//   beta     least-squares coefficients from the replicates of the other half: odd for even ones and vice versa
+//   e_r      y_r - beta z_r
+//
+//   estimate = mean of e_r, standard error = sqrt(sum (e_r - mean)^2 / (R (R - 1)))
+//
+// Replicates are computed in parallel and joined in their order, so results do not depend on threads.
+//
+// Correctness: every scrambled point is uniform on its own, and beta comes from scramblings independent of those it
+// is applied to, so the average is unbiased. Halves are made of whole replicates, because the even and the odd points
+// of one scrambling lie in different parts of the cube. The error is empirical: nothing bounds the distance of
+// averages of scrambled points from normality. Practice uses t intervals over at least 16 replicates.
+//
+// Cost: for each tuple a point, K draws, the outcomes, some (2 K)^2 products.
+
+enum class PointSet {
+  random,      ///< independent uniform points
+  stratified,  ///< the first coordinate has one point a stratum
+  sobol,       ///< scrambled Sobol points
+};
+
+struct EstimateOptions {
+  std::uint64_t tuples = std::uint64_t{1} << 16;  ///< rounded down to replicates times a power of two
+  int replicates = 16;                            ///< at least 2
+  std::uint64_t seed = 1;
+  int threads = 0;  ///< 0: all processors
+  PointSet points = PointSet::sobol;
+  bool controls = true;                     ///< used if each half has at least ten tuples for each control
+  const std::atomic<bool>* stop = nullptr;  ///< set from outside to end without a result
+};
+
+struct ReplicatedMean {
+  double mean = 0, standard_error = 0;
+  int replicates = 0;
+  /// t interval of this confidence; empirical.
+  Interval interval(double confidence) const;
+};
+
+/// Number of coordinates beyond those of the drafts.
+inline constexpr int spare_words = 1;
+
+/// The tuples of one replicate, one after another.
+class TupleStream {
+ public:
+  TupleStream(const DraftPoints& points, const EstimateOptions& options, int replicate);
+
+  /// Number of tuples.
+  std::uint64_t size() const { return size_; }
+  /// Makes tuple `index` the current one.
+  void go(std::uint64_t index);
+  std::span<const Token> tuple() const { return {tuple_, static_cast<std::size_t>(length_)}; }
+  /// Words for the verifier's own draws, evenly spread together with the drafts.
+  std::span<const std::uint64_t> spare() const;
+
+ private:
+  const DraftPoints& points_;
+  PointSet set_;
+  std::uint64_t size_, seed_;
+  std::vector<std::uint64_t> words_;
+  ScrambledSobol sobol_;
+  Token tuple_[max_drafts];
+  int length_ = 0;
+};
+
+/// The means over replicates, one for each outcome; `means` are the known means of the controls.
+std::vector<ReplicatedMean> joined(const std::vector<ControlSums>& replicates, std::span<const double> means,
+                                   bool controls);
+
+/// Averages outcomes over all tuples. `make()` returns a callable (const TupleStream&, std::span<double>) for one
+/// replicate, which writes `outcomes` numbers for a tuple. Empty after a stop. Throws: the first exception of a
+/// callable.
+template <class Controls, class Make>
+std::vector<ReplicatedMean> replicated_means(const DraftPoints& points, const Controls& controls,
+                                             std::size_t outcomes, const EstimateOptions& options, Make&& make) {
+  const std::size_t d = options.controls ? controls.means().size() : 0;
+  std::vector<ControlSums> sums(static_cast<std::size_t>(options.replicates), ControlSums(d, outcomes));
+  std::exception_ptr failure;
+  const auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (int r = 0; r < options.replicates; ++r) {
+    try {
+      TupleStream stream(points, options, r);
+      auto outcome = make();
+      std::vector<double> values(outcomes);
+      std::vector<Control> listed;
+      for (std::uint64_t i = 0; i < stream.size() && !stopped(); ++i) {
+        stream.go(i);
+        outcome(stream, std::span<double>(values));
+        if (d > 0) controls.list(stream.tuple().data(), listed);
+        sums[static_cast<std::size_t>(r)].add(values, std::span<const Control>(listed));
+      }
+    } catch (...) {
+#pragma omp critical
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  if (stopped()) return {};
+  return joined(sums, controls.means(), options.controls);
+}
 
 struct AcceptanceEstimate {
   ReplicatedMean flag, membership;

@@ -8,10 +8,10 @@
 
 #include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
-#include <draftproof/properties/precision/audit_gate.hpp>
-#include <draftproof/properties/prover/defaults.hpp>
+#include <draftproof/properties/precision/audit.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {
 

@@ -12,7 +12,7 @@
 
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/gate/sampled_gate.hpp>
-#include <draftproof/properties/prover/defaults.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/device_parity.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>

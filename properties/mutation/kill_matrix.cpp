@@ -9,7 +9,7 @@
 #include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/mutation/mutant_search.hpp>
-#include <draftproof/properties/precision/audit_gate.hpp>
+#include <draftproof/properties/precision/audit.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 

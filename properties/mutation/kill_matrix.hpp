@@ -19,7 +19,6 @@
 
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/proof/proof.hpp>
-#include <draftproof/properties/proof/shown_share.hpp>
 
 namespace draftproof {
 

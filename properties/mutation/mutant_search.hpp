@@ -16,8 +16,8 @@
 #include <vector>
 
 #include <draftproof/properties/proof/finding.hpp>
+#include <draftproof/properties/proof/proof.hpp>
 #include <draftproof/properties/proof/prove_with.hpp>
-#include <draftproof/properties/proof/shown_share.hpp>
 
 namespace draftproof {
 

@@ -18,13 +18,18 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <draftproof/exact/rational.hpp>
+#include <draftproof/properties/instances/path_instance.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
+#include <draftproof/sim/trees/tree_drafter.hpp>
 
 namespace draftproof {
 
@@ -98,6 +103,87 @@ inline std::string carry_text(const VerifierState<Rational>& carry) {
             (text.empty() ? (layer.remaining == 1 ? " token at ratio " : " tokens at ratio ") : " at ") +
             to_text(layer.ratio);
   return text.empty() ? "nothing" : text;
+}
+
+// The first prefix after which the next token of a law of sequences does not have the target's law.
+
+struct WrongPrefix {
+  Tokens prefix;
+  Rational beyond;                    ///< probability that a sequence continues after the prefix
+  std::vector<Rational> got, wanted;  ///< laws of the next token, given that it continues
+
+  std::string text() const {
+    return "after " + prefix_text(prefix) + " got " + to_text(got) + ", wanted " + to_text(wanted) + ", TV " +
+           to_text(total_variation(got, wanted)) + "; reached with probability " + to_text(beyond);
+  }
+};
+
+/// The first wrong prefix: shorter ones first, then by token ids. Nothing if after every prefix at which a sequence
+/// continues the next token has the law `target_after(prefix)`, V probabilities.
+template <class TargetAfter>
+std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences, int vocabulary,
+                                              TargetAfter&& target_after) {
+  const auto size = static_cast<std::size_t>(vocabulary);
+  std::map<Tokens, std::vector<Rational>, ShorterFirst> next;  // mass of each token after each prefix
+  for (const auto& [sequence, mass] : sequences)
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+      auto& row = next[Tokens(sequence.begin(), sequence.begin() + static_cast<std::ptrdiff_t>(i))];
+      if (row.empty()) row.resize(size);
+      row[static_cast<std::size_t>(sequence[i])] += mass;
+    }
+  for (auto& [prefix, row] : next) {
+    std::vector<Rational> wanted = target_after(prefix);
+    Rational beyond = 0;
+    for (const Rational& mass : row) beyond += mass;
+    bool right = true;
+    for (std::size_t x = 0; x < size; ++x) right = right && row[x] == beyond * wanted[x];
+    if (right) continue;
+    WrongPrefix wrong{.prefix = prefix, .beyond = beyond, .got = std::move(row), .wanted = std::move(wanted)};
+    for (Rational& mass : wrong.got) mass /= beyond;  // not 0: the row would be right
+    return wrong;
+  }
+  return std::nullopt;
+}
+
+/// The same with the model's target as the wanted law.
+inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences,
+                                                     const PrefixTable<Rows<Rational>>& conditionals) {
+  return first_wrong_prefix(sequences, conditionals.vocabulary(), [&conditionals](const Tokens& prefix) {
+    int context = 0;
+    for (const Token x : prefix) context = conditionals.next(context, x);
+    std::vector<Rational> target;
+    for (Token x = 0; x < conditionals.vocabulary(); ++x) target.push_back(conditionals.laws(context).target(x));
+    return target;
+  });
+}
+
+// A toy model with the proposals that a drafter of trees declares: those of the model, or the row of a cache at every
+// prefix. Verifiers and checks of the drafter work on it.
+//
+// Cost: V^L prefixes for a cache: the rows of prefixes that are not listed may differ then.
+
+/// Whether the declared rows are there after any number of iterations. Those of a cache are listed for the prefixes
+/// of one step; a longer text has the row of its beginning, which is not that of its last token.
+inline bool declares_every_row(const AnyTreeDrafter& drafter) { return drafter.info().row == DraftRow::context; }
+
+inline PathInstance declared_instance(const TreeDrafterInfo& drafter, const PathInstance& instance) {
+  if (drafter.row == DraftRow::context) return instance;
+  PathInstance declared{.shape = instance.shape, .rows = {}};
+  std::vector<Tokens> level{{}};
+  for (int depth = 0; depth <= instance.shape.length; ++depth) {
+    std::vector<Tokens> next;
+    for (Tokens& prefix : level) {
+      PrefixWeights rows = instance.after(prefix);
+      if (!prefix.empty()) rows.proposal = instance.after({prefix.back()}).proposal;
+      for (Token x = 0; x < instance.vocabulary(); ++x) {
+        next.push_back(prefix);
+        next.back().push_back(x);
+      }
+      declared.rows.emplace(std::move(prefix), std::move(rows));
+    }
+    level = std::move(next);
+  }
+  return declared;
 }
 
 }  // namespace draftproof

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <draftproof/properties/instances/path_instance.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>
 #include <draftproof/properties/subjects/any_path_verifier.hpp>
 
@@ -44,5 +46,59 @@ std::optional<std::string> count_fault(const StepOutput& step, const DraftTree& 
 
 /// The accepted tokens and the extra token, as "[0 2] then 1".
 std::string step_text(const StepOutput& step, const DraftTree& tree);
+
+// Consecutive iterations on seeded words, each from the context and carry that the previous one left. These are the
+// calls that properties/scripted/scripted_trials.hpp lists, for paths.
+
+/// Iteration t of a run: its start and its result.
+struct Iteration {
+  DraftTree tree;
+  VerifierState<double> carry{};
+  ScriptedStep played{};
+};
+
+/// A new plan of the verifier.
+inline PathDeciderPtr<Rows<double>, Scripted> plan_on(const PathInstanceAnalysis& at,
+                                                      const DoubleContexts& conditionals) {
+  return at.verifier().scripted_on(conditionals, at.instance().shape);
+}
+
+/// The iteration again, on other words.
+inline ScriptedStep run_scripted(PathPlayable& plan, const Iteration& one, Words& words) {
+  return run_scripted(plan, one.tree, one.carry, words);
+}
+
+/// Calls `visit(t, iteration, drafting words, verifying words)` for `count` iterations of `plan` on the words of
+/// trials 0 .. count - 1, and returns the first fault that `visit` returns. Ends after a faulty step, too.
+template <class Visit>
+std::optional<std::string> first_fault(const PathInstanceAnalysis& at, const DoubleContexts& conditionals,
+                                       PathPlayable& plan, std::uint64_t count, Visit visit) {
+  const auto process = at.verifier().process_on(conditionals);
+  int context = 0;
+  VerifierState<double> carry;
+  for (std::uint64_t t = 0; t < count; ++t) {
+    TrialWords drafting(1, t, Philox::Role::draft), verifying(1, t, Philox::Role::verify);
+    Iteration one{drafted(at.drafter(), conditionals, at.instance().shape, drafting, context), carry};
+    one.played = run_scripted(plan, one, verifying);
+    if (std::optional<std::string> fault = visit(t, one, drafting, verifying)) return fault;
+    const StepOutput& step = one.played.output;
+    if (support_fault(step, one.tree, conditionals)) return std::nullopt;
+    carry = process ? process->after(one.tree, carry, step) : VerifierState<double>{};
+    context = conditionals.next(one.tree.context(step.node), step.extra.token);
+  }
+  return std::nullopt;
+}
+
+inline std::optional<std::string> fault_of(const ScriptedStep& played, const Iteration& one,
+                                           const DoubleContexts& conditionals) {
+  return support_fault(played.output, one.tree, conditionals);
+}
+inline bool same(const ScriptedStep& a, const ScriptedStep& b) {
+  return a.output.node == b.output.node && same(a.output.extra, b.output.extra);
+}
+inline std::string text_of(const ScriptedStep& played, const Iteration& one) {
+  return step_text(played.output, one.tree);
+}
+inline std::string place_of(std::uint64_t t, const Iteration&) { return "iteration " + std::to_string(t); }
 
 }  // namespace draftproof

@@ -1,7 +1,17 @@
 #include <draftproof/properties/precision/audit.hpp>
 
+#include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
+#include <draftproof/captures/families/generated.hpp>
+#include <draftproof/captures/stored_format.hpp>
+#include <draftproof/properties/simulation/simulation.hpp>
 #include <draftproof/sim/components/target_filters.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
 
@@ -78,6 +88,246 @@ std::optional<AuditedLaw> audit(const AnyVerifier& verifier, const AnyDrafter& d
   }
   const std::vector<std::span<const double>> proposals(rows.proposals.begin(), rows.proposals.end());
   return walk(verifier, drafter, FreshRows<double>(rows.target, proposals), drafts, leaves);
+}
+
+namespace {
+
+/// Places of the few tokens with mass: far apart, so that no block of a pass has two of them if V allows it.
+std::vector<std::size_t> places(std::size_t vocabulary, std::size_t count) {
+  std::vector<std::size_t> tokens;
+  for (std::size_t i = 0; i < count; ++i) tokens.push_back((2 * i + 1) * vocabulary / (2 * count));
+  return tokens;
+}
+
+std::vector<double> spread(const std::vector<double>& few, const std::vector<std::size_t>& tokens,
+                           std::size_t vocabulary) {
+  std::vector<double> row(vocabulary);
+  for (std::size_t i = 0; i < few.size(); ++i) row[tokens[i]] = few[i];
+  return row;
+}
+
+/// p and q of the same length; every draft has the same proposal.
+RowPair pair_of(std::vector<double> target, const std::vector<double>& proposal, int proposals) {
+  return {std::move(target), std::vector<std::vector<double>>(static_cast<std::size_t>(proposals), proposal)};
+}
+
+double above(double value) { return std::nextafter(value, 2.0); }
+
+}  // namespace
+
+RowPair dense_rows(int vocabulary, int proposals, std::uint64_t seed) {
+  return families::Zipf{.vocabulary = static_cast<double>(vocabulary),
+                        .exponent = 1.1,
+                        .draft_exponent = 1.1,
+                        .noise = 0.8,
+                        .shuffle = 1,
+                        .offset = 1.7,
+                        .drafts = static_cast<double>(proposals)}
+      .pair(seed, 0);
+}
+
+RowPair scattered_rows(int vocabulary, int support, int proposals, std::uint64_t seed) {
+  const auto size = static_cast<std::size_t>(vocabulary);
+  const auto tokens = places(size, static_cast<std::size_t>(support));
+  RowPair rows = dense_rows(support, proposals, seed);
+  rows.target = spread(rows.target, tokens, size);
+  for (auto& proposal : rows.proposals) proposal = spread(proposal, tokens, size);
+  return rows;
+}
+
+RowPair whole_rows(int vocabulary, int support, int proposals, std::uint64_t seed) {
+  const auto size = static_cast<std::size_t>(vocabulary);
+  auto tokens = places(size, static_cast<std::size_t>(support));
+  RowPair rows = dense_rows(vocabulary, 1, seed);
+  tokens.front() =
+      static_cast<std::size_t>(std::max_element(rows.target.begin(), rows.target.end()) - rows.target.begin());
+  // A token listed twice would lose the first of its two weights.
+  std::sort(tokens.begin(), tokens.end());
+  for (std::size_t i = 1; i < tokens.size(); ++i) tokens[i] = std::max(tokens[i], tokens[i - 1] + 1);
+  rows.proposals = dense_rows(support, proposals, seed + 1).proposals;
+  for (auto& proposal : rows.proposals) proposal = spread(proposal, tokens, size);
+  return rows;
+}
+
+std::vector<EdgeRows> edge_rows(int proposals) {
+  constexpr double denormal = std::numeric_limits<double>::denorm_min();
+  const auto pair = [proposals](std::vector<double> target, const std::vector<double>& proposal) {
+    return pair_of(std::move(target), proposal, proposals);
+  };
+  const std::vector<double> plain{0.375, 0.25, 0.1875, 0.125, 0.0625};
+  std::vector<double> raised = plain, uneven(16, 0x1p-4);
+  raised[2] = above(raised[2]);
+  for (std::size_t x = 0; x < uneven.size(); x += 2) {
+    uneven[x] = above(uneven[x]);
+    uneven[x + 1] = 0x1p-3 - uneven[x];
+  }
+  return {{"powers of two down to a denormal",
+           pair({1 - 0x1p-24, 0x1p-24, 0x1p-126, 0x1p-149, denormal}, {0.5, 0.25, 0.25, 0x1p-126, denormal})},
+          {"drafts that all but cannot be",
+           pair({0x1p-24, 0x1p-126, denormal, 0.5, 0.5 - 0x1p-24}, {1 - 0x1p-24, 0x1p-24, denormal, 0, 0x1p-149})},
+          {"p equal to q", pair(plain, plain)},
+          {"p an ulp above q in one token", pair(raised, plain)},
+          {"q an ulp above p in one token", pair(plain, raised)},
+          {"a residual below V ulp", pair(uneven, std::vector<double>(16, 0x1p-4))},
+          {"1 - 1e-8 on one token", pair({1 - 1e-8, 5e-9, 3e-9, 2e-9, 0}, {5e-9, 1 - 1e-8, 2e-9, 2e-9, 1e-9})},
+          {"sums an ulp off 1", pair({0.7, 0.1, 0.1, above(0.1), 0}, {0.1, 0.2, 0.3, 0.2, above(0.2)})}};
+}
+
+namespace {
+
+enum class Kinds { dense, scattered, whole, stored };
+
+struct Size {
+  Kinds kind;
+  int vocabulary, drafts, support;
+  bool thorough_only;
+};
+
+constexpr Size audit_sizes[] = {{Kinds::dense, 16, 4, 16, false},         {Kinds::dense, 64, 3, 64, false},
+                                {Kinds::dense, 256, 2, 256, true},        {Kinds::scattered, 32'000, 4, 5, true},
+                                {Kinds::scattered, 262'144, 3, 4, false}, {Kinds::whole, 32'000, 3, 4, true},
+                                {Kinds::whole, 128'256, 2, 4, true},      {Kinds::whole, 262'144, 2, 3, false},
+                                {Kinds::whole, 262'144, 1, 64, true},     {Kinds::stored, 32'000, 2, 3, false},
+                                {Kinds::stored, 262'144, 2, 3, true}};
+
+/// For schemes whose plan enumerates tuples of drafts and therefore needs few tokens.
+constexpr Size planned_sizes[] = {{Kinds::dense, 8, 3, 8, false}, {Kinds::dense, 24, 2, 24, false}};
+
+/// Limits of one walk: tokens read over all leaves, and leaves. About a second.
+constexpr std::uint64_t affordable_tokens = 400'000'000, affordable_leaves = 700'000;
+
+class Auditor {
+ public:
+  Auditor(const AnyVerifier& verifier, const AnyDrafter& drafter, const PrecisionOptions& options)
+      : verifier_{verifier}, drafter_{drafter}, options_{options} {}
+
+  std::uint64_t leaves_at(std::size_t vocabulary) const {
+    return (options_.thorough ? 5 : 1) * std::min<std::uint64_t>(affordable_leaves, affordable_tokens / vocabulary);
+  }
+  bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
+
+  /// The number of drafts, within the limits of the scheme and the law.
+  int drafts(int wanted) const {
+    for (const int most : {verifier_.info().most_drafts, drafter_.info().most_drafts})
+      if (most > 0) wanted = std::min(wanted, most);
+    return std::max({wanted, verifier_.info().fewest_drafts, drafter_.info().fewest_drafts});
+  }
+  int proposals(int drafts) const { return drafter_.info().several_proposals ? drafts : 1; }
+
+  void at(const Size& size) {
+    const int count = drafts(size.drafts), rows = proposals(count);
+    const int support = size.kind == Kinds::dense ? size.vocabulary : std::max(size.support, count + 1);
+    if (!drafter_.defined(size.vocabulary, count, rows)) return;
+    if (size.kind == Kinds::whole && count > size.drafts) return;  // a wide support is affordable for few drafts only
+    switch (size.kind) {
+      case Kinds::dense:
+        return dense(size.vocabulary, rows, count);
+      case Kinds::scattered:
+        return forms(fmt::format("at {} of V = {}", support, size.vocabulary),
+                     scattered_rows(size.vocabulary, support, rows, options_.seed), count, large_limit);
+      case Kinds::whole:
+        return forms(fmt::format("over all V = {}", size.vocabulary),
+                     whole_rows(size.vocabulary, support, rows, options_.seed), count, large_limit);
+      case Kinds::stored:
+        return form(fmt::format("float32 rows over all V = {}", size.vocabulary), Form::fresh,
+                    {float32.round(whole_rows(size.vocabulary, support, rows, options_.seed))}, count, float32_limit);
+    }
+  }
+
+  void on_edge_rows() {
+    const int count = drafts(3);
+    std::vector<RowPair> all;
+    for (auto& edge : edge_rows(proposals(count)))
+      if (backend_for(verifier_, drafter_, Supports(edge.rows.proposals), count) != SimulationBackend::none)
+        all.push_back(std::move(edge.rows));
+    if (all.empty() || !drafter_.defined(static_cast<int>(all.front().target.size()), count, proposals(count)))
+      return;
+    for (const Form each : all_forms)
+      form(fmt::format("{} on edge rows", to_text(each)), each, all, count, small_limit);
+  }
+
+  PrecisionAudit outcome() && { return std::move(audit_); }
+
+ private:
+  /// Schemes that draw often have more outcomes than there are tuples; they run at half the vocabulary then.
+  void dense(int vocabulary, int proposals, int drafts) {
+    for (;; vocabulary /= 2) {
+      const RowPair rows = dense_rows(vocabulary, proposals, options_.seed);
+      const std::size_t before = audit_.findings.size();
+      forms(fmt::format("at V = {}", vocabulary), rows, drafts, small_limit);
+      const bool too_large = audit_.findings.size() > before && audit_.findings.back().status == Status::skipped;
+      if (!too_large || vocabulary / 2 <= drafts) return;
+      audit_.findings.resize(before);
+    }
+  }
+
+  /// Ends at the first form with too many outcomes; all forms have the same number.
+  void forms(const std::string& where, const RowPair& rows, int drafts, double limit) {
+    for (const Form each : all_forms) {
+      form(fmt::format("{} {}", to_text(each), where), each, {rows}, drafts, limit);
+      if (!audit_.findings.empty() && audit_.findings.back().status == Status::skipped) return;
+    }
+  }
+
+  /// One finding for all pairs of `several`, with the largest distance.
+  void form(std::string check, Form form, const std::vector<RowPair>& several, int drafts, double limit) {
+    const bool in_double = limit <= large_limit;
+    limit += verifier_.info().promise == Promise::lossless_up_to ? verifier_.info().tau : 0;
+    GateFinding finding{.check = std::move(check), .tier = Tier::proof};
+    double largest = 0;
+    bool complete = true;
+    for (const RowPair& rows : several) {
+      if (stopped()) return;
+      try {
+        const auto law = audit(verifier_, drafter_, form, rows, drafts, leaves_at(rows.target.size()));
+        if (!law) return;
+        finding.work += law->leaves;
+        complete = complete && law->complete;
+        largest = std::max(largest, law->distance(exact_target(rows.target)));
+      } catch (const EnumerationCut&) {
+        complete = false;
+      } catch (const std::logic_error& error) {
+        finding.status = Status::violated;
+        finding.evidence = error.what();
+        break;
+      }
+    }
+    if (finding.status != Status::violated) {
+      finding.status = !complete ? Status::skipped : largest <= limit ? Status::held : Status::violated;
+      finding.evidence =
+          complete ? fmt::format("TV {:.2g} in double, limit {:.2g}, {} of {}", largest, limit,
+                                 drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts), drafter_.info().name)
+                   : fmt::format("more than {} outcomes", finding.work);
+    }
+    if (in_double && complete) audit_.largest = std::max(audit_.largest, largest);
+    if (finding.status == Status::violated)
+      finding.replay = fmt::format("{} check {} --law {} --tier proof --profile {} --seed {}", program_name(),
+                                   verifier_.info().name, drafter_.info().name, options_.thorough ? "nightly" : "pr",
+                                   options_.seed);
+    audit_.findings.push_back(std::move(finding));
+  }
+
+  const AnyVerifier& verifier_;
+  const AnyDrafter& drafter_;
+  PrecisionOptions options_;
+  PrecisionAudit audit_;
+};
+
+}  // namespace
+
+bool has_precision(const AnyVerifier& verifier) {
+  return verifier.info().promise != Promise::lossy && verifier.info().unsupported.explore.empty();
+}
+
+PrecisionAudit audit_precision(const AnyVerifier& verifier, const AnyDrafter& drafter,
+                               const PrecisionOptions& options) {
+  if (!has_precision(verifier)) return {};
+  Auditor auditor(verifier, drafter, options);
+  const bool planned = !verifier.info().unsupported.simulate.empty();
+  for (const Size& size : planned ? std::span<const Size>(planned_sizes) : std::span<const Size>(audit_sizes))
+    if (options.thorough || !size.thorough_only) auditor.at(size);
+  auditor.on_edge_rows();
+  return std::move(auditor).outcome();
 }
 
 }  // namespace draftproof

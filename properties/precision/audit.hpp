@@ -28,6 +28,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -35,6 +36,7 @@
 #include <vector>
 
 #include <draftproof/captures/row.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
 
 namespace draftproof {
@@ -73,5 +75,61 @@ double total_variation(std::span<const double> a, std::span<const double> b);
 /// branches are walked. Throws: std::logic_error if the program reaches a branch of probability zero.
 std::optional<AuditedLaw> audit(const AnyVerifier& verifier, const AnyDrafter& drafter, Form form,
                                 const RowPair& rows, int drafts, std::uint64_t leaves);
+
+// Rows for the precision audit: Zipf-like laws in shuffled order with a support of q that a walk can cover, and laws
+// with a special case of floating point.
+//
+//   dense       p and q over V tokens
+//   scattered   p and q over a few tokens far apart in arrays of V
+//   whole       p over V tokens, q over a few of them, including the most probable one
+//   edge        denormals, equal rows, rows an ulp apart, a residual below V ulp, sums an ulp off 1
+//
+// Every function takes the number of proposals: one, or one for each draft.
+
+/// p and q over all tokens.
+RowPair dense_rows(int vocabulary, int proposals, std::uint64_t seed);
+/// p and q over `support` tokens.
+RowPair scattered_rows(int vocabulary, int support, int proposals, std::uint64_t seed);
+/// p over all tokens, q over `support` tokens.
+RowPair whole_rows(int vocabulary, int support, int proposals, std::uint64_t seed);
+
+struct EdgeRows {
+  std::string_view name;
+  RowPair rows;
+};
+/// All pairs with a special case.
+std::vector<EdgeRows> edge_rows(int proposals);
+
+// The precision audit of a gate: each form of the laws that a verifier runs on, at every size of the profile.
+//
+//   check                              rows                                          limit
+//   double at V = 64                   dense                                         1e-12
+//   tables at 4 of V = 262144          scattered                                     1e-11
+//   fresh rows over all V = 262144     whole: the emitted token is a draw from V     1e-11
+//   float32 rows over all V = 32000    whole, entries rounded, read as fresh rows    1e-6
+//   double on edge rows                edge                                          1e-12
+//
+// Limits are derived in audit.hpp; a scheme that is lossless up to tau may be off by tau more.
+//
+// Cost: bounded in advance by leaves times V, so the set of checks does not depend on time.
+
+struct PrecisionOptions {
+  bool thorough = false;  ///< all sizes, instead of one of each kind
+  std::uint64_t seed = 1;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// Whether the scheme promises a law in double and can be explored.
+bool has_precision(const AnyVerifier& verifier);
+
+struct PrecisionAudit {
+  std::vector<GateFinding> findings{};
+  double largest = 0;  ///< largest distance of any form from p, on rows in double
+};
+
+/// Runs the audit. Checks that are too large for the scheme's plan are omitted; a walk with too many leaves is
+/// `skipped`.
+PrecisionAudit audit_precision(const AnyVerifier& verifier, const AnyDrafter& drafter,
+                               const PrecisionOptions& options);
 
 }  // namespace draftproof

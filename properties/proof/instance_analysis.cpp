@@ -1,7 +1,7 @@
 #include <draftproof/properties/proof/instance_analysis.hpp>
 
 #include <draftproof/optimum/set_law.hpp>
-#include <draftproof/properties/instances/as_doubles.hpp>
+#include <draftproof/properties/instances/instance.hpp>
 
 namespace draftproof {
 

@@ -23,7 +23,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/properties/blocks/run_blocks.hpp>
-#include <draftproof/properties/instances/minimal_weights.hpp>
+#include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/proof/proof.hpp>
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/properties/proof/prove_with.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 
@@ -78,6 +79,138 @@ PathProof prove(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, 
 PathProof prove_on(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
                    const ProofOptions& options) {
   return Prover<BlockLevel>(verifier, drafter, options).examine(std::span(&instance, 1), 1);
+}
+
+// Random toy models for paths: their sizes, context, and rows.
+
+namespace {
+
+/// Number of tokens drafted for a tree of this shape.
+int drafted_tokens(const TreeShape& shape, int vocabulary, const PathSizes& sizes) {
+  if (sizes.fixed) return 0;
+  if (!sizes.branches) return shape.stem + shape.drafts * (shape.length - shape.stem);
+  int total = 0, level = 1;
+  for (int depth = 0; depth < shape.length; ++depth) {
+    level *= std::min(shape.children_at(depth), vocabulary);
+    total += level;
+  }
+  return total;
+}
+
+/// Of seven models four are wide (chains: in tokens alone), two deep, one anything: with all sizes alike the affordable
+/// ones would have two tokens, and one model in fifty would show a bug of late drafts or of long paths.
+enum class PathForm { any, deep, wide };
+
+TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
+  const int fewest =
+      form == PathForm::wide ? std::clamp(2, sizes.fewest_drafts, sizes.most_drafts) : sizes.fewest_drafts;
+  const int most = form == PathForm::deep ? sizes.fewest_drafts : sizes.most_drafts;
+  TreeShape shape{.drafts = dice.between(fewest, most),
+                  .length = form == PathForm::wide && most > 1 ? dice.between(1, 2)
+                            : form == PathForm::deep           ? std::min(4, dice.between(2, 7))
+                                                               : dice.between(1, 4),
+                  .branching = {},
+                  .stem = 0};
+  if (sizes.stem) shape.stem = dice.between(0, shape.length);
+  if (sizes.branches && dice.chance(1, 2))
+    for (int depth = 0; depth < shape.length; ++depth) shape.branching.push_back(dice.between(fewest, most));
+  return shape;
+}
+
+bool affordable(const TreeShape& shape, int vocabulary, int most_trees, const PathSizes& sizes) {
+  int trees = 1;
+  for (int i = drafted_tokens(shape, vocabulary, sizes); i > 0 && trees <= most_trees; --i) trees *= vocabulary;
+  return trees <= most_trees;
+}
+
+/// How the rows after prefixes are related.
+enum class Context {
+  none,      ///< the same rows after every prefix
+  own,       ///< rows of their own after every listed prefix
+  repeated,  ///< the rows are a function of the last token, so they repeat along a path
+  opposed,   ///< p, and q, after a prefix differ from those after its parent and its siblings as far as they can
+};
+
+Context draw_context(InstanceRng& dice) { return static_cast<Context>(dice.between(0, 3)); }
+
+/// Nearly all mass of p on a token that no sibling has, and that of q on one that moves in the other direction. The
+/// other tokens have little mass or none, so that ratios are far from 1 and supports may miss tokens.
+PrefixWeights opposed_rows(InstanceRng& dice, const Tokens& prefix, int vocabulary) {
+  const auto size = static_cast<std::size_t>(vocabulary);
+  std::size_t heavy_target = 0, heavy_proposal = prefix.size();
+  for (const Token x : prefix) {
+    heavy_target += static_cast<std::size_t>(x) + 1;
+    heavy_proposal += size - static_cast<std::size_t>(x);
+  }
+  PrefixWeights rows{std::vector<int>(size), std::vector<int>(size)};
+  for (auto* row : {&rows.target, &rows.proposal})
+    for (int& weight : *row) weight = dice.between(0, 2);
+  rows.target[heavy_target % size] = dice.between(5, 9);
+  rows.proposal[heavy_proposal % size] = dice.between(3, 9);
+  return rows;
+}
+
+/// Calls `visit` for all prefixes of `length` tokens.
+template <class Visit>
+void each_prefix(int vocabulary, int length, Tokens& prefix, Visit& visit) {
+  if (length == 0) return visit(prefix);
+  for (Token x = 0; x < vocabulary; ++x) {
+    prefix.push_back(x);
+    each_prefix(vocabulary, length - 1, prefix, visit);
+    prefix.pop_back();
+  }
+}
+
+}  // namespace
+
+PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& sizes) {
+  constexpr int most_rows = 81;  // for the longest prefixes: enough for V = 3, L = 4
+  const auto& generators = registry().generators();
+  const Generator& generator = generators[static_cast<std::size_t>(n) % generators.size()];
+  InstanceRng dice(seed, static_cast<std::uint64_t>(n));
+  // Bugs of deep or wide trees need sizes that cost seconds for a whole proof; these are one instance in thirty.
+  const int most_trees = dice.chance(1, 30) ? 4 * sizes.most_trees : sizes.most_trees;
+  PathInstance instance;
+  int vocabulary = 2;
+  constexpr PathForm forms[]{PathForm::any,  PathForm::deep, PathForm::deep, PathForm::wide,
+                             PathForm::wide, PathForm::wide, PathForm::wide};
+  PathForm form = forms[dice.between(0, 6)];
+  for (int attempt = 0;; ++attempt) {
+    if (attempt == 16) form = PathForm::any;  // trees of this drafter are too many, whatever their form
+    vocabulary = dice.between(form == PathForm::wide ? 3 : 2, 4);
+    instance.shape = draw_shape(dice, sizes, form);
+    if (affordable(instance.shape, vocabulary, most_trees, sizes)) break;
+  }
+
+  const Context context = draw_context(dice);
+  int listed = context == Context::none ? 0 : dice.between(1, instance.shape.length);
+  const auto rows_of_level = [vocabulary](int level) {
+    int count = 1;
+    while (level-- > 0) count *= vocabulary;
+    return count;
+  };
+  while (rows_of_level(listed) > most_rows) --listed;
+  const auto own_rows = [&] {
+    WeightPair weights = generator.weights(dice, vocabulary);
+    repair_weights(weights.target, 1, dice);
+    // As for one position: in one row of four the support of q may run out.
+    const bool wide = dice.chance(3, 4) && !generator.keeps_supports;
+    repair_weights(weights.proposal, wide ? instance.shape.drafts + 1 : 1, dice);
+    return PrefixWeights{std::move(weights.target), std::move(weights.proposal)};
+  };
+  const auto add_rows = [&](const Tokens& prefix) {
+    instance.rows.emplace(prefix, context == Context::opposed ? opposed_rows(dice, prefix, vocabulary)
+                                  : context == Context::repeated && prefix.size() > 1
+                                      ? instance.rows.at({prefix.back()})
+                                      : own_rows());
+  };
+  Tokens prefix;
+  for (int length = 0; length <= listed; ++length) each_prefix(vocabulary, length, prefix, add_rows);
+  // Of a path that repeats token 0 every row is that of the start.
+  if (context == Context::repeated && dice.chance(1, 2))
+    for (auto& [listed_prefix, rows] : instance.rows)
+      if (!listed_prefix.empty() && listed_prefix.back() == 0) rows = instance.rows.at({});
+  return instance;
 }
 
 }  // namespace draftproof

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/properties/subjects/named_list.hpp>
+#include <draftproof/properties/subjects/any_verifier.hpp>
 
 namespace draftproof {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/properties/proof/prove_with.hpp>
 
 namespace draftproof {
@@ -53,6 +54,33 @@ Proof prove(const AnyVerifier& verifier, const AnyDrafter& drafter, const ProofO
 Proof prove_on(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
                const ProofOptions& options) {
   return Prover<TokenLevel>(verifier, drafter, options).examine(std::span(&instance, 1), 1);
+}
+
+// Random instances: their sizes, families, and the repair of degenerate rows.
+
+Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool several, int fewest_drafts) {
+  const auto& generators = registry().generators();
+  const Generator& generator = generators[static_cast<std::size_t>(n) % generators.size()];
+  InstanceRng dice(seed, static_cast<std::uint64_t>(n));
+  Instance instance;
+  instance.drafts = dice.between(fewest_drafts, std::min(most_drafts, 4));
+  // A tree has about V^K (K + 1) leaves. Bugs of late stages need V > K + 2, so large sizes are rare and not
+  // excluded: V = 8 at K = 3 and V = 5 at K = 4 are common, the largest are one instance in a hundred.
+  const bool large = dice.chance(1, 100);
+  const int largest = instance.drafts <= 2 || large ? 8 : (instance.drafts == 3 ? 6 : 5);
+  const int vocabulary = dice.between(2, largest);
+  WeightPair weights = generator.weights(dice, vocabulary);
+  instance.target = std::move(weights.target);
+  instance.proposals.push_back(std::move(weights.proposal));
+  while (several && std::ssize(instance.proposals) < instance.drafts)
+    instance.proposals.push_back(generator.weights(dice, vocabulary).proposal);
+  repair_weights(instance.target, 1, dice);
+  // One token more than there are drafts tests the last residual. In one row of four the support may run out.
+  for (auto& row : instance.proposals) {
+    const bool wide = dice.chance(3, 4) && !generator.keeps_supports;
+    repair_weights(row, wide ? instance.drafts + 1 : 1, dice);
+  }
+  return instance;
 }
 
 }  // namespace draftproof

@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include <draftproof/properties/subjects/named_list.hpp>
+#include <draftproof/properties/subjects/any_verifier.hpp>
 
 namespace draftproof::found {
 void everything();  // generated

@@ -1,11 +1,14 @@
 // The registry: verifiers, mutants, drafters, instance generators and properties, by name.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include <draftproof/properties/instances/generator.hpp>
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
 
@@ -53,5 +56,27 @@ const Registry& registry();
 /// Whether a source that registers a verifier was compiled without optimisation. Its times are several times too long, in the
 /// project of a consumer too, so tables of times say so.
 inline bool unoptimised_sources = false;
+
+// Defaults: the draft law of a verifier, and the number of drafts.
+
+/// Name of the first law that the verifier is written for; "iid" if it takes any law.
+inline std::string_view usual_law(const Info& info) {
+  return info.drafts.any() ? std::string_view("iid") : info.drafts.names[0];
+}
+
+/// The drafter of usual_law(info). Throws: InputError if there is none; a consumer's verifier may name any law.
+inline const AnyDrafter& usual_drafter(const Info& info) {
+  if (const AnyDrafter* drafter = registry().drafter(usual_law(info))) return *drafter;
+  throw InputError({.file = std::string(info.name),
+                    .found = in_quotes(std::string(usual_law(info))),
+                    .wanted = "a draft law that `draftproof list` shows"});
+}
+
+/// `wanted`, or the most drafts that verifier and drafter both take if that is less.
+inline int drafts_taken(const AnyVerifier& verifier, const AnyDrafter& drafter, int wanted) {
+  for (const int most : {verifier.info().most_drafts, drafter.info().most_drafts})
+    if (most > 0) wanted = std::min(wanted, most);
+  return wanted;
+}
 
 }  // namespace draftproof

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <draftproof/properties/instances/as_doubles.hpp>
-#include <draftproof/properties/paths/declared_instance.hpp>
+#include <draftproof/properties/instances/instance.hpp>
+#include <draftproof/properties/paths/carried_target.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
 
 namespace draftproof {

@@ -1,5 +1,5 @@
 // Seeded trials of one position on scripted words. Checks of both levels are written over the calls below, which
-// properties/paths/iterations.hpp has for paths:
+// properties/paths/path_scripted.hpp has for paths:
 //
 //   double_laws(instance)                      the laws in double
 //   plan_on(analysis, laws)                    a new plan of the verifier
@@ -17,6 +17,7 @@
 
 #include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>
+#include <draftproof/sim/verifier.hpp>
 
 namespace draftproof {
 
@@ -61,5 +62,21 @@ inline std::string text_of(const ScriptedDecision& played, const ScriptedTrial&)
 inline std::string place_of(std::uint64_t t, const ScriptedTrial& trial) {
   return "trial " + std::to_string(t) + ", drafts " + tuple_text(trial.drafts);
 }
+
+// A source of flips that rejects every draft; no pair of laws does so with certainty. It measures the reads and the
+// cost of a scheme when nothing is accepted.
+
+struct RefusesAll {
+  std::uint64_t word;  ///< word with which tokens are drawn
+  bool flip(double, double) const { return false; }
+  template <class W>
+  Token pick(const W& weights) const {
+    return weights.draw(word);
+  }
+  template <class W>
+  Verdict emit(const W& weights) const {
+    return {weights.draw(word), none_accepted};
+  }
+};
 
 }  // namespace draftproof

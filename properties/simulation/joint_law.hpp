@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/properties/subjects/named_list.hpp>
+#include <draftproof/properties/subjects/any_verifier.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/info.hpp>
 

@@ -17,7 +17,6 @@
 #include <utility>
 
 #include <draftproof/properties/subjects/any_path_verifier.hpp>
-#include <draftproof/properties/subjects/decided_by_node.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/sim/verifier.hpp>
 

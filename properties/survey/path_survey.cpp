@@ -12,7 +12,7 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/properties/blocks/run_blocks.hpp>
-#include <draftproof/properties/paths/start_oracle.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/survey/survey.hpp>

@@ -19,7 +19,7 @@
 
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/properties/estimation/acceptance_estimate.hpp>
-#include <draftproof/properties/estimation/tuple_controls.hpp>
+#include <draftproof/properties/estimation/quasi_random_drafts.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>

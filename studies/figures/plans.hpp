@@ -9,7 +9,7 @@
 
 #include <draftproof/captures/filter.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/studies/positions.hpp>

@@ -24,8 +24,6 @@
 #include <draftproof/captures/stored_format.hpp>
 #include <draftproof/mutants/pick.hpp>
 #include <draftproof/properties/precision/audit.hpp>
-#include <draftproof/properties/precision/audit_gate.hpp>
-#include <draftproof/properties/precision/audit_rows.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/report/text.hpp>
 #include <draftproof/sim/sampling/weights.hpp>

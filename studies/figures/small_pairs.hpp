@@ -11,7 +11,7 @@
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/properties/instances/instance.hpp>
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/studies/records.hpp>
 #include <draftproof/studies/worst_pairs.hpp>

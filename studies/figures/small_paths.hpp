@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/path_source.hpp>
-#include <draftproof/properties/paths/process_law.hpp>
+#include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/studies/positions.hpp>

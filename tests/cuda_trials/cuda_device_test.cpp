@@ -4,7 +4,6 @@
 
 #include <draftproof/cuda_trials/cuda_device.hpp>
 #include <draftproof/cuda_trials/trial_kernels.hpp>
-#include <draftproof/properties/prover/defaults.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/device_parity.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
@@ -59,9 +58,8 @@ TEST(CudaDevice, CountsWhatTheCpuCounts) {
     const auto on = device.load(table);
     const Unsupported& unsupported = verifier->info().unsupported;
     const std::string refusal = on->refusal(*verifier, drafter, taken);
-    const bool runs =
-        verifier->kind() == Kind::verifier && unsupported.simulate.empty() && unsupported.device.empty() &&
-        unsupported.device_trials.empty();
+    const bool runs = verifier->kind() == Kind::verifier && unsupported.simulate.empty() &&
+                      unsupported.device.empty() && unsupported.device_trials.empty();
     EXPECT_EQ(refusal.empty(), runs) << verifier->info().name << ": " << refusal;
     if (!refusal.empty()) continue;
     ++compared;

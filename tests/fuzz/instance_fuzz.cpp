@@ -2,8 +2,8 @@
 #include <stdexcept>
 
 #include <draftproof/properties/components/batch/batch_case.hpp>
-#include <draftproof/properties/components/sampler/sampler_case.hpp>
-#include <draftproof/properties/components/target/target_case.hpp>
+#include <draftproof/properties/components/sampler/sampler_group.hpp>
+#include <draftproof/properties/components/target/target_group.hpp>
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/instances/path_instance.hpp>
 

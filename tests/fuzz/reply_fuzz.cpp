@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <draftproof/doors/declaration.hpp>
-#include <draftproof/doors/wire/batch_message.hpp>
+#include <draftproof/doors/wire/batch_packer.hpp>
 #include <draftproof/doors/wire/message_reader.hpp>
 #include <draftproof/doors/wire/result_reader.hpp>
 

@@ -1,10 +1,10 @@
 // The law of a drafter followed by a verifier on laws of any type, by an enumeration of every branch. For registered
-// schemes on the framework's laws: properties/proof/output_law.hpp.
+// schemes on the framework's laws: properties/proof/instance_analysis.hpp.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/sim/random/explorer.hpp>
 #include <draftproof/sim/verifier.hpp>
 

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/proof/instance_analysis.hpp>
-#include <draftproof/properties/proof/output_law.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>

@@ -13,7 +13,7 @@
 #include <draftproof/mutants/draft_order.hpp>
 #include <draftproof/mutants/residual.hpp>
 #include <draftproof/mutants/several_drafts.hpp>
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/tests/support/audited.hpp>
 #include <draftproof/tests/support/golden.hpp>

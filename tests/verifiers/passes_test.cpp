@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/captures/families/generated.hpp>
-#include <draftproof/properties/scripted/reject_all.hpp>
+#include <draftproof/properties/scripted/scripted_trials.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/sim/drafters/fixed.hpp>

@@ -10,9 +10,9 @@
 
 #include <draftproof/captures/source.hpp>
 #include <draftproof/captures/stored_format.hpp>
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/properties/scripted/addressed_words.hpp>
+#include <draftproof/properties/scripted/scripted_decision.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>

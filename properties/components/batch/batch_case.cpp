@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 
 namespace draftproof {

@@ -5,20 +5,54 @@
 //   clock    a racing token's time at weight 1, a function of its word
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include <draftproof/properties/components/component_check.hpp>
+#include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/components/component_group.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/components/sampler/sampler_case.hpp>
-#include <draftproof/properties/instances/generator.hpp>
+#include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/target_filters.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {
+
+// The row for a sampler: a short row of weights, a long Zipf row, or a head with a tail of rare tokens. It prints and
+// parses as "w=(1 1 0)/2", "zipf V=32000" or "tail V=129280 gap=18".
+//
+//   zipf    weights (rank + 2.7)^-1.1 in shuffled order
+//   tail    token 0 of weight 1, V - 1 tokens of weight exp(-gap)
+
+struct SamplerCase {
+  enum class Form { listed, zipf, tail };
+
+  Form form = Form::listed;
+  std::vector<int> weights{};  ///< for a listed row
+  int size = 0;                ///< V, for the other forms
+  int gap = 0;                 ///< logits between head and tail, for a tail
+
+  int vocabulary() const { return form == Form::listed ? static_cast<int>(weights.size()) : size; }
+  /// The weights; they need not sum to 1.
+  std::vector<double> row() const;
+  bool valid() const;
+  std::string text() const;
+  /// The inverse of text(). Throws: std::invalid_argument, which says what was found and what was expected.
+  static SamplerCase parse(std::string_view text);
+  static constexpr std::string_view example = "w=(1 1 0)/2";
+
+  bool operator==(const SamplerCase&) const = default;
+};
+
+/// Pointer to the weights of a listed row, for editing.
+std::vector<std::vector<int>*> rows_of(SamplerCase& one);
+
+/// The cases one step smaller; none for a Zipf row or a tail.
+std::vector<SamplerCase> shrinks(const SamplerCase& one);
 
 struct WordPiece {
   std::uint64_t first;
@@ -124,6 +158,37 @@ void register_sampler_mutant() {
 template <class C>
 void register_sampler_check() {
   add_check<C, SamplerGroup>();
+}
+
+// The exact law of a sampler's program, counted in words, independent of the formats of its sums and uniforms.
+//
+//   piece    interval of words with one token
+//   TV       half the sum of |share of words - weight|
+//
+// Cost: the number of the sampler's pieces.
+//
+// Correctness: words are uniform on 0 .. 2^64 - 1 and a piece's share is its length; the sum over V shares is off by
+// at most V 2^-53.
+
+/// Share of all words in piece n.
+inline double share_of(const std::vector<WordPiece>& pieces, std::size_t n) {
+  if (pieces.size() == 1) return 1;
+  const std::uint64_t end = n + 1 < pieces.size() ? pieces[n + 1].first : 0;  // 2^64 wraps to 0
+  return static_cast<double>(end - pieces[n].first) * 0x1p-64;
+}
+
+/// Total variation between the law of the pieces and the weights; mass on ids outside the row counts in full.
+inline double program_distance(const std::vector<WordPiece>& pieces, const std::vector<double>& row) {
+  std::vector<double> excess = normalised_row(row);
+  for (double& mass : excess) mass = -mass;
+  double outside = 0;
+  for (std::size_t n = 0; n < pieces.size(); ++n) {
+    const auto x = static_cast<std::size_t>(pieces[n].token);
+    (pieces[n].token >= 0 && x < excess.size() ? excess[x] : outside) += share_of(pieces, n);
+  }
+  double sum = outside;
+  for (const double mass : excess) sum += std::fabs(mass);
+  return sum / 2;
 }
 
 }  // namespace draftproof

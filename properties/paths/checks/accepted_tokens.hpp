@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include <draftproof/properties/paths/iterations.hpp>
 #include <draftproof/properties/paths/path_analysis.hpp>
+#include <draftproof/properties/paths/path_scripted.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/verifiers/paths/block.hpp>
 #include <draftproof/verifiers/paths/token_path.hpp>

@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 
-#include <draftproof/properties/paths/iterations.hpp>
+#include <draftproof/properties/paths/carried_target.hpp>
 #include <draftproof/properties/paths/path_analysis.hpp>
-#include <draftproof/properties/paths/process_law.hpp>
-#include <draftproof/properties/paths/wrong_prefix.hpp>
+#include <draftproof/properties/paths/path_scripted.hpp>
+#include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/statistics/count_models.hpp>
 
 namespace draftproof::checks::paths {

@@ -16,8 +16,7 @@
 
 #include <draftproof/properties/paths/carried_target.hpp>
 #include <draftproof/properties/paths/path_analysis.hpp>
-#include <draftproof/properties/paths/process_law.hpp>
-#include <draftproof/properties/paths/wrong_prefix.hpp>
+#include <draftproof/properties/paths/step_law.hpp>
 
 namespace draftproof::checks::paths {
 

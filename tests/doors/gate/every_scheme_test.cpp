@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/doors/gate/law_checks.hpp>
-#include <draftproof/doors/own/drafted_input.hpp>
+#include <draftproof/doors/own/own_door.hpp>
 #include <draftproof/doors/own/serve_registered.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/doors/gate/path_evidence.hpp>
-#include <draftproof/doors/gate/tree_batch.hpp>
 #include <draftproof/doors/own/serve_registered.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/prover/registry.hpp>

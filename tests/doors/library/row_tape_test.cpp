@@ -1,4 +1,4 @@
-#include <draftproof/doors/library/row_tape.hpp>
+#include <draftproof/doors/library/load_library.hpp>
 
 #include <cmath>
 

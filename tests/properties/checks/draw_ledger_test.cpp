@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/scripted/word_ledger.hpp>
+#include <draftproof/properties/scripted/scripted_decision.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/distributions/ratio_bins.hpp>
 

@@ -8,7 +8,7 @@
 
 #include <draftproof/properties/components/batch/batch_case.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/components/target/target_case.hpp>
+#include <draftproof/properties/components/target/target_group.hpp>
 
 namespace draftproof {
 namespace {

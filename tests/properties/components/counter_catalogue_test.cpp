@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/components/counter/counter_case.hpp>
+#include <draftproof/properties/components/counter/counter_group.hpp>
 #include <draftproof/sim/tally.hpp>
 
 namespace draftproof {

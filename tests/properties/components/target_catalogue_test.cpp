@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/components/target/chains.hpp>
+#include <draftproof/properties/components/target/target_group.hpp>
 #include <draftproof/sim/components/target/target_rows.hpp>
 
 namespace draftproof {

@@ -6,9 +6,9 @@
 
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/estimation/acceptance_estimate.hpp>
-#include <draftproof/properties/estimation/tuple_controls.hpp>
+#include <draftproof/properties/estimation/quasi_random_drafts.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/estimation/replicated_estimate.hpp>
+#include <draftproof/properties/estimation/acceptance_estimate.hpp>
 
 namespace draftproof {
 namespace {

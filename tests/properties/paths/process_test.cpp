@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/paths/process_law.hpp>
+#include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/tests/support/golden_path.hpp>
 #include <draftproof/tests/support/small_models.hpp>
 

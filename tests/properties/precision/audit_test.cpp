@@ -9,9 +9,7 @@
 #include <draftproof/mutants/pick.hpp>
 #include <draftproof/properties/gate/gate.hpp>
 #include <draftproof/properties/precision/audit.hpp>
-#include <draftproof/properties/precision/audit_gate.hpp>
-#include <draftproof/properties/precision/audit_rows.hpp>
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/sim/numeric/sums.hpp>

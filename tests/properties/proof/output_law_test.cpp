@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 
 namespace draftproof {

@@ -9,7 +9,7 @@
 #include <draftproof/mutants/residual.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
-#include <draftproof/properties/prover/registration.hpp>
+#include <draftproof/properties/prover/register_verifier.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>

@@ -1,7 +1,7 @@
 // Simulation: the same counts for any number of threads, and the law that exploration computes exactly.
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/proof/output_law.hpp>
+#include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
 #include <draftproof/statistics/sample_size.hpp>

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/exact/rational.hpp>
-#include <draftproof/properties/instances/generator.hpp>
+#include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/distributions/streamed_rows.hpp>

@@ -6,9 +6,8 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/components/batch/batch_inputs.hpp>
+#include <draftproof/properties/components/batch/batch_law.hpp>
 #include <draftproof/properties/components/batch/built_batch.hpp>
-#include <draftproof/properties/components/batch/sparse_rows.hpp>
 
 namespace draftproof::checks::batch {
 

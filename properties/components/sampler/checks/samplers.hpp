@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <draftproof/properties/components/sampler/program_law.hpp>
 #include <draftproof/properties/components/sampler/sampler_group.hpp>
 #include <draftproof/sim/components/inverse_cdf.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include <draftproof/properties/components/target/chains.hpp>
+#include <draftproof/properties/components/target/target_group.hpp>
 
 namespace draftproof::checks::target {
 

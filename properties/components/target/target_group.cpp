@@ -1,12 +1,10 @@
-#include <draftproof/properties/components/target/target_case.hpp>
-
-#include <algorithm>
-#include <stdexcept>
+#include <draftproof/properties/components/target/target_group.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
+#include <stdexcept>
 
-#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/properties/instances/shrink_rows.hpp>
 

@@ -1,8 +1,9 @@
-#include <draftproof/properties/subjects/decided_by_node.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
 
 #include <concepts>
 
 namespace draftproof {
+
 namespace {
 
 /// Makes the draw after a leaf, and emits of the verifier, draws of a program that goes on.

@@ -1,8 +1,7 @@
-#include <draftproof/properties/components/counter/counter_case.hpp>
-
-#include <stdexcept>
+#include <draftproof/properties/components/counter/counter_group.hpp>
 
 #include <fmt/format.h>
+#include <stdexcept>
 
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/properties/instances/shrink_rows.hpp>

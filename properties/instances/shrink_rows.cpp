@@ -1,6 +1,7 @@
 // The shrinking steps of instances for one position.
-#include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/instances/shrink_rows.hpp>
+
+#include <draftproof/properties/instances/instance.hpp>
 
 namespace draftproof {
 

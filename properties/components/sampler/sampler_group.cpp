@@ -1,13 +1,11 @@
-#include <draftproof/properties/components/sampler/sampler_case.hpp>
+#include <draftproof/properties/components/sampler/sampler_group.hpp>
 
+#include <fmt/format.h>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/properties/instances/shrink_rows.hpp>
 
