@@ -152,7 +152,7 @@ Array read_stream(const ReadBytes& read, std::uint64_t total, const std::string&
 }
 
 using Archive = std::unique_ptr<zip_t, decltype([](zip_t* archive) { zip_discard(archive); })>;
-using Entry = std::unique_ptr<zip_file_t, decltype([](zip_file_t* entry) { zip_fclose(entry); })>;
+using ZipEntry = std::unique_ptr<zip_file_t, decltype([](zip_file_t* entry) { zip_fclose(entry); })>;
 
 // Deflate uses at least one bit for the length and one for the distance of a match of at most 258 bytes: at most 1032
 // bytes for each byte read (RFC 1951). A directory that claims a larger ratio is wrong.
@@ -181,7 +181,7 @@ std::uint64_t checked_size(zip_t* archive, zip_uint64_t index, std::uint64_t fil
 
 Array read_entry(zip_t* archive, zip_uint64_t index, std::uint64_t size, const std::string& file,
                  const std::string& array) {
-  const Entry entry(zip_fopen_index(archive, index, 0));
+  const ZipEntry entry(zip_fopen_index(archive, index, 0));
   if (!entry) throw array_error(file, array, zip_strerror(archive), "data");
   const auto refuse = [&](std::string wanted) {
     const bool sound = zip_error_code_zip(zip_file_get_error(entry.get())) == ZIP_ER_OK;

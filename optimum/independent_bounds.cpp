@@ -17,7 +17,7 @@ constexpr int least_branches = 100;
 enum class Side : char { free, inside, outside };
 
 /// The cuts that contain some tokens and exclude others. Each of them is at least `lower`.
-struct Branch {
+struct CutBranch {
   std::vector<Side> side;
   std::vector<double> weights;
   double lower;
@@ -33,20 +33,20 @@ class Search {
         margin_{(table.vocabulary() + 4.0 * drafts) * 0x1p-53} {}
 
   OptimumBounds run() {
-    const auto later = [](const Branch& a, const Branch& b) { return a.lower > b.lower; };
-    std::vector<Branch> open{{std::vector<Side>(tokens_, Side::free), std::vector<double>(drafts_, 1.0), 0}};
+    const auto later = [](const CutBranch& a, const CutBranch& b) { return a.lower > b.lower; };
+    std::vector<CutBranch> open{{std::vector<Side>(tokens_, Side::free), std::vector<double>(drafts_, 1.0), 0}};
     tighten(open.front());
     int branches = 0;
     const double most = std::max<double>(least_branches, most_work / static_cast<double>(tokens_) / 10);
     while (open.front().lower < upper_ - close_enough && ++branches < most) {
       std::pop_heap(open.begin(), open.end(), later);
-      Branch inside = std::move(open.back());
+      CutBranch inside = std::move(open.back());
       open.pop_back();
       const std::size_t x = heaviest(inside);
-      Branch outside = inside;
+      CutBranch outside = inside;
       inside.side[x] = Side::inside;
       outside.side[x] = Side::outside;
-      for (Branch* branch : {&inside, &outside}) {
+      for (CutBranch* branch : {&inside, &outside}) {
         tighten(*branch);
         open.push_back(std::move(*branch));
         std::push_heap(open.begin(), open.end(), later);
@@ -63,14 +63,14 @@ class Search {
   double proposal(std::size_t x, std::size_t k) const {
     return table_.proposal(static_cast<Token>(x), static_cast<int>(k));
   }
-  double mixture(const Branch& branch, std::size_t x) const {
+  double mixture(const CutBranch& branch, std::size_t x) const {
     double sum = 0;
     for (std::size_t k = 0; k < drafts_; ++k) sum += branch.weights[k] * proposal(x, k);
     return sum / static_cast<double>(drafts_);
   }
 
   /// The free token with the largest mass. Fixing its side changes the relaxation most.
-  std::size_t heaviest(const Branch& branch) const {
+  std::size_t heaviest(const CutBranch& branch) const {
     std::size_t best = 0;
     double most = -1;
     for (std::size_t x = 0; x < tokens_; ++x)
@@ -79,14 +79,14 @@ class Search {
     return best;
   }
 
-  void tighten(Branch& branch) {
+  void tighten(CutBranch& branch) {
     constexpr int most_iterations = 12;
     for (int i = 0; i < most_iterations && upper_ - branch.lower > margin_; ++i)
       if (!reweigh(branch, scan(branch), i)) return;
   }
 
   /// Tightens both bounds. Returns q_k(S) for each k, of the set S that gives the lower bound.
-  std::vector<double> scan(Branch& branch) {
+  std::vector<double> scan(CutBranch& branch) {
     std::vector<double> masses(drafts_, 0), of_least;
     MixedMass start{0, 0};
     const auto add = [&](std::size_t x) {
@@ -125,7 +125,7 @@ class Search {
   }
 
   /// Weights under which the factors of that set agree. After the first iterations each step goes half the way.
-  bool reweigh(Branch& branch, const std::vector<double>& masses, int iteration) const {
+  bool reweigh(CutBranch& branch, const std::vector<double>& masses, int iteration) const {
     double mean = 0;
     for (const double mass : masses) {
       if (!(mass > 0)) return false;

@@ -37,8 +37,8 @@ class Race {
   Race(int drafts, double slowest)
       : drafts_{static_cast<std::size_t>(drafts)}, per_octave_{static_cast<std::size_t>(nodes_per_octave(drafts))} {
     do {
-      const double octaves = static_cast<double>(times_.size()) / static_cast<double>(per_octave_);
-      times_.push_back(first_time * std::exp2(octaves));
+      const double octave_count = static_cast<double>(times_.size()) / static_cast<double>(per_octave_);
+      times_.push_back(first_time * std::exp2(octave_count));
     } while (times_.back() * slowest < longest_race);
     live_ = times_.size();
     bin_.resize(live_);

@@ -17,7 +17,7 @@ namespace draftproof {
 
 namespace {
 
-bool wanted(const GateOptions& options, std::string_view law) {
+bool includes_law(const GateOptions& options, std::string_view law) {
   return options.laws.empty() || std::find(options.laws.begin(), options.laws.end(), law) != options.laws.end();
 }
 
@@ -26,7 +26,7 @@ template <class Known>
 auto asked_drafters(const Known& known, const Info& info, const GateOptions& options) {
   auto drafters = known.drafters_of(info);
   for (const auto* drafter : known.wrong_drafters_of(info))
-    if (!options.laws.empty() && wanted(options, drafter->info().name)) drafters.push_back(drafter);
+    if (!options.laws.empty() && includes_law(options, drafter->info().name)) drafters.push_back(drafter);
   return drafters;
 }
 
@@ -66,7 +66,7 @@ void run(GateResult& result, const typename Level::Verifier& verifier, const aut
          const GateOptions& options) {
   double farthest = 0;
   for (const auto* drafter : drafters)
-    if (wanted(options, drafter->info().name) &&
+    if (includes_law(options, drafter->info().name) &&
         some_property<Level>(verifier, std::array{drafter}, result.gate.tier))
       add(result,
           prove(verifier, *drafter,
@@ -83,7 +83,7 @@ bool promises_target(const Info& info) { return info.promise == Promise::lossles
 
 /// Whether the law is among the requested ones; without a request, whether it is the verifier's usual law.
 bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo& law) {
-  return options.laws.empty() ? usual_law(info) == law.name : wanted(options, law.name);
+  return options.laws.empty() ? usual_law(info) == law.name : includes_law(options, law.name);
 }
 
 /// Adds what `examine` adds to an empty result, which is one block; nothing where another process has it.

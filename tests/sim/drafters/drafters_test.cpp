@@ -17,14 +17,14 @@
 namespace draftproof {
 namespace {
 
-using Tuple = std::vector<Token>;
-using TupleLaw = std::map<Tuple, Rational>;
+using DraftTuple = std::vector<Token>;
+using TupleLaw = std::map<DraftTuple, Rational>;
 using Row = std::vector<Rational>;
 
 TupleLaw explored(std::string_view name, const Instance& instance) {
   const auto rows = instance.rows();
   TupleLaw law;
-  Tuple tuple;
+  DraftTuple tuple;
   Explorer<Rational> explorer;
   EXPECT_TRUE(explorer.explore(
       [&](Explorer<Rational>& random) {
@@ -132,10 +132,10 @@ TEST(Drafters, DrawTheirLawThroughSharedNoise) {
       std::vector<int> lengths(trials);
       drafter->draw(Rows<double>(q, q), instance.drafts,
                     {13, 0, trials, instance.drafts, tokens.data(), lengths.data()});
-      std::map<Tuple, std::uint64_t> counts;
+      std::map<DraftTuple, std::uint64_t> counts;
       for (int t = 0; t < trials; ++t) {
         const auto start = tokens.begin() + t * instance.drafts;
-        ++counts[Tuple(start, start + lengths[static_cast<std::size_t>(t)])];
+        ++counts[DraftTuple(start, start + lengths[static_cast<std::size_t>(t)])];
       }
       const TupleLaw law = explored(drafter->info().marginal_law_of, instance);
       for (const auto& [tuple, count] : counts)

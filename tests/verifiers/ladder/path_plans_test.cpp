@@ -16,8 +16,8 @@
 namespace draftproof {
 namespace {
 
-using Tuple = std::vector<Tokens>;  ///< K complete paths
-using States = std::map<Tuple, Rational>;
+using PathTuple = std::vector<Tokens>;  ///< K complete paths
+using States = std::map<PathTuple, Rational>;
 
 /// Each tuple's probability jointly with the event that the choice reaches the node, node by node.
 template <class L>
@@ -26,7 +26,7 @@ class EveryTuple {
   EveryTuple(const PrefixTable<L>& conditionals, int paths, int length)
       : conditionals_{conditionals}, length_{length} {
     States states;
-    Tuple tuple(static_cast<std::size_t>(paths));
+    PathTuple tuple(static_cast<std::size_t>(paths));
     const auto draw = [&](const auto& self, std::size_t k, int context, const Rational& mass) -> void {
       if (k == tuple.size()) {
         states[tuple] = mass;
