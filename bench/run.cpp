@@ -21,7 +21,7 @@
 namespace draftproof::found {
 void benchmarks();   // generated
 void timed_forms();  // generated
-}
+}  // namespace draftproof::found
 
 namespace draftproof::benchmarks {
 

@@ -15,18 +15,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <draftproof/adapters/declaration.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/cli/arguments.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/report/registration.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/work_choice.hpp>
-#include <draftproof/doors/declaration.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
-#include <draftproof/report/registration.hpp>
 
 namespace draftproof::found {
 void commands();  // generated
@@ -96,7 +96,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
          "simulate, "
          "survey and survey-paths take it")
       ->allow_extra_args(false);
-  doors::WireOptions wire;
+  adapters::WireOptions wire;
   double door_limit = std::chrono::duration<double>(wire.batch_limit).count();
   app.add_option("--door-limit", door_limit,
                  "seconds for one answer of a door; for its hello if that is more than 20")
@@ -162,9 +162,9 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
     return {exit_bad_input, error.what()};
   } catch (const UsageError& error) {
     return {exit_bad_input, error.what()};
-  } catch (const doors::ProgramSilent& silent) {
+  } catch (const adapters::ProgramSilent& silent) {
     return {exit_undecided, std::string("door: ") + silent.what()};
-  } catch (const doors::DoorError& error) {
+  } catch (const adapters::DoorError& error) {
     return {exit_bad_input, std::string("door: ") + error.what()};
   } catch (const DeviceFailure& error) {
     return {exit_internal, std::string("device failed: ") + error.what()};

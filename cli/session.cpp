@@ -16,13 +16,13 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/adapters/gate/foreign_verifier.hpp>
 #include <draftproof/captures/array.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/ranks.hpp>
-#include <draftproof/doors/gate/foreign_verifier.hpp>
+#include <draftproof/cli/report/registration.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/report/registration.hpp>
 
 namespace draftproof {
 
@@ -129,22 +129,22 @@ void keep_standard_streams_apart() {
     if (fcntl(number, F_GETFD) < 0 && open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
 }
 
-void Session::open_doors(const std::vector<std::string>& texts, const doors::WireOptions& options) {
+void Session::open_doors(const std::vector<std::string>& texts, const adapters::WireOptions& options) {
   for (const std::string& text : texts) {
-    doors::WireOptions own = options;
+    adapters::WireOptions own = options;
     if (texts.size() > 1 && !own.dump_folder.empty()) own.dump_folder /= std::to_string(doors.size());
     check_dumps(own.dump_folder);
-    doors.push_back(doors::open_door(text, own));
-    const doors::Declaration& declaration = doors.back().served->declaration();
+    doors.push_back(adapters::open_door(text, own));
+    const adapters::Declaration& declaration = doors.back().served->declaration();
     if (!declaration.has("verify") ||
-        !(declaration.can(doors::Randomness::seeded) || declaration.can(doors::Randomness::opaque)))
+        !(declaration.can(adapters::Randomness::seeded) || declaration.can(adapters::Randomness::opaque)))
       continue;
     std::string name = declaration.name;
     while (registry().verifier(name) || path_registry().verifier(name)) name += "@door";
-    if (declaration.level != doors::Level::position)
-      PathRegistry::instance().add(std::make_unique<doors::ForeignPathVerifier>(doors.back().served, name));
-    if (declaration.level != doors::Level::tree)
-      Registry::instance().add(std::make_unique<doors::ForeignVerifier>(doors.back().served, name));
+    if (declaration.level != adapters::Level::position)
+      PathRegistry::instance().add(std::make_unique<adapters::ForeignPathVerifier>(doors.back().served, name));
+    if (declaration.level != adapters::Level::tree)
+      Registry::instance().add(std::make_unique<adapters::ForeignVerifier>(doors.back().served, name));
   }
 }
 

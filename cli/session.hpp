@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include <draftproof/adapters/open_door.hpp>
 #include <draftproof/captures/written_file.hpp>
-#include <draftproof/doors/open_door.hpp>
+#include <draftproof/cli/report/document.hpp>
 #include <draftproof/properties/blocks/checkpoint.hpp>
 #include <draftproof/properties/proof/finding.hpp>
-#include <draftproof/report/document.hpp>
 
 namespace draftproof {
 
@@ -48,11 +48,11 @@ struct Session {
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   std::string format = "table";
-  std::string output{};                  ///< file for the result; empty: standard output
-  bool timings = false;                  ///< whether the machine-readable data has times; it is then not reproducible
-  bool stored = false;                   ///< whether results are read back: nothing is added to their data
-  bool quiet = false;                    ///< whether progress is suppressed
-  std::vector<doors::OpenDoor> doors{};  ///< of --door, in order
+  std::string output{};  ///< file for the result; empty: standard output
+  bool timings = false;  ///< whether the machine-readable data has times; it is then not reproducible
+  bool stored = false;   ///< whether results are read back: nothing is added to their data
+  bool quiet = false;    ///< whether progress is suppressed
+  std::vector<adapters::OpenDoor> doors{};   ///< of --door, in order
   std::shared_ptr<Checkpoint> checkpoint{};  ///< known blocks, in a command that another one runs; null otherwise
 
   /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
@@ -60,7 +60,7 @@ struct Session {
   /// Opens the doors and registers the verifiers behind them that trials can run through, under their declared names, or
   /// with "@door" after a name that is taken. Of several doors with a dump folder each has a numbered folder in it.
   /// Throws: InputError, DoorError.
-  void open_doors(const std::vector<std::string>& texts, const doors::WireOptions& options);
+  void open_doors(const std::vector<std::string>& texts, const adapters::WireOptions& options);
   /// Sets seed, threads and stop flag of the options of some work.
   void set(auto& options_of) const {
     options_of.seed = seed;

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/report/survey_report.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/session.hpp>
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
-#include <draftproof/report/survey_report.hpp>
 
 namespace draftproof {
 

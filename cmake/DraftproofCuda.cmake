@@ -196,7 +196,7 @@ endif()
 message(STATUS "draftproof: GPU kernels for compute capability ${cuda_architectures} with nvcc "
                "${CMAKE_CUDA_COMPILER_VERSION}")
 if(DRAFTPROOF_CUDA_MUTANTS)
-  draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY mutants PART plain)
+  draftproof_kernels(kernel_sources NAMESPACE draftproof::mutants DIRECTORY verifiers/mutants PART plain)
   draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy PART plain)
 endif()
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers::paths DIRECTORY verifiers/paths PART paths)
@@ -204,6 +204,7 @@ draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY veri
 draftproof_trial_kernels(kernel_sources)
 draftproof_draft_kernels(kernel_sources)
 file(GLOB_RECURSE gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cu ${PROJECT_SOURCE_DIR}/gpu/*.cpp)
+list(FILTER gpu_sources EXCLUDE REGEX "/gpu/trials/")
 set(cluster_sources "")
 draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART clusters)
 # Where clusters are not compiled for, launches of them are: they are never asked for.

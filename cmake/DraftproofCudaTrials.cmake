@@ -1,11 +1,11 @@
 # Devices that run trials in the host's place. A target that links draftproof::cuda_trials beside draftproof::cli has
-# `--device cuda`, with the kernels of draftproof::gpu and those of one's own (cuda_trials/own_trial_kernel.cuh).
+# `--device cuda`, with the kernels of draftproof::gpu and those of one's own (gpu/trials/own_trial_kernel.cuh).
 
-file(GLOB device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda_trials/*.cpp)
+file(GLOB device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/trials/*.cpp)
 set(trial_kernel_sources "")
 set(trial_kernel_calls "")
 draftproof_found(trial_kernel_sources trial_kernel_calls KIND trial_kernel NAMESPACE draftproof::verifiers
-                 DIRECTORY verifiers REGISTRAR draftproof/cuda_trials/trial_kernels.hpp TOGETHER)
+                 DIRECTORY verifiers REGISTRAR draftproof/gpu/trials/trial_kernels.hpp TOGETHER)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/trial_kernels_all.cpp trial_kernels "${trial_kernel_calls}")
 
 add_library(draftproof_cuda_trials STATIC ${device_sources} ${trial_kernel_sources}
@@ -13,6 +13,6 @@ add_library(draftproof_cuda_trials STATIC ${device_sources} ${trial_kernel_sourc
 add_library(draftproof::cuda_trials ALIAS draftproof_cuda_trials)
 set_target_properties(draftproof_cuda_trials PROPERTIES EXPORT_NAME cuda_trials)
 target_link_libraries(draftproof_cuda_trials PUBLIC draftproof::framework draftproof::gpu)
-# An archive's object that only registers is left behind unless something wants it (cuda_trials/registration.cpp).
+# An archive's object that only registers is left behind unless something wants it (gpu/trials/registration.cpp).
 target_link_options(draftproof_cuda_trials INTERFACE "LINKER:-u,draftproof_with_cuda_trials")
 draftproof_own_target(draftproof_cuda_trials)

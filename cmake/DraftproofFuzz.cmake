@@ -5,14 +5,14 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "draftproof: DRAFTPROOF_FUZZ wants clang with libFuzzer, found ${CMAKE_CXX_COMPILER_ID}")
 endif()
 
-file(GLOB_RECURSE fuzzed_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/exact/*.cpp
-     ${PROJECT_SOURCE_DIR}/statistics/*.cpp ${PROJECT_SOURCE_DIR}/doors/wire/*.cpp ${PROJECT_SOURCE_DIR}/doors/declaration.cpp
+file(GLOB_RECURSE fuzzed_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/optimum/exact/*.cpp
+     ${PROJECT_SOURCE_DIR}/properties/statistics/*.cpp ${PROJECT_SOURCE_DIR}/adapters/wire/*.cpp ${PROJECT_SOURCE_DIR}/adapters/declaration.cpp
      ${PROJECT_SOURCE_DIR}/properties/instances/*.cpp ${PROJECT_SOURCE_DIR}/properties/components/*_case.cpp
-     ${PROJECT_SOURCE_DIR}/report/page/*.cpp ${PROJECT_SOURCE_DIR}/report/plots/*.cpp ${PROJECT_SOURCE_DIR}/report/*.cpp)
+     ${PROJECT_SOURCE_DIR}/cli/report/page/*.cpp ${PROJECT_SOURCE_DIR}/cli/report/plots/*.cpp ${PROJECT_SOURCE_DIR}/cli/report/*.cpp)
 set(figure_sources "")
 set(figure_calls "")
-draftproof_found(figure_sources figure_calls KIND figure NAMESPACE draftproof::figures DIRECTORY report/figures
-                 REGISTRAR draftproof/report/registration.hpp TOGETHER)
+draftproof_found(figure_sources figure_calls KIND figure NAMESPACE draftproof::figures DIRECTORY cli/report/figures
+                 REGISTRAR draftproof/cli/report/registration.hpp TOGETHER)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/figures_all.cpp figures "${figure_calls}")
 
 set(fuzz_flags -O1 -UNDEBUG -gline-tables-only -ffunction-sections -fdata-sections -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -1,7 +1,7 @@
 # Headers, libraries, the program and the package that find_package(draftproof) reads.
 include(CMakePackageConfigHelpers)
 
-set(rooms sim verifiers mutants optimum statistics captures properties doors report studies cli exact gpu cuda_trials)
+set(rooms sim verifiers optimum captures properties adapters cli bench/studies gpu)
 foreach(room ${rooms})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/draftproof/${room}
           FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN "*.h")

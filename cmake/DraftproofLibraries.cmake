@@ -12,12 +12,12 @@ draftproof_found(found_sources found_calls KIND verifier NAMESPACE draftproof::v
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH ${schemes_a_source})
 draftproof_found(found_sources found_calls KIND lossy NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
-draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY mutants
+draftproof_found(found_sources found_calls KIND mutant NAMESPACE draftproof::mutants DIRECTORY verifiers/mutants
                  REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 26)
 draftproof_found(found_sources found_calls KIND wrong_drafter NAMESPACE draftproof::mutants::drafters
-                 DIRECTORY mutants/drafters REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
+                 DIRECTORY verifiers/mutants/drafters REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND wrong_tree_drafter NAMESPACE draftproof::mutants::tree_drafters
-                 DIRECTORY mutants/drafters/trees REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
+                 DIRECTORY verifiers/mutants/drafters/trees REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND tree_drafter NAMESPACE draftproof::tree_drafters
                  DIRECTORY sim/drafters/trees REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND path_verifier NAMESPACE draftproof::verifiers::paths
@@ -25,7 +25,7 @@ draftproof_found(found_sources found_calls KIND path_verifier NAMESPACE draftpro
 draftproof_found(found_sources found_calls KIND path_lossy NAMESPACE draftproof::verifiers::lossy::paths
                  DIRECTORY verifiers/lossy/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND path_mutant NAMESPACE draftproof::mutants::paths
-                 DIRECTORY mutants/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
+                 DIRECTORY verifiers/mutants/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND optimum NAMESPACE draftproof::optima DIRECTORY optimum/laws
                  REGISTRAR draftproof/optimum/law_optimum.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND generator NAMESPACE draftproof::generators
@@ -39,25 +39,25 @@ draftproof_found(found_sources found_calls KIND joint_law NAMESPACE draftproof::
                  DIRECTORY properties/simulation/joint_laws REGISTRAR draftproof/properties/simulation/joint_law.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::families DIRECTORY captures/families
                  REGISTRAR draftproof/captures/family.hpp TOGETHER)
-draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY report/writers
-                 REGISTRAR draftproof/report/registration.hpp TOGETHER)
-draftproof_found(found_sources found_calls KIND figure NAMESPACE draftproof::figures DIRECTORY report/figures
-                 REGISTRAR draftproof/report/registration.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY cli/report/writers
+                 REGISTRAR draftproof/cli/report/registration.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND figure NAMESPACE draftproof::figures DIRECTORY cli/report/figures
+                 REGISTRAR draftproof/cli/report/registration.hpp TOGETHER)
 # Components around a verifier, by group: correct ones, wrong ones, and what all of them are asked.
 foreach(group batch counter target sampler)
   set(registrar draftproof/properties/components/${group}/${group}_group.hpp)
   draftproof_found(found_sources found_calls KIND ${group}_component NAMESPACE draftproof::components::${group}
                    DIRECTORY sim/components/${group} REGISTRAR ${registrar} TOGETHER)
   draftproof_found(found_sources found_calls KIND ${group}_mutant NAMESPACE draftproof::mutants::components::${group}
-                   DIRECTORY mutants/components/${group} REGISTRAR ${registrar} TOGETHER)
+                   DIRECTORY verifiers/mutants/components/${group} REGISTRAR ${registrar} TOGETHER)
   draftproof_found(found_sources found_calls KIND ${group}_check NAMESPACE draftproof::checks::${group}
                    DIRECTORY properties/components/${group}/checks REGISTRAR ${registrar} TOGETHER)
 endforeach()
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${found_calls}")
 
-file(GLOB_RECURSE framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/exact/*.cpp ${PROJECT_SOURCE_DIR}/optimum/*.cpp
-     ${PROJECT_SOURCE_DIR}/statistics/*.cpp ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp
-     ${PROJECT_SOURCE_DIR}/report/*.cpp ${PROJECT_SOURCE_DIR}/doors/*.cpp)
+file(GLOB_RECURSE framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp
+     ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp
+     ${PROJECT_SOURCE_DIR}/cli/report/*.cpp ${PROJECT_SOURCE_DIR}/adapters/*.cpp)
 # Seconds of a run go by in decisions of verifiers and draws of drafters: sources of schemes are optimised in full. What
 # arranges them, and mutants, which are proved and sampled on small models, is not worth a third of a build.
 set(scheme_sources ${found_sources})
@@ -122,17 +122,17 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/main.cpp PROPERTIES SKIP_U
 if(DRAFTPROOF_BUILD_STUDIES)
   set(study_sources "")
   set(study_calls "")
-  draftproof_found(study_sources study_calls KIND study NAMESPACE draftproof::studies DIRECTORY studies/figures
-                   REGISTRAR draftproof/studies/study.hpp BATCH 8)
-  draftproof_found(study_sources study_calls KIND command NAMESPACE draftproof::commands DIRECTORY studies/commands
+  draftproof_found(study_sources study_calls KIND study NAMESPACE draftproof::studies DIRECTORY bench/studies/figures
+                   REGISTRAR draftproof/bench/studies/study.hpp BATCH 8)
+  draftproof_found(study_sources study_calls KIND command NAMESPACE draftproof::commands DIRECTORY bench/studies/commands
                    REGISTRAR draftproof/cli/register_command.hpp TOGETHER)
   draftproof_write_calls(${PROJECT_BINARY_DIR}/found/studies_all.cpp studies "${study_calls}")
-  file(GLOB studies_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/studies/*.cpp)
+  file(GLOB studies_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/studies/*.cpp)
   add_library(draftproof_studies STATIC ${studies_sources} ${study_sources} ${PROJECT_BINARY_DIR}/found/studies_all.cpp)
   add_library(draftproof::studies ALIAS draftproof_studies)
   set_target_properties(draftproof_studies PROPERTIES EXPORT_NAME studies)
   target_link_libraries(draftproof_studies PUBLIC draftproof::cli PRIVATE CLI11::CLI11)
-  # An archive's object that only registers is left behind unless something wants it (studies/registration.cpp).
+  # An archive's object that only registers is left behind unless something wants it (bench/studies/registration.cpp).
   target_link_options(draftproof_studies INTERFACE "LINKER:-u,draftproof_with_studies")
   draftproof_own_target(draftproof_studies)
   draftproof_glue(draftproof_studies)

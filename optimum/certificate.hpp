@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 

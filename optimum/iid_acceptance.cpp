@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
 
 namespace draftproof {

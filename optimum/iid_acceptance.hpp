@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/numeric/sums.hpp>

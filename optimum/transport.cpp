@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 
 namespace draftproof {
 

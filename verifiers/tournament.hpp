@@ -89,7 +89,8 @@ struct Tournament {
       else
         round.reset();
     }
-    return {std::make_shared<const decltype(rounds)>(std::move(rounds)), SelectedDraft<L>(laws, std::move(winner), drafts)};
+    return {std::make_shared<const decltype(rounds)>(std::move(rounds)),
+            SelectedDraft<L>(laws, std::move(winner), drafts)};
   }
 
   template <Position P, RandomSource R>

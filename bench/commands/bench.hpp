@@ -74,7 +74,7 @@ struct Bench {
       return exit_held;
     }
     if (report->parsed()) return show(session, read_json(results_file), results_file);
-    for (const doors::OpenDoor& door : session.doors) {
+    for (const adapters::OpenDoor& door : session.doors) {
       found_benchmarks().emplace_back([door] { Door::add_door(door); });
       // Without a filter, the doors alone.
       filters.push_back("^door/(" + door.served->declaration().name + "|copy)/");

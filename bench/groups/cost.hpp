@@ -89,13 +89,15 @@ struct Cost {
               continue;
             const std::string name = std::string(verifier->info().name) + "/" + std::string(drafter->info().name) +
                                      "/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);
-            benchmark::RegisterBenchmark(("cost/" + name).c_str(), [form, drafter, vocabulary, drafts](benchmark::State& state) {
-              hot(state, form, *drafter, vocabulary, drafts);
-            });
+            benchmark::RegisterBenchmark(("cost/" + name).c_str(),
+                                         [form, drafter, vocabulary, drafts](benchmark::State& state) {
+                                           hot(state, form, *drafter, vocabulary, drafts);
+                                         });
             if (verifier->kind() != Kind::verifier) continue;
-            benchmark::RegisterBenchmark(("cold/" + name).c_str(), [form, drafter, vocabulary, drafts](benchmark::State& state) {
-              cold(state, form, *drafter, vocabulary, drafts);
-            });
+            benchmark::RegisterBenchmark(("cold/" + name).c_str(),
+                                         [form, drafter, vocabulary, drafts](benchmark::State& state) {
+                                           cold(state, form, *drafter, vocabulary, drafts);
+                                         });
           }
   }
 };

@@ -15,9 +15,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include <draftproof/adapters/open_door.hpp>
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/doors/open_door.hpp>
 
 namespace draftproof::benchmarks {
 
@@ -30,13 +30,13 @@ struct Door {
     std::vector<std::int32_t> drafts, lengths, parents;
     std::vector<std::int64_t> seeds;
     std::vector<double> tape;
-    doors::ServedBatch batch;
+    adapters::ServedBatch batch;
 
-    Rows(int rows, int length, int vocabulary, doors::Randomness randomness,
-         doors::Level level = doors::Level::chain) {
+    Rows(int rows, int length, int vocabulary, adapters::Randomness randomness,
+         adapters::Level level = adapters::Level::chain) {
       const auto size = static_cast<std::size_t>(rows), n = static_cast<std::size_t>(length),
                  v = static_cast<std::size_t>(vocabulary);
-      const bool position = level == doors::Level::position;
+      const bool position = level == adapters::Level::position;
       const std::size_t target_rows = position ? 1 : n + 1, proposal_rows = position ? 1 : n;
       p.assign(size * target_rows * v, 1.0f / static_cast<float>(vocabulary));
       q.assign(size * proposal_rows * v, 1.0f / static_cast<float>(vocabulary));
@@ -47,20 +47,20 @@ struct Door {
                .drafts_a_row = length,
                .target_rows = static_cast<int>(target_rows),
                .proposal_rows = static_cast<int>(proposal_rows),
-               .dtype = doors::Dtype::float32,
+               .dtype = adapters::Dtype::float32,
                .randomness = randomness,
                .p = std::as_bytes(std::span(p)),
                .q = std::as_bytes(std::span(q)),
                .drafts = drafts,
                .lengths = lengths};
-      if (level == doors::Level::tree) {  // one path
+      if (level == adapters::Level::tree) {  // one path
         for (std::size_t i = 0; i < size * n; ++i) parents.push_back(static_cast<std::int32_t>(i % n) - 1);
         batch.parents = parents;
       }
-      if (randomness == doors::Randomness::seeded) {
+      if (randomness == adapters::Randomness::seeded) {
         for (std::size_t i = 0; i < size; ++i) seeds.push_back(static_cast<std::int64_t>(i));
         batch.seeds = seeds;
-      } else if (randomness == doors::Randomness::scripted) {
+      } else if (randomness == adapters::Randomness::scripted) {
         batch.places = 2 * length + 2;
         tape.assign(size * static_cast<std::size_t>(batch.places), 0.25);
         batch.tape = tape;
@@ -70,12 +70,12 @@ struct Door {
   };
 
   static void decide(benchmark::State& state, const Rows& rows, const char* text,
-                     const doors::WireOptions& options = {}) {
-    decide(state, rows, *doors::open_door(text, options).served);
+                     const adapters::WireOptions& options = {}) {
+    decide(state, rows, *adapters::open_door(text, options).served);
   }
 
-  static void decide(benchmark::State& state, const Rows& rows, doors::Served& served) {
-    doors::ServedResult result;
+  static void decide(benchmark::State& state, const Rows& rows, adapters::Served& served) {
+    adapters::ServedResult result;
     for (auto _ : state) {
       served.verify(rows.batch, result);
       benchmark::DoNotOptimize(result.tokens.data());
@@ -97,16 +97,16 @@ struct Door {
 
   /// door/NAME/V of a door of the command line, and door/copy/V. Throws: InputError if it takes no float32
   /// probabilities, or neither seeds nor numbers of its own.
-  static void add_door(const doors::OpenDoor& door) {
-    const doors::Declaration& declared = door.served->declaration();
-    const bool seeded = declared.can(doors::Randomness::seeded);
-    const bool takes = std::count(declared.dtypes.begin(), declared.dtypes.end(), doors::Dtype::float32) > 0 &&
-                       std::count(declared.rows.begin(), declared.rows.end(), doors::RowKind::probabilities) > 0;
-    if (!takes || !(seeded || declared.can(doors::Randomness::opaque)))
+  static void add_door(const adapters::OpenDoor& door) {
+    const adapters::Declaration& declared = door.served->declaration();
+    const bool seeded = declared.can(adapters::Randomness::seeded);
+    const bool takes = std::count(declared.dtypes.begin(), declared.dtypes.end(), adapters::Dtype::float32) > 0 &&
+                       std::count(declared.rows.begin(), declared.rows.end(), adapters::RowKind::probabilities) > 0;
+    if (!takes || !(seeded || declared.can(adapters::Randomness::opaque)))
       throw InputError({.file = "--door",
                         .found = in_quotes(declared.name),
                         .wanted = "a program of float32 probabilities that is seeded or opaque"});
-    const doors::Randomness randomness = seeded ? doors::Randomness::seeded : doors::Randomness::opaque;
+    const adapters::Randomness randomness = seeded ? adapters::Randomness::seeded : adapters::Randomness::opaque;
     constexpr int usual = 4;
     const int most = declared.most_drafts > 0 ? declared.most_drafts : usual;
     const int drafts = std::max(declared.fewest_drafts, std::min(usual, most));
@@ -114,21 +114,23 @@ struct Door {
       if (declared.most_vocabulary > 0 && vocabulary > declared.most_vocabulary) continue;
       const int rows = std::min(wanted, declared.most_rows), v = vocabulary;
       const std::string size = "/" + std::to_string(v);
-      benchmark::RegisterBenchmark(("door/" + declared.name + size).c_str(), [=, served = door.served](benchmark::State& state) {
+      benchmark::RegisterBenchmark(("door/" + declared.name + size).c_str(), [=, served = door.served](
+                                                                                 benchmark::State& state) {
         decide(state, Rows(rows, drafts, v, randomness, served->declaration().level), *served);
       })->UseRealTime();
       if (v != large)
-        benchmark::RegisterBenchmark(("door/copy" + size).c_str(), [=, level = declared.level](benchmark::State& state) {
+        benchmark::RegisterBenchmark(("door/copy" + size).c_str(), [=,
+                                                                    level = declared.level](benchmark::State& state) {
           copy(state, Rows(rows, drafts, v, randomness, level));
         })->UseRealTime();
     }
   }
 
   static void add() {
-    using doors::Randomness;
+    using adapters::Randomness;
     for (const Randomness randomness : {Randomness::seeded, Randomness::scripted})
       benchmark::RegisterBenchmark(
-          ("door/" + std::string(doors::to_text(randomness)) + "/4").c_str(),
+          ("door/" + std::string(adapters::to_text(randomness)) + "/4").c_str(),
           [randomness](benchmark::State& state) { decide(state, Rows(many, 2, 4, randomness), "abi:token_path"); })
           ->UseRealTime();
     const std::string size = "/" + std::to_string(large);
@@ -136,7 +138,7 @@ struct Door {
       decide(state, Rows(few, 4, large, Randomness::seeded), "floor:");
     })->UseRealTime();
     benchmark::RegisterBenchmark(("door/pipes" + size).c_str(), [](benchmark::State& state) {
-      doors::WireOptions pipes;
+      adapters::WireOptions pipes;
       pipes.shared_memory = false;
       decide(state, Rows(few, 4, large, Randomness::seeded), "floor:", pipes);
     })->UseRealTime();

@@ -10,8 +10,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <draftproof/properties/statistics/gate_suite.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
-#include <draftproof/statistics/gate_suite.hpp>
 
 namespace draftproof::benchmarks {
 

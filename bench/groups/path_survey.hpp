@@ -46,9 +46,10 @@ struct PathSurvey {
                                      std::to_string(drafts) + "/4";
             const bool races = verifier->info().shared_noise || drafter->info().shared_noise();
             const std::uint64_t trials = races ? 4 : 2048;  // a race passes over the vocabulary
-            benchmark::RegisterBenchmark(name.c_str(), [&subject, drafter, vocabulary, drafts, trials](benchmark::State& state) {
-              run(state, subject, *drafter, vocabulary, drafts, 4, trials);
-            });
+            benchmark::RegisterBenchmark(name.c_str(),
+                                         [&subject, drafter, vocabulary, drafts, trials](benchmark::State& state) {
+                                           run(state, subject, *drafter, vocabulary, drafts, 4, trials);
+                                         });
           }
   }
 };

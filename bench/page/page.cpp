@@ -11,12 +11,12 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/written_file.hpp>
+#include <draftproof/cli/report/page/data.hpp>
+#include <draftproof/cli/report/page/page.hpp>
+#include <draftproof/cli/report/registration.hpp>
+#include <draftproof/cli/report/text.hpp>
+#include <draftproof/cli/report/writers/writers.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/report/page/data.hpp>
-#include <draftproof/report/page/page.hpp>
-#include <draftproof/report/registration.hpp>
-#include <draftproof/report/text.hpp>
-#include <draftproof/report/writers/writers.hpp>
 
 namespace draftproof::benchmarks {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <draftproof/bench/results/results.hpp>
-#include <draftproof/report/plots/plots.hpp>
+#include <draftproof/cli/report/plots/plots.hpp>
 
 namespace draftproof::benchmarks {
 
@@ -42,7 +42,7 @@ struct Figure {
 plots::Series series_of(const Results& results, const std::string& label, const std::string& name, bool rate,
                         bool dashed = false);
 
-/// Adds the figures, goals as verdicts, and the comparison of runs to the pages of results (report/page).
+/// Adds the figures, goals as verdicts, and the comparison of runs to the pages of results (cli/report/page).
 bool add_to_pages();
 
 /// Returns whether a run for the page includes this benchmark: every benchmark of a comparison and both sides of a

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/report/text.hpp>
+#include <draftproof/cli/report/text.hpp>
 
 namespace draftproof::benchmarks {
 

@@ -29,7 +29,7 @@
 #include <nlohmann/json.hpp>
 
 #include <draftproof/bench/goal.hpp>
-#include <draftproof/report/document.hpp>
+#include <draftproof/cli/report/document.hpp>
 
 namespace draftproof::benchmarks {
 

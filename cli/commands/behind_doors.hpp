@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
+#include <draftproof/adapters/gate/law_answers.hpp>
+#include <draftproof/adapters/gate/law_checks.hpp>
+#include <draftproof/adapters/open_door.hpp>
+#include <draftproof/adapters/wire/serve.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
-#include <draftproof/doors/gate/law_answers.hpp>
-#include <draftproof/doors/gate/law_checks.hpp>
-#include <draftproof/doors/open_door.hpp>
-#include <draftproof/doors/wire/serve.hpp>
-#include <draftproof/report/program_report.hpp>
+#include <draftproof/cli/report/program_report.hpp>
 
 namespace draftproof::commands {
 
@@ -33,8 +33,8 @@ struct Law {
                    "JSON, {\"inputs\": [{\"p\": [[..]], \"q\": [[..]], \"drafts\": [..], \"parents\": [..]}]}, and "
                    "\"predictions\" and \"seed\" if they are to be others; - is standard input")
         ->capture_default_str();
-    app.add_option("--predictions", predictions, doors::predictions_help)
-        ->check(between(doors::fewest_predictions, doors::most_predictions));
+    app.add_option("--predictions", predictions, adapters::predictions_help)
+        ->check(between(adapters::fewest_predictions, adapters::most_predictions));
   }
 
   int run(const Session& session) const {
@@ -42,27 +42,27 @@ struct Law {
     if (session.doors.size() != 1)
       throw InputError(
           {.file = "law", .found = std::to_string(session.doors.size()) + " doors", .wanted = "one --door"});
-    const doors::OpenDoor& door = session.doors.front();
-    const doors::Declaration& declaration = door.served->declaration();
-    const doors::LawRequest request = read(declaration);
-    doors::ExploreOptions options = doors::exploration_of(declaration);
+    const adapters::OpenDoor& door = session.doors.front();
+    const adapters::Declaration& declaration = door.served->declaration();
+    const adapters::LawRequest request = read(declaration);
+    adapters::ExploreOptions options = adapters::exploration_of(declaration);
     options.seed = request.seed.value_or(session.seed);
     if (request.predictions) options.predictions = *request.predictions;
     if (predictions) options.predictions = *predictions;
-    const std::vector<doors::ProgramLaw> laws = doors::explore_program(*door.program, request.inputs, options);
-    session.write(doors::report_laws(laws, request.inputs, declaration, options.seed));
+    const std::vector<adapters::ProgramLaw> laws = adapters::explore_program(*door.program, request.inputs, options);
+    session.write(adapters::report_laws(laws, request.inputs, declaration, options.seed));
     const auto any = [&laws](auto is) { return std::any_of(laws.begin(), laws.end(), is); };
-    if (any([](const auto& law) { return law.state == doors::LawState::not_a_function; })) return exit_violated;
-    if (any([](const auto& law) { return law.state != doors::LawState::settled; })) return exit_undecided;
+    if (any([](const auto& law) { return law.state == adapters::LawState::not_a_function; })) return exit_violated;
+    if (any([](const auto& law) { return law.state != adapters::LawState::settled; })) return exit_undecided;
     return exit_held;
   }
 
  private:
-  doors::LawRequest read(const doors::Declaration& declaration) const {
-    if (file == "-") return doors::read_law_request(std::cin, "standard input", declaration);
+  adapters::LawRequest read(const adapters::Declaration& declaration) const {
+    if (file == "-") return adapters::read_law_request(std::cin, "standard input", declaration);
     std::ifstream stream(file);
     if (!stream) throw InputError({.file = file, .found = "no file", .wanted = "JSON, or - for standard input"});
-    return doors::read_law_request(stream, file, declaration);
+    return adapters::read_law_request(stream, file, declaration);
   }
 };
 
@@ -81,9 +81,10 @@ struct Serve {
     end_at_first_signal();
     // What a library prints while it is loaded must not get into the frames.
     const int output = ::dup(STDOUT_FILENO);
-    if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) throw doors::DoorError("standard output is not open");
-    const auto served = doors::served_here(what);
-    doors::serve(*served, STDIN_FILENO, output);
+    if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+      throw adapters::DoorError("standard output is not open");
+    const auto served = adapters::served_here(what);
+    adapters::serve(*served, STDIN_FILENO, output);
     return exit_held;
   }
 };

@@ -10,14 +10,14 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/adapters/gate/foreign_gate.hpp>
+#include <draftproof/adapters/gate/law_checks.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/report/proof_report.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/work_choice.hpp>
-#include <draftproof/doors/gate/foreign_gate.hpp>
-#include <draftproof/doors/gate/law_checks.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/report/proof_report.hpp>
 
 namespace draftproof::commands {
 
@@ -65,8 +65,8 @@ struct Check {
         ->check(between(1, 1'000'000));
     app.add_option("--models", models, "toy models of the proof tier of a door; those of the profile if not given")
         ->check(between(0, 1'000'000));
-    app.add_option("--predictions", predictions, doors::predictions_help)
-        ->check(between(doors::fewest_predictions, doors::most_predictions));
+    app.add_option("--predictions", predictions, adapters::predictions_help)
+        ->check(between(adapters::fewest_predictions, adapters::most_predictions));
     app.add_option("--instance", options.door_instances,
                    fmt::format("asked of a door before the generated models, as in '{}' or '{}'", TokenLevel::example,
                                BlockLevel::example))
@@ -88,8 +88,8 @@ struct Check {
     session.set(options);
     options.device = place.device();
     std::vector<std::unique_ptr<ForeignSubject>> subjects;
-    for (const doors::OpenDoor& door : session.doors)
-      subjects.push_back(std::make_unique<doors::ForeignGate>(door.text, door.program, door.served));
+    for (const adapters::OpenDoor& door : session.doors)
+      subjects.push_back(std::make_unique<adapters::ForeignGate>(door.text, door.program, door.served));
     const std::vector<Gate> gates = selected_gates(subjects);
     const auto sampled =
         std::count_if(gates.begin(), gates.end(), [](const Gate& gate) { return gate.tier == Tier::sampled; });
@@ -144,8 +144,9 @@ struct Check {
                         .wanted = "--door beside it"});
     if (options.profile.door_models == 0 && options.door_instances.empty())
       throw InputError({.file = "--models", .found = "0", .wanted = "at least 1, or --instance"});
-    for (const doors::OpenDoor& door : session.doors)
-      for (const std::string& text : options.door_instances) doors::check_instance(door.served->declaration(), text);
+    for (const adapters::OpenDoor& door : session.doors)
+      for (const std::string& text : options.door_instances)
+        adapters::check_instance(door.served->declaration(), text);
   }
 
   /// Checks the source before the first gate runs.

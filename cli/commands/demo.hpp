@@ -1,10 +1,10 @@
 // `draftproof demo`: one screen on what is exact, what accepts how much, and one refuted bug.
 #pragma once
 
+#include <draftproof/cli/report/page/page.hpp>
+#include <draftproof/cli/report/proof_report.hpp>
+#include <draftproof/cli/report/survey_report.hpp>
 #include <draftproof/cli/survey_choice.hpp>
-#include <draftproof/report/page/page.hpp>
-#include <draftproof/report/proof_report.hpp>
-#include <draftproof/report/survey_report.hpp>
 
 namespace draftproof::commands {
 

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/report/text.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
-#include <draftproof/report/text.hpp>
 
 namespace draftproof::commands {
 

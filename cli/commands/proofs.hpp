@@ -12,14 +12,14 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/adapters/gate/foreign_gate.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/report/proof_report.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/work_choice.hpp>
-#include <draftproof/doors/gate/foreign_gate.hpp>
 #include <draftproof/properties/mutation/kill_matrix.hpp>
-#include <draftproof/report/proof_report.hpp>
 
 namespace draftproof::commands {
 
@@ -117,8 +117,8 @@ struct Prove {
     std::vector<std::unique_ptr<ForeignSubject>> subjects;
     std::vector<GateResult> results;
     ExitCode code = exit_held;
-    for (const doors::OpenDoor& door : session.doors) {
-      subjects.push_back(std::make_unique<doors::ForeignGate>(door.text, door.program, door.served));
+    for (const adapters::OpenDoor& door : session.doors) {
+      subjects.push_back(std::make_unique<adapters::ForeignGate>(door.text, door.program, door.served));
       results.push_back(run_gate({.foreign = subjects.back().get(), .tier = Tier::proof}, asked));
       const ExitCode here = exit_code_of(results.back().status);
       if (code != exit_violated && here != exit_held) code = here;

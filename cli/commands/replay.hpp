@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/adapters/gate/law_checks.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/report/proof_report.hpp>
 #include <draftproof/cli/select.hpp>
-#include <draftproof/doors/gate/law_checks.hpp>
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/report/proof_report.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof::commands {
@@ -52,8 +52,8 @@ struct Replay {
         ->check(many())
         ->capture_default_str();
     app.add_option("--ways", ways, "ways to show")->check(many())->capture_default_str();
-    app.add_option("--predictions", predictions, doors::predictions_help)
-        ->check(between(doors::fewest_predictions, doors::most_predictions));
+    app.add_option("--predictions", predictions, adapters::predictions_help)
+        ->check(between(adapters::fewest_predictions, adapters::most_predictions));
   }
 
   int run(const Session& session) {
@@ -82,12 +82,12 @@ struct Replay {
                         .found = verifier_name.empty() ? "no instance" : in_quotes(verifier_name),
                         .wanted = "--instance, and no name, beside --door"});
     int worst = exit_held;
-    for (const doors::OpenDoor& door : session.doors) {
-      const doors::Declaration& declaration = door.served->declaration();
-      doors::check_instance(declaration, instance_text);
-      doors::LawCheckOptions options{.seed = session.seed, .door = doors::within_quotes(door.text)};
+    for (const adapters::OpenDoor& door : session.doors) {
+      const adapters::Declaration& declaration = door.served->declaration();
+      adapters::check_instance(declaration, instance_text);
+      adapters::LawCheckOptions options{.seed = session.seed, .door = adapters::within_quotes(door.text)};
       if (predictions) options.explore.predictions = *predictions;
-      const doors::LawChecks checks = doors::check_laws_on(*door.program, declaration, instance_text, options);
+      const adapters::LawChecks checks = adapters::check_laws_on(*door.program, declaration, instance_text, options);
       Document document = start_replay(fmt::format("{} on {}", declaration.name, instance_text), session.seed);
       for (const GateFinding& finding : checks.findings) {
         add_finding(document, finding);

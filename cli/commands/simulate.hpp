@@ -5,6 +5,7 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/report/survey_report.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/work_choice.hpp>
 #include <draftproof/properties/blocks/run_blocks.hpp>
@@ -12,7 +13,6 @@
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
-#include <draftproof/report/survey_report.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof::commands {

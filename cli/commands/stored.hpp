@@ -8,11 +8,11 @@
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/trace.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/report/page/data.hpp>
+#include <draftproof/cli/report/page/page.hpp>
+#include <draftproof/cli/report/program_report.hpp>
+#include <draftproof/cli/report/text.hpp>
 #include <draftproof/properties/gate/trace_audit.hpp>
-#include <draftproof/report/page/data.hpp>
-#include <draftproof/report/page/page.hpp>
-#include <draftproof/report/program_report.hpp>
-#include <draftproof/report/text.hpp>
 
 namespace draftproof::commands {
 

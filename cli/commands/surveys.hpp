@@ -3,9 +3,9 @@
 #pragma once
 
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/report/survey_report.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/survey_choice.hpp>
-#include <draftproof/report/survey_report.hpp>
 
 namespace draftproof::commands {
 

@@ -2,7 +2,7 @@
    min(1, p / q), the first rejected one is replaced by a draw from (p - q)+, or from p where rounding left nothing of
    that, and a draw from p follows if all are accepted.
    Compile: cc -std=c11 -O2 -shared -fPIC -I DIRECTORY_OF_THE_HEADER verifier.c -o verifier.so */
-#include <draftproof/doors/draftproof_door.h>
+#include <draftproof/adapters/draftproof_door.h>
 #include <stdlib.h>
 
 /* The numbers of one row: the host's tape, or a generator started from the row's seed. */

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include <draftproof/doors/draftproof_door.h>
+#include <draftproof/adapters/draftproof_door.h>
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 
 namespace draftproof {
 

@@ -17,7 +17,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/optimum/paths/tree_certificate.hpp>
 #include <draftproof/sim/info.hpp>
 

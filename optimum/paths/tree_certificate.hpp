@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof {

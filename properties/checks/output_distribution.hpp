@@ -8,7 +8,7 @@
 #include <draftproof/properties/instances/path_instance.hpp>
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>
-#include <draftproof/statistics/count_models.hpp>
+#include <draftproof/properties/statistics/count_models.hpp>
 
 namespace draftproof::checks {
 

@@ -1,4 +1,4 @@
-// The registry of components, by group and name: correct ones of sim/components, wrong ones of mutants/components.
+// The registry of components, by group and name: correct ones of sim/components, wrong ones of verifiers/mutants/components.
 #pragma once
 
 #include <memory>

@@ -19,10 +19,10 @@
 #include <vector>
 
 #include <draftproof/properties/estimation/quasi_random_drafts.hpp>
+#include <draftproof/properties/statistics/control_variates.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
+#include <draftproof/properties/statistics/sobol.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
-#include <draftproof/statistics/control_variates.hpp>
-#include <draftproof/statistics/sample_size.hpp>
-#include <draftproof/statistics/sobol.hpp>
 
 namespace draftproof {
 

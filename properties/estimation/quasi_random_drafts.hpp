@@ -16,13 +16,13 @@
 #include <string_view>
 #include <vector>
 
+#include <draftproof/properties/statistics/control_variates.hpp>
+#include <draftproof/properties/statistics/row_groups.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/sampling/without_replacement.hpp>
-#include <draftproof/statistics/control_variates.hpp>
-#include <draftproof/statistics/row_groups.hpp>
 
 namespace draftproof {
 

@@ -47,7 +47,7 @@ class Checkpoint;
 struct GateOptions;
 struct GateResult;
 
-/// A program under test that is not compiled into this one: it can only be called (doors/).
+/// A program under test that is not compiled into this one: it can only be called (adapters/).
 class ForeignSubject {
  public:
   virtual ~ForeignSubject() = default;

@@ -9,10 +9,10 @@
 #include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/sampled_trials.hpp>
+#include <draftproof/properties/statistics/count_models.hpp>
+#include <draftproof/properties/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
-#include <draftproof/statistics/count_models.hpp>
-#include <draftproof/statistics/error_budget.hpp>
-#include <draftproof/statistics/sample_size.hpp>
 
 namespace draftproof {
 

@@ -1,7 +1,7 @@
 // The statistical gate at one position. It counts trials of a drafter and a verifier by accepted draft and token and
 // compares the counts with the law of an exact verifier, until the evidence or the budget decides.
 //
-//   e-values            statistics/gate_suite.hpp on (path, token), and three more:
+//   e-values            properties/statistics/gate_suite.hpp on (path, token), and three more:
 //   serial_dependence   token groups of two successive trials, which are independent under the null
 //   drafts              tokens of each draft against the proposal, if the draft law states that they follow it
 //   optimum             number of tokens among the drafts; more than any lossless verifier can have is an alarm
@@ -19,8 +19,8 @@
 #include <vector>
 
 #include <draftproof/properties/simulation/trial_device.hpp>
+#include <draftproof/properties/statistics/gate_suite.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
-#include <draftproof/statistics/gate_suite.hpp>
 
 namespace draftproof {
 

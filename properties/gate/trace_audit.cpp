@@ -9,7 +9,7 @@
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/properties/gate/trace_groups.hpp>
 #include <draftproof/properties/gate/trace_statistics.hpp>
-#include <draftproof/statistics/gate_suite.hpp>
+#include <draftproof/properties/statistics/gate_suite.hpp>
 
 namespace draftproof {
 namespace {

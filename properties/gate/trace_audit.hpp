@@ -21,8 +21,8 @@
 
 #include <draftproof/captures/trace.hpp>
 #include <draftproof/properties/proof/finding.hpp>
-#include <draftproof/statistics/error_budget.hpp>
-#include <draftproof/statistics/group_bets.hpp>
+#include <draftproof/properties/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/group_bets.hpp>
 
 namespace draftproof {
 

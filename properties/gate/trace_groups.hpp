@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <draftproof/captures/trace.hpp>
-#include <draftproof/statistics/row_groups.hpp>
+#include <draftproof/properties/statistics/row_groups.hpp>
 
 namespace draftproof {
 

@@ -15,8 +15,8 @@
 #include <draftproof/captures/trace.hpp>
 #include <draftproof/properties/gate/trace_audit.hpp>
 #include <draftproof/properties/gate/trace_groups.hpp>
-#include <draftproof/statistics/audit_banks.hpp>
-#include <draftproof/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/audit_banks.hpp>
+#include <draftproof/properties/statistics/error_budget.hpp>
 
 namespace draftproof {
 

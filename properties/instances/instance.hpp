@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/properties/instances/path_instance.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>

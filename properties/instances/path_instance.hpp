@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/token.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>

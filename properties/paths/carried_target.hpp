@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/properties/instances/path_instance.hpp>
 #include <draftproof/properties/subjects/any_path_verifier.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 
 namespace draftproof {
 
@@ -36,7 +36,7 @@ struct TokenLevel {
 
   static constexpr std::string_view name = "position";
   static constexpr std::string_view example = "p=(1 1)/2 q=(0 1)/1 K=1";  ///< of an instance
-  static constexpr int instances = 500;  ///< per verifier and draft law, by default
+  static constexpr int instances = 500;                                   ///< per verifier and draft law, by default
   /// Properties that decide losslessness; one that applies and holds is a proof.
   static constexpr std::array<std::string_view, 1> decisive{"exact_law"};
   static const std::vector<PropertyOf<TokenLevel>>& properties();

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/proof/level.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>

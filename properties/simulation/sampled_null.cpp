@@ -2,9 +2,9 @@
 
 #include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>
-#include <draftproof/statistics/count_models.hpp>
-#include <draftproof/statistics/error_budget.hpp>
-#include <draftproof/statistics/row_groups.hpp>
+#include <draftproof/properties/statistics/count_models.hpp>
+#include <draftproof/properties/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/row_groups.hpp>
 
 namespace draftproof {
 

@@ -1,7 +1,7 @@
 // The null of the statistical gate at one position: the law of an exact verifier, and the evidence of counts against
 // it.
 //
-//   cells               (path, token), for the suite of statistics/gate_suite.hpp
+//   cells               (path, token), for the suite of properties/statistics/gate_suite.hpp
 //   serial_dependence   pairs of token groups of two successive trials
 //   drafts              tokens of draft k, K rows of V; empty if the law of a draft is not its proposal
 //   members             tokens among the drafts, against the optimum's upper bound
@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include <draftproof/properties/statistics/gate_suite.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
-#include <draftproof/statistics/gate_suite.hpp>
 
 namespace draftproof {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>

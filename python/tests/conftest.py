@@ -52,10 +52,10 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with one engine, which is numpy's generator."""
-    (tmp_path / "engines" / "results").mkdir(parents=True)
+    (tmp_path / "python" / "engines" / "results").mkdir(parents=True)
     (tmp_path / "docs" / "findings").mkdir(parents=True)
     (tmp_path / "build" / "engines" / "small").mkdir(parents=True)
-    (tmp_path / "engines" / "small.py").write_text(CHAIN)
+    (tmp_path / "python" / "engines" / "small.py").write_text(CHAIN)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DRAFTPROOF_ENGINE_PACKAGES", raising=False)
     return tmp_path

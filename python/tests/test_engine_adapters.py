@@ -18,7 +18,7 @@ if importlib.util.find_spec("torch") is None:
 
 import torch
 
-ENGINES = Path(__file__).resolve().parents[2] / "engines"
+ENGINES = Path(__file__).resolve().parents[1] / "engines"
 BATCHES = module_of(ENGINES / "_vllm_batches.py", "batches_under_test")
 PROCESSORS = module_of(ENGINES / "_vllm_processors.py", "processors_under_test")
 SETTINGS = module_of(ENGINES / "_lmdeploy_settings.py", "lmdeploy_settings_under_test")

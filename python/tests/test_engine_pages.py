@@ -60,7 +60,7 @@ def test_versions_are_in_order_and_differences_are_named(tmp_path: Path) -> None
 
 
 def test_the_page_shows_the_newest_result_and_the_findings(checkout: Path) -> None:
-    kept = checkout / "engines" / "results"
+    kept = checkout / "python" / "engines" / "results"
     engine_results.write(_result("0.9.2", "held"), kept)
     engine_results.write(_result("0.10.0", "violated", counterexample="p=(1 1)/2"), kept)
     (checkout / "docs" / "findings" / "engine-small.md").write_text("# A slip of small\n\ntext\n")
@@ -73,20 +73,20 @@ def test_the_page_shows_the_newest_result_and_the_findings(checkout: Path) -> No
 def test_a_kept_instance_that_is_violated_is_told_beside_the_verdict(checkout: Path) -> None:
     result = _result("1", "held")
     result["doors"][0]["replays"] = {"p=(1 0)": ["  exact_law     held", "  zero_support  violated  emits token 1"]}
-    engine_results.write(result, checkout / "engines" / "results")
+    engine_results.write(result, checkout / "python" / "engines" / "results")
     text = engine_pages.write_page(checkout).read_text()
     assert "| held; on a kept instance violated: `zero_support` |" in text
     assert "zero_support*, on a kept instance: emits token 1\n\n    p=(1 0)\n" in text
 
 
 def test_the_page_has_the_measured_acceptance(checkout: Path) -> None:
-    (checkout / "engines" / "measured").mkdir()
+    (checkout / "python" / "engines" / "measured").mkdir()
     row = {"capture": "rows", "verifier": "small 1", "law": "iid", "drafts": 2, "rate": 0.5, "low": 0.25, "high": 0.75}
     row |= {"optimum": 0.625, "tuples": 8, "microseconds": 12.34}
-    (checkout / "engines" / "measured" / "acceptance.json").write_text(json.dumps([row]))
+    (checkout / "python" / "engines" / "measured" / "acceptance.json").write_text(json.dumps([row]))
     cut = {"engine": "small", "version": "1", "function": "cut", "dtype": "float16", "vocabulary": 32000, "kept": 7218}
     cut |= {"wanted": 7219, "distance": 0.00012}
-    (checkout / "engines" / "measured" / "half_precision.json").write_text(json.dumps([cut]))
+    (checkout / "python" / "engines" / "measured" / "half_precision.json").write_text(json.dumps([cut]))
     text = engine_pages.write_page(checkout).read_text()
     assert "| rows | 2 | small 1 | `iid` | 0.5000 (0.2500 to 0.7500) | 0.6250 | 12.3 |" in text
     assert "| small 1 | `cut` | float16 | 32,000 | 7,218 | 7,219 | 0.0001 |" in text
@@ -105,12 +105,12 @@ def test_a_door_that_was_not_asked_keeps_its_entry(tmp_path: Path) -> None:
 
 
 def test_the_page_has_the_long_texts_and_the_recordings(checkout: Path) -> None:
-    (checkout / "engines" / "measured").mkdir()
+    (checkout / "python" / "engines" / "measured").mkdir()
     one = {"engine": "small", "version": "1", "door": "loop", "log10_e": -0.25, "largest_log10_e": 0.5, "seconds": 3}
     text = {"kind": "texts", "proposal": "soft", "texts": 2, "tokens": 10**6, "distance": 0.00125, "least_seen": 0.002}
     recording = {"kind": "recording", "status": "held", "records": 2000, "blocks": 1000, "accepted": 0.5}
     recording |= {"sum_min_p_q": 0.75, "easiest": 0.001, "hardest": 0.03}
-    (checkout / "engines" / "measured" / "texts.json").write_text(json.dumps([one | text, one | recording]))
+    (checkout / "python" / "engines" / "measured" / "texts.json").write_text(json.dumps([one | text, one | recording]))
     page = engine_pages.write_page(checkout).read_text()
     assert "| small 1 | `loop` | soft | 2 | 1,000,000 | 10^-0.2 | 10^0.5 | 0.0013 | 0.002 | 3 |" in page
     assert "| small 1 | `loop` | 2,000 | 1,000 | 10^-0.2 | 0.5000 | 0.7500 | 0.001 to 0.03 | held |" in page

@@ -10,7 +10,7 @@
 #include <draftproof/bench/page/page.hpp>
 #include <draftproof/bench/run.hpp>
 #include <draftproof/captures/written_file.hpp>
-#include <draftproof/report/page/data.hpp>
+#include <draftproof/cli/report/page/data.hpp>
 #include <draftproof/tests/support/synthetic.hpp>
 
 namespace draftproof::benchmarks {

@@ -136,8 +136,8 @@ def list_(case):
       0 list --json
         json schema draftproof\.list/2
     """)
-    for name in _names("verifiers", "verifiers/lossy", "verifiers/lossy/paths", "verifiers/paths", "mutants", "mutants/paths",
-                       "mutants/drafters", "mutants/drafters/trees", "sim/drafters", "sim/drafters/trees", "properties/checks",
+    for name in _names("verifiers", "verifiers/lossy", "verifiers/lossy/paths", "verifiers/paths", "mutants", "verifiers/mutants/paths",
+                       "verifiers/mutants/drafters", "verifiers/mutants/drafters/trees", "sim/drafters", "sim/drafters/trees", "properties/checks",
                        "properties/paths/checks"):
         case.matches(f'"name": "{name}"')
 
@@ -149,7 +149,7 @@ def mutants(case):
         json schema draftproof\.mutants/2
         json clean true
     """)
-    for name in _names("mutants", "mutants/paths", "mutants/drafters"):
+    for name in _names("mutants", "verifiers/mutants/paths", "verifiers/mutants/drafters"):
         case.matches(f'"mutant": "{name}"')
     case.do(r"""
       # A replay line of the matrix, run.

@@ -2,8 +2,8 @@
 // device counts what the CPU counts.
 #include <gtest/gtest.h>
 
-#include <draftproof/cuda_trials/cuda_device.hpp>
-#include <draftproof/cuda_trials/trial_kernels.hpp>
+#include <draftproof/gpu/trials/cuda_device.hpp>
+#include <draftproof/gpu/trials/trial_kernels.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/device_parity.hpp>
 #include <draftproof/tests/support/example_rows.hpp>

@@ -10,7 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def pages(root=ROOT):
     """The pages under test, as paths below `root`."""
     names = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md", "tests/golden/README.md")
-    return [root / name for name in names if (root / name).exists()] + sorted((root / "docs").rglob("*.md"))
+    return [root / name for name in names if (root / name).exists()] + sorted(
+        page for page in (root / "docs").rglob("*.md") if page.parent != root / "docs" / "site")
 
 
 @dataclass

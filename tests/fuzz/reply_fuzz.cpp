@@ -4,16 +4,16 @@
 #include <stdexcept>
 #include <vector>
 
-#include <draftproof/doors/declaration.hpp>
-#include <draftproof/doors/wire/batch_packer.hpp>
-#include <draftproof/doors/wire/message_reader.hpp>
-#include <draftproof/doors/wire/result_reader.hpp>
+#include <draftproof/adapters/declaration.hpp>
+#include <draftproof/adapters/wire/batch_packer.hpp>
+#include <draftproof/adapters/wire/message_reader.hpp>
+#include <draftproof/adapters/wire/result_reader.hpp>
 
 #include "fuzz_file.hpp"
 
 namespace {
 
-using namespace draftproof::doors;
+using namespace draftproof::adapters;
 
 /// The next message of the bytes; nothing is left of them if it is incomplete.
 Message next(MessageReader& reader, std::span<const std::byte>& bytes, ReplyLimit most) {

@@ -1,7 +1,7 @@
 // Stored results, and pages that hold them: read, summed up in tables and made into a page again.
 #include <draftproof/captures/input_error.hpp>
-#include <draftproof/report/page/page.hpp>
-#include <draftproof/report/page/data.hpp>
+#include <draftproof/cli/report/page/data.hpp>
+#include <draftproof/cli/report/page/page.hpp>
 
 #include "fuzz_file.hpp"
 

@@ -1,6 +1,6 @@
 // The page of results: approved pages, data that comes back, hostile names, size; what changed between two results.
 // DRAFTPROOF_APPROVE=1 rewrites the approved pages.
-#include <draftproof/report/page/page.hpp>
+#include <draftproof/cli/report/page/page.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/cli/report/page/data.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/report/page/data.hpp>
 #include <draftproof/tests/support/stored_results.hpp>
 
 namespace draftproof::page {

@@ -1,7 +1,7 @@
 // Plots: points at the places of their values, texts inside, signs beside colours.
 #include <gtest/gtest.h>
 
-#include <draftproof/report/plots/plots.hpp>
+#include <draftproof/cli/report/plots/plots.hpp>
 
 namespace draftproof::plots {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/doors/gate/judgement.hpp>
-#include <draftproof/doors/gate/law_text.hpp>
-#include <draftproof/report/program_report.hpp>
-#include <draftproof/report/proof_report.hpp>
-#include <draftproof/report/survey_report.hpp>
+#include <draftproof/adapters/gate/judgement.hpp>
+#include <draftproof/adapters/gate/law_text.hpp>
+#include <draftproof/cli/report/program_report.hpp>
+#include <draftproof/cli/report/proof_report.hpp>
+#include <draftproof/cli/report/survey_report.hpp>
 #include <draftproof/tests/support/doors_in_process.hpp>
 
 namespace draftproof {
@@ -210,7 +210,7 @@ TEST(ProofReport, VerdictsInWords) {
 }  // namespace
 }  // namespace draftproof
 
-namespace draftproof::doors {
+namespace draftproof::adapters {
 namespace {
 
 Document law_document(const ProgramLaw& law, const Input& input) {
@@ -282,4 +282,4 @@ TEST(LawReport, TextsOfStretches) {
 }
 
 }  // namespace
-}  // namespace draftproof::doors
+}  // namespace draftproof::adapters

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/cli/report/page/page.hpp>
+#include <draftproof/cli/report/registration.hpp>
+#include <draftproof/cli/report/text.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/report/page/page.hpp>
-#include <draftproof/report/registration.hpp>
-#include <draftproof/report/text.hpp>
 #include <draftproof/tests/support/stored_results.hpp>
 
 namespace draftproof {

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/statistics/audit_banks.hpp>
-#include <draftproof/statistics/group_bets.hpp>
-#include <draftproof/statistics/moved_mass_bets.hpp>
-#include <draftproof/statistics/row_groups.hpp>
+#include <draftproof/properties/statistics/audit_banks.hpp>
+#include <draftproof/properties/statistics/group_bets.hpp>
+#include <draftproof/properties/statistics/moved_mass_bets.hpp>
+#include <draftproof/properties/statistics/row_groups.hpp>
 
 namespace draftproof {
 namespace {

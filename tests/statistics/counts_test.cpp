@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <boost/math/distributions/non_central_chi_squared.hpp>
 
-#include <draftproof/statistics/count_models.hpp>
-#include <draftproof/statistics/sample_size.hpp>
+#include <draftproof/properties/statistics/count_models.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {

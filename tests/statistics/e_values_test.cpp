@@ -7,11 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/properties/statistics/count_models.hpp>
+#include <draftproof/properties/statistics/e_table.hpp>
+#include <draftproof/properties/statistics/row_groups.hpp>
+#include <draftproof/properties/statistics/weighted_cells.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
-#include <draftproof/statistics/count_models.hpp>
-#include <draftproof/statistics/e_table.hpp>
-#include <draftproof/statistics/row_groups.hpp>
-#include <draftproof/statistics/weighted_cells.hpp>
 
 namespace draftproof {
 namespace {

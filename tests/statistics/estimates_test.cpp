@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 #include <boost/random/sobol.hpp>
 
+#include <draftproof/properties/statistics/control_variates.hpp>
+#include <draftproof/properties/statistics/sobol.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
-#include <draftproof/statistics/control_variates.hpp>
-#include <draftproof/statistics/sobol.hpp>
 
 namespace draftproof {
 namespace {

@@ -10,11 +10,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <draftproof/properties/statistics/count_models.hpp>
+#include <draftproof/properties/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/gate_suite.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
-#include <draftproof/statistics/count_models.hpp>
-#include <draftproof/statistics/error_budget.hpp>
-#include <draftproof/statistics/gate_suite.hpp>
-#include <draftproof/statistics/sample_size.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {

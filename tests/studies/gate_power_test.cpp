@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/studies/figures/gate_power.hpp>
+#include <draftproof/bench/studies/figures/gate_power.hpp>
 
 namespace draftproof {
 namespace {

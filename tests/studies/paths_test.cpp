@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/bench/studies/paired_paths.hpp>
+#include <draftproof/bench/studies/small_models.hpp>
 #include <draftproof/properties/survey/path_simulation.hpp>
-#include <draftproof/studies/paired_paths.hpp>
-#include <draftproof/studies/small_models.hpp>
 #include <draftproof/tests/support/small_models.hpp>
 
 namespace draftproof {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/studies/records.hpp>
+#include <draftproof/bench/studies/records.hpp>
 
 namespace draftproof {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/bench/studies/refusal_groups.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/studies/refusal_groups.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {

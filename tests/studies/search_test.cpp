@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/studies/order_search.hpp>
-#include <draftproof/studies/worst_pairs.hpp>
+#include <draftproof/bench/studies/order_search.hpp>
+#include <draftproof/bench/studies/worst_pairs.hpp>
 
 namespace draftproof {
 namespace {

@@ -7,12 +7,12 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/pick.hpp>
+#include <draftproof/bench/studies/figures/draft_laws.hpp>
+#include <draftproof/bench/studies/figures/plans.hpp>
+#include <draftproof/bench/studies/figures/precision.hpp>
+#include <draftproof/bench/studies/figures/temperatures.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
-#include <draftproof/studies/figures/draft_laws.hpp>
-#include <draftproof/studies/figures/plans.hpp>
-#include <draftproof/studies/figures/precision.hpp>
-#include <draftproof/studies/figures/temperatures.hpp>
+#include <draftproof/verifiers/mutants/pick.hpp>
 
 namespace draftproof {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 
 namespace draftproof {

@@ -9,7 +9,7 @@
 
 #include <draftproof/tests/support/doors_rejection.hpp>
 
-namespace draftproof::doors::wired {
+namespace draftproof::adapters::wired {
 
 /// Random numbers of a row: places of a tape, with a log, or words of a seed.
 class ChainDraws final : public Draws {
@@ -117,4 +117,4 @@ class ChainVerifier : public Served {
   std::uint64_t rows_so_far_ = 0;
 };
 
-}  // namespace draftproof::doors::wired
+}  // namespace draftproof::adapters::wired

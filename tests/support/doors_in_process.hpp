@@ -14,10 +14,10 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/doors/explorer/explore.hpp>
+#include <draftproof/adapters/explorer/explore.hpp>
 #include <draftproof/tests/support/doors_messages.hpp>
 
-namespace draftproof::doors {
+namespace draftproof::adapters {
 
 using Weights = std::vector<double>;
 
@@ -163,4 +163,4 @@ inline Token inverted(const std::vector<double>& weights, double u) {
   return static_cast<Token>(weights.size()) - 1;
 }
 
-}  // namespace draftproof::doors
+}  // namespace draftproof::adapters

@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace draftproof::doors::wired {
+namespace draftproof::adapters::wired {
 
 /// Listens when it is made, so a host finds it at once. Each connection is served by a process of its own.
 class Listener {
@@ -78,4 +78,4 @@ class Listener {
   pid_t process_ = -1;
 };
 
-}  // namespace draftproof::doors::wired
+}  // namespace draftproof::adapters::wired

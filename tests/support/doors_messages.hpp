@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/doors/declaration.hpp>
+#include <draftproof/adapters/declaration.hpp>
 
-namespace draftproof::doors {
+namespace draftproof::adapters {
 
 /// The message of the error that `act` throws; "none" if it throws none.
 template <class Error = DoorError, class Act>
@@ -53,4 +53,4 @@ const auto& finding_of(const Findings& findings, std::string_view check) {
   return findings.front();
 }
 
-}  // namespace draftproof::doors
+}  // namespace draftproof::adapters

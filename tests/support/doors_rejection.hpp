@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/doors/gate/law_checks.hpp>
-#include <draftproof/doors/wire/served.hpp>
+#include <draftproof/adapters/gate/law_checks.hpp>
+#include <draftproof/adapters/wire/served.hpp>
 #include <draftproof/tests/support/doors_in_process.hpp>
 
-namespace draftproof::doors {
+namespace draftproof::adapters {
 
 /// A wrong residual.
 inline Weights residual_is_p(const Weights& p, const Weights&) { return p; }
@@ -187,4 +187,4 @@ inline Declaration rejection_of(Level level) {
   return {.name = "rejection", .level = level, .randomness = {Randomness::seeded}, .most_vocabulary = 32};
 }
 
-}  // namespace draftproof::doors
+}  // namespace draftproof::adapters

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/doors/program.hpp>
-#include <draftproof/doors/wire/batch_packer.hpp>
-#include <draftproof/doors/wire/result_reader.hpp>
-#include <draftproof/doors/wire/served.hpp>
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/adapters/wire/batch_packer.hpp>
+#include <draftproof/adapters/wire/result_reader.hpp>
+#include <draftproof/adapters/wire/served.hpp>
 
-namespace draftproof::doors {
+namespace draftproof::adapters {
 
 /// One batch of inputs, with tapes or seeds.
 class ServedCall {
@@ -156,4 +156,4 @@ class ServedProgram final : public Program {
   ServedResult result_;
 };
 
-}  // namespace draftproof::doors
+}  // namespace draftproof::adapters

@@ -1,4 +1,4 @@
-// Helpers of the tests of the wire: commands for the children in tests/doors/children and for this very program as a
+// Helpers of the tests of the wire: commands for the children in tests/adapters/children and for this very program as a
 // child, inputs and tapes, and the expectation that no process is left.
 #pragma once
 
@@ -21,13 +21,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <draftproof/doors/wire/serve.hpp>
-#include <draftproof/doors/wire/wire_program.hpp>
+#include <draftproof/adapters/wire/serve.hpp>
+#include <draftproof/adapters/wire/wire_program.hpp>
 #include <draftproof/tests/support/doors_chain.hpp>
 #include <draftproof/tests/support/doors_served.hpp>
 #include <draftproof/tests/support/hostile.hpp>
 
-namespace draftproof::doors::wired {
+namespace draftproof::adapters::wired {
 
 inline constexpr const char* serving_variable = "DRAFTPROOF_TEST_SERVES_CHAIN";
 
@@ -204,4 +204,4 @@ inline void expect_struck_row_kept(const std::filesystem::path& folder) {
   EXPECT_EQ(p->shape[0], 1u);
 }
 
-}  // namespace draftproof::doors::wired
+}  // namespace draftproof::adapters::wired

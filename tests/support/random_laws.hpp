@@ -5,7 +5,7 @@
 #include <map>
 #include <random>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/tests/support/exact.hpp>

@@ -1,7 +1,7 @@
 // Small results as the program stores them: proofs and a survey.
 #pragma once
 
-#include <draftproof/report/page/data.hpp>
+#include <draftproof/cli/report/page/data.hpp>
 
 namespace draftproof::page {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/exact/rational.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 

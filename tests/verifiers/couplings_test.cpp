@@ -6,8 +6,8 @@
 #include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/sim/drafters/shared_noise.hpp>
-#include <draftproof/statistics/sample_size.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/tests/support/golden.hpp>
 #include <draftproof/verifiers/gls.hpp>

@@ -8,11 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/accept_test.hpp>
-#include <draftproof/mutants/draft_distribution.hpp>
-#include <draftproof/mutants/draft_order.hpp>
-#include <draftproof/mutants/residual.hpp>
-#include <draftproof/mutants/several_drafts.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/tests/support/audited.hpp>
@@ -26,6 +21,11 @@
 #include <draftproof/verifiers/lossy/typical_acceptance.hpp>
 #include <draftproof/verifiers/lossy/typical_best.hpp>
 #include <draftproof/verifiers/lossy/typical_sample.hpp>
+#include <draftproof/verifiers/mutants/accept_test.hpp>
+#include <draftproof/verifiers/mutants/draft_distribution.hpp>
+#include <draftproof/verifiers/mutants/draft_order.hpp>
+#include <draftproof/verifiers/mutants/residual.hpp>
+#include <draftproof/verifiers/mutants/several_drafts.hpp>
 #include <draftproof/verifiers/naive_tree.hpp>
 #include <draftproof/verifiers/optimal_transport_independent.hpp>
 #include <draftproof/verifiers/optimal_transport_tail_draw.hpp>

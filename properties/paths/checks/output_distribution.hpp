@@ -10,7 +10,7 @@
 #include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/paths/path_scripted.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
-#include <draftproof/statistics/count_models.hpp>
+#include <draftproof/properties/statistics/count_models.hpp>
 
 namespace draftproof::checks::paths {
 

@@ -5,7 +5,7 @@
     python -m draftproof engines --list              versions, doors, and why an engine is skipped
     python -m draftproof engines --install lmdeploy  into DRAFTPROOF_ENGINE_PACKAGES, build/engines if not set
     python -m draftproof engines deepspec --repeat 100   as many gates with other seeds: how many held
-    python -m draftproof engines --write-docs        docs/engines.md from engines/results
+    python -m draftproof engines --write-docs        docs/engines.md from python/engines/results
 
 Exit codes: 0 all doors held, 1 a door is violated, 2 bad input, 3 undecided, 4 an engine died, 77 none could run.
 """

@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         base = repository()
-        known = discover(base / "engines")
+        known = discover(base / "python" / "engines")
         chosen = _chosen(known, options.names)
     except Missing as error:
         print(f"draftproof engines: {error}", file=sys.stderr)
@@ -124,7 +124,7 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
             print(f"{engine.name}: its process ended with code {code} and gave no result", file=sys.stderr)
             return DIED
         result = json.loads(into.read_text())
-    kept = base / "engines" / "results"
+    kept = base / "python" / "engines" / "results"
     if options.repeat:
         told = _tell_repeated(engine, version, result, kept, options.repeat)
         return DIED if code != 0 else told

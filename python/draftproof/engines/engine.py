@@ -137,7 +137,7 @@ def _paths(variable: str) -> list[str]:
 def repository() -> Path:
     """The folder that has `engines`: the working folder or one above it. Raises: Missing."""
     for base in (Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[2]):
-        if (base / "engines" / "results").is_dir():
+        if (base / "python" / "engines" / "results").is_dir():
             return base
     raise Missing("no folder `engines` here: run it in a checkout of draftproof")
 
@@ -163,7 +163,7 @@ def _commit(root: Path) -> str:
 
 def discover(folder: Path | None = None) -> dict[str, Engine]:
     """Engines of the folder by name, which is that of their file."""
-    folder = folder or repository() / "engines"
+    folder = folder or repository() / "python" / "engines"
     found = {}
     for path in sorted(folder.glob("*.py")):
         if not path.name.startswith("_") and (engine := load(path)) is not None:

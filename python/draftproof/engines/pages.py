@@ -12,7 +12,7 @@ from draftproof.files import replaceable
 HEAD = """# Engines through the gate
 
 Verifiers that others released, judged by the gate as ours are. Their code is imported or compiled unchanged and is no
-part of this repository. `engines/NAME.py` says how each is reached. This page is written by
+part of this repository. `python/engines/NAME.py` says how each is reached. This page is written by
 
 <!-- commands
 * | needs this page, which it writes
@@ -20,7 +20,7 @@ part of this repository. `engines/NAME.py` says how each is reached. This page i
 
     python -m draftproof engines --write-docs
 
-from `engines/results`, one file for each engine and version. One engine is installed and judged by
+from `python/engines/results`, one file for each engine and version. One engine is installed and judged by
 
 <!-- commands
 * | needs the engine
@@ -31,7 +31,7 @@ from `engines/results`, one file for each engine and version. One engine is inst
 On a fresh machine `./dev engines NAME` makes the environment first. An engine that has no package is fetched from its
 repository at the pinned commit, unless a folder of `DRAFTPROOF_ENGINE_SOURCES` has it, as `OWNER+NAME` or `NAME`. One
 that cannot be had is skipped, with the reason.
-`examples/engine_pull_request` has a gate of one file for the tests of an engine. `engines/recorders` records runs of
+`examples/engine_pull_request` has a gate of one file for the tests of an engine. `python/engines/recorders` records runs of
 transformers and vLLM for `draftproof audit` ([python-captures.md](python-captures.md)).
 
 Each number is of small models, V = 2 to 4, up to four tokens, and the drafts of their law. *Departure* is the largest
@@ -43,9 +43,9 @@ A *kept instance* is one of the engine's file, from a finding; where the gate is
 
 
 def write_page(base: Path) -> Path:
-    """Writes docs/engines.md under `base` from engines/results. Returns its path."""
+    """Writes docs/engines.md under `base` from python/engines/results. Returns its path."""
     newest: dict[str, dict[str, Any]] = {}
-    for one in results(base / "engines" / "results"):
+    for one in results(base / "python" / "engines" / "results"):
         newest[one["engine"]] = one
     sections = (
         _summary(newest),
@@ -187,7 +187,7 @@ def _violations(newest: dict[str, dict[str, Any]]) -> list[str]:
 
 def _versions(base: Path) -> list[str]:
     kept: dict[str, list[str]] = {}
-    for one in results(base / "engines" / "results"):
+    for one in results(base / "python" / "engines" / "results"):
         kept.setdefault(one["engine"], []).append(one["version"])
     several = {name: sorted(versions, key=version_key) for name, versions in kept.items() if len(versions) > 1}
     if not several:

@@ -1,4 +1,4 @@
-// `--device cuda` from the framework to the kernel's body without a device: cuda_trials/cuda_device.cpp unchanged,
+// `--device cuda` from the framework to the kernel's body without a device: gpu/trials/cuda_device.cpp unchanged,
 // host memory as device memory, and a kernel of simulation on fibers. The counts must be those of the CPU.
 #include <algorithm>
 #include <array>
@@ -11,10 +11,10 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/cuda_trials/cuda_device.hpp>
-#include <draftproof/cuda_trials/trial_kernels.hpp>
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
+#include <draftproof/gpu/trials/cuda_device.hpp>
+#include <draftproof/gpu/trials/trial_kernels.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/device_parity.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>

@@ -1,7 +1,7 @@
 /* K candidates for one token, one after the other: each is accepted with probability min(1, r / q), where r is p at first,
    and after a rejection (r - q)+ over its sum; the last residual gives the token if all are rejected. With
    RESIDUAL_IS_TARGET, r stays p: a slip. */
-#include <draftproof/doors/draftproof_door.h>
+#include <draftproof/adapters/draftproof_door.h>
 #include <stdlib.h>
 
 static double next_uniform(const dp_batch* batch, int32_t row, uint64_t* state, const char* stream) {

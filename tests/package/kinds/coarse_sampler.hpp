@@ -9,7 +9,8 @@ namespace mine {
 using namespace draftproof;
 
 struct CoarseSampler : InverseCdfSteps {
-  static constexpr ComponentInfo info{.name = "coarse_sampler", .summary = "uniforms of eight bits", .source = "a test"};
+  static constexpr ComponentInfo info{
+      .name = "coarse_sampler", .summary = "uniforms of eight bits", .source = "a test"};
 
   static double uniform(std::uint64_t word) { return static_cast<double>(word >> 56) / 256; }
   auto prepare(std::span<double> row) const { return InverseCdfTable<CoarseSampler>(row); }

@@ -8,8 +8,10 @@ namespace mine {
 using namespace draftproof;
 
 struct PathsInPairs {
-  static constexpr TreeDrafterInfo info{
-      .name = "paths_in_pairs", .summary = "K independent paths", .siblings = DraftLaws{"iid"}, .independent_paths = true};
+  static constexpr TreeDrafterInfo info{.name = "paths_in_pairs",
+                                        .summary = "K independent paths",
+                                        .siblings = DraftLaws{"iid"},
+                                        .independent_paths = true};
 
   template <class L, class R>
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {

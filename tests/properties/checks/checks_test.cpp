@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/accept_test.hpp>
-#include <draftproof/mutants/residual.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/tests/support/audited.hpp>
 #include <draftproof/tests/support/wrong_verifiers.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
+#include <draftproof/verifiers/mutants/accept_test.hpp>
+#include <draftproof/verifiers/mutants/residual.hpp>
 #include <draftproof/verifiers/sample_and_match.hpp>
 #include <draftproof/verifiers/single_draft.hpp>
 

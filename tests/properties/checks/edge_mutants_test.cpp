@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/pick.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/scripted/scripted_decision.hpp>
+#include <draftproof/verifiers/mutants/pick.hpp>
 
 namespace draftproof {
 namespace {

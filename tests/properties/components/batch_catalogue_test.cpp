@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/components/batch/output_columns.hpp>
 #include <draftproof/properties/components/batch/checks/other_rows.hpp>
 #include <draftproof/properties/components/batch/checks/output.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/sim/components/batch/runners.hpp>
+#include <draftproof/verifiers/mutants/components/batch/output_columns.hpp>
 
 namespace draftproof {
 namespace {

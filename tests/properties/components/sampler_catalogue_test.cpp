@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/components/sampler/wrong_samplers.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/components/sampler/checks/samplers.hpp>
 #include <draftproof/sim/components/sampler/samplers.hpp>
+#include <draftproof/verifiers/mutants/components/sampler/wrong_samplers.hpp>
 
 namespace draftproof {
 namespace {

@@ -6,12 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/exact/rational.hpp>
-#include <draftproof/mutants/draft_order.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/sim/sampling/without_replacement.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
+#include <draftproof/verifiers/mutants/draft_order.hpp>
 #include <draftproof/verifiers/optimal_transport.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>

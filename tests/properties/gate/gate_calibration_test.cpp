@@ -13,8 +13,8 @@
 
 #include <draftproof/properties/gate/sampled_gate.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/statistics/error_budget.hpp>
-#include <draftproof/statistics/sample_size.hpp>
+#include <draftproof/properties/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {

@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/accept_test.hpp>
-#include <draftproof/mutants/paths/token_verification.hpp>
-#include <draftproof/mutants/residual.hpp>
 #include <draftproof/properties/paths/checks/state_law.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/tests/support/wrong_schemes.hpp>
+#include <draftproof/verifiers/mutants/accept_test.hpp>
+#include <draftproof/verifiers/mutants/paths/token_verification.hpp>
+#include <draftproof/verifiers/mutants/residual.hpp>
 
 namespace draftproof::path_checks_test {
 namespace {

@@ -6,13 +6,13 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/pick.hpp>
 #include <draftproof/properties/gate/gate.hpp>
 #include <draftproof/properties/precision/audit.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
+#include <draftproof/verifiers/mutants/pick.hpp>
 
 namespace draftproof {
 namespace {

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/residual.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/register_verifier.hpp>
@@ -17,6 +16,7 @@
 #include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/drafters/trees/trees.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
+#include <draftproof/verifiers/mutants/residual.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>
 #include <draftproof/verifiers/single_draft.hpp>

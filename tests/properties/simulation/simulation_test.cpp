@@ -4,7 +4,7 @@
 #include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
-#include <draftproof/statistics/sample_size.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 
 namespace draftproof {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/bench/studies/records.hpp>
 #include <draftproof/captures/tree_capture.hpp>
 #include <draftproof/properties/survey/path_simulation.hpp>
-#include <draftproof/studies/records.hpp>
 #include <draftproof/tests/support/small_models.hpp>
 
 namespace draftproof {

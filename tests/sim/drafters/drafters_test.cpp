@@ -8,11 +8,11 @@
 
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/drafters/trees/trees.hpp>
 #include <draftproof/sim/random/explorer.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
-#include <draftproof/statistics/sample_size.hpp>
 
 namespace draftproof {
 namespace {

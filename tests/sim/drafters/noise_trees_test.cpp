@@ -11,9 +11,9 @@
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
-#include <draftproof/statistics/sample_size.hpp>
 #include <draftproof/tests/support/small_models.hpp>
 #include <draftproof/verifiers/gls.hpp>
 

@@ -12,7 +12,6 @@
 
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/source.hpp>
-#include <draftproof/mutants/ladder_choice.hpp>
 #include <draftproof/optimum/laws/closed_forms.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
@@ -27,6 +26,7 @@
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder_wor.hpp>
+#include <draftproof/verifiers/mutants/ladder_choice.hpp>
 
 namespace draftproof {
 namespace {

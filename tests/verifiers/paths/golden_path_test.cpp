@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/mutants/draft_distribution.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
@@ -12,6 +11,7 @@
 #include <draftproof/tests/support/golden_path.hpp>
 #include <draftproof/verifiers/lossy/lenience.hpp>
 #include <draftproof/verifiers/lossy/paths/typical_acceptance_path.hpp>
+#include <draftproof/verifiers/mutants/draft_distribution.hpp>
 
 namespace draftproof {
 namespace {

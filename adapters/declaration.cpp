@@ -1,0 +1,211 @@
+#include <draftproof/adapters/declaration.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <draftproof/captures/input_error.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+template <class T, std::size_t N>
+using Names = std::array<std::pair<T, std::string_view>, N>;
+
+constexpr Names<Level, 3> level_names{
+    {{Level::position, "position"}, {Level::chain, "chain"}, {Level::tree, "tree"}}};
+constexpr Names<Randomness, 3> randomness_names{
+    {{Randomness::scripted, "scripted"}, {Randomness::seeded, "seeded"}, {Randomness::opaque, "opaque"}}};
+constexpr Names<Dtype, 4> dtype_names{{{Dtype::float32, "float32"},
+                                       {Dtype::float64, "float64"},
+                                       {Dtype::float16, "float16"},
+                                       {Dtype::bfloat16, "bfloat16"}}};
+constexpr Names<RowKind, 2> kind_names{{{RowKind::probabilities, "probabilities"}, {RowKind::logits, "logits"}}};
+
+template <class T, std::size_t N>
+std::string_view name_of(const Names<T, N>& names, T value) {
+  return std::find_if(names.begin(), names.end(), [value](const auto& pair) { return pair.first == value; })->second;
+}
+
+DoorError refuse_field(std::string_view field, const std::string& found, std::string_view wanted) {
+  return DoorError(fmt::format("hello: {}: found {}, wanted {}", field, found, wanted));
+}
+
+std::string shown_value(const nlohmann::json& value) { return in_quotes(json_text(value)); }
+
+class HelloReader {
+ public:
+  explicit HelloReader(const nlohmann::json& hello) : hello_(hello) {}
+
+  const nlohmann::json& required(const char* field, std::string_view wanted) const {
+    const auto found = hello_.find(field);
+    if (found == hello_.end()) throw refuse_field(field, "nothing", wanted);
+    return *found;
+  }
+  void text(const char* field, std::string& value) const {
+    if (const nlohmann::json* found = optional(field)) {
+      if (!found->is_string()) throw refuse_field(field, shown_value(*found), "a text");
+      value = found->get<std::string>();
+    }
+  }
+  void flag(const char* field, bool& value) const {
+    if (const nlohmann::json* found = optional(field)) {
+      if (!found->is_boolean()) throw refuse_field(field, shown_value(*found), "true or false");
+      value = found->get<bool>();
+    }
+  }
+  void number(const char* field, int& value, int least, int most) const {
+    if (const nlohmann::json* found = optional(field)) {
+      // An unsigned number beyond 63 bits is read as a negative one, which is below `least`.
+      const auto number = found->is_number_integer() ? found->get<std::int64_t>() : -1;
+      const bool good = found->is_number_integer() && number >= least && number <= most;
+      if (!good)
+        throw refuse_field(field, shown_value(*found), fmt::format("a whole number of {} to {}", least, most));
+      value = found->get<int>();
+    }
+  }
+  void share(const char* field, double& value) const {
+    if (const nlohmann::json* found = optional(field)) {
+      const double number = found->is_number() ? found->get<double>() : -1;
+      if (!(number >= 0 && number <= 1)) throw refuse_field(field, shown_value(*found), "a number of 0 to 1");
+      value = number;
+    }
+  }
+  template <class T, std::size_t N>
+  void name(const char* field, const Names<T, N>& names, T& value) const {
+    if (const nlohmann::json* found = optional(field)) value = named(field, names, *found);
+  }
+  template <class T, std::size_t N>
+  void list(const char* field, const Names<T, N>& names, std::vector<T>& values) const {
+    const nlohmann::json* found = optional(field);
+    if (!found) return;
+    if (!found->is_array() || found->empty())
+      throw refuse_field(field, shown_value(*found), "a list of " + all_of_them(names));
+    values.clear();
+    for (const nlohmann::json& entry : *found) values.push_back(named(field, names, entry));
+  }
+
+ private:
+  const nlohmann::json* optional(const char* field) const {
+    const auto found = hello_.find(field);
+    return found == hello_.end() ? nullptr : &*found;
+  }
+  template <class T, std::size_t N>
+  static std::string all_of_them(const Names<T, N>& names) {
+    std::string all;
+    for (const auto& [value, text] : names) all += (all.empty() ? "" : ", ") + std::string(text);
+    return all;
+  }
+  template <class T, std::size_t N>
+  static T named(const char* field, const Names<T, N>& names, const nlohmann::json& entry) {
+    for (const auto& [value, text] : names)
+      if (entry.is_string() && entry.get_ref<const std::string&>() == text) return value;
+    throw refuse_field(field, shown_value(entry), "one of " + all_of_them(names));
+  }
+
+  const nlohmann::json& hello_;
+};
+
+void check_version(const HelloReader& reader) {
+  constexpr std::string_view protocol = "draftproof-door";
+  const nlohmann::json& name = reader.required("protocol", protocol);
+  if (!name.is_string() || name.get_ref<const std::string&>() != protocol)
+    throw refuse_field("protocol", shown_value(name), protocol);
+  const nlohmann::json& version = reader.required("version", "[1, 0]");
+  if (!version.is_array() || version.size() != 2 || !version[0].is_number_integer() ||
+      !version[1].is_number_integer())
+    throw refuse_field("version", shown_value(version), "two whole numbers, [1, 0]");
+  if (version[0] != 1)
+    throw refuse_field("version", fmt::format("{}.{}", version[0].dump(), version[1].dump()),
+                       "1.x, the version of this program");
+}
+
+template <class T>
+nlohmann::json texts_of(const std::vector<T>& values) {
+  nlohmann::json texts = nlohmann::json::array();
+  for (const T value : values) texts.push_back(to_text(value));
+  return texts;
+}
+
+}  // namespace
+
+std::string_view to_text(Level level) { return name_of(level_names, level); }
+std::string_view to_text(Randomness randomness) { return name_of(randomness_names, randomness); }
+std::string_view to_text(Dtype dtype) { return name_of(dtype_names, dtype); }
+std::string_view to_text(RowKind kind) { return name_of(kind_names, kind); }
+
+bool Declaration::can(Randomness wanted) const {
+  return std::find(randomness.begin(), randomness.end(), wanted) != randomness.end();
+}
+
+bool Declaration::has(std::string_view function) const {
+  return std::find(functions.begin(), functions.end(), function) != functions.end();
+}
+
+std::string json_text(const nlohmann::json& value) {
+  return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+Declaration read_declaration(const nlohmann::json& hello) {
+  if (!hello.is_object()) throw refuse_field("message", shown_value(hello), "an object");
+  const HelloReader reader(hello);
+  check_version(reader);
+  reader.required("name", "a text");
+  Declaration result;
+  reader.text("name", result.name);
+  reader.text("engine_version", result.version);
+  reader.name("level", level_names, result.level);
+  reader.text("law", result.law);
+  reader.list("randomness", randomness_names, result.randomness);
+  reader.list("dtypes", dtype_names, result.dtypes);
+  reader.list("rows", kind_names, result.rows);
+  if (const auto functions = hello.find("functions"); functions != hello.end()) {
+    const bool texts =
+        functions->is_array() && std::all_of(functions->begin(), functions->end(),
+                                             [](const nlohmann::json& entry) { return entry.is_string(); });
+    if (!texts) throw refuse_field("functions", shown_value(*functions), "a list of verify, draft, generate");
+    result.functions = functions->get<std::vector<std::string>>();
+  }
+  constexpr int most_rows = 1 << 20, most_vocabulary = 1 << 28, most_drafts = 1 << 20, most_bits = 53,
+                most_state_size = 1 << 16;
+  reader.number("most_rows", result.most_rows, 1, most_rows);
+  reader.number("fewest_drafts", result.fewest_drafts, 0, most_drafts);
+  reader.number("most_drafts", result.most_drafts, 0, most_drafts);
+  reader.number("most_vocabulary", result.most_vocabulary, 0, most_vocabulary);
+  reader.flag("ragged", result.ragged);
+  reader.flag("deterministic", result.deterministic);
+  reader.flag("batch_invariant", result.batch_invariant);
+  reader.share("tolerance", result.tolerance);
+  reader.number("coin_bits", result.coin_bits, 1, most_bits);
+  reader.number("state_size", result.state_size, 0, most_state_size);
+  return result;
+}
+
+nlohmann::json to_json(const Declaration& declaration) {
+  return {{"protocol", "draftproof-door"},
+          {"version", {1, 0}},
+          {"name", declaration.name},
+          {"engine_version", declaration.version},
+          {"level", to_text(declaration.level)},
+          {"law", declaration.law},
+          {"randomness", texts_of(declaration.randomness)},
+          {"dtypes", texts_of(declaration.dtypes)},
+          {"rows", texts_of(declaration.rows)},
+          {"functions", declaration.functions},
+          {"most_rows", declaration.most_rows},
+          {"fewest_drafts", declaration.fewest_drafts},
+          {"most_drafts", declaration.most_drafts},
+          {"most_vocabulary", declaration.most_vocabulary},
+          {"ragged", declaration.ragged},
+          {"deterministic", declaration.deterministic},
+          {"batch_invariant", declaration.batch_invariant},
+          {"tolerance", declaration.tolerance},
+          {"coin_bits", declaration.coin_bits},
+          {"state_size", declaration.state_size}};
+}
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,82 @@
+// What a foreign program declares about itself when its door opens.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace draftproof::adapters {
+
+/// What the program decides on (Input has the shapes).
+enum class Level { position, chain, tree };
+
+/// Who chooses the random numbers.
+enum class Randomness { scripted, seeded, opaque };
+
+enum class Dtype { float32, float64, float16, bfloat16 };
+
+enum class RowKind { probabilities, logits };
+
+std::string_view to_text(Level level);
+std::string_view to_text(Randomness randomness);
+std::string_view to_text(Dtype dtype);
+std::string_view to_text(RowKind kind);
+
+struct Declaration {
+  std::string name;
+  std::string version{};  ///< of the engine
+  Level level = Level::chain;
+  std::string law{"iid"};  ///< name of the draft law that the verifier is written for
+  std::vector<Randomness> randomness{Randomness::scripted};
+  std::vector<Dtype> dtypes{Dtype::float32};
+  std::vector<RowKind> rows{RowKind::probabilities};
+  std::vector<std::string> functions{"verify"};  ///< of verify, draft, generate
+  int most_rows = 4096;                          ///< in a batch
+  int fewest_drafts = 1;
+  int most_drafts = 0;           ///< 0: no limit
+  int most_vocabulary = 0;       ///< 0: no limit
+  bool ragged = true;            ///< rows of a batch may have different numbers of drafts
+  bool deterministic = true;     ///< equal calls have equal results
+  bool batch_invariant = false;  ///< a row's results are the same bits in every batch, not only up to rounding
+  double tolerance = 0;  ///< total variation from the target that the program admits, as an approximate rule does
+  int coin_bits = 24;    ///< uniforms are multiples of 2^-coin_bits unless a draw says otherwise
+  int state_size = 0;    ///< numbers that a result gives to the next call on its text; 0: calls are independent
+
+  bool can(Randomness wanted) const;
+  bool has(std::string_view function) const;
+  /// Whether results carry a state to the next call.
+  bool stateful() const { return state_size > 0; }
+};
+
+/// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1 where
+/// a program under test died on a row that it accepted.
+class DoorError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The program gives no answer and has done nothing wrong: it was stopped, or a time limit is over. What was asked is
+/// undecided, and what was found before stands. The command line exits with code 3.
+class ProgramSilent : public DoorError {
+ public:
+  using DoorError::DoorError;
+};
+
+/// The program fails on everything that it was asked: there is no law to judge.
+class ProgramFails : public DoorError {
+ public:
+  ProgramFails(const std::string& name, const std::string& message)
+      : DoorError(name + " fails on every input" + (message.empty() ? ", without a message" : ": " + message)) {}
+};
+
+/// A value for messages of errors: JSON in ASCII on one line, with a sign in the place of bytes that are no UTF-8.
+std::string json_text(const nlohmann::json& value);
+
+/// The declaration in a hello message. Throws: DoorError, which names the field, what was found and what was wanted.
+Declaration read_declaration(const nlohmann::json& hello);
+nlohmann::json to_json(const Declaration& declaration);
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,121 @@
+// The conjecture about a program on one input: which draw is made at each place, and which of its values the program
+// treats alike.
+//
+//   node     one draw (a race is one draw of several places)
+//   branch   values of the draw that lead to one subtree or outcome; its share is their probability
+//   mass     product of the shares on the way from the root
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <draftproof/adapters/explorer/explore.hpp>
+#include <draftproof/adapters/explorer/run_store.hpp>
+
+namespace draftproof::adapters {
+
+// A sequence of random numbers without end: listed values, then values that a seed and the place give.
+
+struct Sequence {
+  enum class Lean { none, low, high };
+
+  std::uint64_t seed = 0;
+  int bits = 24;           ///< values beyond the listed ones are multiples of 2^-bits
+  Lean lean = Lean::none;  ///< values beyond the listed ones lie near 0 or near 1, at places below `leaning`
+  std::vector<double> values{};
+
+  static constexpr std::size_t leaning = 48;  ///< a program that draws until a number is small must end
+
+  /// A word that depends on (seed, place) alone.
+  std::uint64_t word(std::size_t place) const {
+    std::uint64_t x = (seed + 1) * 0xA24BAED4963EE407u + (place + 1) * 0x9FB21C651E98DF25u;
+    for (int round = 0; round < 3; ++round) x = (x ^ (x >> 31)) * 0xD6E8FEB86659FD93u;
+    return x ^ (x >> 32);
+  }
+  /// The value at a place, in [0, 1).
+  double value(std::size_t place) const {
+    if (place < values.size()) return values[place];
+    const std::uint64_t k = word(place) >> (64 - bits), near = k >> (bits < 6 ? bits : 6);
+    if (lean == Lean::none || place >= leaning) return std::ldexp(static_cast<double>(k), -bits);
+    const std::uint64_t last = (std::uint64_t{1} << bits) - 1;
+    return std::ldexp(static_cast<double>(lean == Lean::low ? near : last - near), -bits);
+  }
+};
+
+/// What a branch or the tree leads to.
+struct Target {
+  enum class Kind : std::uint8_t { node, outcome, unexplored };
+  Kind kind = Kind::unexplored;
+  std::uint32_t id = 0;  ///< of a node, or of an outcome in the RunStore
+
+  bool operator==(const Target&) const = default;
+};
+
+struct TreeBranch {
+  std::uint64_t first = 0, last = 0;  ///< grid values of a coin or an integer; of a pick or race: its first entry
+  std::uint64_t chosen = 0;           ///< the value that its subtree was explored with
+  double share = 0;
+  Target target{};
+};
+
+/// Places that a draw takes: the entries of a race, 1 of all others.
+int places_of(const Draw& draw);
+/// True for a draw with an ordered grid of equally likely values: a coin, an integer, a lone clock.
+bool has_grid(const Draw& draw);
+/// Number of values of a draw: grid values, cells, entries. A lone clock has 2^24.
+std::uint64_t values_of(const Draw& draw);
+/// The sum of a pick's weights, or 0 if it has none that can be drawn from (not finite, negative, all zero).
+double drawable_total(const Draw& draw);
+
+struct TreeNode {
+  Draw draw{};
+  std::uint32_t draw_id = 0;  ///< in the RunStore
+  int place = 0;
+  std::vector<TreeBranch> branches{};  ///< by `first`
+  std::vector<int> branch_of{};        ///< branch of each cell of a pick or entry of a race; -1: weight 0
+  std::vector<double> weights{};       ///< of a race's entries, relative
+  double race_error = 0;               ///< bound on the relative error of the weights
+  bool explored = false;
+
+  /// The branch that tape values take from this node's place on, or -1 where rounding decides: a value within
+  /// 2^-20 of the end of a cell, clocks within 2^-16 of a tie.
+  int branch_at(const Sequence& sequence) const;
+};
+
+struct DecisionTree {
+  std::vector<TreeNode> nodes{};  ///< nodes that nothing leads to are left over from refinements
+  Target root{};
+
+  enum class Fit { right, wrong, unexplored, unclear };
+  /// Compares a run on `sequence` with the tree: its outcome, and the draw at every place, weights included.
+  Fit compare(const RunStore& store, const Sequence& sequence, RunStore::Chain run) const;
+};
+
+// From a decision tree to a law: masses of outcomes, edges, and the limit on the deviation of a float program.
+
+/// Writes outcomes, unexplored, limit, edges, stretches, leaves, most_places and idle_places of `law`.
+///
+/// Masses are compensated sums of products of shares. A share of a coin is exact; where all draws of a path are
+/// coins, its mass is exact up to 53 bits in all, and rounded once for each further coin.
+void read_law(const DecisionTree& tree, const RunStore& store, int vocabulary, int dtype_bits, bool keep_stretches,
+              ProgramLaw& law);
+
+/// The largest sum, over paths from the root to a leaf, of what each draw allows:
+///
+///   draw               allows
+///   coin, lone clock   c (2^-bits + V 2^-dtype_bits), c comparisons: wide stretches less one
+///   pick               V 2^-dtype_bits
+///   race               V 2^-dtype_bits, and the error of the weights
+///   integer            0
+///
+/// Correctness: moving one threshold by one grid value moves that value's mass, 2^-bits, from one subtree to another,
+/// a total variation of at most 2^-bits. A threshold or weight is at most a sum of V terms of relative error
+/// 2^-dtype_bits; a normalisation by a small total is reached with that total's probability, so its error is not
+/// larger than that of the sum. Total variations add along a path. A stretch is wide if it has more than two values:
+/// a narrow one is an edge, which has its own report and excuses nothing.
+double deviation_limit(const DecisionTree& tree, int vocabulary, int dtype_bits);
+
+}  // namespace draftproof::adapters

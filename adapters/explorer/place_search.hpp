@@ -1,0 +1,141 @@
+// The search at one node: which values of its draw does the program treat alike, judged by what it does afterwards
+// under several witnesses (sequences that complete the run)?
+//
+//   scan      the behaviours seen under one witness, by value of the draw
+//   probe     one value of a scan and the chain of the run after this node
+//   stretch   consecutive grid values without a change of behaviour under any witness
+//
+// The search is a dialogue: step() says which runs it needs, take() gives their results, until step() asks for none.
+// Cost: linear in the probes for each step.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <draftproof/adapters/explorer/decision_tree.hpp>
+#include <draftproof/adapters/explorer/run_store.hpp>
+
+namespace draftproof::adapters {
+
+/// A run that a search needs.
+struct Ask {
+  std::uint32_t scan = 0;   ///< of the search; of its pair of entries, where `pair`
+  bool pair = false;        ///< two clocks of a race against each other
+  std::uint64_t value = 0;  ///< of the draw; of a pair, a step of the logarithm
+};
+
+/// A witness of a node, and its run's chain at the node.
+struct Known {
+  std::uint32_t witness = 0;
+  RunStore::Chain chain = 0;
+};
+
+/// What all searches on one input share.
+struct SearchContext {
+  RunStore& store;
+  SuggestedPoints& suggested;
+  const std::vector<Sequence>& witnesses;
+  int even_points;
+  std::size_t most_branches;
+};
+
+/// The clock of an entry that is to win a race against entries whose clocks are late.
+double early_clock(const Draw& draw);
+
+class PlaceSearch {
+ public:
+  /// `prefix` holds the tape of the places before. The first witness whose run goes on gives the draw.
+  PlaceSearch(const SearchContext& context, std::vector<double> prefix, std::vector<Known> known);
+
+  /// True if every run ends before this place: the node is a leaf, with the outcome of the first witness's run.
+  bool is_leaf() const { return leaf_; }
+  /// False if runs that took one tape to this place make other draws here, or end: the program is no function.
+  bool is_function() const { return function_; }
+  /// False if the draw is no race by clock over weight, or has more than most_branches stretches.
+  bool resolved() const { return resolved_ && !given_up_; }
+  /// Ends the search without a result.
+  void give_up() { given_up_ = true; }
+  bool given_up() const { return given_up_; }
+
+  void add(const Known& known);
+  /// Appends the runs that are needed next; none: node() is final until the next add().
+  void step(std::vector<Ask>& asks);
+  void take(const Ask& ask, RunStore::Chain run);
+
+  std::uint32_t witness(const Ask& ask) const { return scans_[ask.pair ? pairs_[ask.scan].scan : ask.scan].witness; }
+  /// Appends the tape of this node's places for a run.
+  void append_tape(const Ask& ask, std::vector<double>& tape) const;
+  /// Appends the tape values that lead into a branch.
+  void append_choice(const TreeBranch& branch, std::vector<double>& tape) const {
+    append_tape({.value = branch.chosen}, tape);
+  }
+  /// The draw and its branches, with their targets from before the last steps where they are still valid.
+  TreeNode& node() { return node_; }
+  const std::vector<double>& prefix() const { return prefix_; }
+  /// The witnesses' chains after this node, in a branch.
+  std::vector<Known> known_in(const TreeBranch& branch) const;
+
+ private:
+  struct Probe {
+    std::uint64_t value;
+    RunStore::Chain after;
+  };
+  struct Scan {
+    std::uint32_t witness;
+    RunStore::Chain chain;
+    std::vector<Probe> probes{};  // sorted by value before each step
+    bool started = false, suggested = false;
+  };
+  struct Pair {
+    int fixed, moved;  // entries: `fixed` has this clock, `moved` is tried with others
+    double clock;
+    std::uint32_t scan;  // whose behaviours tell the two apart
+    std::uint64_t low,
+        high;  // steps of the moved clock's logarithm: over `clock`: it wins at `low` and loses at `high`
+    bool low_wins = false, low_loses = false, high_loses = false;
+    bool third = false;  // some value led to neither of the two behaviours
+    bool races() const { return low_wins && high_loses; }
+    bool decided() const { return !third && (races() || low_loses); }
+  };
+  enum class Race { classes, late, reference, others, rest, done };  // what the search of a race has asked for
+
+  // place_search.cpp
+  bool want(std::size_t scan, std::vector<std::uint64_t>& points, std::vector<Ask>& asks);
+  const Probe* probe_at(const Scan& scan, std::uint64_t value) const;
+
+  // grid_search.cpp
+  void start(std::size_t scan, std::vector<std::uint64_t>& points);
+  void between_changes(const Scan& scan, std::vector<std::uint64_t>& points);
+  void near_interval(std::uint64_t a, std::uint64_t b, std::vector<std::uint64_t>& points);
+  bool settle(std::size_t scan, std::vector<Ask>& asks);
+  void step_grid(std::vector<Ask>& asks);
+  bool settle_stretches(std::vector<Ask>& asks);
+
+  // race_search.cpp
+  void step_cells(std::vector<Ask>& asks);
+  std::vector<int> set_classes(std::span<const std::uint64_t> cells);
+  void share_by(std::span<const double> weights, const std::vector<int>& of);
+  void step_race(const std::vector<int>& of, std::vector<Ask>& asks);
+  void ask_ends(int fixed, int moved, double clock, std::vector<Ask>& asks);
+  void ask_reference(const std::vector<int>& of, std::vector<Ask>& asks);
+  void take_pair(Pair& pair, std::uint64_t value, RunStore::Chain after);
+  bool bisect_pairs(std::vector<Ask>& asks);
+  void read_weights();
+
+  SearchContext context_;
+  std::vector<double> prefix_;
+  std::vector<Scan> scans_;
+  std::vector<std::uint64_t> changes_;  // first values of stretches, without 0
+  TreeNode node_;
+  bool leaf_ = false, function_ = true, resolved_ = true, given_up_ = false;
+
+  Race race_ = Race::classes;
+  double reference_clock_ = 1;  // 1, then early_clock() if no race is decided with 1
+  int reference_ = 0;           // entry that the others are measured against
+  double other_clock_ = 1;      // of `other_`, where it ties with the reference
+  int other_ = -1;              // entry of another class, which the reference's own class is measured against
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace draftproof::adapters

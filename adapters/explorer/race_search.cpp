@@ -1,0 +1,231 @@
+// Picks and races in the search at one node. A pick's weights are in its log. A race's are read off pairs of entries:
+// one clock is 1, the other is moved until the winner changes, all others are late; the clock where that happens is
+// the ratio of the weights.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <draftproof/adapters/explorer/place_search.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+constexpr double steps_of_one = 0x1p26;  // of the logarithm to base 2
+constexpr double lowest = -60;
+constexpr std::uint64_t top = 120ull << 26;
+constexpr double near_hint = 32;  // steps: several roundings of a float, so that both sides of the change are asked
+
+}  // namespace
+
+void PlaceSearch::step_cells(std::vector<Ask>& asks) {
+  const bool pick = node_.draw.kind == DrawKind::pick;
+  const bool drawable = !pick || drawable_total(node_.draw) > 0;
+  std::vector<std::uint64_t> cells;
+  for (std::uint64_t x = 0; drawable && x < values_of(node_.draw); ++x)
+    if (!pick || node_.draw.weights[x] > 0) cells.push_back(x);
+  if (cells.empty()) cells.push_back(0);  // nothing to draw: whatever the program does then is its one branch
+  for (std::size_t k = 0; k < scans_.size(); ++k) {
+    std::vector<std::uint64_t> points = cells;
+    want(k, points, asks);
+    if (!asks.empty()) return;
+  }
+  const std::vector<int> of = set_classes(cells);
+  if (node_.branches.size() == 1) {
+    node_.branches.front().share = 1;
+    node_.branch_of = of;
+  } else if (pick) {
+    share_by(node_.draw.weights, of);
+  } else {
+    step_race(of, asks);
+  }
+}
+
+/// Makes one branch, without its share, of the cells that no witness tells apart. Returns the branch of each cell.
+std::vector<int> PlaceSearch::set_classes(std::span<const std::uint64_t> cells) {
+  const std::vector<TreeBranch> old = std::exchange(node_.branches, {});
+  std::vector<int> of(values_of(node_.draw), -1);
+  const auto alike = [&](std::uint64_t a, std::uint64_t b) {
+    return std::all_of(scans_.begin(), scans_.end(),
+                       [&](const Scan& scan) { return probe_at(scan, a)->after == probe_at(scan, b)->after; });
+  };
+  for (const std::uint64_t x : cells) {
+    std::size_t c = 0;
+    while (c < node_.branches.size() && !alike(node_.branches[c].first, x)) ++c;
+    if (c == node_.branches.size()) node_.branches.push_back({.first = x, .last = x, .chosen = x});
+    of[x] = static_cast<int>(c);
+  }
+  for (const TreeBranch& branch : old) {
+    TreeBranch& now = node_.branches[static_cast<std::size_t>(of[branch.chosen])];
+    now.chosen = branch.chosen;
+    now.target = branch.target;
+  }
+  return of;
+}
+
+/// Gives branches the shares of their cells; branches without weight go.
+void PlaceSearch::share_by(std::span<const double> weights, const std::vector<int>& of) {
+  const double total = compensated_sum(weights);
+  std::vector<NeumaierSum> sums(node_.branches.size());
+  for (std::size_t x = 0; x < weights.size(); ++x)
+    if (of[x] >= 0) sums[static_cast<std::size_t>(of[x])].add(weights[x]);
+  std::vector<int> place(node_.branches.size(), -1);
+  std::vector<TreeBranch> kept;
+  for (std::size_t c = 0; c < sums.size(); ++c) {
+    if (!(sums[c].value() > 0)) continue;
+    place[c] = static_cast<int>(kept.size());
+    kept.push_back(node_.branches[c]);
+    kept.back().share = sums[c].value() / total;
+  }
+  node_.branches = std::move(kept);
+  node_.branch_of.assign(of.size(), -1);
+  for (std::size_t x = 0; x < of.size(); ++x)
+    if (of[x] >= 0 && weights[x] > 0) node_.branch_of[x] = place[static_cast<std::size_t>(of[x])];
+}
+
+void PlaceSearch::ask_ends(int fixed, int moved, double clock, std::vector<Ask>& asks) {
+  const auto at = [&](const Scan& scan, int x) { return probe_at(scan, static_cast<std::uint64_t>(x))->after; };
+  std::uint32_t scan = 0;
+  while (at(scans_[scan], fixed) == at(scans_[scan], moved)) ++scan;
+  const auto number = static_cast<std::uint32_t>(pairs_.size());
+  pairs_.push_back({.fixed = fixed, .moved = moved, .clock = clock, .scan = scan, .low = 0, .high = top});
+  asks.push_back({.scan = number, .pair = true, .value = 0});
+  asks.push_back({.scan = number, .pair = true, .value = top});
+}
+
+/// Asks for the next possible reference against the entries of other classes, or gives up.
+void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& asks) {
+  pairs_.clear();
+  // An entry of weight 0 wins against no other: its run shows what happens where all entries are late. It is no
+  // reference, also in a program whose late clocks are finite, where another entry wins that run.
+  const auto wins = [&](int x) {
+    return std::any_of(scans_.begin(), scans_.end(), [&](const Scan& scan) {
+      const Probe *early = probe_at(scan, static_cast<std::uint64_t>(x)),
+                  *none = probe_at(scan, values_of(node_.draw));
+      return none == nullptr || early->after != none->after;
+    });
+  };
+  const auto next = [&] {
+    while (reference_ < node_.draw.size && !wins(reference_)) ++reference_;
+    return reference_ < node_.draw.size;
+  };
+  if (!next() && reference_clock_ == 1) {  // late clocks are finite, and win against a clock of 1 over a light entry
+    reference_clock_ = early_clock(node_.draw);
+    reference_ = 0;
+  }
+  if (!next()) {
+    resolved_ = false;
+    return;
+  }
+  for (int x = 0; x < node_.draw.size; ++x)
+    if (of[static_cast<std::size_t>(x)] != of[static_cast<std::size_t>(reference_)])
+      ask_ends(reference_, x, reference_clock_, asks);
+}
+
+void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) {
+  if (race_ == Race::classes) {
+    race_ = Race::late;
+    for (std::size_t k = 0; k < scans_.size(); ++k)
+      asks.push_back({.scan = static_cast<std::uint32_t>(k), .value = values_of(node_.draw)});
+    return;
+  }
+  if (race_ == Race::late) {
+    race_ = Race::reference;
+    return ask_reference(of, asks);
+  }
+  if (race_ == Race::reference) {
+    const auto found = std::find_if(pairs_.begin(), pairs_.end(), [](const Pair& pair) { return pair.races(); });
+    if (found == pairs_.end()) {
+      ++reference_;
+      return ask_reference(of, asks);
+    }
+    race_ = Race::others;
+  }
+  if (race_ == Race::others) {
+    if (bisect_pairs(asks)) return;
+    const auto heaviest = std::max_element(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) {
+      return std::pair(a.races(), a.low) < std::pair(b.races(), b.low);
+    });
+    other_ = heaviest->moved;
+    other_clock_ =
+        std::min(1.0, reference_clock_ * std::exp2(static_cast<double>(heaviest->low) / steps_of_one + lowest));
+    race_ = Race::rest;
+    for (int x = 0; x < node_.draw.size; ++x)
+      if (x != reference_ && of[static_cast<std::size_t>(x)] == of[static_cast<std::size_t>(reference_)])
+        ask_ends(other_, x, 1, asks);
+    if (!asks.empty()) return;
+  }
+  if (race_ == Race::rest) {
+    if (bisect_pairs(asks)) return;
+    // Because late clocks may be finite, a light entry wins against one of them only with a clock as much earlier.
+    std::vector<int> lost;
+    std::erase_if(pairs_, [&](const Pair& pair) {
+      const bool again = pair.fixed == other_ && pair.clock == 1 && other_clock_ < 1 && !pair.decided();
+      if (again) lost.push_back(pair.moved);
+      return again;
+    });
+    for (const int x : lost) ask_ends(other_, x, other_clock_, asks);
+    if (!asks.empty()) return;
+    // An entry that neither wins nor loses a race against one other is not racing.
+    resolved_ = std::all_of(pairs_.begin(), pairs_.end(), [](const Pair& pair) { return pair.decided(); });
+    if (!resolved_) return;
+    read_weights();
+    race_ = Race::done;
+  }
+  share_by(node_.weights, of);
+}
+
+void PlaceSearch::take_pair(Pair& pair, std::uint64_t value, RunStore::Chain after) {
+  const Scan& scan = scans_[pair.scan];
+  const bool wins = after == probe_at(scan, static_cast<std::uint64_t>(pair.moved))->after;
+  const bool loses = after == probe_at(scan, static_cast<std::uint64_t>(pair.fixed))->after;
+  if (value == 0) {
+    pair.low_wins = wins;
+    pair.low_loses = loses;
+  } else if (value == top) {
+    pair.high_loses = loses;
+  } else {
+    pair.third |= !wins && !loses;
+    (wins ? pair.low : pair.high) = value;
+  }
+}
+
+bool PlaceSearch::bisect_pairs(std::vector<Ask>& asks) {
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const Pair& pair = pairs_[i];
+    if (!pair.races() || pair.third || pair.high - pair.low == 1) continue;
+    std::uint64_t middle = pair.low + (pair.high - pair.low) / 2;
+    std::vector<std::uint64_t> hints;
+    for (const double ratio : context_.suggested.log_ratios(pair.fixed, pair.moved, node_.draw.size))
+      for (const double side : {-near_hint, near_hint}) {
+        const double step = (ratio - lowest) * steps_of_one + side;
+        if (step > static_cast<double>(pair.low) && step + 1 < static_cast<double>(pair.high))
+          hints.push_back(static_cast<std::uint64_t>(step) + 1);
+      }
+    std::sort(hints.begin(), hints.end());
+    if (!hints.empty()) middle = hints[hints.size() / 2];
+    asks.push_back({.scan = static_cast<std::uint32_t>(i), .pair = true, .value = middle});
+  }
+  return !asks.empty();
+}
+
+void PlaceSearch::read_weights() {
+  node_.weights.assign(static_cast<std::size_t>(node_.draw.size), 0);
+  const auto weight = [&](int x) -> double& { return node_.weights[static_cast<std::size_t>(x)]; };
+  weight(reference_) = 1;
+  // Pairs against another class come after the pair that gives the weight of its entry.
+  for (const Pair& pair : pairs_) {
+    const double step = (static_cast<double>(pair.low) + static_cast<double>(pair.high)) / 2;
+    weight(pair.moved) = pair.races() ? weight(pair.fixed) * std::exp2(step / steps_of_one + lowest) : 0;
+  }
+  // Two pairs of half a step each, ln 2 * 2^-26 in all; and eight roundings each for the program's own comparison:
+  // the clocks, their logarithms or quotients, and the weights, of both entries.
+  const int bits = std::clamp(node_.draw.bits, 8, 53);
+  node_.race_error = std::log(2.0) * 0x1p-26 + std::ldexp(16, -bits);
+  // A clock that is the logarithm of a uniform has that relative error from 2^-8 on, and the same absolute one below.
+  for (const Pair& pair : pairs_)
+    if (pair.clock < 0x1p-8) node_.race_error += std::ldexp(2, -bits - 8) / pair.clock;
+}
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,209 @@
+#include <draftproof/adapters/explorer/run_store.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include <draftproof/adapters/declaration.hpp>
+
+namespace draftproof::adapters {
+
+namespace {
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
+  return hash ^ (hash >> 29);
+}
+
+/// Bits of a weight; zeros of both signs are one, and so are all nans.
+std::uint64_t bits_of(double weight) {
+  if (std::isnan(weight)) weight = std::numeric_limits<double>::quiet_NaN();
+  return std::bit_cast<std::uint64_t>(weight + 0.0);
+}
+
+bool alike(const Draw& a, const Draw& b) {
+  return a.kind == b.kind && a.size == b.size && a.bits == b.bits && a.stream == b.stream &&
+         std::equal(a.weights.begin(), a.weights.end(), b.weights.begin(), b.weights.end(),
+                    [](double x, double y) { return bits_of(x) == bits_of(y); });
+}
+
+std::uint64_t hash_of(const Draw& draw) {
+  std::uint64_t hash = mixed(static_cast<std::uint64_t>(draw.kind), static_cast<std::uint64_t>(draw.size));
+  hash = mixed(hash, static_cast<std::uint64_t>(draw.bits));
+  if (!draw.stream.empty()) hash = mixed(hash, std::hash<std::string>{}(draw.stream));
+  for (const double weight : draw.weights) hash = mixed(hash, bits_of(weight));
+  return hash;
+}
+
+std::uint64_t hash_of(const Run& run) {
+  std::uint64_t hash = mixed(0, static_cast<std::uint64_t>(run.status));
+  for (const Token token : run.tokens) hash = mixed(hash, static_cast<std::uint64_t>(token));
+  for (const double number : run.state) hash = mixed(hash, bits_of(number));
+  return hash;
+}
+
+void check(const Draw& draw, std::size_t place) {
+  const auto refuse = [&](const std::string& found, const char* wanted) {
+    throw DoorError(fmt::format("log of a run, draw {}: found {}, wanted {}", place, found, wanted));
+  };
+  switch (draw.kind) {
+    case DrawKind::coin:
+      if (draw.bits < 1 || draw.bits > 53) refuse(fmt::format("a coin of {} bits", draw.bits), "1 to 53");
+      return;
+    case DrawKind::pick:
+      if (draw.size < 1 || draw.weights.size() != static_cast<std::size_t>(draw.size))
+        refuse(fmt::format("a pick of {} cells with {} weights", draw.size, draw.weights.size()),
+               "at least one cell and a weight for each");
+      return;
+    case DrawKind::clock:
+      if (draw.size < 0) refuse(fmt::format("a race of {} clocks", draw.size), "0 or more");
+      return;
+    case DrawKind::integer:
+      if (draw.size < 1) refuse(fmt::format("an integer below {}", draw.size), "1 or more");
+      return;
+  }
+  refuse(fmt::format("kind {}", static_cast<int>(draw.kind)), "coin, pick, clock or integer");
+}
+
+}  // namespace
+
+void HashIndex::grow() {
+  slots_.assign(std::max<std::size_t>(64, slots_.size() * 2), empty);
+  for (std::size_t id = 0; id < hashes_.size(); ++id) {
+    std::size_t at = hashes_[id] & (slots_.size() - 1);
+    while (slots_[at] != empty) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = static_cast<std::uint32_t>(id);
+  }
+}
+
+RunStore::Chain RunStore::link(std::uint32_t draw, std::uint32_t next) {
+  return link_index_.find_or_add(
+      mixed(mixed(7, draw), next), [&](Chain id) { return links_[id].draw == draw && links_[id].next == next; },
+      [&] {
+        links_.push_back({draw, next});
+      });
+}
+
+RunStore::Chain RunStore::add(const Run& run, std::size_t tape) {
+  if (run.draws.size() > tape)
+    throw DoorError(
+        fmt::format("log of a run: found {} draws, wanted at most the {} of its tape", run.draws.size(), tape));
+  const auto outcome = outcome_index_.find_or_add(
+      hash_of(run),
+      [&](std::uint32_t id) {
+        return outcomes_[id] == Outcome{.status = run.status, .tokens = run.tokens, .state = run.state};
+      },
+      [&] {
+        outcomes_.push_back({run.status, run.tokens, run.state, run.message});
+      });
+  Chain chain = link(no_draw, outcome);
+  for (std::size_t place = run.draws.size(); place-- > 0;) {
+    const Draw& draw = run.draws[place];
+    check(draw, place);
+    const auto id = draw_index_.find_or_add(
+        hash_of(draw), [&](std::uint32_t other) { return alike(draws_[other], draw); },
+        [&] { draws_.push_back(draw); });
+    chain = link(id, chain);
+  }
+  return chain;
+}
+
+namespace {
+
+double total_of(std::span<const double> row) { return std::accumulate(row.begin(), row.end(), 0.0); }
+
+bool normalise(std::vector<double>& row) {
+  const double total = total_of(row);
+  if (!(total > 0) || !std::isfinite(total)) return false;
+  for (double& weight : row) weight /= total;
+  return true;
+}
+
+/// (p - q)+, normalised; empty if nothing is left.
+std::vector<double> residual(const std::vector<double>& p, const std::vector<double>& q) {
+  if (p.size() != q.size()) return {};
+  std::vector<double> left(p.size());
+  for (std::size_t x = 0; x < p.size(); ++x) left[x] = std::max(p[x] - q[x], 0.0);
+  return normalise(left) ? left : std::vector<double>{};
+}
+
+}  // namespace
+
+SuggestedPoints::SuggestedPoints(const Input& input, std::span<const double> more)
+    : thresholds_(more.begin(), more.end()) {
+  for (const auto& row : input.p) add_row(row);
+  for (const auto& row : input.q) add_row(row);
+  // Drafts with one parent are siblings; a chain's draft i is the only child of draft i - 1.
+  for (std::size_t r = 0; r < input.p.size(); ++r) {
+    std::vector<std::size_t> siblings;
+    for (std::size_t i = 0; i < input.drafts.size(); ++i) {
+      const std::size_t row = input.p.size() == 1        ? 0
+                              : i < input.parents.size() ? static_cast<std::size_t>(input.parents[i] + 1)
+                                                         : i;
+      if (row == r) siblings.push_back(i);
+    }
+    add_siblings(input.p[r], input, siblings);
+  }
+  std::erase_if(thresholds_, [](double t) { return !(t > 0 && t < 1); });
+  std::sort(thresholds_.begin(), thresholds_.end());
+  thresholds_.erase(std::unique(thresholds_.begin(), thresholds_.end()), thresholds_.end());
+}
+
+void SuggestedPoints::add_siblings(std::vector<double> target, const Input& input,
+                                   std::span<const std::size_t> drafts) {
+  std::vector<Token> removed;
+  for (const std::size_t i : drafts) {
+    if (input.q.empty()) return;
+    std::vector<double> q = input.q[input.q.size() == 1 ? 0 : std::min(i, input.q.size() - 1)];
+    const Token x = input.drafts[i];
+    const auto at = static_cast<std::size_t>(x);
+    if (x < 0 || at >= q.size() || q.size() != target.size()) return;
+    thresholds_.push_back(target[at] / q[at]);
+    std::vector<double> left = residual(target, q);
+    std::vector<double> shorter = q;
+    for (const Token gone : removed) shorter[static_cast<std::size_t>(gone)] = 0;
+    if (!removed.empty() && normalise(shorter)) {
+      thresholds_.push_back(target[at] / shorter[at]);
+      if (input.q.size() == 1) left = residual(target, shorter);
+      add_row(residual(target, q));
+    }
+    removed.push_back(x);
+    if (left.empty()) return;
+    add_row(left);
+    target = std::move(left);
+  }
+}
+
+void SuggestedPoints::add_row(std::vector<double> row) {
+  if (row.empty() || !normalise(row) || std::find(rows_.begin(), rows_.end(), row) != rows_.end()) return;
+  double sum = 0;
+  for (const double weight : row) thresholds_.push_back(sum += weight);
+  rows_.push_back(std::move(row));
+}
+
+const std::vector<std::uint64_t>& SuggestedPoints::floors(std::uint64_t cells) {
+  const auto [found, added] = floors_.try_emplace(cells);
+  auto& list = found->second;
+  if (!added) return list;
+  for (const double t : thresholds_)
+    list.push_back(std::min(cells - 1, static_cast<std::uint64_t>(t * static_cast<double>(cells))));
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
+std::vector<double> SuggestedPoints::log_ratios(int a, int b, int size) const {
+  std::vector<double> ratios;
+  for (const auto& row : rows_) {
+    if (row.size() != static_cast<std::size_t>(size)) continue;
+    const double of_a = row[static_cast<std::size_t>(a)], of_b = row[static_cast<std::size_t>(b)];
+    if (of_a > 0 && of_b > 0) ratios.push_back(std::log2(of_b / of_a));
+  }
+  std::sort(ratios.begin(), ratios.end());
+  return ratios;
+}
+
+}  // namespace draftproof::adapters

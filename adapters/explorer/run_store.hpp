@@ -1,0 +1,135 @@
+// Runs of a program, stored once each. A run is a chain of draws that ends in an outcome; equal ends of chains are
+// one object, so two runs behave alike from a place on if and only if their chains there have one id.
+//
+// Cost: two look-ups in a hash table for each draw of an added run.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <draftproof/adapters/program.hpp>
+
+namespace draftproof::adapters {
+
+/// What a run ends in.
+struct Outcome {
+  RowStatus status = RowStatus::ok;
+  std::vector<Token> tokens{};
+  std::vector<double> state{};  ///< for the next call, of a program with state
+  std::string message{};        ///< of the first run that ended so: it tells no outcomes apart
+
+  bool operator==(const Outcome& other) const {
+    return status == other.status && tokens == other.tokens && state == other.state;
+  }
+};
+
+/// An open hash table over items that the caller stores in order of their ids.
+class HashIndex {
+ public:
+  /// The id of the item with this hash for which `equal(id)` holds; else the next id, after `make()`.
+  template <class Equal, class Make>
+  std::uint32_t find_or_add(std::uint64_t hash, Equal equal, Make make) {
+    if ((hashes_.size() + 1) * 2 > slots_.size()) grow();
+    for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at] == empty) {
+        make();
+        hashes_.push_back(hash);
+        return slots_[at] = static_cast<std::uint32_t>(hashes_.size() - 1);
+      }
+      if (hashes_[slots_[at]] == hash && equal(slots_[at])) return slots_[at];
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t empty = ~std::uint32_t{0};
+  void grow();
+
+  std::vector<std::uint32_t> slots_;
+  std::vector<std::uint64_t> hashes_;
+};
+
+class RunStore {
+ public:
+  using Chain = std::uint32_t;
+
+  /// The chain of a run on a tape of `tape` places.
+  /// Throws: DoorError if the log has more draws than the tape has places, or a draw that program.hpp rules out.
+  Chain add(const Run& run, std::size_t tape);
+
+  bool ended(Chain chain) const { return links_[chain].draw == no_draw; }
+  /// The outcome of a chain that has ended.
+  std::uint32_t outcome(Chain chain) const { return links_[chain].next; }
+  /// The draw at the start of a chain that has not ended, and the chain after it.
+  std::uint32_t draw(Chain chain) const { return links_[chain].draw; }
+  Chain next(Chain chain) const { return links_[chain].next; }
+  /// The chain `places` later, or its end if that is earlier.
+  Chain after(Chain chain, int places) const {
+    while (places-- > 0 && !ended(chain)) chain = next(chain);
+    return chain;
+  }
+  /// The outcome at the end of a chain.
+  std::uint32_t end(Chain chain) const {
+    while (!ended(chain)) chain = next(chain);
+    return outcome(chain);
+  }
+  int length(Chain chain) const {
+    int places = 0;
+    for (; !ended(chain); chain = next(chain)) ++places;
+    return places;
+  }
+  /// True where an outcome's log may be lost: the process ended, or the program threw, before it wrote one.
+  bool log_may_be_lost(std::uint32_t outcome) const {
+    return outcomes_[outcome].status == RowStatus::crashed || outcomes_[outcome].status == RowStatus::failed;
+  }
+
+  const Draw& draw_at(std::uint32_t draw) const { return draws_[draw]; }
+  const Outcome& outcome_at(std::uint32_t outcome) const { return outcomes_[outcome]; }
+
+ private:
+  struct Link {
+    std::uint32_t draw;  // no_draw: the end
+    std::uint32_t next;  // a chain, or the outcome at the end
+  };
+  static constexpr std::uint32_t no_draw = ~std::uint32_t{0};
+
+  Chain link(std::uint32_t draw, std::uint32_t next);
+
+  std::vector<Link> links_;
+  std::vector<Draw> draws_;
+  std::vector<Outcome> outcomes_;
+  HashIndex link_index_, draw_index_, outcome_index_;
+};
+
+// Numbers that a verifier is likely to compare a uniform with, and weights that it is likely to race, from its input.
+// They only save calls: the explorer asks there first and trusts none of them.
+//
+//   threshold   p / q of a draft, for p the target and the residuals after rejected siblings, q with and without the
+//               siblings removed; sums of the first entries of a row, normalised
+//   row         targets, proposals, residuals (p - q)+
+
+class SuggestedPoints {
+ public:
+  /// `more` are thresholds of the caller. Throws: nothing; entries that are no probabilities suggest nothing.
+  SuggestedPoints(const Input& input, std::span<const double> more);
+
+  /// floor(t * cells) for each threshold t in (0, 1), sorted, distinct. cells >= 2.
+  const std::vector<std::uint64_t>& floors(std::uint64_t cells);
+  /// log2(w[b] / w[a]) for each row w of `size` entries that has both weights.
+  std::vector<double> log_ratios(int a, int b, int size) const;
+
+ private:
+  void add_row(std::vector<double> row);
+  void add_siblings(std::vector<double> target, const Input& input, std::span<const std::size_t> drafts);
+
+  std::vector<double> thresholds_;
+  std::vector<std::vector<double>> rows_;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> floors_;
+};
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,93 @@
+// The edge tier of a foreign program: rows of a batch do not disturb each other, and equal calls have equal results. The
+// checks compare runs with runs on scripted numbers; they need no target.
+//
+//   check           compares the runs of a full batch with
+//   row_alone       each row in a batch of its own
+//   slots_permuted  the same rows in another order
+//   neighbours      the same row among rows with other inputs, of other lengths if the program takes ragged batches;
+//                   and the distribution of a short row before and beside a long one
+//   repetition      the same batch again, after the others
+//   number_grid     nothing: uniforms are multiples of 2^-23 or finer, what float32 gives
+//   answers         nothing: every row has an answer, unless its tape was short
+//
+// A row may differ in the first three and be right: its draws have another order there, or its sums another rounding. So a
+// difference is first asked again in the same batch, which must repeat it, and then the distribution of the row there is
+// held to the one it has alone (among_rows.hpp, which derives the limit and says what cannot be judged): beyond rounding it
+// is a violation, within it a note in the evidence of a check that holds. With Declaration::batch_invariant equal draws
+// with other weights or answers are a violation at once. For each check one row is judged so, one whose draws are alike if
+// there is one; a row with equal answers and other draws has a note alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <draftproof/adapters/declaration.hpp>
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/properties/proof/finding.hpp>
+
+namespace draftproof::adapters {
+
+// One row of a batch whose other rows stay as they are, explored like a program of its own, and its distribution held to
+// the one that the row has alone. What neighbours may change is the order in which a row takes its numbers, as coins for
+// padding or for finished rows do, and the last bits of sums; the two distributions are then the same up to rounding.
+//
+// Correctness: rows of a right program are independent, so given all inputs and numbers of the neighbours a row has its
+// distribution alone. Neither log is compared, so no right program is accused for the order of its draws. Each
+// distribution that is found departs from the one of exact arithmetic by at most ProgramLaw::limit + rounding_limit(), in
+// total variation; two that agree there differ by at most the sum. Entries of a state are off as rows are. Where
+// Declaration::batch_invariant promises equal bits, both trees are equal, and what is left is that a probability is a
+// compensated sum of products of at most n shares: (n + 1) 2^-53 of it.
+// Not judged: a program whose distribution is not found by calls in the limits (`open`), as a loop that is cut.
+// Not excluded: neighbours that matter and were not among the rows, a stretch of numbers that no call met (explore.hpp).
+
+/// A program that runs its calls one at a time, each as the row `slot` of a batch with `others`, which stay; alone without.
+class AmongRows final : public Program {
+ public:
+  explicit AmongRows(Program& program, std::vector<Input> inputs = {}, std::vector<Call> others = {},
+                     std::size_t slot = 0)
+      : program_(program), inputs_(std::move(inputs)), calls_(std::move(others)), slot_(slot) {
+    calls_.insert(calls_.begin() + static_cast<std::ptrdiff_t>(slot), Call{.input = inputs_.size(), .tape = {}});
+    inputs_.emplace_back();
+  }
+
+  void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      inputs_.back() = inputs[calls[i].input];
+      calls_[slot_].tape = calls[i].tape;
+      std::vector<Run> answers(calls_.size());
+      program_.run(inputs_, calls_, answers);
+      runs[i] = std::move(answers[slot_]);
+    }
+  }
+
+ private:
+  Program& program_;
+  std::vector<Input> inputs_;
+  std::vector<Call> calls_;
+  std::size_t slot_;
+};
+
+/// What the neighbours of a row do to its distribution.
+struct Shift {
+  enum class Kind { none, beyond, open } kind = Kind::none;  ///< beyond: more than rounding
+  std::string text{};                                        ///< beyond, open: in words
+  std::uint64_t rows = 0;                                    ///< run for it
+};
+
+/// Compares row `slot` of the batch `calls` with the row alone. Throws: DoorError if the program is lost.
+Shift shift_among(Program& program, const Declaration& declaration, const std::vector<Input>& inputs,
+                  const std::vector<Call>& calls, std::size_t slot, std::uint64_t seed);
+
+struct BatchCheckOptions {
+  int rows = 64;   ///< of a batch
+  int rounds = 3;  ///< batches, of vocabularies 2, 3, 4, ..
+  std::uint64_t seed = 1;
+  std::string door{};  ///< as --door names it, for replay lines
+};
+
+std::vector<GateFinding> check_batches(Program& program, const Declaration& declaration,
+                                       const BatchCheckOptions& options);
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,152 @@
+#include <draftproof/adapters/gate/edge_rows.hpp>
+
+#include <cmath>
+#include <utility>
+
+#include <draftproof/captures/stored_format.hpp>
+#include <draftproof/properties/instances/instance_text.hpp>
+
+namespace draftproof::adapters {
+
+namespace {
+
+constexpr int period = 20, equal_at = 3, short_at = 13;
+constexpr std::uint64_t apart = 1 << 30;  // from the dice of generated instances
+
+WeightPair equal_rows(InstanceRng& dice, int turn) {
+  std::vector<int> weights{0, 1};
+  if (turn % 2 == 1) weights = {0, dice.between(1, 3), dice.between(1, 3)};
+  return {weights, weights};
+}
+
+std::optional<WeightPair> short_rows(InstanceRng& dice, int turn, Dtype dtype) {
+  // One triple in thirty has a short sum in float, one in 1,500 a short one over its sum in double.
+  constexpr int attempts = 20'000, largest = 30;
+  const bool normalised = turn % 2 == 1;
+  for (int i = 0; i < attempts; ++i) {
+    const int a = dice.between(1, largest), b = dice.between(1, largest), c = dice.between(1, largest);
+    const std::vector<int> weights{a, b, c, 0};
+    // Programs add rows of 16-bit numbers in float.
+    if (!(dtype == Dtype::float64 ? ends_short<double>(weights, normalised) : ends_short<float>(weights, normalised)))
+      continue;
+    if (turn / 2 % 2 == 1) return WeightPair{weights, {a, b, c, a + b + c}};
+    return WeightPair{weights, {0, 0, 0, 1}};
+  }
+  return std::nullopt;
+}
+
+StoredFormat format_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::float32:
+      return float32;
+    case Dtype::float16:
+      return float16;
+    case Dtype::bfloat16:
+      return bfloat16;
+    case Dtype::float64:
+      break;
+  }
+  return float64;
+}
+
+/// Number of entries with p < q, and with p > q, as the format has them; `above` is 9 if one of the latter is not by a unit.
+struct Differences {
+  int below = 0, above = 0;
+  bool operator==(const Differences&) const = default;
+};
+
+Differences differences(const WeightPair& rows, const StoredFormat& format) {
+  constexpr int none_wanted = 9;
+  const auto total = [](const std::vector<int>& row) { return std::accumulate(row.begin(), row.end(), 0.0); };
+  const double of_p = total(rows.target), of_q = total(rows.proposal);
+  Differences found;
+  for (std::size_t x = 0; x < rows.target.size(); ++x) {
+    const double p = format.round(rows.target[x] / of_p), q = format.round(rows.proposal[x] / of_q);
+    found.below += p < q;
+    found.above += p > q ? p == q + format.unit(q) ? 1 : none_wanted : 0;
+  }
+  return found;
+}
+
+/// Weights n step + start.
+struct Line {
+  std::vector<int> step, start;
+  std::vector<int> at(int n) const {
+    std::vector<int> row = start;
+    for (std::size_t x = 0; x < row.size(); ++x) row[x] += n * step[x];
+    return row;
+  }
+};
+
+/// The pair of the two lines with the least n, or an n within a thousandth of it, that has these differences.
+std::optional<WeightPair> least_pair(const Line& p, const Line& q, const Differences& wanted,
+                                     const StoredFormat& format) {
+  const int steepest = std::max(*std::ranges::max_element(p.step), *std::ranges::max_element(q.step));
+  int last = InstanceReader::most_weight / steepest - 4, before = 1;
+  const auto at = [&](int n) { return WeightPair{p.at(n), q.at(n)}; };
+  for (int n = 2; n <= last; before = n, n += 1 + n / 1024) {
+    const Differences found = differences(at(n), format);
+    if (found == Differences{})
+      last = std::min(last, 16 * std::min(n, last / 16));  // beyond it rows hardly ever differ again
+    if (found != wanted) continue;
+    while (n - before > 1) {
+      const int middle = before + (n - before) / 2;
+      (differences(at(middle), format) == wanted ? n : before) = middle;
+    }
+    return at(n);
+  }
+  return std::nullopt;
+}
+
+/// The k-th near rows of a seed.
+std::optional<EdgeRows> near_rows(InstanceRng& dice, int k, Dtype dtype) {
+  constexpr int attempts = 64;
+  enum Kind { one_hot, beside, balanced } kind = static_cast<Kind>(k % 3);
+  if (dtype == Dtype::float64) kind = balanced;  // the others want an n of 2^54, or one in hundreds near 10^8
+  for (int i = 0; i < attempts; ++i) {
+    const auto size = static_cast<std::size_t>(k == 0 ? 2 : dice.between(2, 4));
+    std::vector<int> first(size), step(size), start(size);
+    first[0] = 1;
+    for (int& u : step) u = dice.between(1, 3);
+    for (std::size_t x = kind == balanced ? 0 : 1; x < size; ++x)
+      start[x] = dice.between(x + 1 == size, k == 0 ? 1 : 2);
+    const int others = static_cast<int>(std::ranges::count_if(start, [](int a) { return a > 0; }));
+    Differences wanted{.below = others, .above = k < 2 || kind == one_hot ? 0 : dice.between(0, 1)};
+    if (kind == balanced) wanted.below = dice.between(1, static_cast<int>(size) - std::max(1, wanted.above));
+    const Line p{kind == one_hot  ? std::vector<int>(size)
+                 : kind == beside ? first
+                                  : step,
+                 kind == one_hot ? first : start};
+    Line q{kind == balanced ? step : first, start};
+    if (kind != one_hot)
+      for (std::size_t x = 0; x < size; ++x) q.start[x] -= q.step[x];
+    auto rows = least_pair(p, q, wanted, format_of(dtype));
+    if (!rows) continue;
+    for (std::size_t x = size; x > 1; --x) {  // the first rows are turned round, the others shuffled
+      const auto y = static_cast<std::size_t>(k == 0 ? 0 : dice.between(0, static_cast<int>(x) - 1));
+      std::swap(rows->target[x - 1], rows->target[y]);
+      std::swap(rows->proposal[x - 1], rows->proposal[y]);
+    }
+    return EdgeRows{std::move(*rows), k > 0 && dice.chance(1, 2), k % 2 == 1};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype) {
+  const int turn = n / period;
+  InstanceRng dice(seed, apart + static_cast<std::uint64_t>(n));
+  if (has_near_rows(n)) return near_rows(dice, n / near_every, dtype);
+  if (n % period == equal_at) return EdgeRows{equal_rows(dice, turn)};
+  if (n % period == short_at)
+    if (auto rows = short_rows(dice, turn, dtype)) return EdgeRows{std::move(*rows)};
+  return std::nullopt;
+}
+
+int number_without_edges(int n) {
+  const auto before = [n](int at) { return (n + period - 1 - at) / period; };
+  return n - before(equal_at) - before(short_at);
+}
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,277 @@
+#include <draftproof/adapters/gate/foreign_gate.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <draftproof/properties/proof/finding.hpp>
+
+#include <draftproof/adapters/gate/batch_checks.hpp>
+#include <draftproof/adapters/gate/draft_checks.hpp>
+#include <draftproof/adapters/gate/edge_rows.hpp>
+#include <draftproof/adapters/gate/foreign_verifier.hpp>
+#include <draftproof/adapters/gate/law_checks.hpp>
+#include <draftproof/adapters/gate/law_text.hpp>
+#include <draftproof/adapters/gate/path_checks.hpp>
+#include <draftproof/adapters/gate/text_checks.hpp>
+#include <draftproof/adapters/gate/toy.hpp>
+#include <draftproof/adapters/wire/batch_packer.hpp>
+#include <draftproof/adapters/wire/result_reader.hpp>
+#include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+
+namespace draftproof::adapters {
+
+namespace {
+
+/// Vocabulary of the sampled tier unless a source is named: every trial sends its rows through the door.
+constexpr int usual_vocabulary = 1024;
+
+/// An exploration of a profile. Where few predictions are to hold, most calls find the tree: less of its grid is asked then,
+/// since what lies between the thresholds that the rows suggest is left to the predictions in either case, and a program
+/// that draws without end is given up sooner.
+ExploreOptions exploration_within(int predictions) {
+  const ExploreOptions usual;
+  return {.predictions = predictions,
+          .even_points = std::clamp(predictions / 4, 1, usual.even_points),
+          .most_calls = std::clamp<std::size_t>(250 * static_cast<std::size_t>(predictions), 4000, usual.most_calls),
+          .most_places = std::clamp(8 * predictions, 64, usual.most_places)};
+}
+
+/// Whether the program decides on one position: a chain does on one draft.
+bool decides_positions(const Declaration& declaration) {
+  return declaration.has("verify") && (declaration.level == Level::position ||
+                                       (declaration.level == Level::chain && declaration.fewest_drafts <= 1));
+}
+
+/// Whether the program decides on paths or trees that trials have.
+bool decides_paths(const Declaration& declaration, int drafts) {
+  return declaration.has("verify") && declaration.level != Level::position &&
+         shape_of_trials(declaration, drafts).has_value();
+}
+
+/// What a check that holds has to say, beside the numbers of the tier.
+void add_note(GateResult& result) {
+  for (const GateFinding& finding : result.findings)
+    if (finding.status == Status::held && !finding.evidence.empty()) {
+      result.note += (result.note.empty() ? "" : "; ") + finding.evidence;
+      return;
+    }
+}
+
+/// Drafts of the trials at one position.
+int drafts_of_trials(const Declaration& declaration, int drafts) {
+  if (declaration.level == Level::chain) return 1;
+  const int most = declaration.most_drafts > 0 ? declaration.most_drafts : drafts;
+  return std::max(declaration.fewest_drafts, std::min(drafts, most));
+}
+
+/// A model of near rows (edge_rows.hpp), at one position with the drafts of its trials; nothing where it would be large.
+std::optional<Toy> near_model(const Declaration& declaration, std::uint64_t seed, int n, int drafts) {
+  constexpr double most_inputs = 64;
+  if (declaration.level != Level::position) {
+    if (!shape_of_trials(declaration, usual_drafts) || declaration.fewest_drafts > 3) return std::nullopt;
+    return toy_of(foreign_path_instance(declaration, seed, n), declaration.law, declaration.level);
+  }
+  const auto edge = edge_rows(seed, n, declaration.dtypes.front());
+  if (!edge) return std::nullopt;
+  Instance instance{.target = edge->rows.target, .proposals = {edge->rows.proposal}, .drafts = drafts};
+  if (registry().drafter(declaration.law)->info().several_proposals)
+    instance.proposals.resize(static_cast<std::size_t>(drafts), edge->rows.proposal);
+  if (std::pow(instance.vocabulary(), drafts) > most_inputs || !takes(declaration, instance)) return std::nullopt;
+  return toy_of(instance, declaration.law);
+}
+
+/// The first fault of a program that draws its own numbers on near rows: a row without an answer, or a first token with
+/// p = 0. Trials on rows of a source hardly ever reject there; these drafts are chosen, not drawn.
+std::optional<GateFinding> near_fault(Served& program, std::uint64_t seed, int drafts) {
+  constexpr std::uint32_t purpose = 0x203;
+  const Declaration& declaration = program.declaration();
+  for (const int n : {near_at, near_at + near_every}) {
+    const auto model = near_model(declaration, seed, n, drafts);
+    if (!model) continue;
+    for (const Input& input : model->inputs) {
+      const std::vector<Call> calls(static_cast<std::size_t>(std::min(16, declaration.most_rows)));
+      std::vector<std::size_t> all(calls.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      PackedBatch packed;
+      pack_calls(std::span(&input, 1), calls, all, form_of_trials(declaration), packed);
+      std::vector<std::int64_t> seeds;
+      for (std::uint64_t i = 0; i < calls.size(); ++i)
+        seeds.push_back(static_cast<std::int64_t>(philox_pair(seed, i, 0, purpose).first >> 1));
+      packed.batch.tape = {};
+      packed.batch.randomness = declaration.can(Randomness::seeded) ? Randomness::seeded : Randomness::opaque;
+      if (packed.batch.randomness == Randomness::seeded) packed.batch.seeds = seeds;
+      ServedResult result;
+      size_result(packed.batch, WireFunction::verify, result);
+      program.verify(packed.batch, result);
+      for (std::size_t i = 0; i < calls.size(); ++i) {
+        const auto first = result.tokens_of(static_cast<int>(i)).front();
+        const bool answered = result.status[i] == 0 && result.counts[i] > 0;
+        if (answered && model->target({})[static_cast<std::size_t>(first)] > 0) continue;
+        return GateFinding{.check = "answers",
+                           .tier = Tier::sampled,
+                           .status = Status::violated,
+                           .evidence = fmt::format(
+                               "on drafts ({}): found {}, wanted a token with p > 0", fmt::join(input.drafts, " "),
+                               answered ? fmt::format("token {}, which has p = 0", first)
+                                        : fmt::format("status {} and no token", result.status[i])),
+                           .instance = model->text};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string ForeignGate::refusal(Tier tier) const {
+  const Declaration& declaration = served_->declaration();
+  if (tier != Tier::sampled) {
+    if (!declaration.has("verify")) return "the program does not verify";
+    return declaration.can(Randomness::scripted) ? "" : "the program takes no scripted numbers";
+  }
+  if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
+    return "the program draws from scripts alone";
+  if (declaration.has("generate") || declaration.has("draft") || decides_positions(declaration)) return "";
+  // An unknown law is a finding.
+  if (path_registry().drafter(path_law(declaration)) == nullptr || shape_of_trials(declaration, usual_drafts))
+    return "";
+  return fmt::format("trials have no paths or trees of {} drafts or more", declaration.fewest_drafts);
+}
+
+void ForeignGate::examine(GateResult& result, const GateOptions& options) const {
+  try {
+    if (result.gate.tier == Tier::proof) examine_laws(result, options);
+    if (result.gate.tier == Tier::edge) examine_batches(result, options);
+    if (result.gate.tier == Tier::sampled) examine_trials(result, options);
+  } catch (const ProgramFails&) {  // an error, and no finding
+    throw;
+  } catch (const ProgramSilent& silent) {
+    result.note = silent.what();
+    result.findings.push_back(
+        {.check = "stopped", .tier = result.gate.tier, .status = Status::undecided, .evidence = silent.what()});
+  } catch (const DoorError& error) {  // a program that breaks the protocol has not passed
+    result.findings.push_back({.check = "protocol",
+                               .tier = result.gate.tier,
+                               .status = Status::violated,
+                               .evidence = error.what(),
+                               .replay = fmt::format("{} check --door '{}' --tier {} --seed {}", program_name(),
+                                                     door_, to_text(result.gate.tier), options.seed)});
+  }
+}
+
+void ForeignGate::examine_batches(GateResult& result, const GateOptions& options) const {
+  result.findings = check_batches(*program_, served_->declaration(), {.seed = options.seed, .door = door_});
+  for (const GateFinding& finding : result.findings) result.work = std::max(result.work, finding.work);
+  result.laws.push_back(served_->declaration().law);
+  add_note(result);
+}
+
+void ForeignGate::examine_laws(GateResult& result, const GateOptions& options) const {
+  LawChecks checks = check_laws(*program_, served_->declaration(),
+                                {.instances = options.profile.door_models,
+                                 .most_drafts = options.profile.door_drafts,
+                                 .first = options.door_instances,
+                                 .seed = options.seed,
+                                 .door = door_,
+                                 .explore = exploration_within(options.profile.door_predictions),
+                                 .stop = options.stop,
+                                 .progress = {}});
+  result.findings = std::move(checks.findings);
+  result.work = checks.calls;
+  result.laws.push_back(served_->declaration().law);
+  result.counts = {{"models", static_cast<std::uint64_t>(checks.instances)}, {"predictions", checks.predictions}};
+  result.note = fmt::format("{} models, {} predictions held, TV to {:.1g}", checks.instances, checks.predictions,
+                            checks.largest);
+  add_note(result);
+}
+
+void ForeignGate::examine_trials(GateResult& result, const GateOptions& options) const {
+  const Declaration& declaration = served_->declaration();
+  const bool positions = decides_positions(declaration), paths = decides_paths(declaration, options.drafts);
+  // Half of the budget is for decisions, a chain's for those on one draft and on paths alike, which have half of the
+  // trials; drafts and text have a quarter each.
+  const double alpha = options.false_alarm * options.share / 4 / options.gates;
+  const auto add = [&result](std::vector<GateFinding> findings) {
+    for (GateFinding& finding : findings) {
+      result.work += finding.work;
+      result.findings.push_back(std::move(finding));
+    }
+  };
+  if (positions) {
+    GateOptions asked = options;
+    if (paths) asked.share /= 2;  // sample_position() takes half of the share
+    add(verified_trials(result, asked));
+  }
+  if (paths) {
+    result.laws.emplace_back(path_law(declaration));
+    add({check_paths(*served_, {.log2_trials = options.profile.door_log2_trials - (positions ? 1 : 0),
+                                .drafts = options.drafts,
+                                .alpha = positions ? alpha : 2 * alpha,
+                                .seed = options.seed,
+                                .source = options.source,
+                                .door = door_,
+                                .stop = options.stop,
+                                .progress = options.progress})});
+  }
+  if (declaration.has("verify"))
+    if (auto fault = near_fault(*served_, options.seed, drafts_of_trials(declaration, options.drafts))) {
+      fault->replay =
+          fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), door_, options.seed);
+      add({std::move(*fault)});
+    }
+  const int log2_drafts = options.profile.door_log2_drafts;
+  if (declaration.has("draft"))
+    add(check_drafts(*served_, {.log2_small = log2_drafts,
+                                .log2_large = log2_drafts - 2,
+                                .log2_kept = std::min(11, log2_drafts - 3),
+                                .alpha = alpha,
+                                .seed = options.seed,
+                                .door = door_}));
+  if (declaration.has("generate"))
+    add(check_text(
+        *served_,
+        {.log2_tokens = options.profile.door_log2_tokens, .alpha = alpha, .seed = options.seed, .door = door_}));
+}
+
+std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const GateOptions& options) const {
+  const Declaration& declaration = served_->declaration();
+  // One draft of a chain is one draw of q.
+  const std::string law = declaration.level == Level::chain ? "iid" : declaration.law;
+  const AnyDrafter* drafter = registry().drafter(law);
+  if (!drafter) throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of `draftproof list`", law));
+  result.laws.push_back(law);
+  const ForeignVerifier verifier(served_);
+  GateOptions asked = options;
+  asked.drafts = drafts_of_trials(declaration, options.drafts);
+  asked.laws = {law};
+  asked.device = nullptr;
+  if (asked.source.empty()) {
+    const int vocabulary = declaration.most_vocabulary;
+    asked.source = standard_source(vocabulary > 0 ? std::min(usual_vocabulary, vocabulary) : usual_vocabulary,
+                                   drafter->info().several_proposals ? asked.drafts : 1);
+  }
+  asked.profile.log2_trials = asked.profile.door_log2_trials;
+  SampledPosition sampled = sample_position({.verifier = &verifier, .tier = Tier::sampled}, *drafter, asked);
+  result.note = sampled.note;
+  if (!sampled.finding) return {};
+  if (const Unanswered& none = verifier.unanswered(); none.trials > 0) {
+    const Outcome first{.status = none.status, .message = none.message};
+    if (none.status == RowStatus::failed && none.trials >= sampled.finding->work)
+      throw ProgramFails(declaration.name, one_line(none.message));
+    sampled.finding->evidence = fmt::format("{} of {} trials have no answer; the first, trial {}, has {}",
+                                            none.trials, sampled.finding->work, none.first, outcome_text(first));
+  }
+  if (!sampled.finding->replay.empty())
+    sampled.finding->replay = fmt::format("{} check --door '{}' --tier sampled --source '{}' --position {} --seed {}",
+                                          program_name(), door_, asked.source, asked.position, asked.seed);
+  return {std::move(*sampled.finding)};
+}
+
+}  // namespace draftproof::adapters

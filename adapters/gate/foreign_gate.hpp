@@ -1,0 +1,43 @@
+// A foreign program at the gate: its tiers, by what it lets the host choose.
+//
+//   tier      needs               asks
+//   proof     scripted numbers    law_checks.hpp
+//   edge      scripted numbers    batch_checks.hpp
+//   sampled   seeds, or nothing   the statistical gate on trials of verify; draft_checks.hpp; text_checks.hpp
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <draftproof/adapters/open_door.hpp>
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/adapters/wire/served.hpp>
+#include <draftproof/properties/gate/gate.hpp>
+
+namespace draftproof::adapters {
+
+class ForeignGate final : public ForeignSubject {
+ public:
+  /// `door` is the text of --door, for replay lines; `program` and `served` are the two sides of the same door.
+  ForeignGate(const std::string& door, std::shared_ptr<Program> program, std::shared_ptr<Served> served)
+      : door_{within_quotes(door)}, program_{std::move(program)}, served_{std::move(served)} {}
+
+  std::string name() const override { return served_->declaration().name; }
+  std::string_view level() const override { return to_text(served_->declaration().level); }
+  std::string refusal(Tier tier) const override;
+  void examine(GateResult& result, const GateOptions& options) const override;
+
+ private:
+  void examine_laws(GateResult& result, const GateOptions& options) const;
+  void examine_batches(GateResult& result, const GateOptions& options) const;
+  void examine_trials(GateResult& result, const GateOptions& options) const;
+  std::vector<GateFinding> verified_trials(GateResult& result, const GateOptions& options) const;
+
+  std::string door_;  ///< within single quotes
+  std::shared_ptr<Program> program_;
+  std::shared_ptr<Served> served_;
+};
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,81 @@
+// A foreign program as a registered verifier of one position: trials of the gate, of surveys and of simulations run through
+// its door. A program of chains decides on one draft; its first token is that of the position.
+//
+// The law of a trial's token is p for any lossless program, so the statistics are those of our own verifiers. Seeds come
+// from (seed, trial): a seeded program has the same trials for any number of threads and sizes of batches.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <draftproof/adapters/wire/served.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
+#include <draftproof/properties/subjects/any_verifier.hpp>
+
+namespace draftproof::adapters {
+
+/// What a program that is only called declares as a verifier. Text lies in the object.
+class ForeignInfo {
+ public:
+  /// As a verifier of one position, or of paths. `name` is that in lists; empty: the declared one.
+  ForeignInfo(const Declaration& declaration, std::string name, bool of_paths);
+  const Info& info() const { return info_; }
+
+ private:
+  std::string name_, summary_, law_;
+  Info info_;
+};
+
+/// Trials without an answer.
+struct Unanswered {
+  std::uint64_t trials = 0, first = 0;  ///< their number, and the first of them
+  RowStatus status = RowStatus::ok;     ///< of the first
+  std::string message{};                ///< of the first
+};
+
+class ForeignVerifier final : private ForeignInfo, public AnyVerifier {
+ public:
+  /// Requires a program of level position or chain that is seeded or opaque. It runs one batch at a time.
+  /// `name` is that in lists; empty: the declared one.
+  explicit ForeignVerifier(std::shared_ptr<Served> program, std::string name = {});
+
+  using AnyVerifier::info;
+  using AnyVerifier::simulate_on;
+
+  /// The only form. Laws of the compiled program come from adapters/gate/law_checks.hpp: calls have no branches to walk.
+  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override;
+
+  /// Of all simulations so far. Requires that none runs.
+  const Unanswered& unanswered() const { return calls_->unanswered; }
+
+  /// What the simulations share: one of them calls at a time.
+  struct Calls {
+    std::mutex one_at_a_time{};
+    Unanswered unanswered{};
+  };
+
+ private:
+  std::shared_ptr<Served> program_;
+  std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
+};
+
+// A foreign program of chains or trees as a registered verifier of paths: steps of surveys run through its door, one row a
+// step. A seed is drawn from the trial's own words, so trials do not depend on threads.
+
+class ForeignPathVerifier final : private ForeignInfo, public AnyPathVerifier {
+ public:
+  /// Requires a program of level chain or tree that is seeded or opaque. `name` is that in lists.
+  ForeignPathVerifier(std::shared_ptr<Served> program, std::string name);
+
+  using AnyPathVerifier::info;
+
+  On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>& conditionals,
+                                     const TreeShape& shape) const override;
+
+ private:
+  std::shared_ptr<Served> program_;
+  std::shared_ptr<std::mutex> one_at_a_time_ = std::make_shared<std::mutex>();
+};
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,309 @@
+#include <draftproof/adapters/gate/judgement.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include <draftproof/adapters/gate/law_text.hpp>
+#include <draftproof/adapters/gate/toy.hpp>
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
+
+namespace draftproof::adapters {
+
+namespace {
+
+template <class I>
+void check_taken(const Declaration& declaration, const std::string& text) {
+  const auto refused = [](std::string found, std::string wanted) {
+    return InputError({.file = "--instance", .found = std::move(found), .wanted = std::move(wanted)});
+  };
+  std::optional<I> instance;
+  try {
+    instance = I::parse(text);
+  } catch (const std::invalid_argument& error) {
+    throw refused(error.what(),
+                  fmt::format("an instance of the level {}, as a finding printed it", to_text(declaration.level)));
+  }
+  if (!takes(declaration, *instance))
+    throw refused(instance->text(), "an instance that the declaration of " + declaration.name + " takes");
+}
+
+}  // namespace
+
+void check_instance(const Declaration& declaration, const std::string& text) {
+  if (declaration.level == Level::position) return check_taken<Instance>(declaration, text);
+  check_taken<PathInstance>(declaration, text);
+}
+
+int significant_bits(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::float64:
+      return 53;
+    case Dtype::float32:
+      return 24;
+    case Dtype::float16:
+      return 11;
+    case Dtype::bfloat16:
+      break;
+  }
+  return 8;
+}
+
+double rounding_limit(Dtype dtype, int drafts, int vocabulary) {
+  return (drafts + 1) * (vocabulary + 3) * std::ldexp(1.0, -significant_bits(dtype));
+}
+
+std::string_view status_text(RowStatus status) {
+  switch (status) {
+    case RowStatus::ok:
+      return "answers";
+    case RowStatus::bad_input:
+      return "refuses the row";
+    case RowStatus::unsupported:
+      return "does not serve the row";
+    case RowStatus::failed:
+      return "fails";
+    case RowStatus::no_mass:
+      return "draws from weights without mass";
+    case RowStatus::tape_short:
+      return "draws without end";
+    case RowStatus::crashed:
+      return "dies";
+  }
+  return "answers";
+}
+
+namespace {
+
+/// Adds up where emitted strings go: by prefix, the probability of reaching it and of emitting it.
+class Strings {
+ public:
+  explicit Strings(const Toy& toy) : toy_{toy} {}
+
+  /// A string with an entry that is no token is none: its mass is missing.
+  void emit(const Tokens& tokens, double probability) {
+    if (std::any_of(tokens.begin(), tokens.end(), [&](Token x) { return x < 0 || x >= toy_.vocabulary; })) return;
+    Tokens prefix;
+    begins_[prefix].add(probability);
+    for (const Token x : tokens) {
+      if (std::ssize(prefix) == toy_.length) break;
+      prefix.push_back(x);
+      begins_[prefix].add(probability);
+    }
+    ends_[prefix].add(probability);
+  }
+
+  /// 1/2 sum over strings of `length` tokens of |C - p|, and the token where an emitted string departs most. Mass that
+  /// emits nothing counts in full: it is missing there and is a string of its own.
+  double distance(std::optional<WorstToken>& worst) {
+    NeumaierSum total;
+    total.add(std::abs(1 - at(begins_, {})));
+    walk({}, 1.0, 0.0, total, worst);
+    return total.value() / 2;
+  }
+
+ private:
+  double at(const std::map<Tokens, NeumaierSum, ShorterFirst>& sums, const Tokens& prefix) const {
+    const auto found = sums.find(prefix);
+    return found == sums.end() ? 0.0 : found->second.value();
+  }
+
+  /// `wanted` = p(prefix); `completed` = mass of strings that ended before, completed by the target up to prefix.
+  void walk(const Tokens& prefix, double wanted, double completed, NeumaierSum& total,
+            std::optional<WorstToken>& worst) {
+    const double begins = at(begins_, prefix), ended = at(ends_, prefix);
+    if (std::ssize(prefix) == toy_.length) {
+      total.add(std::abs(begins + completed - wanted));
+      return;
+    }
+    const auto& row = toy_.target(prefix);
+    const double beyond = begins - ended;
+    for (Token x = 0; x < toy_.vocabulary; ++x) {
+      const double share = row[static_cast<std::size_t>(x)];
+      Tokens next = prefix;
+      next.push_back(x);
+      const double found = at(begins_, next), asked = beyond * share;
+      if (!worst || std::abs(found - asked) > std::abs(worst->found - worst->wanted))
+        worst = WorstToken{prefix, x, found, asked};
+      walk(next, wanted * share, (completed + ended) * share, total, worst);
+    }
+  }
+
+  const Toy& toy_;
+  std::map<Tokens, NeumaierSum, ShorterFirst> begins_, ends_;
+};
+
+/// The first emitted token with p = 0 after `prefix` and the tokens before it, or why the string is none.
+std::string fault_of(const Toy& toy, Tokens prefix, const Tokens& tokens) {
+  if (tokens.empty()) return "emits nothing";
+  if (std::ssize(tokens) > toy.length)
+    return fmt::format("emits {} tokens, at most {} are possible", tokens.size(), toy.length);
+  for (const Token x : tokens) {
+    if (x < 0 || x >= toy.vocabulary) return fmt::format("emits {}, which is no token", x);
+    if (!(toy.target(prefix)[static_cast<std::size_t>(x)] > 0))
+      return fmt::format("emits token {} after {}, which has p = 0", x, prefix_text(prefix));
+    prefix.push_back(x);
+  }
+  return {};
+}
+
+/// Number of emitted tokens that are drafts: at one position, whether the token is among them; else all but the last.
+double accepted(const Toy& toy, const Input& input, const Tokens& tokens) {
+  if (toy.length == 1)
+    return tokens.empty() || std::find(input.drafts.begin(), input.drafts.end(), tokens.front()) == input.drafts.end()
+               ? 0
+               : 1;
+  return std::max(0.0, static_cast<double>(tokens.size()) - 1);
+}
+
+double limit_of(const Toy& toy, const Input& input, const ProgramLaw& law, const Declaration& declaration) {
+  return law.limit + declaration.tolerance +
+         rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), toy.vocabulary);
+}
+
+/// What came of a row without an answer, with the message of a program that said why.
+std::string failure_text(const Outcome& outcome) {
+  const std::string_view status = status_text(outcome.status);
+  if (outcome.message.empty()) return std::string(status);
+  if (outcome.status == RowStatus::failed) return fmt::format("{} with {}", status, one_line(outcome.message));
+  const bool refused = outcome.status == RowStatus::bad_input || outcome.status == RowStatus::unsupported;
+  return refused ? fmt::format("{}: {}", status, one_line(outcome.message)) : std::string(status);
+}
+
+/// An edge finding, if the outcome is none of an exact verifier.
+void add_edge(const Toy& toy, const Tokens& prefix, const Input& input, std::size_t number, const ProgramLaw& law,
+              const OutcomeMass& mass, Judgement& result) {
+  const auto& [outcome, probability] = mass;
+  const bool emits = outcome.status == RowStatus::ok;
+  const std::string fault = emits ? fault_of(toy, prefix, outcome.tokens) : failure_text(outcome);
+  if (!fault.empty())
+    result.edges.push_back({fmt::format("on drafts ({}): {}", fmt::join(input.drafts, " "), fault),
+                            way_text(law, outcome), probability, number, emits});
+}
+
+void finish(Strings& strings, const NeumaierSum& mass, Judgement& result) {
+  std::stable_sort(result.edges.begin(), result.edges.end(),
+                   [](const EdgeOutcome& a, const EdgeOutcome& b) { return a.probability > b.probability; });
+  result.mass = mass.value();
+  result.distance = strings.distance(result.worst);
+}
+
+}  // namespace
+
+Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration) {
+  Judgement result;
+  Strings strings(toy);
+  NeumaierSum mass, failed, acceptance;
+  for (std::size_t i = 0; i < toy.inputs.size(); ++i) {
+    const Input& input = toy.inputs[i];
+    result.limit = std::max(result.limit, limit_of(toy, input, laws[i], declaration));
+    for (const OutcomeMass& each : laws[i].outcomes) {
+      add_edge(toy, {}, input, i, laws[i], each, result);
+      const double weight = toy.drawn[i] * each.probability;
+      if (each.outcome.status == RowStatus::failed) failed.add(weight);
+      if (each.outcome.status != RowStatus::ok) continue;
+      mass.add(weight);
+      strings.emit(each.outcome.tokens, weight);
+      acceptance.add(weight * accepted(toy, input, each.outcome.tokens));
+    }
+  }
+  result.acceptance = acceptance.value();
+  result.failed = failed.value();
+  finish(strings, mass, result);
+  return result;
+}
+
+Judgement judge_calls(const Toy& toy, const Declaration& declaration, const ExploreCalls& explore) {
+  Judgement result;
+  Strings strings(toy);
+  NeumaierSum mass, failed, acceptance;
+  using Start = std::pair<Tokens, std::vector<double>>;  // what a call depends on: the tokens so far, and the state
+  const auto earlier = [](const Start& a, const Start& b) {
+    return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a < b;
+  };
+  std::map<Start, double, decltype(earlier)> open(earlier);
+  open[{{}, {}}] = 1;
+  double slack = 0;
+  for (int round = 0; round < toy.length; ++round) {
+    // All starts of this number of tokens: later calls only begin after more.
+    std::vector<Input> inputs;
+    std::vector<double> drawn;
+    std::vector<std::size_t> start_of;
+    std::vector<Tokens> prefixes;
+    for (; !open.empty() && std::ssize(open.begin()->first.first) == round; open.erase(open.begin())) {
+      const auto& [start, reached] = *open.begin();
+      std::vector<Input> here;
+      std::vector<double> shares;
+      toy.drafted(start.first, here, shares);
+      for (std::size_t i = 0; i < here.size(); ++i) {
+        here[i].state = start.second;
+        inputs.push_back(std::move(here[i]));
+        drawn.push_back(reached * shares[i]);
+      }
+      start_of.resize(inputs.size(), prefixes.size());
+      prefixes.push_back(start.first);
+    }
+    if (inputs.empty()) continue;
+    const std::vector<ProgramLaw> laws = explore(inputs, drawn);
+    if (laws.empty()) break;
+    double farthest = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const Tokens& prefix = prefixes[start_of[i]];
+      farthest = std::max(farthest, limit_of(toy, inputs[i], laws[i], declaration));
+      for (const OutcomeMass& each : laws[i].outcomes) {
+        add_edge(toy, prefix, inputs[i], i, laws[i], each, result);
+        const double weight = drawn[i] * each.probability;
+        if (each.outcome.status == RowStatus::failed) failed.add(weight);
+        if (each.outcome.status != RowStatus::ok) continue;
+        if (round == 0) acceptance.add(weight * accepted(toy, inputs[i], each.outcome.tokens));
+        Tokens tokens = prefix;
+        tokens.insert(tokens.end(), each.outcome.tokens.begin(), each.outcome.tokens.end());
+        if (std::ssize(tokens) < toy.length && !each.outcome.tokens.empty()) {
+          open[{std::move(tokens), each.outcome.state}] += weight;
+        } else {
+          mass.add(weight);
+          strings.emit(tokens, weight);
+        }
+      }
+    }
+    slack += 2 * farthest;
+  }
+  result.limit = slack;
+  result.acceptance = acceptance.value();
+  result.failed = failed.value();
+  finish(strings, mass, result);
+  return result;
+}
+
+std::string probability_text(double probability) {
+  const bool high = probability > 0.5;
+  const double small = high ? 1 - probability : probability;  // exact: Sterbenz' lemma
+  if (small < 0x1p-12)
+    for (const int bits : {24, 32, 53}) {
+      if (high && bits == 53) break;  // a sum of doubles is not closer to 1 than that
+      double cells = std::ldexp(small, bits);
+      if (!(cells >= 1 && cells == std::floor(cells))) continue;
+      int power = bits;
+      for (; std::fmod(cells, 2) == 0; cells /= 2) --power;
+      return fmt::format("{}{}2^-{}", high ? "1 - " : "", cells == 1 ? "" : fmt::format("{} * ", cells), power);
+    }
+  return fraction_text(probability, 0x1p-40);
+}
+
+std::string fraction_text(double value, double tolerance) {
+  constexpr int most = 1000;
+  for (int denominator = 1; denominator <= most; ++denominator) {
+    const double numerator = std::round(value * denominator);
+    if (std::abs(value - numerator / denominator) <= tolerance)
+      return denominator == 1 ? fmt::format("{}", numerator) : fmt::format("{}/{}", numerator, denominator);
+  }
+  return fmt::format("{:.6g}", value);
+}
+
+}  // namespace draftproof::adapters

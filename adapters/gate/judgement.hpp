@@ -1,0 +1,84 @@
+// What a law that was found by calls says about the program: its distance from the target on a toy, held to the deviation
+// that the program's number formats explain.
+//
+//   C(x)       probability of the string x of `length` tokens, the emitted ones completed by the target
+//   distance   1/2 sum |C(x) - p(x)|
+//   limit      what the formats allow: see rounding_limit()
+//
+// A law beyond the limit is wrong. A law within it may still emit what the target never does, at an edge of the number
+// grid; such outcomes are edge findings, with their probability a decision.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/adapters/explorer/explore.hpp>
+#include <draftproof/adapters/gate/toy.hpp>
+
+namespace draftproof::adapters {
+
+/// A token that the program emits with another probability than the target, after a prefix that it reached.
+struct WorstToken {
+  Tokens prefix;
+  Token token;
+  double found, wanted;  ///< probability that emitted strings begin with prefix and token
+};
+
+/// An outcome of probability zero in any exact verifier.
+struct EdgeOutcome {
+  std::string what;    ///< in words, with the input
+  std::string where;   ///< the draws that lead to it, as way_text() writes them
+  double probability;  ///< given the input: a decision
+  std::size_t input;   ///< of the toy
+  bool emits;          ///< whether it emits tokens, of which one has p = 0; else the row has no answer
+};
+
+struct Judgement {
+  double distance = 0, limit = 0;
+  double mass = 0;        ///< explored probability, at most 1; unexplored mass counts as distance
+  double failed = 0;      ///< probability of rows that fail, which counts as distance too
+  double acceptance = 0;  ///< expected number of emitted tokens that are drafts; at one position, their probability
+  std::optional<WorstToken> worst{};
+  std::vector<EdgeOutcome> edges{};  ///< likeliest first
+
+  bool wrong() const { return distance > limit; }
+};
+
+/// What a row with this status does, in words: "fails".
+std::string_view status_text(RowStatus status);
+
+/// Bits of the significand, the leading one included.
+int significant_bits(Dtype dtype);
+
+/// The deviation in total variation that the numbers before the draws explain, beside ProgramLaw::limit. Each of n + 1
+/// decisions reads a row of p and one of q, whose entries are each off by at most 2^-bits of their value, and computes
+/// with them: a sum of V terms, and a quotient or product.
+double rounding_limit(Dtype dtype, int drafts, int vocabulary);
+
+/// The laws of a program on inputs of calls, of which each is made with the probability in `drawn`; none to give up.
+using ExploreCalls =
+    std::function<std::vector<ProgramLaw>(const std::vector<Input>& inputs, const std::vector<double>& drawn)>;
+
+/// The judgement of a program with state: of successive calls, each with the state that the one before it left, until there
+/// are `length` tokens, which are held to the target without a completion. All calls that begin after equally many tokens
+/// are explored together.
+/// Cost: an exploration for each input after each string and state that is reached.
+/// Correctness: the limit is the sum over calls of the largest one of a call, twice. The deviations of calls add up in total
+/// variation, and a state computed from rows is off as they are.
+Judgement judge_calls(const Toy& toy, const Declaration& declaration, const ExploreCalls& explore);
+
+/// `laws` are those of toy.inputs, in order.
+Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration);
+
+/// "k * 2^-24" where a small probability is such a multiple, "1 - k * 2^-24" where its complement is, else as
+/// fraction_text().
+std::string probability_text(double probability);
+
+/// "5/6" for a number within `tolerance` of a fraction whose denominator is at most 1,000, else six digits.
+std::string fraction_text(double value, double tolerance);
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,70 @@
+// The proof tier of a foreign program: its exact law on small models, found by calls, held to the target. Each check has
+// one finding; the first violation is shrunk to an instance that a reader can check by hand.
+//
+//   check             violated where
+//   exact_law         the completed law departs from the target by more than the number formats explain
+//   zero_support      a token with p = 0, or none, is emitted: at the edge of a coin's grid or anywhere else
+//   answers           a row that the declaration allows fails, dies or draws from weights without mass
+//   function          equal calls have different results
+//   optimum           more drafts are accepted than any lossless verifier can accept
+//   inputs_unchanged  the program changes an array in place, which its caller goes on with
+//   protocol          the program is lost on an instance; nothing is said of those that follow
+//
+// A program that answers no more leaves undecided what was not violated until then.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <draftproof/adapters/declaration.hpp>
+#include <draftproof/adapters/explorer/explore.hpp>
+#include <draftproof/adapters/gate/judgement.hpp>
+#include <draftproof/adapters/gate/toy.hpp>
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/properties/proof/finding.hpp>
+
+namespace draftproof::adapters {
+
+/// Predictions on each input: a law that fewer confirm says too little, and a program can be asked no more.
+inline constexpr int fewest_predictions = 16, most_predictions = 1 << 20;
+inline constexpr const char* predictions_help =
+    "of a door's answers on each drafted input, that must hold before its law counts; those of the profile, or 256";
+
+struct LawCheckOptions {
+  int instances = 60;                ///< generated ones
+  int most_drafts = usual_drafts;    ///< of a tuple or path in a generated one
+  std::vector<std::string> first{};  ///< instances, as text, that are asked before them, in this order
+  std::uint64_t seed = 1;
+  std::string door{};  ///< as --door names it, for replay lines
+  ExploreOptions explore{};
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(int instances)> progress{};
+};
+
+/// What the laws of all instances showed.
+struct LawChecks {
+  std::vector<GateFinding> findings{};
+  int instances = 0;                ///< whose laws were found
+  std::uint64_t calls = 0;          ///< runs of the program
+  double largest = 0;               ///< distance among the laws within the limit
+  double limit = 0;                 ///< on the instance of that distance
+  std::string farthest{};           ///< that instance
+  std::vector<std::string> laws{};  ///< of check_laws_on: the law on each drafted input and its edges, a line each
+  std::uint64_t predictions = 0;    ///< of random and edge sequences that held
+};
+
+/// `options` with the number formats that the program declares.
+ExploreOptions exploration_of(const Declaration& declaration, ExploreOptions options = {});
+
+/// Examines the program on the instances `options.first`, then on generated ones, smallest first.
+/// Throws: std::invalid_argument for text that is no instance; ProgramFails if every row of the first eight of them fails.
+LawChecks check_laws(Program& program, const Declaration& declaration, const LawCheckOptions& options);
+
+/// The same on one instance, as text. Throws: std::invalid_argument for text that is no instance; DoorError.
+LawChecks check_laws_on(Program& program, const Declaration& declaration, const std::string& instance,
+                        const LawCheckOptions& options);
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,161 @@
+// The sampled tier of programs of chains and trees: trees of the declared law, drawn on a small model of large rows, whose
+// emitted tokens are held to the target along each path (path_evidence.hpp).
+//
+//   model   the rows of a source as contexts; after context c a token leads to a context by its hash
+//   trial   one tree and one decision on it; of a program with state, calls until there are L + 2 tokens
+//   trees   chains: L drafts. Trees: K = 2 paths or children and L = 3, fewer where the program takes fewer entries
+//
+// Cost: the rows of all trials through the door, half a mebibyte a planned trial at most: large vocabularies have fewer
+// trials, and V = 262,144 a tenth to a thirtieth of the usual ones.
+//
+// The drafts of a row are those of Philox(0, the row's seed, draft): a scheme of shared noise behind `own:` reads the same.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <draftproof/adapters/wire/batch_packer.hpp>
+#include <draftproof/adapters/wire/served.hpp>
+#include <draftproof/properties/proof/finding.hpp>
+#include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
+#include <draftproof/sim/trees/draft_tree.hpp>
+
+namespace draftproof::adapters {
+
+// The evidence of emitted tokens against the target along each path, from trials of programs of chains or trees.
+//
+//   c         context   of a small model; a token leads from one context to the next
+//   d         depth     tokens of the trial before this one
+//   X(c, x)             tokens x emitted in context c
+//   tokens              a bet on X(c, .) for each c, weight 1/2 in all
+//   groups              a bet for each (c, d) on 32 groups along p / q, and one along p, weight 1/4 each in all
+//
+//   e         the weighted average of the bets (properties/statistics/count_models.hpp)
+//
+// Correctness: a lossless verifier that emits a token beyond a prefix draws it from the target after that prefix, whatever
+// was emitted before: the masses of the strings that begin with u x are those beyond u times p(x|u). Every bet multiplies
+// stakes of mean 1 given all tokens before, so e reaches 1 / alpha with probability at most alpha at any number of trials
+// (Ville). A token with p = 0 is a proof: e is infinite.
+
+class PathEvidence {
+ public:
+  /// Contexts 0 .. `contexts` - 1 of `conditionals`, and depths 0 .. `depths` - 1.
+  PathEvidence(const ConditionalModel<RatioTable>& conditionals, int contexts, int depths);
+
+  void add(int depth, int context, Token token) {
+    ++tokens_[at(context)][static_cast<std::size_t>(token)];
+    for (std::size_t key = 0; key < keys; ++key)
+      ++groups_[(at(context) * depths_ + at(depth)) * keys + key][context_[at(context)].group[key][at(token)]];
+  }
+
+  /// log e, natural. Cost: 11 logarithms of the gamma function for each cell with a count.
+  double log_e() const;
+  /// The bet with the most evidence and its cell that departs most, in words.
+  std::string worst() const;
+
+ private:
+  static constexpr std::size_t keys = 2;
+  struct Context {
+    std::vector<double> target;
+    std::vector<std::uint32_t> group[keys];  ///< of each token, along p / q and along p
+    std::vector<double> mass[keys];          ///< of each group
+  };
+
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  struct Bet {
+    const std::vector<double>* law;
+    const std::vector<std::uint64_t>* counts;
+    double weight;
+    std::string name;
+  };
+  std::vector<Bet> bets() const;
+
+  std::size_t depths_;
+  std::vector<Context> context_;
+  std::vector<std::vector<std::uint64_t>> tokens_, groups_;
+};
+
+// Drafted trees as rows of a batch for a program of level chain or tree. Every draw is an entry, in draw order; a repeated
+// draw is an entry of its own, and the first of them has the children.
+//
+//   n         entries of the longest tree of the batch
+//   p         row 0 of the root's context, row i + 1 of the context after entry i
+//   q         row i of the context that entry i was drawn in
+//   padding   rows beyond a tree's entries are zeros, tokens and parents there are -1
+
+class TreeBatch {
+ public:
+  /// `declaration` gives level, dtype, rows and randomness: float32 and probabilities where the program takes them, seeds
+  /// where it takes them. It must outlive the batch.
+  explicit TreeBatch(const Declaration& declaration)
+      : declaration_{declaration}, form_{form_of_trials(declaration)} {}
+
+  /// Appends a tree with its row's seed. Contexts are those of `conditionals`, one model for all trees. `state` is that
+  /// which the call before left; empty: a first call.
+  void add(const DraftTree& tree, const ConditionalModel<RatioTable>& conditionals, std::int64_t seed,
+           std::span<const double> state = {});
+  /// Empties the batch. Rows of the latest contexts are kept.
+  void clear();
+
+  int rows() const { return static_cast<int>(seeds_.size()); }
+  /// Entries of the longest tree.
+  int longest() const { return static_cast<int>(longest_); }
+  /// Bytes of p and q of the batch, if a tree of `entries` entries is added.
+  std::size_t bytes_with(int entries, int vocabulary) const;
+  /// The request. Its arrays lie here, until the next call of add() or clear().
+  const ServedBatch& packed();
+
+ private:
+  struct Entry {
+    Token token;
+    int parent, from, to;  ///< parent's entry; contexts of q and of the row of p after it
+  };
+  /// p and q of one context, in the form of the batch.
+  struct ContextRows {
+    std::vector<std::byte> p, q;
+  };
+
+  void keep(int context, const ConditionalModel<RatioTable>& conditionals);
+
+  const Declaration& declaration_;
+  RowForm form_;
+  std::unordered_map<int, ContextRows> kept_;
+  std::vector<Entry> entries_;       ///< of all trees, one after the other
+  std::vector<std::size_t> starts_;  ///< first entry of each tree
+  std::vector<int> roots_;           ///< context of each root
+  std::vector<std::int64_t> seeds_;
+  std::vector<int> entry_of_;
+  std::size_t longest_ = 0;
+  int vocabulary_ = 0;
+  PackedBatch packed_;
+};
+
+struct PathCheckOptions {
+  double log2_trials =
+      16;  ///< planned trials at the usual sizes; up to sixteen times as many while the evidence is suspicious
+  int drafts = 4;       ///< of a chain; trees of one path where it is 1
+  double alpha = 1e-9;  ///< probability of a false alarm
+  std::uint64_t seed = 1;
+  std::string
+      source{};        ///< of rows; empty: the standard source, four positions of V = 1024 or the most that is taken
+  std::string door{};  ///< as --door names it, for replay lines
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(std::uint64_t trials)> progress{};
+};
+
+/// The trees of trials; nothing if the program takes none of them.
+/// Throws: DoorError for a law that is no tree law.
+std::optional<TreeShape> shape_of_trials(const Declaration& declaration, int drafts);
+
+/// Requires a program of chains or trees that is seeded or opaque, and that takes shape_of_trials().
+/// Throws: DoorError; InputError for a source that cannot be read.
+GateFinding check_paths(Served& program, const PathCheckOptions& options);
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,141 @@
+// A shared library of the C door after it was opened: its checked table of functions, one instance, the declaration.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <draftproof/adapters/draftproof_door.h>
+#include <draftproof/adapters/declaration.hpp>
+#include <draftproof/adapters/library/load_library.hpp>
+#include <draftproof/adapters/wire/served.hpp>
+
+namespace draftproof::adapters {
+
+// Memory that a foreign library writes: filled with a pattern, between two guards that no correct library touches.
+//
+//   pattern   differs from call to call, so that entries left unwritten make equal calls give different results
+//   guard     bytes before and after the entries
+
+template <class T>
+class GuardedBuffer {
+ public:
+  /// `size` entries, every byte of them `pattern`.
+  GuardedBuffer(std::size_t size, unsigned char pattern) : size_{size}, memory_(size + 2 * guard) {
+    std::memset(static_cast<void*>(memory_.data()), ~pattern & 0xFF, memory_.size() * sizeof(T));
+    std::memset(static_cast<void*>(data()), pattern, size * sizeof(T));
+    around_.assign(guard * sizeof(T), static_cast<unsigned char>(~pattern & 0xFF));
+  }
+
+  T* data() { return memory_.data() + guard; }
+  std::span<T> entries() { return {data(), size_}; }
+  T operator[](std::size_t i) const { return memory_[guard + i]; }
+
+  /// Whether both guards are as they were.
+  bool intact() const {
+    return std::memcmp(memory_.data(), around_.data(), around_.size()) == 0 &&
+           std::memcmp(memory_.data() + guard + size_, around_.data(), around_.size()) == 0;
+  }
+
+ private:
+  static constexpr std::size_t guard = 64;
+
+  std::size_t size_;
+  std::vector<T> memory_;
+  std::vector<unsigned char> around_;
+};
+
+/// Owns the instance. The library itself stays loaded: runtimes of CUDA and OpenMP do not survive their unloading.
+class LibraryTable {
+ public:
+  /// Opens the library at `path` and makes an instance from `options`, a JSON object.
+  /// Throws: DoorError with the path, what was found and what was wanted, if there is no such library, no symbol
+  /// draftproof_door, another ABI, a table that is too small, a declaration with unknown values, or no instance.
+  LibraryTable(const std::string& path, const std::string& options);
+  /// The same of a library that is linked already: `door` is its draftproof_door, `name` stands for the path.
+  using Door = const dp_verifier* (*)(std::uint32_t abi);
+  LibraryTable(const std::string& name, Door door, const std::string& options);
+  ~LibraryTable();
+  LibraryTable(const LibraryTable&) = delete;
+  LibraryTable& operator=(const LibraryTable&) = delete;
+
+  /// The functions; fields that the library's table does not have are 0.
+  const dp_verifier& functions() const { return table_; }
+  void* self() const { return self_; }
+  const Declaration& declaration() const { return declaration_; }
+  const std::string& path() const { return path_; }
+
+  /// Whether rows are to be copied to a device by the library before a call.
+  bool on_device() const { return on_device_; }
+
+ private:
+  DoorError refuse(const std::string& what, const std::string& found, const std::string& wanted) const;
+  void take(const dp_verifier* found);
+  void check();
+  Declaration declared() const;
+
+  std::string path_;
+  dp_verifier table_{};
+  void* self_ = nullptr;
+  bool on_device_ = false;
+  Declaration declaration_{};
+};
+
+// The inputs of one call of a library: copies of arrays in host memory or on its device, rows that are mapped for
+// reading as they are, and the tapes.
+
+/// An array for a library to read: a copy, or the array itself if it is mapped for reading.
+class LibraryInput {
+ public:
+  /// `original` must outlive the input. The library `on_device`, unless null, gets it on its device. An array that is
+  /// `mapped` for reading is not copied if it begins where a copy could.
+  /// Throws: DoorError if the upload fails.
+  explicit LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device = nullptr,
+                        bool mapped = false);
+  ~LibraryInput();
+  LibraryInput(const LibraryInput&) = delete;
+  LibraryInput& operator=(const LibraryInput&) = delete;
+
+  /// Null for an empty array.
+  template <class T>
+  const T* as() const {
+    return static_cast<const T*>(uploaded_ != nullptr ? uploaded_ : given_);
+  }
+  /// Whether the copy in host memory still has the bytes of the original. True without a copy.
+  bool unchanged() const;
+
+ private:
+  const LibraryTable* on_device_;
+  std::span<const std::byte> original_;
+  std::vector<std::max_align_t> copy_;
+  const void* given_ = nullptr;  // in host memory; null for an empty array
+  void* uploaded_ = nullptr;
+};
+
+/// The tapes of a batch, and the callbacks that draw from them.
+class LibraryTapes {
+ public:
+  explicit LibraryTapes(const ServedBatch& batch);
+  LibraryTapes(const LibraryTapes&) = delete;
+  LibraryTapes& operator=(const LibraryTapes&) = delete;
+
+  const dp_tape* callbacks() const { return &callbacks_; }
+  const RowTape& row(int row) const { return rows_[static_cast<std::size_t>(row)]; }
+  /// A row that was drawn for and does not exist; `nobody` if there was none.
+  int stranger() const { return stranger_; }
+  static constexpr int nobody = INT32_MAX;
+
+ private:
+  /// The row's tape; null, and noted, for a row that does not exist.
+  static RowTape* find(void* self, std::int32_t row);
+
+  std::vector<RowTape> rows_;
+  std::atomic<int> stranger_ = nobody;
+  dp_tape callbacks_;
+};
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,312 @@
+#include <draftproof/adapters/library/load_library.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <draftproof/adapters/library/library_table.hpp>
+
+namespace draftproof::adapters {
+
+namespace {
+
+constexpr std::size_t most_words = 1024;
+
+std::string words_of(GuardedBuffer<char>& words) {
+  const auto text = words.entries();
+  return {text.begin(), std::find(text.begin(), text.end(), '\0')};
+}
+
+std::string status_text(std::int32_t status) {
+  constexpr std::array<std::string_view, 6> names{"ok",     "bad_input", "unsupported",
+                                                  "failed", "no_mass",   "tape_short"};
+  const auto known = static_cast<std::size_t>(status) < names.size();
+  return known ? fmt::format("{} ({})", status, names[static_cast<std::size_t>(status)]) : fmt::format("{}", status);
+}
+
+/// What a library writes in one call.
+struct Outputs {
+  Outputs(std::size_t rows, std::size_t stride, std::size_t state_size, unsigned char pattern)
+      : tokens(rows * stride, pattern),
+        counts(rows, pattern),
+        status(rows, pattern),
+        state(rows * state_size, pattern),
+        words(most_words, 0) {}
+
+  GuardedBuffer<std::int32_t> tokens, counts, status;
+  GuardedBuffer<double> state;
+  GuardedBuffer<char> words;
+};
+
+class LoadedLibrary final : public Served {
+ public:
+  template <class... Place>
+  explicit LoadedLibrary(const LibraryOptions& options, const Place&... place) : library_{place..., options.create} {}
+
+  const Declaration& declaration() const override { return library_.declaration(); }
+  void verify(const ServedBatch& batch, ServedResult& result) override {
+    call("verify", library_.functions().verify, batch, batch.lengths, result);
+  }
+  void draft(const ServedBatch& batch, ServedResult& result) override {
+    const std::vector<std::int32_t> wanted(static_cast<std::size_t>(batch.rows), batch.drafts_a_row);
+    call("draft", library_.functions().draft, batch, wanted, result);
+  }
+  std::vector<std::int32_t> generate(const ServedModels& models) override;
+
+ private:
+  using Function = std::int32_t (*)(void*, const dp_batch*, dp_result*);
+
+  void call(std::string_view name, Function function, const ServedBatch& batch, std::span<const std::int32_t> lengths,
+            ServedResult& result);
+  void read(const ServedBatch& batch, std::span<const std::int32_t> lengths, const LibraryTapes& tapes, Outputs& out,
+            ServedResult& result) const;
+  void expect(bool good, std::string_view function, std::string_view found, std::string_view wanted) const {
+    if (!good)
+      throw DoorError(fmt::format("library {}: {}: found {}, wanted {}", library_.path(), function, found, wanted));
+  }
+
+  LibraryTable library_;
+  unsigned char pattern_ = 0x5A;
+};
+
+void LoadedLibrary::call(std::string_view name, Function function, const ServedBatch& batch,
+                         std::span<const std::int32_t> lengths, ServedResult& result) {
+  expect(function != nullptr, name, "no such function in the table", "one");
+  const LibraryTable* const device = library_.on_device() ? &library_ : nullptr;
+  const LibraryInput p(batch.p, device, batch.mapped), q(batch.q, device, batch.mapped);
+  const LibraryInput drafts(std::as_bytes(batch.drafts)), wanted(std::as_bytes(lengths)),
+      parents(std::as_bytes(batch.parents)), seeds(std::as_bytes(batch.seeds)), state(std::as_bytes(batch.state));
+  LibraryTapes tapes(batch);
+  pattern_ ^= 0xFF;
+  Outputs out(static_cast<std::size_t>(batch.rows), static_cast<std::size_t>(result.tokens_a_row),
+              static_cast<std::size_t>(result.state_size), pattern_);
+
+  dp_batch in{};
+  in.size = sizeof in;
+  in.rows = batch.rows;
+  in.vocabulary = batch.vocabulary;
+  in.longest = batch.drafts_a_row;
+  in.p_rows = batch.target_rows;
+  in.q_rows = batch.proposal_rows;
+  in.kind = static_cast<std::int32_t>(batch.kind);
+  in.dtype = static_cast<std::int32_t>(batch.dtype);
+  in.randomness = static_cast<std::int32_t>(batch.randomness);
+  in.device = {device != nullptr ? DP_CUDA : DP_CPU, 0};
+  in.p = p.as<void>();
+  in.q = q.as<void>();
+  in.drafts = drafts.as<std::int32_t>();
+  in.lengths = wanted.as<std::int32_t>();
+  in.parents = parents.as<std::int32_t>();
+  if (batch.randomness == Randomness::seeded) in.seeds = seeds.as<std::uint64_t>();
+  if (batch.randomness == Randomness::scripted) in.tape = tapes.callbacks();
+  in.state_size = batch.state_size;
+  in.state = state.as<double>();
+  dp_result answer{sizeof(dp_result), result.tokens_a_row, out.tokens.data(), out.counts.data(),
+                   out.status.data(), out.words.data(),    most_words,        nullptr};
+  if (result.state_size > 0) answer.state = out.state.data();
+  const std::int32_t status = function(library_.self(), &in, &answer);
+
+  expect(
+      out.tokens.intact() && out.counts.intact() && out.status.intact() && out.state.intact() && out.words.intact(),
+      name, "a write outside the buffers of the result", "writes inside");
+  expect(p.unchanged() && q.unchanged() && drafts.unchanged() && wanted.unchanged() && parents.unchanged() &&
+             seeds.unchanged() && state.unchanged(),
+         name, "inputs that the call changed", "inputs as they were");
+  expect(tapes.stranger() == LibraryTapes::nobody, name, fmt::format("a draw for row {}", tapes.stranger()),
+         fmt::format("rows 0 .. {}", batch.rows - 1));
+  expect(status == DP_OK, name, fmt::format("status {} \"{}\"", status_text(status), words_of(out.words)), "0");
+  read(batch, lengths, tapes, out, result);
+}
+
+void LoadedLibrary::read(const ServedBatch& batch, std::span<const std::int32_t> lengths, const LibraryTapes& tapes,
+                         Outputs& out, ServedResult& result) const {
+  const std::string words = words_of(out.words);
+  const bool scripted = batch.randomness == Randomness::scripted;
+  const int extra = result.tokens_a_row - batch.drafts_a_row;
+  for (int row = 0; row < batch.rows; ++row) {
+    const auto i = static_cast<std::size_t>(row);
+    if (scripted) tapes.row(row).enter(result.log);
+    if (const RowTape& tape = tapes.row(row); tape.verdict() != RowStatus::ok) {
+      result.set(row, tape.verdict(), tape.message());
+    } else if (out.status[i] < DP_OK || out.status[i] > DP_TAPE_SHORT) {
+      result.set(row, RowStatus::failed, fmt::format("status: found {}, wanted 0 .. 5", out.status[i]));
+    } else if (out.status[i] != DP_OK) {
+      result.set(row, static_cast<RowStatus>(out.status[i]), words);
+    } else if (out.counts[i] < 0 || out.counts[i] > lengths[i] + extra) {
+      result.set(row, RowStatus::failed,
+                 fmt::format("counts: found {}, wanted 0 .. {}", out.counts[i], lengths[i] + extra));
+    } else {
+      result.counts[i] = out.counts[i];
+      const std::size_t first = i * static_cast<std::size_t>(result.tokens_a_row);
+      for (std::size_t k = 0; k < static_cast<std::size_t>(out.counts[i]); ++k)
+        result.tokens[first + k] = out.tokens[first + k];
+      const auto state = result.state_of(row);
+      for (std::size_t k = 0; k < state.size(); ++k) state[k] = out.state[i * state.size() + k];
+    }
+  }
+}
+
+std::vector<std::int32_t> LoadedLibrary::generate(const ServedModels& models) {
+  expect(library_.functions().generate != nullptr, "generate", "no such function in the table", "one");
+  const LibraryInput target(std::as_bytes(models.target)), proposal(std::as_bytes(models.proposal));
+  pattern_ ^= 0xFF;
+  GuardedBuffer<std::int32_t> tokens(static_cast<std::size_t>(models.length), pattern_);
+  GuardedBuffer<char> words(most_words, 0);
+  const dp_models in{sizeof(dp_models),
+                     models.vocabulary,
+                     models.drafts,
+                     models.length,
+                     static_cast<std::uint64_t>(models.seed),
+                     target.as<double>(),
+                     proposal.as<double>()};
+  dp_text text{sizeof(dp_text), tokens.data(), words.data(), most_words};
+  const std::int32_t status = library_.functions().generate(library_.self(), &in, &text);
+  expect(tokens.intact() && words.intact(), "generate", "a write outside the text", "writes inside");
+  expect(target.unchanged() && proposal.unchanged(), "generate", "inputs that the call changed",
+         "inputs as they were");
+  expect(status == DP_OK, "generate", fmt::format("status {} \"{}\"", status_text(status), words_of(words)), "0");
+  return {tokens.entries().begin(), tokens.entries().end()};
+}
+
+}  // namespace
+
+std::unique_ptr<Served> load_library(const std::string& path, const LibraryOptions& options) {
+  return std::make_unique<LoadedLibrary>(options, path);
+}
+
+std::unique_ptr<Served> linked_library(const std::string& name, const dp_verifier* (*door)(std::uint32_t abi),
+                                       const LibraryOptions& options) {
+  return std::make_unique<LoadedLibrary>(options, name, door);
+}
+
+void RowTape::fault(RowStatus status, std::string message) {
+  if (verdict_ != RowStatus::ok) return;
+  verdict_ = status;
+  message_ = std::move(message);
+}
+
+const double* RowTape::next() {
+  if (taken_ < values_.size()) return &values_[taken_++];
+  fault(RowStatus::tape_short, fmt::format("the tape has {} places, the program draws more", values_.size()));
+  return nullptr;
+}
+
+bool RowTape::valid(double value, const char* kind) {
+  if (value < 1) return true;
+  fault(RowStatus::failed,
+        fmt::format("place {} of the tape: found {} for a {}, wanted a value below 1", taken_ - 1, value, kind));
+  return false;
+}
+
+double RowTape::coin(int bits, std::string_view stream) {
+  if (bits < 1 || bits > 53) {
+    fault(RowStatus::failed, fmt::format("draw {}: found a uniform of {} bits, wanted 1 .. 53", draws_.size(), bits));
+    return 0;
+  }
+  const double* const value = next();
+  if (value == nullptr) return 0;
+  draws_.push_back({.kind = DrawKind::coin, .size = 0, .bits = bits, .stream = std::string(stream)});
+  if (!valid(*value, "coin") || *value < 0) return 0;
+  return std::ldexp(std::floor(std::ldexp(*value, bits)), -bits);
+}
+
+int RowTape::pick(std::span<const double> weights, std::string_view stream) {
+  if (weights.empty()) {
+    fault(RowStatus::failed, fmt::format("draw {}: found a pick of no cells, wanted at least 1", draws_.size()));
+    return -1;
+  }
+  double total = 0;
+  int first = -1, last = -1;
+  bool finite = true;
+  for (std::size_t x = 0; x < weights.size(); ++x) {
+    finite = finite && weights[x] >= 0 && weights[x] <= std::numeric_limits<double>::max();
+    total += weights[x];
+    if (!(weights[x] > 0)) continue;
+    last = static_cast<int>(x);
+    if (first < 0) first = last;
+  }
+  const double* const value = next();
+  if (value != nullptr)
+    draws_.push_back({.kind = DrawKind::pick,
+                      .size = static_cast<int>(weights.size()),
+                      .bits = 0,
+                      .stream = std::string(stream),
+                      .weights = {weights.begin(), weights.end()}});
+  if (first < 0 || !finite || !(total <= std::numeric_limits<double>::max())) {
+    fault(RowStatus::no_mass, fmt::format("draw {}: weights of total {}{}", draws_.size(), total,
+                                          finite ? "" : ", not all of them finite"));
+    return -1;
+  }
+  if (value == nullptr || !valid(*value, "pick")) return first;
+  if (*value < 0) {
+    const double cell = -*value - 1;
+    if (cell >= 0 && cell < static_cast<double>(weights.size())) return static_cast<int>(cell);
+    fault(RowStatus::failed, fmt::format("place {} of the tape: found forced cell {} of a pick, wanted 0 .. {}",
+                                         taken_ - 1, cell, weights.size() - 1));
+    return first;
+  }
+  double sum = 0;
+  for (int x = first; x < last; ++x) {
+    sum += weights[static_cast<std::size_t>(x)];
+    if (*value * total < sum) return x;
+  }
+  return last;  // v * total may round up to the whole sum
+}
+
+void RowTape::race(std::span<double> out, std::string_view stream) {
+  for (double& entry : out) {
+    const double* const value = next();
+    entry = 1;
+    if (value == nullptr) continue;
+    draws_.push_back({.kind = DrawKind::clock,
+                      .size = &entry == out.data() ? static_cast<int>(out.size()) : 0,
+                      .bits = 0,
+                      .stream = std::string(stream)});
+    if (valid(*value, "clock")) entry = *value < 0 ? -*value : -std::log1p(-*value);
+  }
+}
+
+int RowTape::integer(int n, std::string_view stream) {
+  if (n < 1) {
+    fault(RowStatus::failed, fmt::format("draw {}: found an integer below {}, wanted at least 1", draws_.size(), n));
+    return 0;
+  }
+  const double* const value = next();
+  if (value == nullptr) return 0;
+  draws_.push_back({.kind = DrawKind::integer, .size = n, .bits = 0, .stream = std::string(stream)});
+  if (!valid(*value, "integer")) return 0;
+  if (*value >= 0) return std::min(n - 1, static_cast<int>(*value * n));
+  const double forced = -*value - 1;
+  if (forced >= 0 && forced < n) return static_cast<int>(forced);
+  fault(RowStatus::failed,
+        fmt::format("place {} of the tape: found forced integer {}, wanted 0 .. {}", taken_ - 1, forced, n - 1));
+  return 0;
+}
+
+void RowTape::enter(ServedLog& log) const {
+  for (const Draw& draw : draws_) {
+    const int stream = draw.stream.empty() ? -1 : log.stream(draw.stream);
+    switch (draw.kind) {
+      case DrawKind::coin:
+        log.coin(draw.bits, stream);
+        break;
+      case DrawKind::pick:
+        log.pick(draw.weights, stream);
+        break;
+      case DrawKind::clock:
+        log.clock(draw.size, stream);
+        break;
+      case DrawKind::integer:
+        log.integer(draw.size, stream);
+        break;
+    }
+  }
+  log.end_row();
+}
+
+}  // namespace draftproof::adapters

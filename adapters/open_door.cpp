@@ -1,0 +1,102 @@
+#include <draftproof/adapters/open_door.hpp>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <draftproof/adapters/gate/toy.hpp>
+#include <draftproof/adapters/library/load_library.hpp>
+#include <draftproof/adapters/own/own_door.hpp>
+#include <draftproof/adapters/own/serve_registered.hpp>
+#include <draftproof/captures/input_error.hpp>
+
+namespace draftproof::adapters {
+
+namespace {
+
+/// A program behind the wire, as what answers batches.
+class WireServed final : public Served {
+ public:
+  explicit WireServed(std::shared_ptr<WireProgram> program) : program_{std::move(program)} {}
+  const Declaration& declaration() const override { return program_->declaration(); }
+  void verify(const ServedBatch& batch, ServedResult& result) override { program_->verify_batch(batch, result); }
+  void draft(const ServedBatch& batch, ServedResult& result) override { program_->draft(batch, result); }
+  std::vector<std::int32_t> generate(const ServedModels& models) override { return program_->generate(models); }
+
+ private:
+  std::shared_ptr<WireProgram> program_;
+};
+
+/// Emits one token a row and reads no row: what a door costs without a verifier.
+class Floor final : public Served {
+ public:
+  Floor() {
+    declaration_.name = "floor";
+    declaration_.randomness = {Randomness::seeded};
+  }
+  const Declaration& declaration() const override { return declaration_; }
+  void verify(const ServedBatch& batch, ServedResult& result) override {
+    for (int row = 0; row < batch.rows; ++row) {
+      result.tokens_of(row).front() = 0;
+      result.counts[static_cast<std::size_t>(row)] = 1;
+    }
+  }
+
+ private:
+  Declaration declaration_;
+};
+
+std::string this_program() {
+  std::error_code failed;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) throw DoorError("this program's own path is not known: " + failed.message());
+  return path.string();
+}
+
+bool starts(const std::string& text, std::string_view prefix, std::string& rest) {
+  if (!text.starts_with(prefix)) return false;
+  rest = text.substr(prefix.size());
+  return true;
+}
+
+}  // namespace
+
+std::string within_quotes(const std::string& text) {
+  std::string result;
+  for (const char character : text) result += character == '\'' ? "'\\''" : std::string(1, character);
+  return result;
+}
+
+OpenDoor open_door(const std::string& text, const WireOptions& options) {
+  std::string rest;
+  Address address("");
+  if (starts(text, "exec:", rest))
+    address = rest;
+  else if (starts(text, "socket:", rest))
+    address = {Address::Kind::socket, rest};
+  else if (starts(text, "floor", rest) || starts(text, "lib:", rest) || starts(text, "own:", rest) ||
+           starts(text, "abi:", rest))
+    address = fmt::format("exec '{}' serve '{}'", within_quotes(this_program()), within_quotes(text));
+  else
+    throw InputError({.file = "--door",
+                      .found = in_quotes(text),
+                      .wanted = "exec:COMMAND, socket:PATH, lib:PATH, own:NAME or abi:NAME"});
+  if (rest.empty())
+    throw InputError({.file = "--door", .found = in_quotes(text), .wanted = "a command, path or name"});
+  auto program = std::make_shared<WireProgram>(address, options);
+  check_law(program->declaration());
+  return {text, program, std::make_shared<WireServed>(program)};
+}
+
+std::unique_ptr<Served> served_here(const std::string& text) {
+  std::string rest;
+  if (text == "floor:") return std::make_unique<Floor>();
+  if (starts(text, "lib:", rest)) return load_library(rest);
+  if (starts(text, "abi:", rest))
+    return linked_library(rest, own_door, {.create = nlohmann::json{{"verifier", rest}}.dump()});
+  return serve_registered(starts(text, "own:", rest) ? rest : text);
+}
+
+}  // namespace draftproof::adapters

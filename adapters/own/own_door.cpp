@@ -1,0 +1,277 @@
+#include <draftproof/adapters/own/own_door.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include <draftproof/adapters/own/own_verifier.hpp>
+#include <draftproof/adapters/own/serve_registered.hpp>
+#include <draftproof/captures/json_input.hpp>
+#include <draftproof/sim/random/philox.hpp>
+
+namespace draftproof::adapters {
+
+namespace {
+
+RowRefused bad(const std::string& what, const std::string& found, const std::string& wanted) {
+  return {RowStatus::bad_input, fmt::format("{}: found {}, wanted {}", what, found, wanted)};
+}
+
+/// The stream of draft i of n below node u in a tree of `length` tokens: the number that the drafter of the trees
+/// gives it (sim/trees/tree_drafter.hpp, sim/drafters/trees/trees.hpp).
+std::uint32_t stream_of(const TreeDrafterInfo& drafter, int i, int n, int length, int u) {
+  if (!drafter.shared_noise()) return 0;
+  if (drafter.distinct_siblings) return static_cast<std::uint32_t>(u);
+  if (n % length != 0)
+    throw bad("drafts", fmt::format("{} of shared noise on paths of {}", n, length),
+              "whole paths, one after the other");
+  return static_cast<std::uint32_t>(i % length * (n / length) + i / length);
+}
+
+/// Number of tokens of the longest path. Throws: RowRefused on parents that do not stand before their children.
+int length_of(const std::vector<int>& parents) {
+  std::vector<int> depths;
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    const int parent = parents[i];
+    if (parent < -1 || parent >= static_cast<int>(i))
+      throw bad(fmt::format("parents[{}]", i), fmt::format("{}", parent),
+                fmt::format("-1 .. {}", static_cast<int>(i) - 1));
+    depths.push_back(parent < 0 ? 1 : depths[static_cast<std::size_t>(parent)] + 1);
+  }
+  return depths.empty() ? 0 : *std::max_element(depths.begin(), depths.end());
+}
+
+}  // namespace
+
+void check_rows(const Input& input) {
+  const auto check = [&](const char* name, const std::vector<std::vector<double>>& rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      double total = 0;
+      for (std::size_t x = 0; x < rows[i].size(); ++x) {
+        if (!(rows[i][x] >= 0) || !std::isfinite(rows[i][x]))
+          throw bad(fmt::format("{}[{}][{}]", name, i, x), fmt::format("{}", rows[i][x]), "a probability");
+        total += rows[i][x];
+      }
+      if (!(total > 0)) throw bad(fmt::format("{}[{}]", name, i), "zeros only", "a law");
+    }
+  };
+  check("p", input.p);
+  check("q", input.q);
+  const int vocabulary = input.vocabulary();
+  for (std::size_t i = 0; i < input.drafts.size(); ++i)
+    if (input.drafts[i] < 0 || input.drafts[i] >= vocabulary)
+      throw bad(fmt::format("drafts[{}]", i), fmt::format("{}", input.drafts[i]),
+                fmt::format("0 .. {}", vocabulary - 1));
+}
+
+DraftedInput::DraftedInput(const Input& input, bool chain, const TreeDrafterInfo& drafter) {
+  const std::size_t n = input.drafts.size();
+  std::vector<int> parents = input.parents;
+  if (chain) {
+    parents.resize(n);
+    for (std::size_t i = 0; i < n; ++i) parents[i] = static_cast<int>(i) - 1;
+  }
+  if (input.p.size() != n + 1 || input.q.size() != n || parents.size() != n)
+    throw bad("rows", fmt::format("{} of p, {} of q, {} parents", input.p.size(), input.q.size(), parents.size()),
+              fmt::format("{}, {} and {}", n + 1, n, n));
+  const int length = length_of(parents);
+  if (length > max_path_length)
+    throw RowRefused(RowStatus::unsupported,
+                     fmt::format("a path of {} drafts, at most {} are taken", length, max_path_length));
+  std::vector<const std::vector<double>*> proposals(n + 1, nullptr);  // by context
+  std::vector<int> nodes;                                             // by draft
+  for (std::size_t i = 0; i < n; ++i) {
+    const int u = parents[i] < 0 ? DraftTree::root : nodes[static_cast<std::size_t>(parents[i])];
+    const int child = tree_.draw(u, input.drafts[i], static_cast<int>(i) + 1,
+                                 stream_of(drafter, static_cast<int>(i), static_cast<int>(n), length, u));
+    nodes.push_back(child);
+    auto& proposal = proposals[static_cast<std::size_t>(tree_.context(u))];
+    if (proposal == nullptr) proposal = &input.q[i];
+    if (*proposal != input.q[i])
+      throw bad(fmt::format("q[{}]", i), "another proposal than that of a sibling", "one proposal after one prefix");
+    if (input.p[static_cast<std::size_t>(tree_.context(child))] != input.p[i + 1])
+      throw bad(fmt::format("p[{}]", i + 1), "another target than after an equal prefix",
+                "one target after one prefix");
+  }
+  for (std::size_t context = 0; context <= n; ++context)
+    laws_.emplace_back(input.p[context], proposals[context] != nullptr ? *proposals[context]
+                                         : context > 0                 ? input.q[context - 1]
+                                                                       : input.p[context]);
+}
+
+int DraftedInput::next(int context, Token x) const {
+  for (int u = 0; u < tree_.size(); ++u)
+    if (tree_.context(u) == context)
+      if (const int child = tree_.find(u, x); child >= 0) return tree_.context(child);
+  return no_context;
+}
+
+int DraftedInput::most_at_node() const {
+  int most = 0;
+  for (int u = 0; u < tree_.size(); ++u) most = std::max(most, tree_.draw_count(u));
+  return most;
+}
+
+namespace {
+
+void say(const std::string& text, char* out, std::size_t size) {
+  if (size == 0) return;
+  const std::size_t length = std::min(size - 1, text.size());
+  std::memcpy(out, text.data(), length);
+  out[length] = '\0';
+}
+
+OwnOptions options_of(const nlohmann::json& json) {
+  OwnOptions options;
+  options.coin_bits = json.value("coin_bits", options.coin_bits);
+  options.seed = json.value("seed", options.seed);
+  options.drafter = json.value("drafter", options.drafter);
+  if (json.contains("level")) {
+    const auto name = json.at("level").get<std::string>();
+    for (const Level level : {Level::position, Level::chain, Level::tree})
+      if (to_text(level) == name) options.level = level;
+    if (!options.level) throw DoorError("level: found \"" + name + "\", wanted position, chain or tree");
+  }
+  return options;
+}
+
+void* create(const char* text, char* error, std::size_t error_size) {
+  try {
+    const nlohmann::json json = parse_json_object(text, "the options");
+    return new OwnVerifier(json.value("verifier", ""), options_of(json));
+  } catch (const std::exception& failure) {
+    say(failure.what(), error, error_size);
+    return nullptr;
+  }
+}
+
+void destroy(void* self) { delete static_cast<OwnVerifier*>(self); }
+
+template <class Values>
+std::uint32_t bits_of(const Values& values) {
+  std::uint32_t bits = 0;
+  for (const auto value : values) bits |= DP_BIT(static_cast<unsigned>(value));
+  return bits;
+}
+
+std::int32_t draft(void* self, const dp_batch* batch, dp_result* result);
+
+std::int32_t describe(void* self, dp_verifier* declared) {
+  const Declaration& own = static_cast<OwnVerifier*>(self)->declaration();
+  declared->name = own.name.c_str();
+  declared->version = own.version.c_str();
+  declared->law = own.law.c_str();
+  declared->level = static_cast<std::int32_t>(own.level);
+  declared->randomness = bits_of(own.randomness);
+  declared->fewest_drafts = own.fewest_drafts;
+  declared->most_drafts = own.most_drafts;
+  declared->tolerance = own.tolerance;
+  declared->coin_bits = own.coin_bits;
+  declared->state_size = own.state_size;
+  declared->draft = own.has("draft") ? draft : nullptr;
+  return DP_OK;
+}
+
+/// The batch without randomness, in the types of the wire.
+ServedBatch as_served(const dp_batch& batch) {
+  const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
+  const std::size_t entry = (batch.dtype == DP_FLOAT64 ? sizeof(double) : sizeof(float)) * at(batch.vocabulary);
+  const std::size_t rows = at(batch.rows), n = at(batch.longest);
+  const bool verify = batch.drafts != nullptr || batch.p != nullptr;
+  const auto bytes = [&](const void* first, std::int32_t count) {
+    return std::span(static_cast<const std::byte*>(first), first == nullptr ? 0 : rows * at(count) * entry);
+  };
+  const auto numbers = [](const std::int32_t* first, std::size_t count) {
+    return std::span(first, first == nullptr ? 0 : count);
+  };
+  return {.rows = batch.rows,
+          .vocabulary = batch.vocabulary,
+          .drafts_a_row = batch.longest,
+          .target_rows = batch.p_rows,
+          .proposal_rows = batch.q_rows,
+          .state_size = batch.state == nullptr ? 0 : batch.state_size,
+          .dtype = static_cast<Dtype>(batch.dtype),
+          .kind = static_cast<RowKind>(batch.kind),
+          .p = bytes(batch.p, batch.p_rows),
+          .q = bytes(batch.q, batch.q_rows),
+          .drafts = numbers(batch.drafts, rows * n),
+          .lengths = numbers(verify ? batch.lengths : nullptr, rows),
+          .parents = numbers(batch.parents, rows * n),
+          .state = std::span(batch.state, batch.state == nullptr ? 0 : rows * at(batch.state_size))};
+}
+
+std::vector<Token> tokens_of(OwnVerifier& verifier, const dp_batch& batch, int row, Philox::Role role,
+                             std::span<double> state) {
+  const Input input = input_of(as_served(batch), row, verifier.declaration().level);
+  const auto decide = [&](Words& words) {
+    return role == Philox::Role::draft ? verifier.draft(input.q, batch.longest, words)
+                                       : verifier.verify(input, words, state);
+  };
+  if (batch.randomness == DP_SEEDED && batch.seeds != nullptr) {
+    WordsOf words(Philox(verifier.options().seed, batch.seeds[row], role));
+    return decide(words);
+  }
+  if (batch.randomness != DP_SCRIPTED || batch.tape == nullptr || verifier.shared_noise())
+    throw RowRefused(RowStatus::unsupported, "found no tape or seeds that the verifier takes, wanted either");
+  const dp_tape& tape = *batch.tape;
+  OwnWords words([&](int bits, const char* stream) { return tape.uniform(tape.self, row, bits, stream); },
+                 verifier.options().coin_bits, role == Philox::Role::draft);
+  return decide(words);
+}
+
+std::int32_t run(void* self, const dp_batch* batch, dp_result* result, Philox::Role role) noexcept {
+  for (std::int32_t row = 0; row < batch->rows; ++row) {
+    result->counts[row] = 0;
+    try {
+      const std::size_t size = result->state == nullptr ? 0 : static_cast<std::size_t>(batch->state_size);
+      const std::span state(result->state, static_cast<std::size_t>(batch->rows) * size);
+      const std::vector<Token> tokens = tokens_of(*static_cast<OwnVerifier*>(self), *batch, row, role,
+                                                  state.subspan(static_cast<std::size_t>(row) * size, size));
+      std::copy(tokens.begin(), tokens.end(), result->tokens + std::ptrdiff_t{row} * result->stride);
+      result->counts[row] = static_cast<std::int32_t>(tokens.size());
+      result->status[row] = DP_OK;
+    } catch (const RowRefused& refused) {
+      result->status[row] = static_cast<std::int32_t>(refused.status());
+      say(refused.what(), result->message, result->message_size);
+    } catch (const std::exception& error) {
+      result->status[row] = DP_FAILED;
+      say(error.what(), result->message, result->message_size);
+    }
+  }
+  return DP_OK;
+}
+
+std::int32_t verify(void* self, const dp_batch* batch, dp_result* result) {
+  return run(self, batch, result, Philox::Role::verify);
+}
+
+std::int32_t draft(void* self, const dp_batch* batch, dp_result* result) {
+  return run(self, batch, result, Philox::Role::draft);
+}
+
+const dp_verifier& table() {
+  static const dp_verifier door = [] {
+    dp_verifier made{};
+    made.size = sizeof made;
+    made.abi = DRAFTPROOF_DOOR_ABI;
+    made.name = "draftproof";
+    made.dtypes = DP_BIT(DP_FLOAT64) | DP_BIT(DP_FLOAT32);
+    made.create = create;
+    made.destroy = destroy;
+    made.describe = describe;
+    made.verify = verify;
+    return made;
+  }();
+  return door;
+}
+
+}  // namespace
+
+const dp_verifier* own_door(std::uint32_t abi) { return abi == DRAFTPROOF_DOOR_ABI ? &table() : nullptr; }
+
+}  // namespace draftproof::adapters

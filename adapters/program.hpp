@@ -1,0 +1,95 @@
+// A program under test that can only be called: a verifier in another language, library or engine. It runs on inputs
+// that the host sends and on random numbers that the host chooses, and reports its draws.
+//
+//   input   rows of target and proposal, drafts                 Input
+//   tape    the value of each random number, in order of use    Call::tape
+//   run     emitted tokens and the draws that were made         Run
+//
+// A place of the tape is one random number. What is drawn there is known from the log of a run:
+//
+//   kind      value v in [0, 1)                          forced, v < 0
+//   coin      the uniform itself, a multiple of 2^-bits  not used
+//   pick      first cell with v * total < its prefix sum  cell -v - 1
+//   clock     exponential -log1p(-v)                     -v
+//   integer   floor(v * n)                               -v - 1
+//
+// A race of n exponentials takes n places in a row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof::adapters {
+
+enum class DrawKind : std::int32_t { coin = 1, pick = 2, clock = 3, integer = 4 };
+
+/// One random number that a run took from its tape.
+struct Draw {
+  DrawKind kind = DrawKind::coin;
+  int size = 0;                   ///< cells of a pick, n of an integer, entries of a clock's race (first clock of it)
+  int bits = 24;                  ///< of a coin: it is a multiple of 2^-bits
+  std::string stream{};           ///< name of the stream, if the program names it
+  std::vector<double> weights{};  ///< of a pick: not normalised, `size` of them
+
+  bool operator==(const Draw&) const = default;
+};
+
+enum class RowStatus : std::int32_t {
+  ok = 0,
+  bad_input = 1,    ///< the row was refused
+  unsupported = 2,  ///< the program does not serve such rows
+  failed = 3,       ///< an exception or internal error of the program
+  no_mass = 4,      ///< a draw from weights that are all zero or not finite
+  tape_short = 5,   ///< the program draws more numbers than the tape has; the log has those it took
+  crashed = 6,      ///< the process ended, or was ended, on this row; set by the host only
+};
+
+/// What the program is given for one row of a batch. Shapes by level, n drafted tokens, rows of V entries:
+///
+///   level      p        q            drafts  parents
+///   position   1        1 or n       n       -
+///   chain      n + 1    n            n       -
+///   tree       n + 1    n            n       n, -1 for a child of the root
+///
+/// Row 0 of p is the target at the root and row i + 1 the target after draft i; row i of q is the proposal that draft
+/// i was drawn from.
+struct Input {
+  std::vector<std::vector<double>> p, q;
+  std::vector<Token> drafts;
+  std::vector<int> parents{};
+  std::vector<double> state{};  ///< of a program with state: what the call before it left, zeros in a first call
+
+  int vocabulary() const { return static_cast<int>(p.front().size()); }
+  bool operator==(const Input&) const = default;
+};
+
+/// One run: the number of its input, and the tape.
+struct Call {
+  std::size_t input = 0;
+  std::vector<double> tape{};
+};
+
+struct Run {
+  RowStatus status = RowStatus::ok;
+  std::vector<Token> tokens{};  ///< emitted: accepted drafts, then one more
+  std::vector<double> state{};  ///< of a program with state, where status is ok: for the next call
+  std::vector<Draw> draws{};    ///< one for each place used, in order
+  std::string message{};        ///< of the program, where status is not ok
+  std::string overwrote{};      ///< names of the arrays of the row that the program changed in place
+};
+
+/// A program that takes scripted randomness.
+class Program {
+ public:
+  virtual ~Program() = default;
+  /// Runs all calls on `inputs`, in batches as it sees fit. runs[i] is the result of calls[i].
+  /// Throws: DoorError if the program cannot be reached any more, or breaks the protocol.
+  virtual void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) = 0;
+};
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,78 @@
+// Packs calls on inputs into the arrays of a scripted request.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/adapters/wire/message.hpp>
+#include <draftproof/adapters/wire/message_reader.hpp>
+#include <draftproof/adapters/wire/served.hpp>
+#include <draftproof/adapters/wire/shared_region.hpp>
+
+namespace draftproof::adapters {
+
+// Requests for batches of rows as messages, and the largest replies that they justify.
+
+/// What a batch is for.
+enum class WireFunction { verify, draft };
+
+/// The request; its tensors lie where the spans of `batch` do.
+Message batch_message(const ServedBatch& batch, WireFunction ask);
+
+/// Tokens of a row of the result.
+int tokens_a_row(const ServedBatch& batch, WireFunction ask);
+
+/// The largest reply: its arrays, weights of V or n + 1 cells at each place, and room for words.
+ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask);
+
+/// Rows `first` to `first + rows` of `batch`, in its own memory.
+ServedBatch slice(const ServedBatch& batch, int first, int rows);
+
+/// Throws: DoorError if a span of `batch` has another size than its shape says. `level` says whether parents are due.
+void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const std::string& place);
+
+/// Bytes of an element.
+std::size_t width(Dtype dtype);
+
+/// How rows are sent.
+struct RowForm {
+  Level level = Level::chain;
+  Dtype dtype = Dtype::float32;
+  RowKind kind = RowKind::probabilities;  ///< logits are natural logarithms; 0 becomes minus infinity
+  int state_size = 0;                     ///< numbers of a row's state
+};
+
+/// The form of rows of trials: float32 and probabilities, or the first that the program takes in their place.
+RowForm form_of_trials(const Declaration& declaration);
+
+/// Writes `row` in the form, V elements from `to` on. Rounds to the dtype, ties to even.
+void store_row(std::span<const double> row, const RowForm& form, std::byte* to);
+
+/// The law that a program reads from a row that was stored in the form: rounded, a probability again, and normalised.
+std::vector<double> stored_law(std::span<const double> row, const RowForm& form);
+
+/// A batch with its arrays. Rows are rounded to dtype, ties to even.
+struct PackedBatch {
+  ServedBatch batch{};
+  SharedRegion* region = nullptr;  ///< rows lie there if they are large, else in p and q; null: never
+  std::vector<std::byte> p, q;
+  std::vector<std::int32_t> drafts, lengths, parents;
+  std::vector<double> tape, state;
+};
+
+/// Throws: DoorError with the number of the input if it has not the rows of its level, laws of one length, or no state or
+/// one of `state_size` numbers.
+void check_input(const Input& input, std::size_t number, Level level, int state_size = 0);
+
+/// Packs `calls[i]` for all i of `chosen` into rows 0, 1, ..; their inputs are checked and have one vocabulary.
+/// An input without a state begins with zeros. A tape shorter than the longest is filled up with zeros: a program that goes beyond the end of such a tape is found
+/// by its log. Cost: a pass over the rows; one conversion for calls on the same input in sequence.
+void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std::span<const std::size_t> chosen,
+                const RowForm& form, PackedBatch& packed);
+
+/// Bytes of a row of a batch of inputs like this one, with its share of the largest reply.
+std::size_t bytes_a_row(const Input& input, int drafts_a_row, int places, const RowForm& form);
+
+}  // namespace draftproof::adapters

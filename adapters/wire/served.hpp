@@ -1,0 +1,177 @@
+// What a C++ program implements to be a door: serve.hpp calls it for each request that comes through the wire. All
+// buffers belong to the wire; spans of a request are valid during the call only.
+//
+//   b   rows of the batch       n   drafts of its longest row        V   vocabulary
+//   P   target rows of a row, 1 or n + 1        Q   proposal rows of a row, 1 or n
+//   S   numbers of a row's state, 0 without
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/adapters/declaration.hpp>
+#include <draftproof/adapters/program.hpp>
+
+namespace draftproof::adapters {
+
+/// A request to verify, or to draft (p, drafts, lengths and parents are empty then, and n is the number wanted).
+struct ServedBatch {
+  int rows = 0;           ///< b
+  int vocabulary = 0;     ///< V
+  int drafts_a_row = 0;   ///< n
+  int target_rows = 0;    ///< P
+  int proposal_rows = 0;  ///< Q
+  int places = 0;         ///< of the tape of each row
+  int state_size = 0;     ///< S
+  Dtype dtype = Dtype::float32;
+  RowKind kind = RowKind::probabilities;
+  Randomness randomness = Randomness::scripted;
+  bool mapped = false;                      ///< p and q are mapped for reading: a write there ends the process
+  std::span<const std::byte> p{};           ///< [b, P, V] of dtype, aligned to it; rows beyond a length are zero
+  std::span<const std::byte> q{};           ///< [b, Q, V]
+  std::span<const std::int32_t> drafts{};   ///< [b, n], padded with -1
+  std::span<const std::int32_t> lengths{};  ///< [b], 0 .. n
+  std::span<const std::int32_t> parents{};  ///< [b, n] for trees, else empty
+  std::span<const double> tape{};           ///< [b, places] if scripted, else empty
+  std::span<const std::int64_t> seeds{};    ///< [b] if seeded, else empty
+  std::span<const double> state{};          ///< [b, S], zeros in a first call
+
+  /// Row `i` of the target, or of the proposal, of batch row `row`: V values. T has the size of dtype.
+  template <class T>
+  std::span<const T> target(int row, int i) const {
+    return values<T>(p, row, i, target_rows);
+  }
+  template <class T>
+  std::span<const T> proposal(int row, int i) const {
+    return values<T>(q, row, i, proposal_rows);
+  }
+  /// The state that `row` begins with.
+  std::span<const double> state_of(int row) const { return state.subspan(at(row) * at(state_size), at(state_size)); }
+  /// The tape of `row`.
+  std::span<const double> tape_of(int row) const { return tape.subspan(at(row) * at(places), at(places)); }
+
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  template <class T>
+  std::span<const T> values(std::span<const std::byte> bytes, int row, int i, int rows_of_it) const {
+    const std::size_t first = (at(row) * at(rows_of_it) + at(i)) * at(vocabulary);
+    return {reinterpret_cast<const T*>(bytes.data()) + first, at(vocabulary)};
+  }
+};
+
+/// The draws of a batch, row after row. Calls for one row come before those for the next, each row ends with end_row().
+class ServedLog {
+ public:
+  /// Index of the stream called `name`, for the calls below; -1 is a draw without one.
+  int stream(std::string_view name) {
+    for (std::size_t i = 0; i < streams_.size(); ++i)
+      if (streams_[i] == name) return static_cast<int>(i);
+    streams_.emplace_back(name);
+    return static_cast<int>(streams_.size()) - 1;
+  }
+  void coin(int bits, int stream = -1) { add(DrawKind::coin, 0, bits, stream); }
+  void pick(std::span<const double> weights, int stream = -1) {
+    add(DrawKind::pick, static_cast<int>(weights.size()), 0, stream);
+    weights_.insert(weights_.end(), weights.begin(), weights.end());
+  }
+  void clock(int entries, int stream = -1) { add(DrawKind::clock, entries, 0, stream); }
+  void integer(int n, int stream = -1) { add(DrawKind::integer, n, 0, stream); }
+  void end_row() {
+    counts_.push_back(open_);
+    open_ = 0;
+  }
+  /// Appends rows of another log, `streams` of which are the names of the indices in `draws`.
+  void append(std::span<const std::int32_t> counts, std::span<const std::int32_t> draws,
+              std::span<const double> weights, std::span<const std::string> streams) {
+    std::vector<std::int32_t> index;
+    for (const std::string& name : streams) index.push_back(stream(name));
+    counts_.insert(counts_.end(), counts.begin(), counts.end());
+    weights_.insert(weights_.end(), weights.begin(), weights.end());
+    const std::size_t first = draws_.size();
+    draws_.insert(draws_.end(), draws.begin(), draws.end());
+    for (std::size_t i = first + 3; i < draws_.size(); i += 4)
+      if (draws_[i] >= 0) draws_[i] = index[static_cast<std::size_t>(draws_[i])];
+  }
+  void clear() {
+    counts_.clear();
+    draws_.clear();
+    weights_.clear();
+    open_ = 0;
+  }
+
+  std::span<const std::int32_t> counts() const { return counts_; }  ///< one for each ended row
+  std::span<const std::int32_t> draws() const { return draws_; }    ///< kind, size, bits, stream of each draw
+  std::span<const double> weights() const { return weights_; }      ///< of all picks
+  const std::vector<std::string>& streams() const { return streams_; }
+
+ private:
+  void add(DrawKind kind, int size, int bits, int stream) {
+    const std::int32_t four[4] = {static_cast<std::int32_t>(kind), size, bits, stream};
+    draws_.insert(draws_.end(), four, four + 4);
+    ++open_;
+  }
+
+  std::vector<std::int32_t> counts_, draws_;
+  std::vector<double> weights_;
+  std::vector<std::string> streams_;
+  std::int32_t open_ = 0;
+};
+
+/// The answer to a ServedBatch. The wire sizes and clears it before the call.
+struct ServedResult {
+  int tokens_a_row = 0;                    ///< n + 1 for verify, n for draft
+  std::vector<std::int32_t> tokens{};      ///< [b, tokens_a_row], filled with -1
+  std::vector<std::int32_t> counts{};      ///< [b], 0: tokens emitted
+  std::vector<std::int32_t> status{};      ///< [b], 0: a RowStatus other than crashed
+  int state_size = 0;                      ///< S for verify, 0 for draft
+  std::vector<double> state{};             ///< [b, S], zeros: what the row gives to its next call
+  std::map<int, std::string> messages{};   ///< by row, where status is not ok
+  std::map<int, std::string> overwrote{};  ///< by row: names of its arrays that the program changed in place
+  ServedLog log{};                         ///< of scripted runs: end_row() once for each row
+
+  /// The tokens of `row`, to be written.
+  std::span<std::int32_t> tokens_of(int row) {
+    const auto width = static_cast<std::size_t>(tokens_a_row);
+    return std::span(tokens).subspan(static_cast<std::size_t>(row) * width, width);
+  }
+  /// The state after `row`, to be written.
+  std::span<double> state_of(int row) {
+    const auto size = static_cast<std::size_t>(state_size);
+    return std::span(state).subspan(static_cast<std::size_t>(row) * size, size);
+  }
+  void set(int row, RowStatus to, std::string message = {}) {
+    status[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(to);
+    if (!message.empty()) messages[row] = std::move(message);
+  }
+};
+
+/// A request to generate: two Markov tables stand for the models. The text starts after token 0.
+struct ServedModels {
+  int vocabulary = 0;
+  int length = 0;  ///< tokens wanted
+  int drafts = 0;
+  std::int64_t seed = 0;
+  std::span<const double> target{}, proposal{};  ///< [V, V]: row t is the law after token t
+};
+
+class Served {
+ public:
+  virtual ~Served() = default;
+  virtual const Declaration& declaration() const = 0;
+  /// An exception derived from std::exception refuses the whole batch with its text.
+  virtual void verify(const ServedBatch& batch, ServedResult& result) = 0;
+  /// Draws `batch.drafts_a_row` drafts for each row from its single proposal row.
+  virtual void draft(const ServedBatch&, ServedResult&) { throw std::logic_error("this door does not draft"); }
+  /// `models.length` tokens.
+  virtual std::vector<std::int32_t> generate(const ServedModels&) {
+    throw std::logic_error("this door does not generate");
+  }
+};
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,207 @@
+#include <draftproof/adapters/wire/wire_program.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace draftproof::adapters {
+namespace {
+
+constexpr std::size_t first_rows = 64;
+
+template <class T>
+T chosen_from(const std::optional<T>& wanted, const std::vector<T>& declared, std::string_view what) {
+  if (!wanted) return declared.front();
+  if (std::find(declared.begin(), declared.end(), *wanted) != declared.end()) return *wanted;
+  std::string all;
+  for (const T each : declared) all += (all.empty() ? "" : ", ") + std::string(to_text(each));
+  throw DoorError(fmt::format("{}: found {} wanted, but the program declares {}", what, to_text(*wanted), all));
+}
+
+/// Calls with equal keys can be in one batch.
+std::tuple<int, int, bool> batch_key(const Input& input, const Declaration& declaration) {
+  const bool single = declaration.level == Level::position && input.q.size() == 1;
+  return {input.vocabulary(), declaration.ragged ? 0 : static_cast<int>(input.drafts.size()), single};
+}
+
+std::string beyond_limits(const Input& input, const Declaration& declaration) {
+  const auto beyond = [](std::string_view what, std::size_t found, int most) {
+    return most > 0 && found > static_cast<std::size_t>(most)
+               ? fmt::format("{}: found {}, the program declares at most {}", what, found, most)
+               : std::string();
+  };
+  const std::string drafts = beyond("drafts", input.drafts.size(), declaration.most_drafts);
+  return drafts.empty() ? beyond("vocabulary", input.p.front().size(), declaration.most_vocabulary) : drafts;
+}
+
+/// Takes the runs of `chosen` from a result, row after row.
+void unpack_runs(const ServedResult& result, std::span<const Call> calls, std::span<const std::size_t> chosen,
+                 std::span<Run> runs) {
+  const auto counts = result.log.counts(), draws = result.log.draws();
+  const auto weights = result.log.weights();
+  const auto& streams = result.log.streams();
+  std::size_t draw = 0, weight = 0;
+  for (std::size_t row = 0; row < chosen.size(); ++row) {
+    Run& run = runs[chosen[row]];
+    run.status = static_cast<RowStatus>(result.status[row]);
+    const auto first = result.tokens.begin() + static_cast<std::ptrdiff_t>(row) * result.tokens_a_row;
+    run.tokens.assign(first, first + result.counts[row]);
+    const auto size = static_cast<std::ptrdiff_t>(result.state_size);
+    const auto state = result.state.begin() + static_cast<std::ptrdiff_t>(row) * size;
+    run.state.assign(state, run.status == RowStatus::ok ? state + size : state);
+    run.message.clear();
+    if (const auto message = result.messages.find(static_cast<int>(row)); message != result.messages.end())
+      run.message = message->second;
+    run.overwrote.clear();
+    if (const auto names = result.overwrote.find(static_cast<int>(row)); names != result.overwrote.end())
+      run.overwrote = names->second;
+    const std::size_t places = calls[chosen[row]].tape.size(), used = static_cast<std::size_t>(counts[row]);
+    run.draws.resize(std::min(used, places));
+    for (std::size_t i = 0; i < used; ++i, draw += 4) {
+      const auto kind = static_cast<DrawKind>(draws[draw]);
+      const std::size_t cells = kind == DrawKind::pick ? static_cast<std::size_t>(draws[draw + 1]) : 0;
+      if (i < places) {
+        Draw& to = run.draws[i];
+        to.kind = kind;
+        to.size = draws[draw + 1];
+        to.bits = draws[draw + 2];
+        to.stream = draws[draw + 3] < 0 ? std::string() : streams[static_cast<std::size_t>(draws[draw + 3])];
+        to.weights.assign(weights.begin() + static_cast<std::ptrdiff_t>(weight),
+                          weights.begin() + static_cast<std::ptrdiff_t>(weight + cells));
+      }
+      weight += cells;
+    }
+    if (used > places) {  // zeros after the tape were used
+      run.status = RowStatus::tape_short;
+      run.tokens.clear();
+      run.state.clear();
+      run.message.clear();
+    }
+  }
+}
+
+}  // namespace
+
+WireProgram::WireProgram(const Address& address, WireOptions options)
+    : options_(std::move(options)),
+      dialogue_(address, {options_.hello_limit, options_.dump_folder, options_.child}, options_.batch_limit,
+                options_.shared_memory),
+      form_{.level = declaration().level,
+            .dtype = chosen_from(options_.dtype, declaration().dtypes, address.name() + ": dtypes"),
+            .kind = chosen_from(options_.kind, declaration().rows, address.name() + ": rows"),
+            .state_size = declaration().state_size},
+      rows_at_once_(std::min(first_rows, static_cast<std::size_t>(declaration().most_rows))) {}
+
+void WireProgram::require(std::string_view function) const {
+  if (!declaration().has(function))
+    throw DoorError(fmt::format("{}: found no function {} in its declaration", declaration().name, function));
+}
+
+std::size_t WireProgram::next_batch(std::span<const Input> inputs, std::span<const Call> calls,
+                                    std::span<const std::size_t> order) const {
+  const Input& one = inputs[calls[order[0]].input];
+  const auto key = batch_key(one, declaration());
+  int drafts = 0, places = 0;
+  std::size_t rows = 0;
+  for (; rows < std::min(order.size(), rows_at_once_); ++rows) {
+    const Call& call = calls[order[rows]];
+    const Input& input = inputs[call.input];
+    if (batch_key(input, declaration()) != key) break;
+    drafts = std::max(drafts, static_cast<int>(input.drafts.size()));
+    places = std::max(places, static_cast<int>(call.tape.size()));
+    if (rows > 0 && (rows + 1) * bytes_a_row(one, drafts, places, form_) > options_.most_bytes) break;
+  }
+  return rows;
+}
+
+void WireProgram::keep_pace(std::size_t rows, double seconds) {
+  constexpr double fast = 0.1, slow = 2;
+  const auto most = static_cast<std::size_t>(declaration().most_rows);
+  if (rows == rows_at_once_ && seconds < fast) rows_at_once_ = std::min(most, 2 * rows_at_once_);
+  if (seconds > slow) rows_at_once_ = std::max<std::size_t>(1, rows_at_once_ / 2);
+}
+
+void WireProgram::run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) {
+  require("verify");
+  if (!declaration().can(Randomness::scripted))
+    throw DoorError(declaration().name + ": found no scripted randomness in its declaration");
+  std::vector<std::string> refused(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    check_input(inputs[i], i, form_.level, form_.state_size);
+    refused[i] = beyond_limits(inputs[i], declaration());
+  }
+  std::vector<std::size_t> order;
+  order.reserve(calls.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (refused[calls[i].input].empty())
+      order.push_back(i);
+    else
+      runs[i] = {.status = RowStatus::unsupported, .message = refused[calls[i].input]};
+  }
+  const auto key = [&](std::size_t i) { return batch_key(inputs[calls[i].input], declaration()); };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  for (std::span<const std::size_t> left = order; !left.empty();) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto chosen = left.first(next_batch(inputs, calls, left));
+    packed_.region = dialogue_.region();
+    pack_calls(inputs, calls, chosen, form_, packed_);
+    dialogue_.answer(packed_.batch, WireFunction::verify, result_);
+    unpack_runs(result_, calls, chosen, runs);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    keep_pace(chosen.size(), time.count());
+    left = left.subspan(chosen.size());
+  }
+}
+
+void WireProgram::ask_in_parts(const ServedBatch& batch, WireFunction ask, ServedResult& result) {
+  require(ask == WireFunction::verify ? "verify" : "draft");
+  check_shapes(batch, ask, form_.level, declaration().name);
+  if (!declaration().can(batch.randomness))
+    throw DoorError(
+        fmt::format("{}: found no {} randomness in its declaration", declaration().name, to_text(batch.randomness)));
+  const int most = declaration().most_rows;
+  if (batch.rows <= most) return dialogue_.answer(batch, ask, result);
+  size_result(batch, ask, result);
+  for (int first = 0; first < batch.rows; first += most) {
+    const ServedBatch part = slice(batch, first, std::min(most, batch.rows - first));
+    dialogue_.answer(part, ask, result_);
+    const auto at = [first](auto& list, int a_row) {
+      return list.begin() + static_cast<std::ptrdiff_t>(first) * a_row;
+    };
+    std::copy(result_.tokens.begin(), result_.tokens.end(), at(result.tokens, result.tokens_a_row));
+    std::copy(result_.counts.begin(), result_.counts.end(), at(result.counts, 1));
+    std::copy(result_.status.begin(), result_.status.end(), at(result.status, 1));
+    std::copy(result_.state.begin(), result_.state.end(), at(result.state, result.state_size));
+    for (const auto& [row, text] : result_.messages) result.messages[first + row] = text;
+    for (const auto& [row, names] : result_.overwrote) result.overwrote[first + row] = names;
+    const ServedLog& log = result_.log;
+    result.log.append(log.counts(), log.draws(), log.weights(), log.streams());
+  }
+}
+
+std::vector<Token> WireProgram::generate(const ServedModels& models) {
+  require("generate");
+  const auto v = static_cast<std::uint64_t>(models.vocabulary);
+  if (models.target.size() != v * v || models.proposal.size() != v * v || models.length < 1)
+    throw DoorError(fmt::format("generate: found tables of {} and {} entries and length {}, wanted {} and at least 1",
+                                models.target.size(), models.proposal.size(), models.length, v * v));
+  Message request{
+      .fields = {{"type", "generate"}, {"length", models.length}, {"seed", models.seed}, {"drafts", models.drafts}}};
+  request.tensors = {tensor_of("target", {v, v}, models.target), tensor_of("proposal", {v, v}, models.proposal)};
+  constexpr std::uint64_t words = std::uint64_t{1} << 20, number = 4, characters = 12;
+  const auto length = static_cast<std::uint64_t>(models.length);
+  const Message reply = dialogue_.ask(request, {words + number * length, words + characters * length});
+  const Tensor* tokens = reply.find("tokens");
+  if (!tokens || tokens->dtype != DType::I32 || tokens->shape != std::vector<std::uint64_t>{1, length})
+    throw DoorError(fmt::format("result: tokens: found {}, wanted i32 [1, {}]", array_text(tokens), length));
+  const auto text = tokens->as<Token>();
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] < 0 || text[i] >= models.vocabulary)
+      throw DoorError(
+          fmt::format("result: tokens: entry {}: found {}, wanted 0 .. {}", i, text[i], models.vocabulary - 1));
+  return {text.begin(), text.end()};
+}
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,252 @@
+// Compares estimators of the emitted law and of acceptance by the variance that each saves against counting:
+// conditional laws given the drafts, control variates, stratified and scrambled Sobol drafts. Then it compares the
+// acceptance of `simulate --estimate` with closed forms.
+//
+//   groups       sum of variances over 32 groups of tokens along p / q, of the plain histogram over the estimator's
+//   tokens       the same of sum Var / p over tokens
+//   acceptance   the same of the acceptance
+//
+// The first table is of recursive rejection of i.i.d. drafts. Claimed: estimates agree with the target and with
+// closed forms within ten standard errors, conditional laws are no noisier than counts, Sobol drafts no noisier than
+// independent ones, and on the standard pair acceptance is within 1e-4 with 2^16 tuples.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <ctime>
+#include <optional>
+
+#include <draftproof/bench/studies/positions.hpp>
+#include <draftproof/bench/studies/refusal_groups.hpp>
+#include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/properties/estimation/acceptance_estimate.hpp>
+#include <draftproof/properties/estimation/quasi_random_drafts.hpp>
+#include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/properties/simulation/simulation.hpp>
+
+namespace draftproof::studies {
+
+struct AcceptanceEstimators {
+  static constexpr std::string_view name = "acceptance_estimators";
+  static constexpr std::string_view about = "noise of acceptance: conditional laws, control variates, Sobol drafts";
+  static constexpr std::string_view source = "derived here, docs/statistics.md";
+
+  static constexpr int numbers[] = {1, 2, 4};
+  static constexpr int replicates = 128;
+  static constexpr std::uint64_t tuples = std::uint64_t{1} << 13;  ///< per replicate
+
+  struct Estimator {
+    std::string_view name;
+    PointSet points;
+    bool controls;
+  };
+  static constexpr Estimator estimators[] = {{"conditional law", PointSet::random, false},
+                                             {"+ control variates", PointSet::random, true},
+                                             {"+ first draft stratified", PointSet::stratified, false},
+                                             {"+ Sobol", PointSet::sobol, false},
+                                             {"+ Sobol, control variates", PointSet::sobol, true}};
+
+  /// Effort: tuples per replicate of the first table.
+  static StudyResult run(const StudyOptions& options) {
+    StudyResult result;
+    result.document.data = {{"schema", "draftproof.study.acceptance_estimators/1"}, {"seed", options.seed}};
+    Checks checks;
+    for (const Source& from : open_sources(options, {standard_source(32'000, 1)})) {
+      const RowPair pair = from.pair(0);
+      const RatioTable table(pair.target, pair.proposals);
+      nlohmann::ordered_json entry{{"source", from.name()}, {"about", from.describe()}};
+      result.complete = variances(options, from, table, checks, entry, result.document) &&
+                        schemes(options, from, table, checks, entry, result.document);
+      if (!result.complete) break;
+      result.document.data["sources"].push_back(std::move(entry));
+    }
+    checks.report(result, "averages agree with the target and closed forms; less noise than counting");
+    return result;
+  }
+
+ private:
+  static EstimateOptions with(const StudyOptions& options, std::uint64_t total, int count) {
+    return {
+        .tuples = total, .replicates = count, .seed = options.seed, .threads = options.threads, .stop = options.stop};
+  }
+
+  /// Six relative standard deviations, sqrt(2 / 127) each, of a variance estimated from 128 replicates.
+  static constexpr double variance_noise = 0.75;
+
+  /// The spread of replicates does not show an event that none of the n tuples shows: an event of probability 37 / n
+  /// stays unseen once in e^37 = 1e16 times.
+  static constexpr double unseen = 37;
+
+  struct Noise {
+    double groups, tokens, acceptance;  ///< ratios
+  };
+
+  /// Returns nothing after a stop. Outcomes: 32 groups, sum C^2 / p, acceptance.
+  static std::optional<Noise> noise(const StudyOptions& options, const Estimator& estimator, const RatioTable& table,
+                                    int drafts, Checks& checks) {
+    const RefusalGroups law(table, drafts);
+    const DraftPoints points(*registry().drafter("iid"), table, drafts);
+    const TupleControls controls(points);
+    const std::uint64_t each = options.effort > 0 ? options.effort : tuples;
+    EstimateOptions how = with(options, each * replicates, replicates);
+    how.points = estimator.points;
+    how.controls = estimator.controls;
+    constexpr std::size_t square = default_groups, accepted = square + 1;
+    const auto means = replicated_means(points, controls, accepted + 1, how, [&law] {
+      return [&law](const TupleStream& stream, std::span<double> out) {
+        out[accepted] = law.groups(stream.tuple(), out);
+        out[square] = law.square(stream.tuple());
+      };
+    });
+    if (means.empty()) return std::nullopt;
+    const auto used = static_cast<double>(TupleStream(points, how, 0).size() * replicates);
+    const auto variance = [&](const ReplicatedMean& mean) {
+      return mean.standard_error * mean.standard_error * used;
+    };
+    const auto what = [&] { return fmt::format("{}, K = {}", estimator.name, drafts); };
+    const auto near = [&](const ReplicatedMean& mean, double exact) {
+      // t with 127 degrees of freedom exceeds ten less often than once in 1e16.
+      checks.at_most(std::abs(mean.mean - exact), 10 * mean.standard_error, unseen / used, what);
+    };
+    const std::vector<double> target = folded(law.group(), law.target());
+    double plain = 0, estimated = 0;
+    for (std::size_t g = 0; g < target.size(); ++g) {
+      plain += target[g] * (1 - target[g]);
+      estimated += variance(means[g]);
+      near(means[g], target[g]);
+    }
+    near(means[accepted], law.acceptance());
+    const double tokens =
+        static_cast<double>(std::count_if(law.target().begin(), law.target().end(), [](double p) { return p > 0; }));
+    // If the controls explain all variance, only rounding is left.
+    const double rounding = 0x1p-90;
+    const Noise out{plain / std::max(estimated, rounding), (tokens - 1) / (means[square].mean - 1),
+                    law.acceptance() * (1 - law.acceptance()) / std::max(variance(means[accepted]), rounding)};
+    checks.at_most(1, out.groups, variance_noise, what);
+    checks.at_most(1, out.tokens, 10 * means[square].standard_error / (means[square].mean - 1), what);
+    return out;
+  }
+
+  static std::string shown(double ratio) {
+    // Sums of doubles agree to all but a few digits; the ratio is not meaningful.
+    if (ratio > 1e12) return "exact";
+    if (ratio < 100) return fmt::format("{:.1f}", ratio);
+    // Two digits: an estimated variance has no more.
+    const double unit = std::pow(10, std::floor(std::log10(ratio)) - 1);
+    return grouped(static_cast<std::uint64_t>(std::llround(std::round(ratio / unit) * unit)));
+  }
+
+  static bool variances(const StudyOptions& options, const Source& from, const RatioTable& table, Checks& checks,
+                        nlohmann::ordered_json& entry, Document& document) {
+    Records records{{.title = fmt::format("{}: variance of counting over that of the estimator", from.name()),
+                     .before = {fmt::format("  recursive_rejection, V = {}, {} replicates of {} tuples",
+                                            grouped(from.vocabulary()), replicates,
+                                            grouped(std::bit_floor(options.effort > 0 ? options.effort : tuples)))}}};
+    std::uint64_t done = 0;
+    std::vector<double> independent;
+    for (const Estimator& estimator : estimators) {
+      const bool plain = estimator.points == PointSet::random && !estimator.controls;
+      const auto row = [&](std::string_view of) {
+        return std::vector<Field>{note("estimator", estimator.name), note("of", of)};
+      };
+      auto groups = row("groups"), tokens = row("tokens"), acceptance = row("acceptance");
+      for (std::size_t n = 0; n < std::size(numbers); ++n) {
+        const auto found = noise(options, estimator, table, numbers[n], checks);
+        if (!found) return false;
+        entry["variances"].push_back({{"estimator", estimator.name},
+                                      {"drafts", numbers[n]},
+                                      {"groups", found->groups},
+                                      {"tokens", found->tokens},
+                                      {"acceptance", found->acceptance}});
+        options.tell(++done, std::size(estimators) * std::size(numbers) + 1);
+        if (plain) independent.push_back(found->groups);
+        if (estimator.points == PointSet::sobol)
+          checks.at_most(independent[n], found->groups, variance_noise * found->groups,
+                         [] { return "Sobol drafts"; });
+        const auto title = fmt::format("K = {}", numbers[n]);
+        groups.push_back(cell(title, shown(found->groups)));
+        tokens.push_back(cell(title, shown(found->tokens)));
+        acceptance.push_back(cell(title, shown(found->acceptance)));
+      }
+      records.add(groups);
+      if (plain) records.add(tokens);
+      records.add(acceptance);
+    }
+    document.sections.push_back(std::move(records.section));
+    return true;
+  }
+
+  static double exact_acceptance(const AnyVerifier& verifier, const RatioTable& table, int drafts) {
+    const JointLaw* const law = known_joint_laws().of(verifier.info().name, "iid");
+    if (!law) return iid_optimum(table, drafts).acceptance;
+    const JointRows rows = law->rows(table, drafts);
+    NeumaierSum sum;
+    for (std::size_t k = 0; k + 1 < rows.size(); ++k)
+      for (const double mass : rows[k]) sum.add(mass);
+    return sum.value();
+  }
+
+  static bool schemes(const StudyOptions& options, const Source& from, const RatioTable& table, Checks& checks,
+                      nlohmann::ordered_json& entry, Document& document) {
+    constexpr int drafts = 4;
+    const EstimateOptions how = with(options, std::uint64_t{1} << 16, 16);
+    Records records{
+        {.title = fmt::format("{}: acceptance of 4 i.i.d. drafts from 2^16 tuples", from.name()),
+         .before = {
+             "  16 scramblings; the error is the standard error over them, variance that of counting over it"}}};
+    for (const char* scheme : {"recursive_rejection", "k_seq", "naive_tree", "sample_and_match", "ladder"}) {
+      const AnyVerifier& verifier = *registry().verifier(scheme);
+      const AnyDrafter& iid = *registry().drafter("iid");
+      const double exact = exact_acceptance(verifier, table, drafts);
+      const std::clock_t start = std::clock();
+      const auto found = estimate_acceptance(verifier, iid, table, drafts, how);
+      if (!found) return false;
+      const double seconds = since(start) / static_cast<double>(found->tuples);
+      const ReplicatedMean& flag = found->flag;
+      // t with 15 degrees of freedom exceeds ten about 5 times in 1e8.
+      const double off = std::abs(flag.mean - exact);
+      checks.at_most(off, 10 * flag.standard_error, unseen / static_cast<double>(found->tuples),
+                     [&] { return scheme; });
+      if (options.sources.empty()) checks.at_most(off, 1e-4, 0, [&] { return scheme; });
+      const double ratio =
+          exact * (1 - exact) / (flag.standard_error * flag.standard_error * static_cast<double>(found->tuples));
+      std::vector<Field> row{word("scheme", "scheme", scheme),
+                             number("exact", "exact", exact, "{:.7f}"),
+                             number("estimate", "flag", flag.mean, "{:.7f}"),
+                             datum("membership", found->membership.mean),
+                             number("off by", "", flag.mean - exact, "{:+.1e}"),
+                             number("error", "standard_error", flag.standard_error, "{:.1e}"),
+                             cell("variance", shown(ratio)),
+                             datum("variance_ratio", ratio)};
+      if (options.timings) {
+        const double counting = seconds_of_counting(options, verifier, iid, table, drafts);
+        for (const Field& field :
+             {number("us a tuple", "", 1e6 * seconds, "{:.2f}"), number("counting", "", 1e6 * counting, "{:.2f}"),
+              cell("equal time", shown(ratio * counting / seconds)), datum("seconds_a_tuple", seconds),
+              datum("seconds_a_trial", counting)})
+          row.push_back(field);
+      }
+      records.add(row);
+    }
+    if (options.timings)
+      records.section.after.push_back(
+          "  equal time: variance of counting over that of the estimator after the same processor time");
+    records.write(document, entry, "schemes");
+    return true;
+  }
+
+  /// Processor time of all threads, in seconds.
+  static double since(std::clock_t start) { return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC; }
+  static double seconds_of_counting(const StudyOptions& options, const AnyVerifier& verifier,
+                                    const AnyDrafter& drafter, const RatioTable& table, int drafts) {
+    constexpr std::uint64_t trials = 1'000'000;
+    const std::clock_t start = std::clock();
+    simulate(Simulation{verifier, drafter, drafts, options.seed}, table,
+             {.trials = trials, .threads = options.threads});
+    return since(start) / trials;
+  }
+};
+
+}  // namespace draftproof::studies

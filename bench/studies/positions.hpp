@@ -1,0 +1,127 @@
+// The positions of a study: opens the sources of its options and distributes their positions over threads. Each
+// result is stored by position, so sums over results do not depend on the threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <draftproof/bench/studies/records.hpp>
+#include <draftproof/captures/source.hpp>
+#include <draftproof/cli/report/text.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/sim/trials/run_trials.hpp>
+
+namespace draftproof {
+
+inline int threads_of(const StudyOptions& options) {
+  return options.threads > 0 ? options.threads : default_threads();
+}
+
+/// Opens the sources of the options, or the study's own if there are none.
+inline std::vector<Source> open_sources(const StudyOptions& options, const std::vector<std::string>& by_default) {
+  registry();  // families are registered with everything else
+  std::vector<Source> sources;
+  for (const std::string& spec : options.sources.empty() ? by_default : options.sources)
+    sources.push_back(Source::open(spec, {.seed = options.seed}));
+  return sources;
+}
+
+/// Number of positions of a source that a study of at most `most` takes; 0: all.
+inline std::size_t positions_taken(const Source& source, std::uint64_t most) {
+  return most == 0 ? source.positions() : std::min<std::size_t>(source.positions(), most);
+}
+
+/// Calls work(i) for every i < count on the threads of the options. Returns 1 for each i that finished before a stop.
+/// Throws: the exception of the least such i, independently of the threads.
+template <class Work>
+std::vector<char> for_each_position(const StudyOptions& options, std::size_t count, Work&& work) {
+  std::vector<char> done(count, 0);
+  std::vector<std::exception_ptr> failures(count);
+#pragma omp parallel for schedule(dynamic) num_threads(threads_of(options))
+  for (std::size_t i = 0; i < count; ++i) {
+    if (options.stopped()) continue;
+    try {
+      work(i);
+      done[i] = !options.stopped();
+    } catch (...) {
+      failures[i] = std::current_exception();
+    }
+  }
+  for (const auto& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  return done;
+}
+
+/// Progress of all threads together.
+class Meter {
+ public:
+  Meter(const StudyOptions& options, std::uint64_t total) : options_{options}, total_{total} {}
+
+  void add(std::uint64_t units) {
+#pragma omp critical(study_meter)
+    {
+      done_ += units;
+      options_.tell(done_, total_);
+    }
+  }
+
+ private:
+  const StudyOptions& options_;
+  std::uint64_t total_, done_ = 0;
+};
+
+/// measure(i) for every i < count that finished before a stop, in order. Each adds one to the meter.
+template <class Measure>
+auto finished_positions(const StudyOptions& options, std::size_t count, Meter& meter, Measure&& measure) {
+  std::vector<std::invoke_result_t<Measure&, std::size_t>> at(count), finished;
+  const auto done = for_each_position(options, count, [&](std::size_t i) {
+    at[i] = measure(i);
+    meter.add(1);
+  });
+  for (std::size_t i = 0; i < count; ++i)
+    if (done[i]) finished.push_back(std::move(at[i]));
+  return finished;
+}
+
+/// Calls measure(source, i) at the first `most` positions of every source, then report(source, what it returned for
+/// the positions that finished before a stop).
+template <class Measure, class Report>
+void study_positions(const StudyOptions& options, const std::vector<std::string>& by_default, std::uint64_t most,
+                     StudyResult& result, Measure&& measure, Report&& report) {
+  const std::vector<Source> sources = open_sources(options, by_default);
+  std::uint64_t total = 0;
+  for (const Source& source : sources) total += positions_taken(source, most);
+  Meter meter(options, total);
+  for (const Source& from : sources) {
+    const std::size_t count = positions_taken(from, most);
+    const auto at = finished_positions(options, count, meter, [&](std::size_t i) { return measure(from, i); });
+    result.complete = result.complete && at.size() == count;
+    if (!at.empty()) report(from, at);
+  }
+}
+
+/// Mean over what was measured at each position.
+template <class At, class Value>
+double mean_over(const std::vector<At>& at, Value&& value) {
+  double sum = 0;
+  for (const At& one : at) sum += static_cast<double>(value(one));
+  return sum / static_cast<double>(at.size());
+}
+
+/// "  V = 32,000, 8 positions" and what follows.
+inline std::string size_line(const Source& from, std::size_t positions, std::string_view rest = "") {
+  return fmt::format("  V = {}, {}{}", grouped(from.vocabulary()), counted(positions, "position"), rest);
+}
+
+/// The entry of a source in the data.
+inline nlohmann::ordered_json entry_of(const Source& from, std::size_t positions) {
+  return {{"source", from.name()}, {"about", from.describe()}, {"positions", positions}};
+}
+
+}  // namespace draftproof

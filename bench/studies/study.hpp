@@ -1,0 +1,75 @@
+// Studies: published figures and claims computed again, found by the build in bench/studies/figures/ and run by
+// `draftproof reproduce NAME`.
+//
+// A study is a struct with `name`, `about` (what is computed), `source` (who published it) and
+// `static StudyResult run(const StudyOptions&)`. Its document prints as a table and writes as JSON like any other. A
+// study whose work is in blocks (properties/blocks) has `static constexpr bool divided = true`.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/cli/report/document.hpp>
+
+namespace draftproof {
+
+class Checkpoint;
+
+struct StudyOptions {
+  std::vector<std::string> sources{};  ///< captures or families to study; empty: what the study takes by itself
+  std::uint64_t effort = 0;            ///< instances, tuples or whatever the study counts; 0: its own default
+  std::uint64_t seed = 1;
+  int threads = 0;                          ///< 0: all processors
+  bool timings = false;                     ///< times in the data, which then differs from run to run
+  const std::atomic<bool>* stop = nullptr;  ///< set from outside: return what is known so far
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
+  Checkpoint* checkpoint = nullptr;  ///< of the blocks of a divided study
+
+  bool stopped() const { return stop && stop->load(std::memory_order_relaxed); }
+  void tell(std::uint64_t done, std::uint64_t total) const {
+    if (progress) progress(done, total);
+  }
+};
+
+struct StudyResult {
+  Document document;
+  bool held = true;      ///< every claim the study checks came out as claimed
+  bool complete = true;  ///< false after a stop
+
+  bool expect(bool claim) {
+    held = held && claim;
+    return claim;
+  }
+  /// Whether the study was stopped; the result is then not complete.
+  bool stopped(const StudyOptions& options) {
+    complete = complete && !options.stopped();
+    return options.stopped();
+  }
+};
+
+struct Study {
+  std::string_view name;
+  std::string_view about;
+  std::string_view source;
+  StudyResult (*run)(const StudyOptions&);
+  bool divided = false;  ///< whether its work is in blocks
+};
+
+/// All studies found, by name.
+inline std::vector<Study>& found_studies() {
+  static std::vector<Study> all;
+  return all;
+}
+
+template <class S>
+void register_study() {
+  Study study{S::name, S::about, S::source, &S::run};
+  if constexpr (requires { S::divided; }) study.divided = S::divided;
+  found_studies().push_back(study);
+}
+
+}  // namespace draftproof

@@ -1,0 +1,66 @@
+// Pairs of laws on which sequential schemes fall furthest below the optimum, as far as is known: two families of two
+// tokens with closed forms, p = (1 - q^K, q^K) against (1 - q, q), and a search over all pairs for worse. On the
+// families the optimum is 1 for every q, and one number gives the acceptance of a scheme.
+//
+//   q     proposal   mass of the second token
+//   top   q^K        target mass of the second token; spreads the interesting q evenly for every K
+//   s     -          probability that K-SEQ at its root refuses one draft
+//
+// K-SEQ, derived here. From rho = 1 up to p_1 / q_1 = 1 + q + .. + q^(K-1), G(rho) = rho (1 - q) + q^K, so 1 - beta =
+// s means s = q - q^K / rho, and the root's equation 1 - s^K = rho (1 - s) gives rho = 1 + s + .. + s^(K-1).
+// Together:
+//
+//   q^K = rho(s) (q - s),   acceptance 1 - s^K.
+//
+// For fixed s the left side is convex in q and above the line at q = s and at q = 1; the largest s with a solution q
+// is the one whose line is a tangent: K q^(K-1) = rho and q = K (q - s). So the minimum has s = q (K - 1) / K with
+// K q^(K-1) = 1 + s + .. + s^(K-1). At K = 2 q = 2/3 and 8/9; at K = 3 q = (3 + 6 sqrt 6) / 23. As K grows s^K tends
+// to e^-c with e^c = 1 + e c.
+//
+// Recursive rejection: it accepts 1 - q^K (1 - q^(K-1)), least where q^(K-1) = K / (2 K - 1); the limit is 3/4.
+#pragma once
+
+#include <functional>
+
+#include <draftproof/bench/studies/study.hpp>
+
+namespace draftproof::worst {
+
+struct Minimum {
+  double q, acceptance;
+};
+Minimum k_seq(int drafts);
+Minimum recursive_rejection(int drafts);
+
+/// The limit of K-SEQ's minimum as K grows.
+double k_seq_limit();
+
+using Accepts = std::function<double(const std::vector<double>& p, const std::vector<double>& q, int drafts)>;
+
+/// The minimum over q of accepts(p, q, K) on the family, by Brent's method on `top`. The position of a minimum can be
+/// found to half of a double's digits only.
+Minimum numerically(const Accepts& accepts, int drafts);
+
+}  // namespace draftproof::worst
+
+namespace draftproof {
+
+struct LeastPair {
+  double value = 0;
+  std::vector<double> p, q;
+  std::uint64_t evaluations = 0;
+  bool complete = true;  ///< false after a stop
+};
+
+using PairFunction = std::function<double(const std::vector<double>& p, const std::vector<double>& q)>;
+
+/// Searches for the least value of f over all pairs of laws on V tokens: evidence that nothing is smaller, not a
+/// proof. A grid holds all laws whose masses are multiples of 1 / resolution, zeros included. Its best points, at most
+/// 8 of one target, are refined by random moves of both laws in steps that shrink; moves are not along axes, because
+/// ratios have ridges (where the optimum reaches 1) on which every move of a single coordinate is worse. The result
+/// depends on the seed and not on the number of threads, since every start has its own counters.
+///
+/// Cost: C(n + V - 1, V - 1)^2 evaluations at resolution n and 32 starts of at most 20,000 moves.
+LeastPair least_pair(const PairFunction& f, int vocabulary, int resolution, const StudyOptions& options);
+
+}  // namespace draftproof

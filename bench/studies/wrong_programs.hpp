@@ -1,0 +1,319 @@
+// Wrong verifiers for the power of the statistical gate, made for a study and never registered. They support simulation
+// on prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is measured by trials.
+//
+// Programs imitate a correct scheme, and the gate tests them against that scheme's path law. Deviations are laws at a
+// given total variation from p in six shapes, emitted independently of the drafts: what a gate must see without a law
+// of paths.
+//
+//   p, q       target and proposal of the pair they run on
+//   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm on
+//              every one of several runs; numpy counts drawn from closed laws, p and q of the same kind
+//   TV         distance of the output from p there
+//   shape      two sets of tokens; a mass of d moves from the second to the first, within each in proportion to p. A
+//              set must not be emptied: d is at most the mass of the second
+//
+// Not included: `<=` for `<` (no affordable sample detects it; edge checks do), and two drafts without replacement
+// whose second is tested against q with the first set to 0 and no renormalisation. A refused token has no residual,
+// so that program decides as the one that tests against the whole q.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <draftproof/captures/row.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/sim/sampling/alias_table.hpp>
+#include <draftproof/verifiers/lossy/lenience.hpp>
+#include <draftproof/verifiers/lossy/typical_acceptance.hpp>
+#include <draftproof/verifiers/mutants/draft_distribution.hpp>
+#include <draftproof/verifiers/mutants/residual.hpp>
+
+namespace draftproof {
+
+/// One row of a power table: a verifier under the gate, and the exposures at which it was detected.
+struct PowerRow {
+  std::string about;
+  std::shared_ptr<const AnyVerifier> verifier;
+  std::string_view imitates, drafter;
+  int drafts;
+  double reference;        ///< log2 of the reference exposure; NaN: none
+  std::string distance;    ///< total variation, as printed with the reference
+  double log2_budget = 0;  ///< of each run
+  int runs = 1;
+  std::vector<double> log2_exposures{};  ///< ascending; infinity: no alarm
+
+  double median() const { return log2_exposures[(log2_exposures.size() - 1) / 2]; }
+  double largest() const { return log2_exposures.back(); }
+};
+
+/// A verifier that decides as `make(laws, drafts)` does.
+class ContrivedVerifier final : public AnyVerifier {
+ public:
+  using Make = std::function<DeciderPtr<RatioTable, Philox>(const RatioTable& laws, int drafts)>;
+  explicit ContrivedVerifier(Make make) : AnyVerifier(contrived, Kind::mutant), make_{std::move(make)} {}
+
+  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
+    return make_(laws, drafts);
+  }
+  using AnyVerifier::simulate_on;
+
+ private:
+  static constexpr Info contrived{.name = "contrived", .summary = "made for a study", .source = "derived here"};
+  Make make_;
+};
+
+/// A function of (laws, drafts, random).
+using Rule = std::function<Verdict(const RatioTable&, std::span<const Token> drafts, Philox& random)>;
+
+/// A verifier that decides by a rule.
+inline std::shared_ptr<const AnyVerifier> ruled(Rule rule) {
+  class Ruled final : public Decider<RatioTable, Philox> {
+   public:
+    Ruled(Rule rule, const RatioTable& laws) : rule_{std::move(rule)}, laws_{laws} {}
+    void decide(const TrialBatch& batch, Verdict* verdicts) const override {
+      for (int t = 0; t < batch.count; ++t) {
+        Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::verify);
+        const std::span drafts(batch.drafts + t * batch.stride, static_cast<std::size_t>(batch.lengths[t]));
+        verdicts[t] = rule_(laws_, drafts, random);
+      }
+    }
+
+   private:
+    Rule rule_;
+    const RatioTable& laws_;
+  };
+  return std::make_shared<ContrivedVerifier>([rule = std::move(rule)](const RatioTable& laws, int) {
+    return DeciderPtr<RatioTable, Philox>(std::make_unique<Ruled>(rule, laws));
+  });
+}
+
+/// A correct scheme of one draft that is told other laws than its drafts were drawn from.
+inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& target,
+                                                 const std::vector<double>& proposal) {
+  const auto told = std::make_shared<RatioTable>(target, proposal);
+  return std::make_shared<ContrivedVerifier>([told](const RatioTable&, int drafts) {
+    return registry().verifier("single_draft")->simulate_on(*told, drafts);
+  });
+}
+
+/// Tests with one word for all drafts, or a fresh one each; after the last refusal a draw from (p - b q)+, or from p.
+inline Verdict recursive_rejection_with(const RatioTable& laws, std::span<const Token> drafts, Philox& random,
+                                        bool one_word, bool rest_from_target) {
+  double b = 0, mass = 1;
+  double u = unit_interval(random.next(Purpose::flip));
+  for (std::size_t k = 0; k < drafts.size(); ++k) {
+    const Token x = drafts[k];
+    if (k > 0 && !one_word) u = unit_interval(random.next(Purpose::flip));
+    if (u * (mass * laws.proposal(x)) < laws.target(x) - b * laws.proposal(x))
+      return accepted(x, static_cast<int>(k));
+    b += mass;
+    mass = laws.residual_mass(b);
+  }
+  return random.emit(laws.residual(rest_from_target ? 0 : b));
+}
+
+/// The mass that neither the draft nor the unnormalised residual emits goes to the last token.
+inline Verdict residual_not_normalised(const RatioTable& laws, std::span<const Token> drafts, Philox& random) {
+  const Token x = drafts[0];
+  if (random.flip(laws.target(x), laws.proposal(x))) return accepted(x, 0);
+  if (random.flip(laws.residual_mass(1), 1.0)) return random.emit(laws.residual(1));
+  return {laws.vocabulary() - 1, none_accepted};
+}
+
+/// The word that refused the draft also draws from the residual, by inversion in the order of ids.
+inline Rule word_reused_for_residual(const RatioTable& pair) {
+  std::vector<double> reached;
+  for (Token x = 0; x < pair.vocabulary(); ++x)
+    reached.push_back((reached.empty() ? 0 : reached.back()) + std::max(pair.target(x) - pair.proposal(x), 0.0));
+  return [reached](const RatioTable& laws, std::span<const Token> drafts, Philox& random) -> Verdict {
+    const Token x = drafts[0];
+    const double u = unit_interval(random.next(Purpose::flip));
+    if (u * laws.proposal(x) < laws.target(x)) return accepted(x, 0);
+    const auto place = std::upper_bound(reached.begin(), reached.end() - 1, u * reached.back());
+    return {static_cast<Token>(place - reached.begin()), none_accepted};
+  };
+}
+
+/// Fixed drafts tested in turn; after the last refusal a draw from all of p, the drafts included.
+inline Verdict siblings_kept(const RatioTable& laws, std::span<const Token> drafts, Philox& random) {
+  double left = 1;
+  for (std::size_t k = 0; k < drafts.size(); ++k) {
+    const double p = laws.target(drafts[k]);
+    if (random.flip(p, left)) return accepted(drafts[k], static_cast<int>(k));
+    left -= p;
+  }
+  return random.emit(laws.residual(0));
+}
+
+/// The residual with 1e-7 added to every token, so that its sum is never 0.
+inline Verdict residual_floored(const RatioTable& laws, std::span<const Token> drafts, Philox& random) {
+  const Token x = drafts[0];
+  if (random.flip(laws.target(x), laws.proposal(x))) return accepted(x, 0);
+  const double mass = laws.residual_mass(1), floor = 1e-7 * laws.vocabulary();
+  if (random.flip(mass, mass + floor)) return random.emit(laws.residual(1));
+  const std::uint64_t any = scale(random.next(Purpose::pick), static_cast<std::uint64_t>(laws.vocabulary()));
+  return {static_cast<Token>(any), none_accepted};
+}
+
+inline std::vector<double> to_sum_one(std::vector<double> row) {
+  const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+  for (double& p : row) p /= sum;
+  return row;
+}
+
+/// q^(1/T), normalised.
+inline std::vector<double> at_temperature(std::vector<double> row, double temperature) {
+  for (double& q : row) q = std::pow(q, 1 / temperature);
+  return to_sum_one(std::move(row));
+}
+
+/// The row without the least likely tokens beyond a mass of `kept`, normalised.
+inline std::vector<double> without_tail(const std::vector<double>& row, double kept) {
+  std::vector<std::size_t> order(row.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&row](std::size_t a, std::size_t b) { return row[a] > row[b]; });
+  std::vector<double> cut(row.size());
+  double reached = 0;
+  for (const std::size_t x : order) {
+    cut[x] = row[x];
+    if ((reached += row[x]) >= kept) break;
+  }
+  return to_sum_one(std::move(cut));
+}
+
+/// Rounded to the nearest number of eight significant bits, ties to even.
+inline double rounded_to_bf16(double value) {
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  return std::bit_cast<float>((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000);
+}
+
+inline std::vector<double> in_bf16(std::vector<double> row) {
+  for (double& p : row) p = rounded_to_bf16(p);
+  return to_sum_one(std::move(row));
+}
+
+/// All wrong programs, for one pair.
+inline std::vector<PowerRow> wrong_programs(const RowPair& pair, const RatioTable& table) {
+  const std::vector<double>&p = pair.target, &q = pair.proposals.front();
+  const auto recursive = [&](bool one_word, bool rest_from_target) {
+    return ruled([=](const RatioTable& laws, std::span<const Token> drafts, Philox& random) {
+      return recursive_rejection_with(laws, drafts, random, one_word, rest_from_target);
+    });
+  };
+  const auto mutant = []<class M>(M made) { return std::make_shared<VerifierOf<M>>(Kind::mutant, std::move(made)); };
+  constexpr std::string_view one = "single_draft", several = "recursive_rejection", iid = "iid";
+  return {
+      {"residual not normalised, rest to the last token", ruled(residual_not_normalised), one, iid, 1, 5, "2.1e-1"},
+      {"residual = p", mutant(mutants::ResampleFromTarget{}), one, iid, 1, 4, "1.4e-1"},
+      {"uniform reused for the residual", ruled(word_reused_for_residual(table)), one, iid, 1, 12, "1.0e-1"},
+      {"one uniform for all slots", recursive(true, false), several, iid, 4, 14, "1.3e-2"},
+      {"q at 5 % other temperature", misled(p, at_temperature(q, 1.05)), one, iid, 1, 13, "4.3e-2"},
+      {"without replacement verified as with", mutant(mutants::WorVerifiedAsIid{}), "recursive_rejection_wor",
+       "without_replacement", 2, 23, "7.0e-4"},
+      {"top-K drafts, siblings kept in the residual", ruled(siblings_kept), "sample_and_match", "fixed_top_k", 4, 5,
+       "7.9e-2"},
+      {"typical acceptance", mutant(verifiers::lossy::TypicalAcceptance{0.3, 0.09}), one, iid, 1, 5, "3.0e-1"},
+      {"residual = p", recursive(false, true), several, iid, 4, 5, "1.0e-1"},
+      {"lenience 0.99: accept p / (0.99 q)", mutant(verifiers::lossy::Lenience{0.99}), one, iid, 1, 21, "3.6e-3"},
+      {"last 0.1 % of the target dropped", misled(without_tail(p, 0.999), q), one, iid, 1, 21, "1.0e-3"},
+      {"residual floored by 1e-7", ruled(residual_floored), one, iid, 1, 12, "2.5e-3"},
+      {"p rounded to bf16 in the verifier", misled(in_bf16(p), q), one, iid, 1, 22, "7.4e-4"},
+  };
+}
+
+enum class Shape { along_ratio, random_signs, head_against_tail, top_to_second, one_rank, rare_signs };
+
+struct ShapeReference {
+  Shape shape;
+  std::string_view about;
+  double reference;  ///< log2
+};
+
+inline constexpr std::array<ShapeReference, 6> deviation_shapes{{
+    {Shape::along_ratio, "along p/q, half up, half down", 25},
+    {Shape::random_signs, "random signs, proportional to p", 27},
+    {Shape::head_against_tail, "head against tail", 26},
+    {Shape::top_to_second, "top token to second token", 22},
+    {Shape::one_rank, "one mid-rank token", 15},
+    {Shape::rare_signs, "random signs on the rare half", 25},
+}};
+
+/// +1: the token gains mass, -1: it loses mass, 0: neither.
+inline std::vector<int> signs_of(Shape shape, const RatioTable& table, std::uint64_t seed) {
+  const auto size = static_cast<std::size_t>(table.vocabulary());
+  std::vector<Token> by_target(size);
+  std::iota(by_target.begin(), by_target.end(), Token{0});
+  std::stable_sort(by_target.begin(), by_target.end(),
+                   [&](Token a, Token b) { return table.target(a) > table.target(b); });
+  std::vector<int> signs(size, 0);
+  const auto sign = [&signs](Token x) -> int& { return signs[static_cast<std::size_t>(x)]; };
+  // The first tokens of an order up to half the mass gain, the others lose.
+  const auto halves = [&](std::span<const Token> order) {
+    double reached = 0;
+    for (const Token x : order) {
+      sign(x) = reached < 0.5 ? 1 : -1;
+      reached += table.target(x);
+    }
+  };
+  const auto random = [&](std::span<const Token> tokens) {
+    for (const Token x : tokens)
+      sign(x) = philox_pair(seed, static_cast<std::uint64_t>(x), 0, 0x53484150).first >> 63 ? 1 : -1;
+  };
+  switch (shape) {
+    case Shape::along_ratio:
+      halves(table.order());
+      break;
+    case Shape::random_signs:
+      random(by_target);
+      break;
+    case Shape::head_against_tail:
+      halves(by_target);
+      break;
+    case Shape::top_to_second:
+      sign(by_target[0]) = -1;
+      sign(by_target[1]) = 1;
+      break;
+    case Shape::one_rank:
+      signs.assign(size, -1);
+      sign(by_target[size / 2]) = 1;
+      break;
+    case Shape::rare_signs:
+      random(std::span<const Token>(by_target).subspan(size / 2));
+      break;
+  }
+  return signs;
+}
+
+inline std::vector<double> deviating_law(Shape shape, const RatioTable& table, double distance, std::uint64_t seed) {
+  const std::vector<int> signs = signs_of(shape, table, seed);
+  double up = 0, down = 0;
+  for (std::size_t x = 0; x < signs.size(); ++x)
+    if (signs[x] != 0) (signs[x] > 0 ? up : down) += table.target(static_cast<Token>(x));
+  std::vector<double> law;
+  for (std::size_t x = 0; x < signs.size(); ++x) {
+    const double p = table.target(static_cast<Token>(x));
+    law.push_back(signs[x] == 0 ? p : signs[x] > 0 ? p * (1 + distance / up) : p * (1 - distance / down));
+  }
+  return law;
+}
+
+/// A verifier that draws from `law` and ignores the drafts.
+inline std::shared_ptr<const AnyVerifier> emitter_of(const std::vector<double>& law) {
+  return ruled([alias = AliasTable(quantise(law))](const RatioTable&, std::span<const Token>, Philox& random) {
+    return Verdict{alias.draw(random.next(Purpose::emit)), none_accepted};
+  });
+}
+
+}  // namespace draftproof

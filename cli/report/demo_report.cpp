@@ -1,0 +1,221 @@
+#include <draftproof/cli/report/survey_report.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include <draftproof/cli/report/proof_report.hpp>
+#include <draftproof/cli/report/text.hpp>
+
+namespace draftproof {
+
+namespace {
+
+/// Numbers of schemes by verdict; a scheme counts once, with the worst verdict of its draft laws.
+struct Count {
+  std::set<std::string_view> proved, refuted, not_explored, lossy;
+
+  template <class Level>
+  void add(const ProofOf<Level>& proof) {
+    const std::string_view name = proof.verifier->info().name;
+    if (proof.verifier->kind() == Kind::lossy)
+      lossy.insert(name);
+    else if (proof.violation())
+      refuted.insert(name);
+    else if (proof.provable() && proof.kept())
+      proved.insert(name);
+    else
+      not_explored.insert(name);
+  }
+  std::string text() const {
+    return fmt::format("{} proved, {} refuted, {} lossy by design, {} that cannot be enumerated (gated by trials)",
+                       proved.size(), refuted.size(), lossy.size(), not_explored.size());
+  }
+  nlohmann::ordered_json data() const {
+    return {{"proved", proved.size()},
+            {"refuted", refuted.size()},
+            {"lossy", lossy.size()},
+            {"not_proved", not_explored.size()}};
+  }
+};
+
+/// "boundary_uniforms 5, law_in_budget 2": how many bugs each check caught first among those that no proof refutes.
+std::string by_check(const std::map<std::string, int>& counts) {
+  std::vector<std::pair<int, std::string>> order;
+  for (const auto& [check, count] : counts) order.emplace_back(-count, check);
+  std::sort(order.begin(), order.end());
+  std::string text;
+  for (std::size_t i = 0; i < order.size() && i < 3; ++i)
+    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", order[i].second, -order[i].first);
+  if (order.size() > 3) text += fmt::format(" and {} further checks", order.size() - 3);
+  return text;
+}
+
+/// Bugs in verifiers and drafters, and in components around verifiers.
+struct BugCount {
+  int schemes = 0, components = 0, refuted = 0, missed = 0;
+  std::map<std::string, int> others{};  ///< bugs without a refuted law, by the check that caught them
+
+  explicit BugCount(const KillMatrix& matrix) {
+    for (const KillRow& row : matrix.rows) {
+      if (row.lossy) continue;
+      const bool component =
+          row.level != TokenLevel::name && row.level != BlockLevel::name && row.level != "drafters";
+      ++(component ? components : schemes);
+      if (!component && row.decided >= 0)
+        ++refuted;
+      else if (const GateFinding* first = row.catcher())
+        ++others[first->check];
+      else
+        ++missed;
+    }
+  }
+};
+
+/// The refuted bug of one position with the shortest counterexample on two drafts; without one, any refuted bug; null if
+/// none is refuted.
+const KillRow* shown_bug(const KillMatrix& matrix) {
+  const auto length = [](const KillRow& row) {
+    const std::string& instance = row.shown()->instance;
+    return std::tuple(row.level != TokenLevel::name || !instance.ends_with(" K=2"), instance.size());
+  };
+  const KillRow* shortest = nullptr;
+  for (const KillRow& row : matrix.rows)
+    if (row.decided >= 0 && !row.lossy && (!shortest || length(row) < length(*shortest))) shortest = &row;
+  return shortest;
+}
+
+/// Whether `row` is the row of the table for a lossless scheme: at K, or at the most drafts that it takes.
+bool in_table(const SurveyRow& row, int drafts) {
+  return row.verifier->kind() == Kind::verifier && row.tally.trials > 0 &&
+         (row.drafts == drafts || !row.verifier->takes(drafts));
+}
+
+/// The draft laws of the table in the order in which the survey met them, i.i.d. laws first.
+std::vector<const AnyDrafter*> laws_of(const DemoResult& result) {
+  std::vector<const AnyDrafter*> laws;
+  for (const SurveyedSource& item : result.surveyed)
+    for (const SurveyRow& row : item.result.rows)
+      if (in_table(row, result.drafts) && std::find(laws.begin(), laws.end(), row.drafter) == laws.end())
+        laws.push_back(row.drafter);
+  std::stable_partition(laws.begin(), laws.end(), [](const auto* law) { return law->info().shared_proposal_iid; });
+  return laws;
+}
+
+const SurveyRow* row_of(const SurveyedSource& item, const AnyVerifier* verifier, const AnyDrafter* law, int drafts) {
+  for (const SurveyRow& row : item.result.rows)
+    if (row.verifier == verifier && row.drafter == law && in_table(row, drafts)) return &row;
+  return nullptr;
+}
+
+Section table_of(const DemoResult& result) {
+  Section section{.title =
+                      fmt::format("Lossless schemes at K = {}: acceptance and share of the gap from one draft to the "
+                                  "optimum that it closes",
+                                  result.drafts)};
+  const auto name_of = [](const SurveyedSource& item) {
+    const std::string name = item.source->name();
+    return name.substr(0, name.find_first_of("_:"));
+  };
+  std::size_t left_out = 0;
+  for (const AnyDrafter* law : laws_of(result)) {
+    ResultRow best;
+    best.cell("scheme", {fmt::format("optimum of {} drafts", law->info().name), Tone::faint});
+    bool known = false;
+    std::vector<const AnyVerifier*> verifiers;
+    std::map<const AnyVerifier*, std::pair<int, double>> seen;  // number of sources, acceptance on the first of them
+    for (const SurveyedSource& item : result.surveyed) {
+      std::optional<double> optimum;
+      for (const SurveyRow& row : item.result.rows) {
+        if (row.drafter != law || !in_table(row, result.drafts)) continue;
+        if (row.drafts == result.drafts && row.optimum) optimum = row.optimum;
+        if (const auto [at, fresh] = seen.try_emplace(row.verifier, 0, row.membership()); ++at->second.first, fresh)
+          verifiers.push_back(row.verifier);
+      }
+      known = known || optimum;
+      best.number(name_of(item), {optimum ? fmt::format("{:.4f}", *optimum) : "-", Tone::faint}).number("gap", {""});
+    }
+    best.number("ns", {""});
+    // Plans that enumerate tuples run on the smallest vocabularies alone: they stand in the whole tables.
+    left_out += std::erase_if(
+        verifiers, [&](const auto* verifier) { return seen[verifier].first == 1 && result.surveyed.size() > 1; });
+    if (verifiers.empty()) continue;
+    if (known) section.table.add(std::move(best));
+    std::stable_sort(verifiers.begin(), verifiers.end(),
+                     [&](const auto* a, const auto* b) { return seen[a].second < seen[b].second; });
+    for (const AnyVerifier* verifier : verifiers) {
+      std::string name = "  " + std::string(verifier->info().name);
+      if (!known) name += fmt::format(", {} drafts", law->info().name);
+      std::string time = "-";
+      ResultRow line;
+      line.cell("scheme", {});
+      int few = 0;
+      for (const SurveyedSource& item : result.surveyed) {
+        const SurveyRow* row = row_of(item, verifier, law, result.drafts);
+        const auto closed = row ? row->gap_closed() : std::nullopt;
+        line.number(name_of(item), {row ? fmt::format("{:.4f}", row->membership()) : "-"});
+        line.number("gap", {!closed ? "-" : *closed < 0 ? "< 0" : fmt::format("{:.0f} %", 100 * *closed)});
+        if (row && time == "-") time = fmt::format("{:.0f}", row->nanoseconds_per_tuple());
+        if (row && row->drafts != result.drafts) few = row->drafts;
+      }
+      line.cells.front().text = few > 0 ? fmt::format("{} (K = {})", name, few) : name;
+      section.table.add(std::move(line.number("ns", {time, Tone::faint})));
+    }
+  }
+  section.after = {
+      "  ns: processor time to draw, decide and count one tuple on the first source. -: no gap, or no known "
+      "optimum."};
+  if (left_out > 0)
+    section.after.push_back(fmt::format("  {} for small vocabularies alone {} in the whole tables.",
+                                        counted(left_out, "scheme"), left_out == 1 ? "is" : "are"));
+  return section;
+}
+
+}  // namespace
+
+Document report_demo(const DemoResult& result) {
+  Count positions, paths;
+  for (const Proof& proof : result.proofs) positions.add(proof);
+  for (const PathProof& proof : result.path_proofs) paths.add(proof);
+  const BugCount bugs(*result.bugs);
+  Document document;
+  document.data = {{"schema", "draftproof.demo/1"},
+                   {"schemes", positions.data()},
+                   {"path_schemes", paths.data()},
+                   {"bugs",
+                    {{"schemes", bugs.schemes},
+                     {"components", bugs.components},
+                     {"refuted", bugs.refuted},
+                     {"missed", bugs.missed}}}};
+  document.data["bugs"]["caught_by"] = bugs.others;
+  Section counts{.title = "Is the output exactly the target's? (exact fractions, generated instances)"};
+  counts.before = {
+      "  schemes of one position:  " + positions.text(), "  schemes of paths, trees:  " + paths.text(),
+      fmt::format("  bugs planted on purpose:  {} of {} in verifiers and drafters refuted by a counterexample{}",
+                  bugs.refuted, bugs.schemes, bugs.missed > 0 ? fmt::format(", {} MISSED", bugs.missed) : "")};
+  counts.before.push_back(fmt::format("    the other {}, and {} in components around verifiers, are caught by {}",
+                                      bugs.schemes - bugs.refuted - bugs.missed, bugs.components,
+                                      by_check(bugs.others)));
+  document.sections.push_back(std::move(counts));
+  document.sections.push_back(table_of(result));
+  if (const KillRow* bug = shown_bug(*result.bugs)) {
+    const GateFinding& shown = *bug->shown();
+    document.data["example"] = {{"bug", bug->name}, {"counterexample", shown.instance}, {"evidence", shown.evidence}};
+    document.sections.push_back({.title = "One of the bugs: " + bug->name,
+                                 .before = {fmt::format("  refuted on {}: {}", shown.instance, shown.evidence)}});
+  }
+  Section next{.title = "Next"};
+  if (!result.page.empty()) next.before.push_back("  with plots, open in a browser: " + result.page);
+  if (!result.tables.empty()) next.before.push_back("  whole tables: " + result.tables);
+  next.before.push_back("  draftproof prove k_seq                             one scheme's proof, in fractions");
+  next.before.push_back(
+      "  draftproof survey-paths data/stories512_trees.npz  accepted tokens per step of paths and trees");
+  next.before.push_back("  draftproof check                                   the gate: proofs, edge cases, trials");
+  document.sections.push_back(std::move(next));
+  return document;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,260 @@
+#include <draftproof/cli/report/proof_report.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <draftproof/cli/report/text.hpp>
+
+namespace draftproof {
+
+namespace {
+
+nlohmann::ordered_json finding_data(const GateFinding& finding) {
+  nlohmann::ordered_json data{{"check", finding.check}, {"status", to_text(finding.status)}, {"work", finding.work}};
+  if (!finding.device.empty()) data["device"] = finding.device;
+  if (!finding.evidence.empty()) data["evidence"] = finding.evidence;
+  if (!finding.instance.empty()) data["counterexample"] = finding.instance;
+  if (!finding.replay.empty()) data["replay"] = finding.replay;
+  for (const auto& [name, value] : finding.numbers) data[name] = value;
+  return data;
+}
+
+/// The violation to show: of the law if there is one, else the first. Null if there is none.
+const GateFinding* shown_violation(const GateResult& result) {
+  const GateFinding* shown = nullptr;
+  const auto decides = [](const GateFinding& finding) {
+    return finding.check == "exact_law" || finding.check == "completed_law" || finding.check == "process_law";
+  };
+  for (const GateFinding& finding : result.findings)
+    if (finding.status == Status::violated && (!shown || (decides(finding) && !decides(*shown)))) shown = &finding;
+  return shown;
+}
+
+/// One bug breaks many checks: one violation with its instance, the names of the others, and the undecided findings.
+/// Empty if there are none.
+std::vector<std::string> failure_lines(const GateResult& result) {
+  std::vector<std::string> lines;
+  const GateFinding* const shown = shown_violation(result);
+  std::string others;
+  for (const GateFinding& finding : result.findings) {
+    if (finding.status != Status::violated && finding.status != Status::undecided) continue;
+    if (finding.status == Status::violated && &finding != shown && !finding.instance.empty()) {
+      others += (others.empty() ? "" : ", ") + finding.check;
+      continue;
+    }
+    lines.push_back(fmt::format("  {} {}{}", finding.check, to_text(finding.status),
+                                finding.instance.empty() ? "" : " on " + finding.instance));
+    if (!finding.evidence.empty()) lines.push_back("    " + finding.evidence);
+    if (!finding.replay.empty()) lines.push_back("    replay: " + finding.replay);
+  }
+  if (!others.empty()) lines.push_back("  also violated: " + others);
+  return lines;
+}
+
+/// "all 12 gates held", or how many did not.
+std::string summary_line(std::span<const GateResult> results) {
+  const auto count = [&](Status status) {
+    return std::count_if(results.begin(), results.end(),
+                         [status](const GateResult& result) { return result.status == status; });
+  };
+  const auto all = counted(results.size(), "gate");
+  std::string line;
+  for (const Status status : {Status::violated, Status::undecided, Status::skipped})
+    if (const auto number = count(status); number > 0) line += fmt::format(", {} {}", number, to_text(status));
+  if (line.empty()) return fmt::format("{}{} held", results.size() > 1 ? "all " : "", all);
+  return fmt::format("of {} {} held{}", all, count(Status::held), line);
+}
+
+ResultRow row_of(const GateResult& result, bool timings) {
+  const auto held = std::count_if(result.findings.begin(), result.findings.end(),
+                                  [](const GateFinding& finding) { return finding.status == Status::held; });
+  ResultRow row;
+  row.text("verifier", "verifier", {result.gate.name()}).data("level", result.gate.level());
+  row.text("tier", "tier", {std::string(to_text(result.gate.tier))});
+  row.text("status", "verdict", status_cell(result.status)).data("laws", result.laws);
+  row.number("checks held", {fmt::format("{} of {}", held, result.findings.size())});
+  row.count("work", "work", result.work);
+  row.number("seconds", {fmt::format("{:.2f}", result.seconds), Tone::faint}).cell("note", {result.note});
+  if (timings) row.data("seconds", result.seconds);
+  if (!result.note.empty()) row.data("note", result.note);
+  for (const auto& [count, value] : result.counts) row.data(count.c_str(), value);
+  for (const GateFinding& finding : result.findings) row.record["findings"].push_back(finding_data(finding));
+  return row;
+}
+
+/// The names of the other violated checks.
+std::string also(const KillRow& row) {
+  return listed(row.findings, [first = row.catcher()](const GateFinding& finding) {
+    return finding.status == Status::violated && &finding != first ? finding.check : "";
+  });
+}
+
+Cell caught_by(const KillRow& row) {
+  if (const GateFinding* first = row.catcher())
+    return {fmt::format("{} ({})", first->check, to_text(first->tier)), Tone::good};
+  return {"not caught", Tone::bad};
+}
+
+/// "37 % of 240"; nothing where no share was counted.
+Cell share_of(const KillRow& row) {
+  if (!row.share || row.share->asked == 0) return {"-"};
+  return {fmt::format("{} % of {}", 100 * row.share->shown / row.share->asked, row.share->asked),
+          row.common() ? Tone::plain : Tone::bad};
+}
+
+/// What a table of the matrix shows.
+struct KillColumns {
+  std::string partner;
+  bool lossy = false, shares = false, timings = false;
+};
+
+ResultRow row_of(const KillRow& row, const KillColumns& shown) {
+  const GateFinding* const first = row.catcher();
+  ResultRow line;
+  line.data("level", row.level).text("mutant", "mutant", {row.name}).text("mutant_of", "a slip of", {row.mutant_of});
+  line.text("with", shown.partner, {row.partner}).data("lossy_by_design", row.lossy).data("caught", row.caught());
+  line.data("instances", row.instances).cell("caught by", caught_by(row)).cell("also violated", {also(row)});
+  if (first) line.data("first", {{"check", first->check}, {"tier", to_text(first->tier)}, {"work", first->work}});
+  if (const GateFinding* found = row.shown())
+    line.data("shown", {{"check", found->check},
+                        {"counterexample", found->instance},
+                        {"evidence", found->evidence},
+                        {"replay", found->replay}});
+  for (const GateFinding& finding : row.findings)
+    line.record["checks"].push_back(
+        {{"check", finding.check}, {"tier", to_text(finding.tier)}, {"status", draftproof::to_text(finding.status)}});
+  if (row.distance) line.data("total_variation", {{"largest", *row.distance}, {"instance", row.farthest}});
+  if (shown.lossy) line.number("lossy, TV to", {row.distance ? fmt::format("{:.4f}", *row.distance) : "-"});
+  if (row.share) line.data("share", {{"shown", row.share->shown}, {"asked", row.share->asked}});
+  if (shown.shares) line.number("shown by", share_of(row));
+  line.number("branches", {first ? grouped(first->work) : "-"});
+  if (shown.timings) {
+    line.data("seconds", row.seconds);
+    line.number("seconds", {fmt::format("{:.2f}", row.seconds), Tone::faint});
+  }
+  return line.cell("smallest counterexample", {first ? row.shown()->instance : "-"});
+}
+
+/// Adds a table of these rows, if there are any.
+void add_table(Document& document, const std::string& title, const std::vector<const KillRow*>& rows,
+               std::string partner, bool timings) {
+  if (rows.empty()) return;
+  const bool shares =
+      std::any_of(rows.begin(), rows.end(), [](const KillRow* row) { return row->share.has_value(); });
+  document.sections.push_back({.title = title});
+  for (const KillRow* row : rows)
+    document.sections.back().table.add(row_of(*row, {partner, row->lossy, shares, timings}));
+}
+
+Section replays_of(const KillMatrix& matrix) {
+  Section section{.title = "How to see each again"};
+  for (const KillRow& row : matrix.rows)
+    if (const GateFinding* shown = row.shown()) {
+      section.before.push_back(fmt::format("  {}: {} violated, {}", row.name, shown->check, shown->evidence));
+      section.before.push_back("    " + shown->replay);
+    }
+  return section;
+}
+
+Section controls_of(const KillMatrix& matrix) {
+  Section section{.title = "Controls"};
+  std::set<std::string> verifiers;
+  int instances = 0, walked = 0, accused = 0;
+  for (const ControlRow& row : matrix.controls) {
+    verifiers.insert(row.name);
+    instances += row.instances;
+    walked += row.provable;
+    accused += row.accused.has_value();
+  }
+  section.before.push_back(fmt::format(
+      "  {} with their draft laws, {} in fractions, on {}: {}", counted(verifiers.size(), "correct verifier"),
+      counted(static_cast<std::uint64_t>(walked), "pair"), counted(static_cast<std::uint64_t>(instances), "instance"),
+      accused == 0 ? "none accused" : fmt::format("{} accused", accused)));
+  for (const ControlRow& row : matrix.controls)
+    if (row.accused) {
+      section.before.push_back(fmt::format("  {} with {} drafts: {} violated on {}", row.name, row.law,
+                                           row.accused->check, row.accused->instance));
+      section.before.push_back("    " + row.accused->evidence);
+      section.before.push_back("    replay: " + row.accused->replay);
+    }
+  return section;
+}
+
+}  // namespace
+
+Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings) {
+  Document document;
+  document.data = {{"schema", "draftproof.check/2"}, {"profile", options.profile.name}, {"seed", options.seed}};
+  document.sections = {{.title = fmt::format("Gates, profile {}", options.profile.name)}};
+  if (options.distance > 0) document.data["distance"] = options.distance;
+  if (options.device) {
+    document.data["device"] = options.device->name();
+    document.sections[0].before.push_back(fmt::format(
+        "  trials of the sampled tier on {} where the note says so; all else on the CPU", options.device->name()));
+  }
+  auto& gates = document.data["gates"] = nlohmann::ordered_json::array();
+  for (const GateResult& result : results) {
+    document.sections[0].table.add(gates, row_of(result, timings));
+    if (auto lines = failure_lines(result); !lines.empty())
+      document.sections.push_back({.title = fmt::format("{}, {}", result.gate.name(), to_text(result.gate.tier)),
+                                   .before = std::move(lines)});
+  }
+  document.sections.push_back({.title = {}, .before = {summary_line(results)}});
+  return document;
+}
+
+Document report_gate_list(std::span<const Gate> gates) {
+  Document document;
+  document.data = {{"schema", "draftproof.gates/1"}, {"gates", nlohmann::ordered_json::array()}};
+  document.sections = {{.title = "Gates"}};
+  for (const Gate& gate : gates) {
+    ResultRow row;
+    row.text("verifier", "verifier", {gate.name()}).text("tier", "tier", {std::string(to_text(gate.tier))});
+    row.text("level", "level", {std::string(gate.level())});
+    document.sections[0].table.add(document.data["gates"], std::move(row));
+  }
+  return document;
+}
+
+Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options, bool timings) {
+  Document document;
+  document.data = {{"schema", "draftproof.mutants/2"},
+                   {"seed", options.proof.seed},
+                   {"instances", options.instances},
+                   {"complete", !(options.proof.stop && options.proof.stop->load())},
+                   {"clean", matrix.clean()},
+                   {"mutants", nlohmann::ordered_json::array()},
+                   {"controls", nlohmann::ordered_json::array()}};
+  std::vector<std::string> levels;
+  std::vector<const KillRow*> lossy;
+  for (const KillRow& row : matrix.rows) {
+    document.data["mutants"].push_back(row_of(row, {.partner = "", .timings = timings}).record);
+    if (row.lossy)
+      lossy.push_back(&row);
+    else if (std::find(levels.begin(), levels.end(), row.level) == levels.end())
+      levels.push_back(row.level);
+  }
+  for (const ControlRow& row : matrix.controls) {
+    nlohmann::ordered_json data{
+        {"level", row.level}, {"verifier", row.name}, {"law", row.law}, {"instances", row.instances}};
+    data["accused_by"] = row.accused ? nlohmann::ordered_json(row.accused->check) : nlohmann::ordered_json();
+    document.data["controls"].push_back(std::move(data));
+  }
+  if (timings) document.data["seconds"] = matrix.seconds;
+  for (const std::string& level : levels) {
+    std::vector<const KillRow*> rows;
+    for (const KillRow& row : matrix.rows)
+      if (row.level == level && !row.lossy) rows.push_back(&row);
+    const auto caught = std::count_if(rows.begin(), rows.end(), [](const KillRow* row) { return row->caught(); });
+    add_table(document, fmt::format("Mutants: {}, {} of {} caught", level, caught, rows.size()), rows,
+              level == "drafters" || level == "tree drafters" ? "verifier" : "draft law", timings);
+  }
+  add_table(document, "Lossy by design", lossy, "draft law", timings);
+  document.sections.push_back(replays_of(matrix));
+  document.sections.push_back(controls_of(matrix));
+  return document;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,67 @@
+// The page of results: one file of HTML with plots and the data itself. It needs no script, no network and no other
+// file. A page is a function of the data alone, so stored data gives the page of its run. What changed between two results is a
+// result too: verdicts first, then acceptance beyond both intervals, then cost beyond noise.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <draftproof/cli/report/document.hpp>
+#include <draftproof/cli/report/page/data.hpp>
+
+namespace draftproof::page {
+
+/// The page. Cost: linear in the data; 40 schemes, 3 sources and 3 numbers of drafts take less than 1.5 MB.
+std::string html_page(const Json& data);
+
+/// The answers of the page as tables, for the other writers.
+std::vector<Section> sections_of_results(const Json& data);
+
+/// A benchmark whose times of two runs differ by more than their repetitions explain.
+struct CostChange {
+  std::string name, before, after;
+  bool slower = false;
+};
+
+using CostComparison = std::function<std::vector<CostChange>(const Json& before, const Json& after)>;
+
+/// What compares costs; the library of benchmarks adds its own.
+std::vector<CostComparison>& found_cost_comparisons();
+
+struct Comparison {
+  Document document;  ///< schema draftproof.report.compare/1
+  int worse = 0;      ///< verdicts that got worse
+  int gone = 0;       ///< verdicts that only the old result has: the new one does not say whether they would hold
+};
+
+/// Compares all results in `before` with all in `after`.
+Comparison compare(const Result& before, const Result& after);
+
+/// The tables of data of schema draftproof.report.compare/1.
+std::vector<Section> sections_of_comparison(const Json& data);
+
+/// A counterexample to check by hand: p, q, what came out and what should have, token by token, in fractions.
+struct WorkedTable {
+  std::string caption;  ///< "K = 2", with the context of the rows
+  Table table;
+};
+
+/// A table for each pair of rows in the text of the instance; none for an instance of another form. Columns of the
+/// outcome are there where the evidence reads "got (..), wanted (..)" with one entry a token.
+std::vector<WorkedTable> worked_tables(const Counterexample& example);
+
+// The parts of a page below its plots.
+
+/// The style of the whole page, plots included.
+std::string page_style();
+/// A table that scrolls inside its own frame where it is wider than the page.
+std::string table_html(const Table& table);
+/// `content` under a summary that opens it.
+std::string folded(const std::string& summary, const std::string& content);
+/// A counterexample as worked tables, with evidence and the line that shows it again.
+std::string example_html(const Counterexample& example);
+/// The counterexamples: unexpected ones open, those of mutants and lossy schemes folded. Empty without any.
+std::string examples_html(const std::vector<Counterexample>& examples);
+
+}  // namespace draftproof::page

@@ -1,0 +1,30 @@
+// The reports on programs that are not of this tree: the audit of a recording, and the exact law of a program.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <draftproof/adapters/declaration.hpp>
+#include <draftproof/adapters/explorer/explore.hpp>
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/captures/trace.hpp>
+#include <draftproof/cli/report/document.hpp>
+#include <draftproof/properties/gate/trace_audit.hpp>
+
+namespace draftproof {
+
+/// The result of an audit: the verdict with its e-value, the families of bets, places in the blocks, and the smallest
+/// deviations that the recording would have shown. `timings` adds times to the data. Schema draftproof.audit/1.
+Document report_audit(const AuditResult& result, const Trace& trace, const AuditOptions& options, bool timings);
+
+namespace adapters {
+
+/// `laws` are those of `inputs`, in order. Schema draftproof.law/1. Probabilities are numbers, and texts as
+/// probability_text() writes them. Of each input "limit" is ProgramLaw::limit, and "rounding_limit" is what the rows of
+/// the declared type explain beside it.
+Document report_laws(std::span<const ProgramLaw> laws, std::span<const Input> inputs, const Declaration& declaration,
+                     std::uint64_t seed);
+
+}  // namespace adapters
+
+}  // namespace draftproof

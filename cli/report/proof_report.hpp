@@ -1,0 +1,103 @@
+// The reports of what is proved and refuted: proofs, gates, the kill matrix, and the replay of one violation.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <draftproof/cli/report/document.hpp>
+#include <draftproof/properties/gate/gate.hpp>
+#include <draftproof/properties/mutation/kill_matrix.hpp>
+#include <draftproof/properties/proof/finding.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/properties/replay/trace.hpp>
+
+namespace draftproof {
+
+/// A table for each level with one row per verifier and draft law, a block for every violation. Schema
+/// draftproof.prove/2.
+Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof> path_proofs,
+                       const ProofOptions& options, bool timings);
+inline Document report_proofs(std::span<const Proof> proofs, const ProofOptions& options, bool timings) {
+  return report_proofs(proofs, {}, options, timings);
+}
+
+/// The verdict of a proof, for other reports: "proved (500)", "refuted", or "lossy, TV to 0.1234" for a scheme that
+/// is lossy by design.
+template <class Level>
+Cell verdict_cell(const ProofOf<Level>& proof);
+
+/// The same for a row of a survey. Without a proof it is "not asked" or "cannot be explored".
+template <class Level>
+Cell verdict_cell(const ProofOf<Level>* proof, const Info& info);
+
+/// The proof of a row's verifier on its draft law, or null.
+template <class Proof, class Row>
+const Proof* proof_of(std::span<const Proof> proofs, const Row& row) {
+  for (const Proof& proof : proofs)
+    if (proof.verifier == row.verifier && proof.drafter == row.drafter) return &proof;
+  return nullptr;
+}
+
+/// The proof as an element of the data of other reports.
+template <class Level>
+nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings);
+
+/// Title of the block of a violation.
+template <class Level>
+std::string refutation_title(const ProofOf<Level>& proof);
+
+/// The violations with counterexample, exact law and replay line, then the largest distance of the law from p.
+template <class Level>
+std::vector<std::string> violation_lines(const ProofOf<Level>& proof);
+
+/// Adds the proofs beside a survey to its data, and a section for every violation.
+template <class Level>
+void add_proofs(Document& document, std::span<const ProofOf<Level>> proofs, bool timings) {
+  for (const ProofOf<Level>& proof : proofs) {
+    document.data["proofs"].push_back(proof_data(proof, timings));
+    if (proof.violation())
+      document.sections.push_back({.title = refutation_title(proof), .before = violation_lines(proof)});
+  }
+}
+
+/// The answer of a check, coloured.
+Cell status_cell(Status status);
+
+/// The results of gates: a verdict for every verifier and tier, a block with a replay line for every failure. `timings` adds
+/// times to the data. Schema draftproof.check/2.
+Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings);
+
+/// The list of gates without results, for callers that run them one by one. Schema draftproof.gates/1.
+Document report_gate_list(std::span<const Gate> gates);
+
+/// For each level a table with a row per mutant, then a table of lossy schemes and one of wrong drafters. Each row
+/// names the check that caught it, its smallest counterexample and a replay line. The controls come last. Times only
+/// with `timings`. Schema draftproof.mutants/2.
+Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options, bool timings);
+
+/// An empty report of a replay with the title `what`. Schema draftproof.replay/2.
+Document start_replay(const std::string& what, std::uint64_t seed);
+
+/// Adds the answer of each property. Evidence on an instance other than `instance` names that instance.
+template <class Level>
+void add_answers(Document& document, const ProofOf<Level>& proof, const std::string& instance);
+
+/// Adds the finding of one check of a component.
+void add_finding(Document& document, const GateFinding& finding);
+
+/// Adds a sentence.
+void add_remark(Document& document, const std::string& remark);
+
+/// Adds the courses of a decision.
+void add_story(Document& document, const DecisionTrace& trace);
+
+/// Adds the law of a token, or of a step.
+void add_law(Document& document, const ExactLaw<Rational>& law, const Instance& instance);
+void add_law(Document& document, const StepLaw<Rational>& law);
+
+/// Adds the lines of one trial, draw by draw.
+void add_trial(Document& document, std::uint64_t trial, const std::vector<std::string>& lines);
+
+}  // namespace draftproof

@@ -1,0 +1,76 @@
+// The reports of what is measured: surveys of positions and of paths, one simulation, and the first screen.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <draftproof/captures/source.hpp>
+#include <draftproof/cli/report/document.hpp>
+#include <draftproof/properties/estimation/acceptance_estimate.hpp>
+#include <draftproof/properties/mutation/kill_matrix.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/properties/simulation/backend.hpp>
+#include <draftproof/properties/simulation/simulation.hpp>
+#include <draftproof/properties/survey/path_survey.hpp>
+#include <draftproof/properties/survey/survey.hpp>
+
+namespace draftproof {
+
+/// A source and the result of its survey.
+struct SurveyedSource {
+  const Source* source;
+  SurveyResult result;
+};
+
+/// One section per source and draft law, one row per verifier and K, then the proofs' counterexamples. `confidence`
+/// is that of the printed intervals, 0.95 for example. Schema draftproof.survey/2.
+Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const Proof> proofs,
+                       const SurveyOptions& options, double confidence, bool timings);
+
+struct SurveyedPaths {
+  const PathSource* source;
+  std::vector<StepRow> rows;
+  int length;  ///< drafted tokens of a path
+};
+
+/// Tables by tree law and number of drafts, then the proofs' counterexamples. Schema draftproof.survey-paths/2. A source
+/// surveyed at several lengths is an item for each.
+Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
+                            const PathSurveyOptions& options, bool complete, bool timings);
+
+/// The simulation of one position, and the values it is compared with.
+struct SimulatedPosition {
+  const Source& source;
+  std::size_t position;
+  const Simulation& what;
+  const RatioTable& table;
+  const Tally& tally;  ///< with histogram
+  std::optional<double> optimum;
+  double cpu_seconds;
+  std::optional<AcceptanceEstimate> estimate{};  ///< if requested
+  Backend place{};                               ///< where the tuples ran
+};
+
+/// Acceptance by draft, the estimate beside it, and the emitted tokens against the target. `tokens` is the number of
+/// tokens shown. Schema draftproof.simulate/2.
+Document report_simulation(const SimulatedPosition& at, double confidence, int tokens, bool timings);
+
+/// What the first screen summarises.
+struct DemoResult {
+  std::span<const SurveyedSource> surveyed;
+  std::span<const Proof> proofs;
+  std::span<const PathProof> path_proofs;
+  const KillMatrix* bugs;
+  int drafts;          ///< K of the table
+  std::string tables;  ///< file with the whole tables; empty: none was written
+  std::string page;    ///< file with the page; empty: none was written
+};
+
+/// The first screen: counts of schemes and planted bugs, one table of lossless schemes with a column per source, one refuted
+/// bug, and three commands. Schema draftproof.demo/1.
+Document report_demo(const DemoResult& result);
+
+}  // namespace draftproof

@@ -1,0 +1,123 @@
+"""What is registered, as the program says it: one entry a verifier, mutant, draft law, property, component, family
+and study, with the comment that opens its header and what was measured on the captures that come with the tree."""
+import json
+import pathlib
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+#: The groups of `draftproof list`, the folder of their pages, and whether `describe` knows them.
+GROUPS = {
+    "verifiers": ("verifiers", True), "lossy_schemes": ("verifiers", True), "mutants": ("mutants", True),
+    "path_verifiers": ("paths", True), "path_lossy_schemes": ("paths", True), "path_mutants": ("path-mutants", True),
+    "draft_laws": ("draft-laws", True), "wrong_drafters": ("draft-laws", True), "tree_laws": ("tree-laws", True),
+    "properties": ("properties", False), "path_properties": ("path-properties", False),
+    "components": ("components", False), "wrong_components": ("components", False), "families": ("families", True),
+    "studies": ("studies", False),
+}
+#: Where the header of an entry is looked for, by the folder of its pages.
+HEADERS = {
+    "verifiers": ["verifiers", "verifiers/lossy"], "paths": ["verifiers/paths", "verifiers/lossy/paths"],
+    "mutants": ["verifiers/mutants"], "path-mutants": ["verifiers/mutants/paths"],
+    "draft-laws": ["sim/drafters", "verifiers/mutants/drafters", "verifiers/mutants/drafters/trees"],
+    "tree-laws": ["sim/drafters/trees"], "properties": ["properties/checks"],
+    "path-properties": ["properties/paths/checks"], "families": ["captures/families"], "studies": ["bench/studies/figures"],
+    "components": [f"{room}/components/{group}" for room in ("sim", "verifiers/mutants")
+                   for group in ("batch", "counter", "target", "sampler")],
+}
+SURVEYED, WALKED = "data/stories512_positions.npz", "data/stories512_trees.npz"
+
+
+@dataclass
+class Entry:
+    name: str
+    group: str
+    summary: str
+    about: dict = field(default_factory=dict)      # of `describe`
+    header: pathlib.Path = None                    # from the root
+    comment: str = ""                              # that opens the header
+    rows: list = field(default_factory=list)       # of a survey; of a draft law, of its optimum
+    kill: list = field(default_factory=list)       # of the kill matrix, a mutant's
+    mentions: list = field(default_factory=list)   # (page, title) of the docs, filled by the stage
+
+    @property
+    def folder(self):
+        return GROUPS[self.group][0]
+
+    @property
+    def page(self):
+        return f"reference/{self.folder}/{self.name.replace('/', '-')}.md"
+
+
+def ask(program, *arguments, codes=(0,)):
+    """The JSON of a command. Throws RuntimeError for other exit codes."""
+    done = subprocess.run([program, *arguments, "--json", "--quiet"], cwd=ROOT, capture_output=True, text=True,
+                          check=False)
+    if done.returncode not in codes:
+        raise RuntimeError(f"draftproof {' '.join(arguments)}: exit code {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def headers_of(folder):
+    """{name: header} of the structs with a `name` in the folders of a group."""
+    found = {}
+    for place in HEADERS[folder]:
+        for header in sorted((ROOT / place).glob("*.hpp")):
+            for name in re.findall(r"\bname\s*=\s*\"([^\"]+)\"", header.read_text()):
+                found.setdefault(name, header.relative_to(ROOT))
+    return found
+
+
+def comment_on(name, text):
+    """The lines of the comment above the struct with this `name`, or else of the one that opens the file, without marks."""
+    above = re.search(rf"((?://.*\n)+)\n?(?:namespace detail {{(?:.*\n)*?}}  // namespace detail\n\n|template.*\n)*struct \w+[^;]*?"
+                      rf"\bname\s*=\s*\"{re.escape(name)}\"", text)
+    block = above.group(1) if above else text
+    lines = []
+    for line in block.splitlines():
+        if not line.startswith("//"):
+            break
+        lines.append(line.lstrip("/").removeprefix(" "))
+    return "\n".join(lines)
+
+
+def entries(program):
+    """All entries by name; of two with one name, properties of positions and of paths, each has its own key."""
+    found = {}
+    headers = {folder: headers_of(folder) for folder in HEADERS}
+    for group, items in ask(program, "list").items():
+        if group not in GROUPS:
+            continue
+        for item in items:
+            entry = Entry(item["name"], group, item["summary"])
+            if GROUPS[group][1]:
+                entry.about = ask(program, "describe", entry.name)
+                del entry.about["schema"]
+            short = entry.name.rpartition("/")[2]
+            entry.header = headers[entry.folder].get(short) or headers[entry.folder].get(short.removesuffix("_tree"))
+            if entry.header is None and entry.name.endswith("_tree"):   # made of the verifier of one position
+                other = "verifiers" if entry.folder == "paths" else "mutants"
+                entry.header = headers[other].get(short.removesuffix("_tree"))
+            if entry.header:
+                entry.comment = comment_on(short, (ROOT / entry.header).read_text())
+            found[entry.folder, entry.name] = entry
+    return found
+
+
+def measure(program, found):
+    """Adds the rows of both surveys, of the optimum of each draft law and of the kill matrix."""
+    asked = ("--instances", "0", "--timings", "-K", "2,4")
+    for row in ask(program, "survey", SURVEYED, *asked)["sources"][0]["rows"]:
+        found["verifiers", row["verifier"]].rows.append(row)
+    for row in ask(program, "survey-paths", WALKED, *asked)["sources"][0]["rows"]:
+        found["paths", row["verifier"]].rows.append(row)
+    for row in ask(program, "optimum", SURVEYED, "-K", "1,2,4,8")["sources"][0]["optimum"]:
+        found["draft-laws", row["law"]].rows.append(row)
+    for row in ask(program, "mutants", codes=(0, 1))["mutants"]:
+        folders = {"paths": ("path-mutants", "paths"), "drafters": ("draft-laws",),
+                   "position": ("mutants", "verifiers")}.get(row["level"], ("components",))
+        for folder in folders:
+            if (folder, row["mutant"]) in found:
+                found[folder, row["mutant"]].kill.append(row)

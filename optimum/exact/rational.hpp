@@ -1,0 +1,153 @@
+// Laws of exact fractions: construction from weights, text, and distance. The number type: rational_number.hpp.
+#pragma once
+
+#include <boost/multiprecision/cpp_int.hpp>
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace draftproof {
+
+// An exact fraction: two machine words while both parts fit, Boost's integers beyond.
+//
+// The class hides Boost from the sources that use it: they compile seconds faster. The short fractions of small
+// instances are several times as fast in words.
+
+struct BigRational;  // optimum/exact/rational.hpp
+
+/// A fraction in lowest terms with a positive denominator.
+/// Throws: std::overflow_error on division by 0.
+class Rational {
+ public:
+  Rational() = default;
+  template <std::integral Integer>
+  Rational(Integer value) {
+    if constexpr (sizeof(Integer) < sizeof numerator_)
+      numerator_ = value;
+    else
+      *this = std::signed_integral<Integer> ? from_signed(static_cast<std::int64_t>(value))
+                                            : from_unsigned(static_cast<std::uint64_t>(value));
+  }
+  /// numerator / denominator. Throws: std::overflow_error if the denominator is 0.
+  template <std::integral Integer, std::integral Other>
+  Rational(Integer numerator, Other denominator) : Rational(Rational(numerator) /= Rational(denominator)) {}
+  /// The exact value of a finite double.
+  explicit Rational(double value);
+  /// From "3/4" or "-2". Throws: std::runtime_error on any other text.
+  explicit Rational(const std::string& text);
+  /// A fraction in lowest terms, stored in words if it fits.
+  explicit Rational(BigRational value);
+
+  Rational(const Rational& other)
+      : numerator_{other.numerator_},
+        denominator_{other.denominator_},
+        big_{other.big_ ? copy(*other.big_) : nullptr} {}
+  Rational(Rational&& other) noexcept
+      : numerator_{other.numerator_}, denominator_{other.denominator_}, big_{std::exchange(other.big_, nullptr)} {}
+  Rational& operator=(const Rational& other) { return *this = Rational(other); }
+  Rational& operator=(Rational&& other) noexcept {
+    std::swap(numerator_, other.numerator_);
+    std::swap(denominator_, other.denominator_);
+    std::swap(big_, other.big_);
+    return *this;
+  }
+  ~Rational() {
+    if (big_) release(big_);
+  }
+
+  Rational& operator+=(const Rational& other);
+  Rational& operator-=(const Rational& other);
+  Rational& operator*=(const Rational& other);
+  Rational& operator/=(const Rational& other);
+  Rational operator-() const { return Rational() -= *this; }
+
+  friend Rational operator+(Rational a, const Rational& b) { return std::move(a += b); }
+  friend Rational operator-(Rational a, const Rational& b) { return std::move(a -= b); }
+  friend Rational operator*(Rational a, const Rational& b) { return std::move(a *= b); }
+  friend Rational operator/(Rational a, const Rational& b) { return std::move(a /= b); }
+  friend bool operator==(const Rational& a, const Rational& b) {
+    if (a.big_ || b.big_) return a.big_ && b.big_ && same(*a.big_, *b.big_);
+    return a.numerator_ == b.numerator_ && a.denominator_ == b.denominator_;
+  }
+  friend std::strong_ordering operator<=>(const Rational& a, const Rational& b) {
+    if (!a.big_ && !b.big_ && a.denominator_ == b.denominator_) return a.numerator_ <=> b.numerator_;
+    return a.compare(b) <=> 0;
+  }
+  friend Rational abs(Rational value) { return value < 0 ? -value : value; }
+  friend std::ostream& operator<<(std::ostream& out, const Rational& value);
+
+  /// Negative, 0 or positive as this value is below, equal to or above the other.
+  int compare(const Rational& other) const;
+  /// -1, 0 or 1.
+  int sign() const;
+  /// Whether the denominator is 1.
+  bool is_integer() const;
+  /// The nearest double.
+  explicit operator double() const;
+  /// "3/4", or "1" for an integer.
+  std::string str() const;
+  /// The value in Boost's integers.
+  BigRational big() const;
+
+ private:
+  static Rational from_signed(std::int64_t value);
+  static Rational from_unsigned(std::uint64_t value);
+  static BigRational* copy(const BigRational& value);
+  static void release(BigRational* value);
+  static bool same(const BigRational& a, const BigRational& b);
+  /// Stores numerator / denominator (coprime, the latter positive) in words; returns false if they do not fit.
+  template <class Wide>
+  bool store(Wide numerator, Wide denominator);
+  bool in_words(const Rational& other) const { return !big_ && !other.big_; }
+  /// Moves a value of big_ into words if it fits.
+  void into_words();
+  /// operation(value of this in big_, numerator, denominator of other), and the result into words if it fits.
+  template <class Operation>
+  Rational& beyond(const Rational& other, const Operation& operation);
+
+  /// A value that does not fit in words is in big_, otherwise big_ is null: every value has one form.
+  std::int64_t numerator_ = 0, denominator_ = 1;
+  BigRational* big_ = nullptr;
+};
+
+// Fractions of Boost's integers, the representation of a draftproof::Rational that does not fit in machine words.
+
+using BigInteger = boost::multiprecision::cpp_int;
+
+/// A fraction in lowest terms with a positive denominator.
+struct BigRational {
+  BigInteger numerator, denominator = 1;
+};
+
+/// numerator / denominator in lowest terms. Requires a positive denominator.
+inline Rational quotient(BigInteger numerator, BigInteger denominator) {
+  if (const BigInteger common = gcd(numerator, denominator); common != 1) {
+    numerator /= common;
+    denominator /= common;
+  }
+  return Rational(BigRational{std::move(numerator), std::move(denominator)});
+}
+
+/// Integer weights as probabilities. Requires non-negative weights, at least one of them positive.
+std::vector<Rational> normalised(std::span<const int> weights);
+
+/// "3/4", or "1" for an integer.
+std::string to_text(const Rational& value);
+
+/// "(1/4 3/4)".
+std::string to_text(std::span<const Rational> law);
+
+/// As to_text, but fractions too long to read appear as decimals: "0.123456789...".
+std::string brief(const Rational& value);
+std::string brief(std::span<const Rational> law);
+
+/// Half the L1 distance of two laws of equal size.
+Rational total_variation(std::span<const Rational> a, std::span<const Rational> b);
+
+}  // namespace draftproof

@@ -1,0 +1,454 @@
+"""Findings on engines without the gate: an engine's own functions, called by hand on the instance of the finding.
+
+    python python/engines/second_route/by_hand.py NAME     a function below; without a name, their list
+
+Whatever the gate does is done otherwise here: coins are replaced by one number, draws are counted, or the rule as read
+is computed in fractions or in numpy. vllm_cpu and sglang need CUDA_VISIBLE_DEVICES=, sglang TRITON_INTERPRET=1 too.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Callable
+from fractions import Fraction as F
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import patch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+import numpy as np
+import torch
+
+from draftproof.engines import discover, functions_of, module_of
+
+ENGINES = Path(__file__).resolve().parents[1]
+THIRD = [0, 1 / 3, 2 / 3]
+NEARLY_EQUAL = [2915 / 2916, 1 / 2916], [5829 / 5831, 2 / 5831]
+
+
+def engine(name: str, *, enters: bool = False) -> tuple[Any, Any]:
+    """The engine and its adapter."""
+    found = discover()[name]
+    if enters:
+        found.enter()
+    return found, sys.modules["draftproof_engine_" + name.replace("-", "_")]
+
+
+def beside(file: str) -> Any:
+    return module_of(ENGINES / file, "by_hand" + file.partition(".")[0])
+
+
+def rounded(rows: list[list[float]]) -> Any:
+    """Rows of float32, rounded once."""
+    return torch.tensor(rows, dtype=torch.float64).float()
+
+
+def ends_of_coins(decide: Callable[[list[float], list[float], int, float], str], zero: str) -> None:
+    """A draft with p = 0 on the coins 0 and 2^-24, and a draft of nearly equal rows on the largest coin."""
+    print(f"p=(1 0), q=(0 1), draft 1, coin 0: wanted {zero}, got", decide([1, 0], [0, 1], 1, 0.0))
+    print(f"the same, coin 2^-24: wanted {zero}, got", decide([1, 0], [0, 1], 1, 2.0**-24))
+    got = decide(*NEARLY_EQUAL, 1, 1 - 2.0**-24)
+    print("p=(2915 1)/2916, q=(5829 2)/5831, draft 1, coin 1 - 2^-24: wanted a token, got", got)
+
+
+def deepspec() -> None:
+    """DeepSpec's draws, counted."""
+    draw = module_of(engine("deepspec")[0].root() / "deepspec/utils/sampling.py", "deepspec_sampling").sample_tokens
+    vocabulary, possible, batch, batches = 128_256, 64, 25, 400
+    wanted = 1 - math.exp(-(vocabulary - possible) * 2.0**-25)
+    dtypes = torch.float16, torch.bfloat16, torch.float32
+    for dtype in dtypes:
+        logits = torch.full((1, batch, vocabulary), -torch.inf, dtype=dtype)
+        logits[..., :possible] = 0.0
+        wrong = sum(int((draw(logits, 1.0) >= possible).sum()) for _ in range(batches))
+        print(f"{dtype}: {wrong} of {batch * batches} draws have q = 0; noise that is 0 once in 2^25: {wanted:.5f}")
+    count, batches = 2**20, 32
+    for dtype in dtypes:
+        first = sum(int((draw(torch.zeros(1, count, 2, dtype=dtype), 1.0) == 0).sum()) for _ in range(batches))
+        share, error = first / (count * batches), 0.5 / math.sqrt(count * batches)
+        off = (share - 0.5) / error
+        print(f"{dtype}, q = (1 1)/2: token 0 in {share:.5f} of {count * batches} draws, {off:.1f} errors off")
+
+
+def eagle_llm() -> None:
+    """EAGLE's package: one accepted draft, and the row that the last token is drawn from.
+
+    As read: rows are divided by the temperature where drafts are tested. The row after an accepted path is not.
+    """
+    path = engine("eagle-llm")[0].root() / "eagle/model/utils.py"
+    scope = {"torch": torch, "random": random, "Tuple": tuple}
+    (evaluate,) = functions_of(path, ["evaluate_posterior"], scope)
+    after, both, one = torch.tensor([2.0, 1.0]) / 3, torch.tensor([[2, 0]]), torch.ones(1, 2)
+    each = [torch.tensor([[1.0, 0.0]])] * 2
+    for temperature in (1.0, 0.5, 2.0):
+        first = temperature * torch.tensor([0.0, -1e9])  # p = q = (1 0): the draft 0 is accepted by every coin
+        logits = torch.stack([first, temperature * torch.log(after)])[None]
+        divided = lambda ids, z, t=temperature: z / t  # noqa: E731
+        _, length, row = evaluate(logits, both, divided, one, each, [[0, 0]], both, [[[], []]])
+        raw = torch.tensor([2.0, 1.0]) ** temperature
+        got = [round(x, 6) for x in row.tolist()]
+        print(f"temperature {temperature}: {length} accepted, wanted the row (2 1)/3, got", got)
+        print("  by hand, without the division:", [round(x, 6) for x in (raw / raw.sum()).tolist()])
+
+
+def llama_cpp() -> None:
+    """llama.cpp examples/speculative: the distribution of its rule in fractions, beside counts of a long text.
+
+    The rule as read: the draft is the most probable token of q; it is accepted with min(1, p/q); the residual subtracts
+    q from p, both sorted by id, entry by entry of the lists. A list has the tokens that top-k left.
+    """
+    adapter = engine("llama-cpp")[1]
+
+    def cut(row: list[F], k: int) -> dict[int, F]:
+        kept = sorted(sorted(range(len(row)), key=lambda x: -row[x])[: k or len(row)])
+        total = sum(row[x] for x in kept)
+        return {x: row[x] / total for x in kept}
+
+    def show(p: list[F], q: list[F], k: int = 0) -> None:
+        """One draft a step. A step's bonus token follows p, so the text has the rule's distribution mixed with p."""
+        target, proposal = cut(p, k), cut(q, k)
+        draft = max(proposal, key=lambda x: proposal[x])
+        accept = min(F(1), target.get(draft, F(0)) / proposal[draft])
+        left = [max(F(0), a - b) for a, b in zip(target.values(), proposal.values(), strict=True)]
+        first = [F(0)] * len(p)
+        first[draft] += accept
+        for x, weight in zip(target, left, strict=True):
+            first[x] += (1 - accept) * weight / sum(left) if accept < 1 else 0
+        share = 1 / (1 + first[draft])  # of the tokens that begin a step: an accepted draft is followed by one of p
+        mixed = [round(float(share * first[x] + (1 - share) * target.get(x, F(0))), 4) for x in range(len(p))]
+        rows = [np.tile([float(x) for x in row], (len(row), 1)) for row in (p, q)]
+        text = adapter.generator(k, 1)(*rows, 1_000_000, 1)
+        print(f"p {[str(x) for x in p]} q {[str(x) for x in q]} top-k {k}")
+        print("  target        ", [round(float(target.get(x, F(0))), 4) for x in range(len(p))])
+        print("  rule by hand  ", [str(x) for x in first], "first token;", mixed, "all tokens")
+        print("  text of 10^6  ", (np.bincount(text, minlength=len(p)) / len(text)).round(4).tolist())
+
+    far = [F(1, 10000), F(5999, 10000), F(4, 10)], [F(998, 1000), F(12, 10000), F(8, 10000)]
+    show([F(1, 2), F(1, 2)], [F(3, 4), F(1, 4)])
+    show([F(1, 2), F(3, 10), F(1, 5)], [F(1, 2), F(3, 10), F(1, 5)])
+    show(*far, 2)
+    show(*far)
+
+
+def lmdeploy() -> None:
+    """LMDeploy: torch.rand replaced, its sampler called by hand on p = q = (0 1 2)/3."""
+    forward = engine("lmdeploy")[1]._implementation().forward
+
+    def decide(p: list[float], q: list[float], draft: int, coin: float) -> list[int]:
+        rows, given = rounded([p, q])[:, None, None], {"is_greedy": None}
+        with patch("torch.rand", lambda *size, **given: torch.full((1, 1), coin, dtype=torch.float64)):
+            drafts = torch.tensor([[draft]]), torch.tensor([1])
+            out, _, _ = forward(torch.log(rows[0]), *drafts, draft_probs=rows[1], **given)
+        return [x for x in out[0].tolist() if x >= 0]
+
+    (row,) = rounded([THIRD])
+    off = ((torch.softmax(torch.log(row), 0).double() - row.double()) * 2**25).tolist()
+    print("p after softmax of its logarithms minus q, in units of 2^-25:", off)
+    for name, coin in (("1 - 2^-26", 1 - 2.0**-26), ("1 - 2^-53", 1 - 2.0**-53), ("1/2", 0.5)):
+        print(f"p = q = (0 1 2)/3, draft 1, coin {name}: wanted token 1 or 2 first, got", decide(THIRD, THIRD, 1, coin))
+    print("p=(0 1), q=(1 0), draft 0, coin 0: wanted token 1 first, got", decide([0, 1], [1, 0], 0, 0.0))
+
+
+def lmdeploy_settings() -> None:
+    """LMDeploy's verification step: settings of one request with one draft, counted over coins of torch."""
+    found, adapter = engine("lmdeploy")
+    settings = beside("_lmdeploy_settings.py")
+    step = settings.step_of(found.root(), adapter._implementation())
+
+    def shares(logits: list[float], draft: int, behind: bool, steps: int = 2000, **given: object) -> list[float]:
+        """How often each token comes first, or behind the accepted draft."""
+        asked = settings.request(**({"temperature": 1.0} | given))
+        counts = torch.zeros(len(logits))
+        while counts.sum() < steps:
+            out = step(asked, torch.tensor([logits, logits]), torch.tensor([draft]))
+            if not behind or len(out) == 2:
+                counts[out[1 if behind else 0]] += 1
+        return [round(x, 3) for x in (counts / counts.sum()).tolist()]
+
+    row = [0.0, -1.0, -2.0]
+    print("softmax of the row:", [round(x, 3) for x in torch.softmax(torch.tensor(row), 0).tolist()])
+    print("the token at the draft's place, and the one behind an accepted draft:")
+    for name, value in (("top_k", 2), ("top_p", 0.7), ("min_p", 0.2)):
+        first, second = (shares(row, 0, behind, **{name: value}) for behind in (False, True))
+        print(f"{name} = {value}: wanted [0.731, 0.269, 0.0], found {first} and {second}")
+    seen = shares([0.0, 1.0, 1.0], 2, True, repetition_penalty=2.0)
+    print(f"repetition penalty 2, 1 written, 2 drafted: wanted [0.233, 0.384, 0.384] behind the draft, found {seen}")
+    for least, wanted in ((4, "1 in 3"), (5, "none")):
+        seen = shares([0.0, 0.0, 0.0], 2, True, stop_words=[0], min_new_tokens=least)
+        print(f"3 written, min_new_tokens {least}, token 0 stops: wanted {wanted} behind the draft, found {seen[0]}")
+
+
+def sequoia() -> None:
+    """Sequoia's drafter counted, in half and in single precision.
+
+    Noise of half precision is a multiple of 2^-11 (uniform_ on a CPU). So the smallest -log(u) is 2^-11. A token of
+    probability q competes with the first arrival, which for a race of total rate 1 is of size 1 on average; its own
+    arrival is at least 2^-11 / q. So tokens of probability far below 2^-11 hardly win.
+    """
+    torch.manual_seed(0)  # as the counts of the finding were drawn
+    softmax, file = torch.nn.functional.softmax, engine("sequoia")[0].root() / "utils.py"
+    p = torch.tensor([17, 19], dtype=torch.float64).div(36).float()
+    q = softmax(torch.log(p), -1)
+    print("p = q = (17 19)/36: softmax of logarithms minus p, in units of 2^-25:", ((q - p).double() * 2**25).tolist())
+    print("  p/q at token 0 above the largest coin, 1 - 2^-24:", bool(p[0] / q[0] > (1 - 2.0**-24)), end=", ")
+    (residual,) = functions_of(file, ["get_residual"], {"torch": torch})
+    print("residual", residual(p, q).tolist())
+    (draw,) = functions_of(file, ["sampling_without_replacement"], {"torch": torch, "softmax": softmax})
+    size, count = 32000, 3_000
+    q = (torch.arange(size, dtype=torch.float64) + 2.7) ** -1.1
+    for dtype in (torch.float32, torch.float16):
+        logits = torch.log(q / q.sum()).to(dtype)
+        rows = torch.softmax(logits.float(), -1).double()
+        rare, hits = rows < 2.0**-12, 0
+        for _ in range(count):
+            hits += int(rare[draw(logits[None], torch.empty((1, size), dtype=dtype).uniform_(), 1, 1.0)].sum())
+        share, sigma = float(rows[rare].sum()), (0.25 / count) ** 0.5
+        print(f"{dtype}: {count} drafts, tokens with q < 2^-12: drawn {hits / count:.4f}, q says {share:.4f},", end=" ")
+        print(f"sigma below {sigma:.4f}")
+
+
+def _sglang_kernel() -> tuple[Path, Any]:
+    root = engine("sglang")[0].root()
+    path = root / "sglang/kernels/ops/speculative/reject_sampling.py"
+    return root, module_of(path, "sglang_reject_sampling").chain_speculative_sampling_triton
+
+
+def sglang() -> None:
+    """SGLang: the chain kernel in Triton's interpreter, its coins are arguments."""
+    _, kernel = _sglang_kernel()
+
+    def last_token(weights: list[int], steps: int) -> int:
+        """The draft is the impossible last token; the residual is p; the final coin is 1 - steps 2^-24."""
+        v = len(weights)
+        p = torch.tensor(np.array(weights) / sum(weights), dtype=torch.float32).repeat(2, 1)[None].contiguous()
+        q = torch.zeros(1, 1, v)
+        q[..., -1] = 1
+        out = torch.full((2,), -1, dtype=torch.int32), torch.full((1, 2), -1, dtype=torch.int32)
+        tree = torch.zeros(1, dtype=torch.int32), torch.tensor([[0, v - 1]]), torch.arange(2)[None], None, None
+        coins = torch.full((1, 2), 0.5), torch.full((1,), 1 - steps * 2.0**-24)
+        kernel(*out, *tree, *coins, p, q, 1.0, 1.0, True)
+        return int(out[0][0])
+
+    weights = [5, 6, 1, 1, 5, 6, 2, 3, 0]
+    row = (np.array(weights) / 29).astype(np.float32)
+    print("p = (5 6 1 1 5 6 2 3 0)/29: running sum", float(np.cumsum(row)[-1]), "sum", float(np.sum(row)))
+    for steps in (1, 2, 3, 4):
+        print(f"final coin 1 - {steps} 2^-24: wanted a token below 8, got", last_token(weights, steps))
+    rng = np.random.default_rng(1)
+    for v in (16, 64, 256):
+        rows = rng.integers(1, 10, (40, v))
+        rows[:, -1] = 0
+        found = sum(last_token(w.tolist(), 1) == v - 1 for w in rows)
+        print(f"V = {v}: token V - 1 by the coin 1 - 2^-24 on", found, "of 40 rows")
+
+
+def sglang_settings() -> None:
+    """SGLang's verification step: two-token rows, counted over coins of torch.
+
+    The step of EAGLE with rejection sampling is called as its worker calls it, with one request and one draft. The
+    token behind accepted drafts is counted.
+    """
+    shared = beside("_sglang_eagle.py")
+    step = shared.step_of(*_sglang_kernel())
+
+    def behind(second: list[float], draft: int, steps: int = 2000, **settings: object) -> float:
+        """The share of token 1 behind an accepted draft. second: logits of the row after the draft."""
+        logits = torch.tensor([[0.0, 0.0], second])
+        ones = accepted = 0
+        while accepted < steps:
+            given = shared.step_input(
+                torch.tensor([0, draft]), torch.softmax(logits[:1], -1)[None], [1], torch.ones(1, 1), **settings
+            )
+            tokens, lengths, _ = step(*given, SimpleNamespace(next_token_logits=logits.clone()))
+            accepted += int(lengths[0]) == 2
+            ones += int(lengths[0]) == 2 and int(tokens[1]) == 1
+        return ones / steps
+
+    share = behind([0.0, -1.0], 0, min_ps=torch.full((1,), 0.5), need_min_p_sampling=True)
+    print(f"min_p = 1/2, p(1) = .37 p(0): token 1 comes in {share:.3f} of steps, wanted 0, without min_p .269")
+    penalty = torch.tensor([[-1.0, 0.0]])  # token 0 was written once, frequency penalty 1
+    for draft, written, wanted in ((0, "written and drafted", ".881"), (1, "written, 1 drafted", ".500")):
+        share = behind([0.0, 0.0], draft, acc_additive_penalties=penalty)
+        print(f"frequency penalty 1, token 0 {written}: token 1 comes in {share:.3f} of steps, wanted {wanted}")
+
+
+def tensorrt_llm() -> None:
+    """TensorRT-LLM: torch.rand replaced, its two functions called by hand."""
+    root = engine("tensorrt-llm")[0].root() / "tensorrt_llm/_torch/pyexecutor/sampler"
+    scope: dict[str, Any] = {"torch": torch, "cast": cast, "prefer_pinned": lambda: False}
+    names = ["get_rejected_indices", "sample_rejected"]
+    rejected, replacement = functions_of(root / "two_model_spec_dec.py", names, scope)
+
+    def decide(p: list[float], q: list[float], draft: int, coin: float) -> str:
+        """One decision on one draft with the accept coin given: accepted, the other token, or the error."""
+        rows, generator = (rounded([q]), rounded([p])), torch.Generator()
+        with patch("torch.rand", lambda *size, **given: torch.full((1,), coin)):
+            refused = rejected(rows[0], rows[1][None], generator, [draft])
+        if refused.numel() == 0:
+            return f"accepted {draft}"
+        try:
+            return f"refused, then {replacement(*rows, generator, 0)}"
+        except RuntimeError as error:
+            return f"RuntimeError: {error}"
+
+    ends_of_coins(decide, "token 0")
+
+
+def transformers() -> None:
+    """transformers: torch.rand_like replaced, the function called by hand."""
+    from transformers.generation.utils import _speculative_sampling
+
+    def decide(p: list[float], q: list[float], draft: int, coin: float) -> str:
+        """One decision on one draft with the accept coin given: the emitted tokens, or the error."""
+        proposal, target = torch.log(rounded([q])), torch.log(rounded([p])).repeat(2, 1)[None]
+        with patch("torch.rand_like", lambda like: torch.full_like(like, coin)):
+            try:
+                tokens, _ = _speculative_sampling(torch.tensor([[draft]]), proposal[None], 1, target)
+            except RuntimeError as error:
+                return f"RuntimeError: {error}"
+        return str(tokens[0].tolist())
+
+    ends_of_coins(decide, "[0]")
+    for name, row in zip("pq", NEARLY_EQUAL, strict=True):
+        print(f"{name} by softmax", torch.softmax(torch.log(rounded([row])), -1)[0].tolist())
+
+
+def transformers_other_tokenizer() -> None:
+    """transformers: an assistant with one token more than the target, and the first token of many texts.
+
+    As read: the assistant's head keeps the tokens that both vocabularies have, in the order in which the tokenizer
+    names them. Its logits are then given to the shared tokens in ascending order. The tokenizer's order is that of a
+    hash table, so it differs from one tokenizer to the next.
+    """
+    _, adapter = engine("transformers-generate", enters=True)
+    from transformers.generation.candidate_generator import AssistantVocabTranslatorCache
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    texts, extra, p, q = 4000, 0.2, [F(1, 2), F(1, 2)], [F(3, 4), F(1, 4)]
+
+    def rule(used: list[F]) -> list[F]:
+        """Distribution of the first token where drafts have distribution q and are tested against `used`."""
+        accept = [min(F(1), p[x] / used[x]) for x in range(2)]
+        left = [max(F(0), p[x] - used[x]) for x in range(2)]
+        refused = sum(q[x] * (1 - accept[x]) for x in range(2))
+        return [q[x] * accept[x] + (refused * left[x] / sum(left) if refused else 0) for x in range(2)]
+
+    print("p", [str(x) for x in p], "q", [str(x) for x in q])
+    seen: set[tuple[int, ...]] = set()
+    while len(seen) < 2:
+        target = adapter.table_model(torch, [[float(x) for x in p]] * 2)
+        assistant = adapter.table_model(torch, [[float(x) * (1 - extra) for x in q] + [extra]] * 3)
+        words = {"tokenizer": ["a", "b"], "assistant_tokenizer": ["a", "b", "c"]}
+        given = {name: adapter.tokenizer_of(some) for name, some in words.items()}
+        counts = [0, 0]
+        for text in range(texts):
+            counts[adapter.written(torch, target, assistant, 2, 1, **given)[0]] += 1
+            made = AssistantVocabTranslatorCache.get_translator(*given.values(), 2)
+            order = tuple(made.assistant_overlap_token_ids.tolist())
+            if text == 0 and order in seen:
+                break
+        else:
+            seen.add(order)
+            used = [q[x] for x in order]
+            print(f"order of the kept tokens {order}: drafts are tested against", [str(x) for x in used])
+            print("  by hand ", [str(x) for x in rule(used)], [round(float(x), 4) for x in rule(used)])
+            print("  observed", [round(x / texts, 4) for x in counts], f"in {texts} texts")
+
+
+def vllm_cpu() -> None:
+    """vLLM's C++ CPU kernels: torch.rand replaced, functions called by hand."""
+    _, adapter = engine("vllm-cpu", enters=True)
+    shared, modules = adapter.with_kernels()
+    rules = modules.rejection_sampler
+
+    def decide(p: list[float], q: list[float] | None, drafts: list[int], coin: float) -> list[int]:
+        n = len(drafts)
+        proposal = None if q is None else rounded([q] * n)
+        batch, bonus = shared.metadata_of(torch, modules, [drafts]), torch.tensor([[2]], dtype=torch.int32)
+        with patch.object(rules, "generate_uniform_probs", lambda *given: torch.full((n,), coin, dtype=torch.float64)):
+            return shared.kernels(modules, *batch, torch.log(rounded([p] * n)), proposal, bonus)[0].tolist()
+
+    ends = torch.tensor([2, 4, 6], dtype=torch.int32)
+    for temperature in (0.7, 1.0):
+        got = rules.expand_batch_to_tokens(torch.full((3,), temperature), ends, 6, replace_from=0, replace_to=1)
+        print(f"temperature {temperature} for two tokens of three requests: got", [f"{x:.3g}" for x in got.tolist()])
+    kept = torch.tensor([40, 50, 60], dtype=torch.int32)
+    print("top-k 40, 50, 60 likewise: got", rules.expand_batch_to_tokens(kept, ends, 6).tolist())
+    for coin in (0.0, 0.1, 0.5, 0.9):
+        got = decide([0.2, 0.3, 0.5], None, [-1, 0], coin)
+        print(f"p=(2 3 5)/10, no proposal, drafts [-1, 0], coins {coin}: -1 must be refused, got", got)
+    got = decide(THIRD, THIRD, [1], 1 - 2.0**-53)
+    print("p = q = (0 1 2)/3, draft 1, coin 1 - 2^-53: wanted 1 or 2 first, got", got)
+    print("p=(0 1), q=(1 0), draft 0, coin 0: wanted 1 first, got", decide([0, 1], [1, 0], [0], 0.0))
+
+
+def vllm_least_length() -> None:
+    """vLLM's min_tokens: which rows of a step lose the stop token, by the engine's own processor.
+
+    As read: the rows of drafts go through `apply_with_spec_decode`, which counts the drafts before a row, the row of
+    the bonus token through `apply`, which counts committed tokens alone. The second runner's kernel compares positions.
+    """
+    engine("vllm", enters=True)
+    from vllm import SamplingParams
+    from vllm.utils import torch_utils
+    from vllm.v1.sample.logits_processor import BatchUpdate, MinTokensLogitsProcessor
+    from vllm.v1.worker.gpu.sample.logit_bias import apply_logit_bias
+
+    torch_utils.PIN_MEMORY = False
+    stop, size, drafts = 0, 3, 3
+
+    def ints(*values: int) -> torch.Tensor:
+        return torch.tensor(values, dtype=torch.int32)
+
+    def first(rows: Any, written: int, least: int) -> None:
+        settings = SamplingParams(min_tokens=least, stop_token_ids=[stop])
+        processor = MinTokensLogitsProcessor(None, torch.device("cpu"), False)
+        processor.update_state(BatchUpdate(1, [], [(0, settings, None, [1] * written)], []))
+        processor.apply_with_spec_decode(rows[:drafts], [drafts])
+        processor.apply(rows[drafts:])
+
+    def second(rows: Any, written: int, least: int) -> None:
+        """The same by the kernel of the second runner, without a prompt."""
+        none, bias, stops = ints(0), torch.zeros(1, 1), ints(stop)[None]
+        at = none.repeat(drafts + 1), torch.arange(drafts + 1) + written - 1  # of the token before each row
+        apply_logit_bias(rows, *at, none, none[None], none, none[None], bias, ints(least), ints(1), none, stops)
+
+    for written, least in ((0, 1), (3, 4), (3, 5), (3, 6), (3, 7), (3, 12)):
+        wanted = [written + i < least for i in range(drafts + 1)]
+        for runner in (first, second):
+            rows = torch.zeros(drafts + 1, size)
+            runner(rows, written, least)
+            found = torch.isneginf(rows[:, stop]).tolist()
+            told = "as wanted" if found == wanted else f"wanted {wanted}"
+            print(f"{runner.__name__} runner, {written} written, min_tokens {least}: held back in rows {found}, {told}")
+
+
+def vllm_second_runner() -> None:
+    """vLLM's second model runner: its ratio test in float32, step by step in numpy.
+
+    As read: the draft is kept if log p > log u + log q, where log p and log q are a logit minus the logarithm of a sum
+    of exponentials, all in float32. With p = q both are the same number, and the test is x > x + log u.
+    """
+    f = np.float32
+    for probability in (0.5, 0.08, 1e-2, 1e-4, 2e-9):
+        log_q = np.log(f(probability))
+        refused = [k for k in range(1, 4096) if not log_q > f(np.log1p(f(-k * 2.0**-24)) + log_q)]
+        print(f"p = q = {probability:g}: {len(refused)} of 2^24 coins refuse,", end=" ")
+        print(f"1 - k 2^-24 with k <= {max(refused, default=0)}")
+
+
+FUNCTIONS = (deepspec, eagle_llm, llama_cpp, lmdeploy, lmdeploy_settings, sequoia, sglang, sglang_settings)
+FUNCTIONS += (tensorrt_llm, transformers, transformers_other_tokenizer, vllm_cpu, vllm_least_length, vllm_second_runner)
+
+if __name__ == "__main__":
+    known = {fn.__name__: fn for fn in FUNCTIONS}
+    if sys.argv[1:] and sys.argv[1] in known:
+        torch.manual_seed(1)
+        torch.set_num_threads(1)
+        known[sys.argv[1]]()
+    else:
+        sys.exit("wanted one of " + ", ".join(known))

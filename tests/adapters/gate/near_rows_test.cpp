@@ -1,0 +1,112 @@
+// Rows next to p = q among the models of a program: their shapes, and that a verifier which draws from (p - q)+ alone is
+// refuted on them, in every type and at every level.
+#include <draftproof/adapters/gate/edge_rows.hpp>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/stored_format.hpp>
+#include <draftproof/properties/instances/instance.hpp>
+#include <draftproof/tests/support/doors_rejection.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+StoredFormat stored_as(Dtype dtype) {
+  return dtype == Dtype::float32    ? float32
+         : dtype == Dtype::float16  ? float16
+         : dtype == Dtype::bfloat16 ? bfloat16
+                                    : float64;
+}
+Weights stored_row(const std::vector<int>& weights, Dtype dtype) {
+  Weights row(weights.begin(), weights.end());
+  const double total = std::accumulate(row.begin(), row.end(), 0.0);
+  for (double& weight : row) weight /= total;
+  return stored_as(dtype).round(row);
+}
+
+TEST(NearRows, DifferByLessThanTheirTypeHolds) {
+  for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::float64}) {
+    std::set<std::size_t> sizes;
+    std::set<int> counts_below;
+    bool all_differ = false, unit_left = false;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
+      for (int k = 0; k < 12; ++k) {
+        const auto edge = edge_rows(seed, near_every * k + near_at, dtype);
+        ASSERT_TRUE(edge) << to_text(dtype) << ", seed " << seed << ", k " << k;
+        EXPECT_EQ(edge->below_root, k % 2 == 1);
+        const Instance instance{.target = edge->rows.target, .proposals = {edge->rows.proposal}};
+        EXPECT_EQ(Instance::parse(instance.text()), instance);
+        const Weights p = stored_row(instance.target, dtype), q = stored_row(instance.proposals[0], dtype);
+        int below = 0, above = 0, tokens = 0;
+        for (std::size_t x = 0; x < p.size(); ++x) {
+          below += p[x] < q[x];
+          above += p[x] > q[x];
+          tokens += q[x] > 0;
+          if (p[x] > q[x]) {
+            EXPECT_EQ(p[x], q[x] + stored_as(dtype).unit(q[x])) << instance.text();
+          }
+        }
+        EXPECT_GT(below, 0) << instance.text();
+        EXPECT_LE(above, k < 2 ? 0 : 1) << instance.text();
+        if (k == 0) {
+          EXPECT_EQ(p.size(), 2u);
+        }
+        sizes.insert(p.size());
+        counts_below.insert(below);
+        all_differ = all_differ || below + above == tokens;
+        unit_left = unit_left || above == 1;
+      }
+    EXPECT_EQ(sizes, (std::set<std::size_t>{2, 3, 4}));
+    EXPECT_EQ(counts_below, (std::set{1, 2, 3}));
+    EXPECT_TRUE(all_differ && unit_left);
+  }
+}
+
+TEST(NearRows, AreTheSmallestOfTheirKind) {
+  const auto first = [](Dtype dtype) {
+    const WeightPair rows = edge_rows(1, near_at, dtype)->rows;
+    return Instance{.target = rows.target, .proposals = {rows.proposal}}.text();
+  };
+  // 1 - 2^-k is 1 from k = bits + 1 on: half a unit below 1 goes to the even neighbour.
+  EXPECT_EQ(first(Dtype::float32), "p=(0 1)/1 q=(1 33554431)/33554432 K=1");
+  EXPECT_EQ(first(Dtype::float16), "p=(0 1)/1 q=(1 4095)/4096 K=1");
+  EXPECT_EQ(first(Dtype::bfloat16), "p=(0 1)/1 q=(1 511)/512 K=1");
+}
+
+TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
+  for (const auto& [models, most, predictions] : {std::array{20, 2, 64}, {60, 4, 256}})
+    for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::float64})
+      for (const auto& [level, law] :
+           {std::pair{Level::position, "iid"}, {Level::chain, "iid"}, {Level::tree, "iid_paths"}})
+        for (const std::uint64_t seed : {1, 2, 3}) {
+          // The near rows are those of fewer models: one type of each width is enough, and one seed.
+          if (models > 20 && (seed > 1 || dtype == Dtype::float32 || dtype == Dtype::float16)) continue;
+          SCOPED_TRACE(fmt::format("{} models, {}, {}, seed {}", models, to_text(dtype), to_text(level), seed));
+          for (const Fallback fallback : {Fallback::never, Fallback::at_root, Fallback::always}) {
+            // Computes in doubles on rows as their type has them.
+            const RejectionSampling sampling{
+                .read = [format = stored_as(dtype)](const Weights& row) { return format.round(row); },
+                .fallback = fallback};
+            const int bits = dtype == Dtype::float64 ? 53 : 24;  // a coarser coin is never above p / q
+            InProcess program(sampling, bits);
+            const Declaration declaration{
+                .name = "rejection", .level = level, .law = law, .dtypes = {dtype}, .coin_bits = bits};
+            const LawChecks checks = check_laws(program, declaration,
+                                                {.instances = models,
+                                                 .most_drafts = most,
+                                                 .seed = seed,
+                                                 .door = "exec:mine",
+                                                 .explore = {.predictions = predictions}});
+            if (fallback == Fallback::always || (fallback == Fallback::at_root && level == Level::position)) {
+              expect_others_held(checks, {});
+              continue;
+            }
+            const GateFinding& answers = finding_of(checks.findings, "answers");
+            EXPECT_EQ(answers.status, Status::violated);
+            expect_words(answers.evidence, "draws from weights without mass");
+          }
+        }
+}
+
+}  // namespace
+}  // namespace draftproof::adapters

@@ -1,0 +1,171 @@
+// Trials of paths and trees: right programs hold, wrong ones do not, whatever the form of their rows.
+#include <draftproof/adapters/gate/path_checks.hpp>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/adapters/own/serve_registered.hpp>
+#include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/tests/support/doors_rejection.hpp>
+#include <draftproof/tests/support/written_capture.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+/// Four contexts of the standard laws.
+std::string rows_of_size(int vocabulary) { return standard_source(vocabulary, 1) + ",positions=4"; }
+
+/// 2^14 trials at V = 32, with the budget of one gate.
+GateFinding trials_of(Served& program, double log2_trials = 14, const std::string& source = {}) {
+  registry();  // the families of rows
+  return check_paths(
+      program,
+      {.log2_trials = log2_trials, .source = source.empty() ? rows_of_size(32) : source, .door = "exec:mine"});
+}
+
+/// Counts and forms of the batches that a program gets.
+class Watched final : public Served {
+ public:
+  explicit Watched(std::unique_ptr<Served> inner, Declaration declaration)
+      : inner_{std::move(inner)}, declaration_{std::move(declaration)} {}
+  std::set<int> sizes{}, entries{};
+  bool equal_lengths = true;
+  std::int64_t rows = 0;
+
+  const Declaration& declaration() const override { return declaration_; }
+  void verify(const ServedBatch& batch, ServedResult& result) override {
+    sizes.insert(batch.rows);
+    entries.insert(batch.drafts_a_row);
+    rows += batch.rows;
+    for (const std::int32_t length : batch.lengths) equal_lengths = equal_lengths && length == batch.drafts_a_row;
+    inner_->verify(batch, result);
+  }
+
+ private:
+  std::unique_ptr<Served> inner_;
+  Declaration declaration_;
+};
+
+/// Schemes whose plan for a row enumerates tuples: it is made for each input, so their rows and trials are few.
+bool enumerates(const std::string& name) {
+  return name.starts_with("canonical_two_step") || name.starts_with("optimal_transport");
+}
+
+TEST(PathChecks, RightSchemesOfPathsHold) {
+  int held = 0;
+  for (const OwnName& own : own_names()) {
+    if (own.kind != Kind::verifier || own.level == Level::position) continue;
+    const auto program = serve_registered(own.name);
+    const int log2_trials = enumerates(own.name) ? 10 : 14;
+    const GateFinding finding = trials_of(*program, log2_trials, enumerates(own.name) ? rows_of_size(5) : "");
+    EXPECT_EQ(finding.status, Status::held) << own.name << ": " << finding.evidence;
+    EXPECT_EQ(finding.work, 1u << log2_trials);
+    ++held;
+  }
+  EXPECT_GE(held, 25);
+}
+
+/// Mutants whose slip no affordable number of trials shows, with the reason.
+const std::map<std::string, std::string> unseen_by_trials{
+    {"accepted_counts_rejected_one", "the tokens are right: the count of accepted ones, which no door has, is wrong"},
+    {"coin_can_be_one_tree", "one value of a coin's grid"},
+    {"fallback_to_last_id_tree", "one value of a coin's grid"},
+    {"float_running_sum_tree", "rounding of running sums"},
+    {"gbv_ties_differ", "these rows have no equal p / q"},
+    {"gbv_ties_opposed", "these rows have no equal p / q"},
+    {"log_space_test_tree", "a rounding of the sum of two logarithms"},
+    {"noise_drawn_once_per_prompt", "each call is the first iteration of a prompt, and that one is right"},
+    {"non_strict_compare_tree", "one value of a coin's grid"},
+    {"residual_paired_by_position_tree", "these rows have no tokens of probability 0"},
+    {"residual_without_mass_tree", "a rounding of the last place"},
+    {"second_call_accepts_tree", "each call has a plan of its own, whose first decision is right"},
+    {"zero_exponential_wins_tree", "one value of a coin's grid"},
+    {"zero_residual_becomes_uniform_tree", "one value of a coin's grid"},
+};
+
+TEST(PathChecks, WrongSchemesOfPathsAreFound) {
+  std::size_t mutants = 0, found = 0;
+  for (const OwnName& own : own_names()) {
+    if (own.kind != Kind::mutant || own.level == Level::position) continue;
+    const auto program = serve_registered(own.name);
+    const bool unseen = unseen_by_trials.contains(own.name);
+    GateFinding finding = trials_of(*program);
+    // A slip that deviates by little on these rows deviates by more on small ones.
+    if (!unseen && finding.status == Status::held) finding = trials_of(*program, 16, rows_of_size(4));
+    EXPECT_EQ(finding.status == Status::violated, !unseen)
+        << own.name << ": " << finding.check << ": " << finding.evidence;
+    ++mutants;
+    found += finding.status == Status::violated ? 1 : 0;
+  }
+  EXPECT_EQ(found, mutants - unseen_by_trials.size());
+}
+
+TEST(PathChecks, BatchesOfEqualLengthsAndOfFewRows) {
+  auto inner = serve_registered("recursive_rejection_wor_tree", {.drafter = "without_replacement_tree"});
+  Declaration declaration = inner->declaration();
+  declaration.ragged = false;
+  declaration.most_rows = 100;
+  Watched program(std::move(inner), declaration);
+  // One draft after some tokens, and two after others.
+  const std::string file = testing::TempDir() + "draftproof_path_checks.npz";
+  write_capture(file, {"draft"}, {{{.5, .25, .25}, {{0, 1, 0}}}, {{.25, .5, .25}, {{.25, .25, .5}}}},
+                {.values = Values::Probability, .dtype = DType::F64});
+  const GateFinding finding = trials_of(program, 12, file);
+  EXPECT_EQ(finding.status, Status::held) << finding.evidence;
+  EXPECT_TRUE(program.equal_lengths);
+  EXPECT_GT(program.entries.size(), 1u) << "drafts without replacement run out";
+  EXPECT_LE(*program.sizes.rbegin(), 100);
+  EXPECT_EQ(program.rows, 1 << 12);
+}
+
+TEST(PathChecks, TreesAreThoseThatTheProgramTakes) {
+  const auto shape = [](const char* law, int fewest, int most, int drafts = 4) {
+    const Level level = std::string_view(law) == "iid" ? Level::chain : Level::tree;
+    return shape_of_trials({.name = "any", .level = level, .law = law, .fewest_drafts = fewest, .most_drafts = most},
+                           drafts);
+  };
+  EXPECT_EQ(shape("iid", 1, 0), (TreeShape{.drafts = 1, .length = 4}));
+  EXPECT_EQ(shape("iid", 1, 2), (TreeShape{.drafts = 1, .length = 2}));
+  EXPECT_EQ(shape("iid", 7, 9), (TreeShape{.drafts = 1, .length = 7}));
+  EXPECT_EQ(shape("iid_paths", 1, 0), (TreeShape{.drafts = 2, .length = 3}));
+  EXPECT_EQ(shape("iid_paths", 1, 0, 1), (TreeShape{.drafts = 1, .length = 3}));
+  EXPECT_EQ(shape("iid_paths", 1, 4), (TreeShape{.drafts = 2, .length = 2}));
+  EXPECT_EQ(shape("without_replacement_tree", 1, 0), (TreeShape{.drafts = 2, .length = 2}));
+  EXPECT_EQ(shape("top_k_tree", 1, 0)->drafts, 6);
+  EXPECT_FALSE(shape("iid_paths", 65, 0));
+  EXPECT_THROW(shape("mine", 1, 0), DoorError);
+}
+
+TEST(PathChecks, RowsThatFailAreViolations) {
+  Rejection program(rejection_of(Level::chain));
+  program.fails_at = 2;
+  const GateFinding finding = trials_of(program);
+  EXPECT_EQ(finding.status, Status::violated);
+  expect_words(finding.evidence, " has no answer: status failed: no memory");
+}
+
+TEST(PathEvidence, TokensOfTheTargetAreNoEvidence) {
+  const std::vector<double> p{.5, .25, .25, 0}, q{.25, .25, .25, .25};
+  const PrefixTable<RatioTable> model([&] {
+    std::vector<RatioTable> tables;
+    tables.emplace_back(p, q);
+    return tables;
+  }());
+  PathEvidence right(model, 1, 2), wrong(model, 1, 2);
+  for (int n = 0; n < 400; ++n) {
+    for (const Token x : {0, 1, 0, 2}) right.add(n % 2, 0, x);
+    for (const Token x : {0, 1, 2, 2}) wrong.add(n % 2, 0, x);
+  }
+  EXPECT_LT(right.log_e(), 0);
+  EXPECT_GT(wrong.log_e(), 30);
+  expect_words(wrong.worst(), "800 seen, 400.0 expected");
+  right.add(0, 0, 3);
+  EXPECT_TRUE(std::isinf(right.log_e())) << "a token with p = 0";
+}
+
+}  // namespace
+}  // namespace draftproof::adapters

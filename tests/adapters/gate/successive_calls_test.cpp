@@ -1,0 +1,106 @@
+// Programs that are exact over several calls only: the state that a call leaves is given back, and counts.
+#include <functional>
+
+#include <draftproof/adapters/gate/foreign_gate.hpp>
+#include <draftproof/adapters/gate/law_checks.hpp>
+#include <draftproof/adapters/gate/path_checks.hpp>
+#include <draftproof/adapters/library/load_library.hpp>
+#include <draftproof/adapters/own/own_door.hpp>
+#include <draftproof/adapters/own/serve_registered.hpp>
+#include <draftproof/tests/support/doors_messages.hpp>
+#include <draftproof/tests/support/doors_served.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+/// A program whose states are changed on the way.
+class ChangedState final : public Served {
+ public:
+  using Change = std::function<void(std::span<double> state)>;
+  ChangedState(std::unique_ptr<Served> inner, Change change) : inner_{std::move(inner)}, change_{std::move(change)} {}
+
+  const Declaration& declaration() const override { return inner_->declaration(); }
+  void verify(const ServedBatch& batch, ServedResult& result) override {
+    inner_->verify(batch, result);
+    for (int row = 0; row < batch.rows; ++row) change_(result.state_of(row));
+  }
+
+ private:
+  std::unique_ptr<Served> inner_;
+  Change change_;
+};
+
+void forget_state(std::span<double> state) { std::fill(state.begin(), state.end(), 0.0); }
+void double_ratio(std::span<double> state) { state[1] *= 2; }
+void shorten(std::span<double> state) { state[0] = std::max(0.0, state[0] - 1); }
+
+LawChecks judged_calls(Served& served, int instances) {
+  ServedProgram program(served);
+  LawCheckOptions options{.instances = instances, .door = "own:greedy_block"};
+  options.explore.predictions = 64;
+  return check_laws(program, served.declaration(), options);
+}
+
+TEST(SuccessiveCalls, AStatefulSchemeHoldsWithItsState) {
+  int stateful = 0;
+  for (const OwnName& own : own_names()) {
+    const auto served = serve_registered(own.name);
+    EXPECT_EQ(served->declaration().stateful(), own.stateful) << own.name;
+    if (!own.stateful) continue;
+    ++stateful;
+    const LawChecks checks = judged_calls(*served, 40);
+    for (const GateFinding& finding : checks.findings)
+      EXPECT_EQ(finding.status, Status::held) << own.name << ' ' << finding.check << ": " << finding.evidence;
+    EXPECT_EQ(checks.instances, 40);
+    EXPECT_LE(checks.largest, checks.limit);
+    EXPECT_LT(checks.limit, 1e-9);
+  }
+  EXPECT_EQ(stateful, 1);
+}
+
+TEST(SuccessiveCalls, ThroughTheCInterfaceToo) {
+  const auto served = linked_library("own", own_door, {.create = R"({"verifier": "greedy_block"})"});
+  EXPECT_TRUE(served->declaration().stateful());
+  for (const GateFinding& finding : judged_calls(*served, 10).findings) {
+    // Rows are float32 there: the mass of a residual that is zero in fractions is an ulp, and has no weights.
+    if (finding.check == "answers") continue;
+    EXPECT_EQ(finding.status, Status::held) << finding.check << ": " << finding.evidence;
+  }
+}
+
+TEST(SuccessiveCalls, AWrongStateIsAWrongLaw) {
+  using Slip = std::pair<ChangedState::Change, std::string>;
+  for (const auto& [change, smallest] :
+       {Slip{forget_state, "L=2 K=1 [] p=(1 1)/2 q=(1 2)/3"}, Slip{double_ratio, ""}, Slip{shorten, ""}}) {
+    ChangedState served(serve_registered("greedy_block"), change);
+    const GateFinding finding = judged_calls(served, 40).findings.at(0);
+    EXPECT_EQ(finding.check, "exact_law");
+    EXPECT_EQ(finding.status, Status::violated) << finding.evidence;
+    EXPECT_LE(finding.instance.size(), 60u) << finding.instance;
+    if (!smallest.empty()) {
+      EXPECT_EQ(finding.instance, smallest);
+    }
+  }
+}
+
+TEST(SuccessiveCalls, TrialsGiveTheStateBack) {
+  const PathCheckOptions options{.log2_trials = 16, .source = "zipf:vocabulary=32,positions=4,noise=1.5"};
+  ChangedState right(serve_registered("greedy_block"), [](std::span<double>) {});
+  EXPECT_EQ(check_paths(right, options).status, Status::held);
+  ChangedState wrong(serve_registered("greedy_block"), forget_state);
+  const GateFinding finding = check_paths(wrong, options);
+  EXPECT_EQ(finding.status, Status::violated) << finding.evidence;
+}
+
+TEST(SuccessiveCalls, EdgeChecksCompareStates) {
+  int calls = 0;
+  const auto served = std::make_shared<ChangedState>(serve_registered("greedy_block"),
+                                                     [&calls](std::span<double> state) { state.back() = ++calls; });
+  const ForeignGate gate("own:greedy_block", std::make_shared<ServedProgram>(*served), served);
+  const GateResult result = run_gate({.foreign = &gate, .tier = Tier::edge}, {});
+  EXPECT_EQ(result.status, Status::violated);
+  expect_words(result.findings.at(0).evidence, "another state");
+}
+
+}  // namespace
+}  // namespace draftproof::adapters

@@ -1,0 +1,236 @@
+#include <draftproof/adapters/library/load_library.hpp>
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstring>
+
+#include <draftproof/tests/support/doors_messages.hpp>
+#include <draftproof/tests/support/doors_served.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+/// The table that `linked_door` hands out.
+dp_verifier linked_table;
+
+const dp_verifier* linked_door(std::uint32_t abi) { return abi == DRAFTPROOF_DOOR_ABI ? &linked_table : nullptr; }
+
+/// Emits what the tape and the seeds give, and misbehaves as `slip` says.
+enum class Slip { none, past_end, changes_input, stranger, no_count, bad_count, bad_status, refuses, stays_silent };
+Slip slip = Slip::none;
+
+std::int32_t linked_verify(void*, const dp_batch* batch, dp_result* result) {
+  for (std::int32_t row = 0; row < batch->rows; ++row) {
+    const std::int32_t at = slip == Slip::stranger ? batch->rows : row;
+    std::int32_t token = 0;
+    if (batch->tape != nullptr)
+      token =
+          static_cast<std::int32_t>(batch->tape->uniform(batch->tape->self, at, 24, "accept") * batch->vocabulary);
+    else if (batch->seeds != nullptr)
+      token = static_cast<std::int32_t>(batch->seeds[row] % 7);
+    if (slip == Slip::stays_silent) continue;
+    result->tokens[row * result->stride] = token;
+    if (slip != Slip::no_count) result->counts[row] = slip == Slip::bad_count ? batch->lengths[row] + 2 : 1;
+    result->status[row] = slip == Slip::bad_status ? 6 : DP_OK;
+  }
+  if (slip == Slip::past_end) result->tokens[batch->rows * result->stride] = 0;
+  if (slip == Slip::changes_input) const_cast<std::int32_t*>(batch->drafts)[0] += 1;
+  if (slip == Slip::refuses) {
+    std::strncpy(result->message, "no such rows today", result->message_size);
+    return DP_UNSUPPORTED;
+  }
+  return DP_OK;
+}
+
+dp_verifier sound_table() {
+  dp_verifier table{};
+  table.size = sizeof table;
+  table.abi = DRAFTPROOF_DOOR_ABI;
+  table.name = "linked";
+  table.level = DP_CHAIN;
+  table.verify = linked_verify;
+  return table;
+}
+
+std::unique_ptr<Served> linked(const dp_verifier& table, Slip how = Slip::none) {
+  linked_table = table;
+  slip = how;
+  return linked_library("linked.so", linked_door);
+}
+
+const Input two_drafts{.p = {{0.5, 0.5}, {0.25, 0.75}, {1, 0}}, .q = {{0.5, 0.5}, {0.5, 0.5}}, .drafts = {0, 1}};
+
+std::string slip_found(Slip how) {
+  const auto door = linked(sound_table(), how);
+  ServedCall call(Level::chain, {two_drafts, two_drafts}, Dtype::float32);
+  return error_of([&] {
+    ServedResult result = call.scripted(*door, {{0.5, 0.5}, {0.75, 0.5}});
+    if (!result.messages.empty()) throw DoorError(result.messages.begin()->second);
+  });
+}
+
+TEST(LoadLibrary, RefusesFilesThatAreNoDoors) {
+  const auto refused = [](const std::string& path, const std::string& words) {
+    expect_error([&] { load_library(path); }, words);
+  };
+  refused("/nowhere/verifier.so", "^library /nowhere/verifier.so: file: found none, wanted a shared library$");
+  refused(DRAFTPROOF_SOURCE_DIR "/LICENSE", "wanted a shared library of this machine");
+  Dl_info c_library{};
+  ASSERT_NE(dladdr(dlsym(RTLD_DEFAULT, "getpid"), &c_library), 0);
+  const std::string other = c_library.dli_fname;
+  refused(other, "^library " + other +
+                     ": symbol: found no draftproof_door, wanted the function of draftproof_door.h, exported with C "
+                     "linkage$");
+}
+
+TEST(LoadLibrary, RefusesTablesThatItCannotRead) {
+  constexpr std::size_t first_version = offsetof(dp_verifier, state_size);
+  using Change = void (*)(dp_verifier & table);
+  const std::pair<Change, std::string> faults[] = {
+      {[](dp_verifier& table) { table.size = 8; }, "table: found 8 bytes, wanted at least 16 of ABI 1"},
+      {[](dp_verifier& table) { table.size = first_version - 1; },
+       "table: found " + std::to_string(first_version - 1) + " bytes, wanted at least " +
+           std::to_string(first_version) + " of ABI 1"},
+      {[](dp_verifier& table) { table.abi = 2; }, "table: found ABI 2, wanted ABI 1"},
+      {[](dp_verifier& table) { table.name = nullptr; }, "name: found none, wanted a name"},
+      {[](dp_verifier& table) { table.verify = nullptr; }, "functions: found none, wanted verify, draft or generate"},
+      {[](dp_verifier& table) { table.level = 3; }, "level: found 3, wanted 0 .. 2"},
+      {[](dp_verifier& table) { table.dtypes = 1u << 9; }, "dtypes: found bits 0x200, wanted bits of 0xf"}};
+  for (const auto& [change, words] : faults) {
+    dp_verifier table = sound_table();
+    change(table);
+    expect_error([&] { linked(table); }, "^library linked.so: " + words + "$");
+  }
+  dp_verifier table = sound_table();
+  table.devices = DP_BIT(DP_CUDA);
+  expect_error([&] { linked(table); }, "without upload and release");
+  EXPECT_THROW(linked_library("x", [](std::uint32_t) -> const dp_verifier* { return nullptr; }), DoorError);
+}
+
+TEST(LoadLibrary, ReadsTheDeclaration) {
+  dp_verifier table = sound_table();
+  Declaration declared = linked(table)->declaration();
+  EXPECT_EQ(declared.name, "linked");
+  EXPECT_EQ(declared.law, "iid");
+  EXPECT_EQ(declared.level, Level::chain);
+  EXPECT_EQ(declared.randomness, std::vector{Randomness::scripted});
+  EXPECT_EQ(declared.dtypes, std::vector{Dtype::float32});
+  EXPECT_EQ(declared.functions, std::vector<std::string>{"verify"});
+  EXPECT_EQ(declared.most_rows, 4096);
+  EXPECT_TRUE(declared.ragged && declared.deterministic);
+  table.randomness = DP_BIT(DP_SEEDED) | DP_BIT(DP_OPAQUE);
+  table.dtypes = DP_BIT(DP_FLOAT16);
+  table.kinds = DP_BIT(DP_LOGITS);
+  table.most_rows = 3;
+  table.coin_bits = 53;
+  table.equal_lengths = table.nondeterministic = 1;
+  declared = linked(table)->declaration();
+  EXPECT_EQ(declared.randomness, (std::vector{Randomness::seeded, Randomness::opaque}));
+  EXPECT_EQ(declared.dtypes, std::vector{Dtype::float16});
+  EXPECT_EQ(declared.rows, std::vector{RowKind::logits});
+  EXPECT_EQ(declared.most_rows, 3);
+  EXPECT_EQ(declared.coin_bits, 53);
+  EXPECT_FALSE(declared.ragged || declared.deterministic);
+}
+
+TEST(LoadLibrary, FindsSlipsOfACall) {
+  for (const auto& [how, words] : std::vector<std::pair<Slip, std::string>>{
+           {Slip::none, "^none$"},
+           {Slip::past_end, "a write outside the buffers"},
+           {Slip::changes_input, "inputs that the call changed"},
+           {Slip::stranger, "a draw for row 2, wanted rows 0 .. 1"},
+           {Slip::bad_count, "^counts: found 4, wanted 0 .. 3$"},
+           {Slip::bad_status, "^status: found 6, wanted 0 .. 5$"},
+           {Slip::no_count, "counts: found "},
+           {Slip::stays_silent, "status: found "},
+           {Slip::refuses,
+            "^library linked.so: verify: found status 2 (unsupported) \"no such rows today\", wanted 0$"}})
+    expect_words(slip_found(how), words);
+}
+
+/// Memory that stands for a device's.
+std::atomic<int> uploads = 0;
+std::int32_t fake_upload(void*, const void* from, std::size_t bytes, void** to) {
+  ++uploads;
+  *to = std::memcpy(new char[bytes], from, bytes);
+  return DP_OK;
+}
+void fake_release(void*, void* uploaded) {
+  --uploads;
+  delete[] static_cast<char*>(uploaded);
+}
+std::int32_t device_verify(void*, const dp_batch* batch, dp_result* result) {
+  result->tokens[0] =
+      batch->device.type == DP_CUDA && uploads == 2 && static_cast<const double*>(batch->p)[3] == 0.75;
+  result->counts[0] = 1;
+  result->status[0] = DP_OK;
+  return DP_OK;
+}
+
+TEST(LoadLibrary, PutsRowsOnTheLibrarysDevice) {
+  dp_verifier table = sound_table();
+  table.verify = device_verify;
+  table.devices = DP_BIT(DP_CUDA);
+  table.upload = fake_upload;
+  table.release = fake_release;
+  table.dtypes = DP_BIT(DP_FLOAT64);
+  const auto door = linked(table);
+  ServedCall call(Level::chain, {two_drafts}, Dtype::float64);
+  ServedResult result = call.seeded(*door, {1});
+  EXPECT_EQ(tokens_in(result, 0), std::vector<Token>{1});
+  EXPECT_EQ(uploads, 0);
+}
+
+const Input example_input{.p = {{0.5, 0.25, 0.25}, {0.25, 0.5, 0.25}, {0.125, 0.375, 0.5}},
+                          .q = {{0.25, 0.25, 0.5}, {0.5, 0.25, 0.25}},
+                          .drafts = {2, 0}};
+
+std::vector<Token> example_tokens(const std::vector<double>& tape, RowStatus wanted = RowStatus::ok) {
+  const auto door = load_library(DRAFTPROOF_DOOR_EXAMPLE);
+  ServedCall call(Level::chain, {example_input});
+  ServedResult result = call.scripted(*door, {tape});
+  EXPECT_EQ(result.status.at(0), static_cast<std::int32_t>(wanted));
+  EXPECT_EQ(result.log.counts().size(), 1u);
+  return tokens_in(result, 0);
+}
+
+// p / q is 1/2 for draft 2 at the root and 1/2 for draft 0 after it; residuals are (1, 0, 0) and (0, 1, 0).
+TEST(DoorExample, DecidesOnScriptedNumbers) {
+  EXPECT_EQ(example_tokens({0.5, 0, 0}), (std::vector<Token>{0}));
+  EXPECT_EQ(example_tokens({0.5 - 0x1p-24, 0.5, 0.9}), (std::vector<Token>{2, 1}));
+  EXPECT_EQ(example_tokens({0, 0, 0}), (std::vector<Token>{2, 0, 0}));
+  EXPECT_EQ(example_tokens({0, 0, 0.125}), (std::vector<Token>{2, 0, 1}));
+  EXPECT_EQ(example_tokens({0, 0, -3}), (std::vector<Token>{2, 0, 2}));
+  EXPECT_EQ(example_tokens({0, 0}, RowStatus::tape_short), std::vector<Token>{});
+}
+
+TEST(DoorExample, DeclaresItselfAndLogsItsDraws) {
+  const auto door = load_library(DRAFTPROOF_DOOR_EXAMPLE);
+  EXPECT_EQ(door->declaration().name, "token_path");
+  EXPECT_TRUE(door->declaration().can(Randomness::scripted) && door->declaration().can(Randomness::seeded));
+  EXPECT_FALSE(door->declaration().has("draft"));
+  ServedCall call(Level::chain, {example_input, example_input});
+  const ServedResult result = call.scripted(*door, {{0.5, 0, 0}, {0, 0, 0}});
+  const auto counts = result.log.counts(), draws = result.log.draws();
+  EXPECT_EQ(std::vector(counts.begin(), counts.end()), (std::vector{2, 3}));
+  EXPECT_EQ(result.log.streams(), (std::vector<std::string>{"accept", "residual", "bonus"}));
+  EXPECT_EQ(std::vector(draws.begin(), draws.begin() + 8), (std::vector{1, 0, 24, 0, 2, 3, 0, 1}));
+  const auto weights = result.log.weights();
+  EXPECT_EQ(std::vector(weights.begin(), weights.end()), (std::vector{0.25, 0.0, 0.0, 0.125, 0.375, 0.5}));
+  EXPECT_EQ(call.seeded(*door, {3, 4}).tokens, call.seeded(*door, {3, 4}).tokens);
+}
+
+TEST(DoorExample, RaggedRowsEndEarly) {
+  const auto door = load_library(DRAFTPROOF_DOOR_EXAMPLE);
+  const Input one{.p = {example_input.p[0], example_input.p[1]}, .q = {example_input.q[0]}, .drafts = {2}},
+      none{.p = {example_input.p[0]}, .q = {}, .drafts = {}};
+  ServedCall call(Level::chain, {example_input, one, none});
+  ServedResult result = call.scripted(*door, {{0, 0, 0}, {0, 0.9, 0}, {0.6, 0, 0}});
+  EXPECT_EQ(tokens_in(result, 0), (std::vector<Token>{2, 0, 0}));
+  EXPECT_EQ(tokens_in(result, 1), (std::vector<Token>{2, 2}));
+  EXPECT_EQ(tokens_in(result, 2), (std::vector<Token>{1}));
+}
+
+}  // namespace
+}  // namespace draftproof::adapters

@@ -1,0 +1,79 @@
+#include <draftproof/adapters/library/load_library.hpp>
+#include <draftproof/adapters/own/own_door.hpp>
+#include <draftproof/adapters/own/serve_registered.hpp>
+#include <draftproof/tests/adapters/own/own_inputs.hpp>
+#include <draftproof/tests/support/doors_messages.hpp>
+#include <draftproof/tests/support/doors_served.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+std::unique_ptr<Served> own_library(const std::string& name, const std::string& more = "") {
+  return linked_library("own", own_door, {.create = R"({"verifier": ")" + name + "\"" + more + "}"});
+}
+
+std::vector<std::string> log_text(const ServedLog& log) {
+  std::vector<std::string> text;
+  for (std::size_t i = 0; i + 3 < log.draws().size(); i += 4)
+    text.push_back(std::to_string(log.draws()[i]) + " of " + std::to_string(log.draws()[i + 2]) + " bits, " +
+                   log.streams().at(static_cast<std::size_t>(log.draws()[i + 3])));
+  return text;
+}
+
+void expect_equal(ServedResult& a, ServedResult& b, const std::string& where) {
+  EXPECT_EQ(a.status, b.status) << where << ": " << a.messages.size() << b.messages.size();
+  EXPECT_EQ(a.counts, b.counts) << where;
+  EXPECT_EQ(a.tokens, b.tokens) << where;
+  EXPECT_EQ(log_text(a.log), log_text(b.log)) << where;
+}
+
+TEST(DoorLibrary, EveryVerifierIsTheSameBehindTheInterface) {
+  for (const OwnName& own : own_names()) {
+    const auto library = own_library(own.name), direct = serve_registered(own.name);
+    const Declaration &a = library->declaration(), &b = direct->declaration();
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.law, b.law) << own.name;
+    EXPECT_EQ(a.level, b.level) << own.name;
+    EXPECT_EQ(a.randomness, b.randomness) << own.name;
+    EXPECT_EQ(a.functions, b.functions) << own.name;
+    EXPECT_EQ(a.most_drafts, b.most_drafts) << own.name;
+    EXPECT_EQ(a.coin_bits, b.coin_bits) << own.name;
+    Engine engine(9);
+    for (std::uint64_t round = 0; round < 12; ++round) {
+      const auto input = random_input_of(engine, own, b.law, round);
+      if (!input) continue;
+      ServedCall call(own.level, {*input, *input});
+      std::vector<std::vector<double>> tapes(2);
+      for (auto& tape : tapes)
+        for (int i = 0; i < 40; ++i) tape.push_back(static_cast<double>(engine() >> 11) * 0x1p-53);
+      ServedResult seeded = call.seeded(*library, {5, 6}), seeded_direct = call.seeded(*direct, {5, 6});
+      expect_equal(seeded, seeded_direct, own.name);
+      if (own.shared_noise) continue;
+      ServedResult scripted = call.scripted(*library, tapes), scripted_direct = call.scripted(*direct, tapes);
+      expect_equal(scripted, scripted_direct, own.name);
+    }
+  }
+}
+
+TEST(DoorLibrary, TakesOptions) {
+  const auto door = own_library("recursive_rejection", R"(, "coin_bits": 24, "seed": 3, "drafter": "iid")");
+  EXPECT_EQ(door->declaration().coin_bits, 24);
+  EXPECT_EQ(own_library("recursive_rejection_tree", R"(, "level": "chain")")->declaration().level, Level::chain);
+  for (const auto& [create, words] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"verifier": "x"})", "create: found verifier: found \"x\""},
+           {R"({"verifier": "block", "level": "row"})", "level: found \"row\""},
+           {"{", "create: found "}})
+    expect_error([&, create = create] { linked_library("own", own_door, {.create = create}); }, words);
+}
+
+TEST(DoorLibrary, DraftsFromSeeds) {
+  const auto library = own_library("gls", R"(, "seed": 4)"), direct = serve_registered("gls", {.seed = 4});
+  const Input input{.p = {{0.5, 0.5}}, .q = {{0.25, 0.75}}, .drafts = {0, 1}};
+  ServedCall call(Level::position, {input, input, input}, Dtype::float64);
+  ServedResult a = call.drafts(*library, 2, {1, 2, 3}), b = call.drafts(*direct, 2, {1, 2, 3});
+  EXPECT_EQ(a.counts, (std::vector<std::int32_t>{2, 2, 2}));
+  expect_equal(a, b, "gls");
+}
+
+}  // namespace
+}  // namespace draftproof::adapters

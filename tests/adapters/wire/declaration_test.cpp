@@ -1,0 +1,84 @@
+#include <draftproof/adapters/declaration.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <draftproof/tests/support/doors_messages.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+using json = nlohmann::json;
+
+json least_hello() { return {{"protocol", "draftproof-door"}, {"version", {1, 0}}, {"name", "x"}}; }
+
+TEST(Declaration, ComesBackAsItWas) {
+  const Declaration all{.name = "engine",
+                        .version = "0.9",
+                        .level = Level::tree,
+                        .law = "without_replacement",
+                        .randomness = {Randomness::seeded, Randomness::opaque},
+                        .dtypes = {Dtype::bfloat16, Dtype::float16},
+                        .rows = {RowKind::logits},
+                        .functions = {"verify", "draft"},
+                        .most_rows = 7,
+                        .fewest_drafts = 2,
+                        .most_drafts = 3,
+                        .most_vocabulary = 100,
+                        .ragged = false,
+                        .deterministic = false,
+                        .batch_invariant = true,
+                        .tolerance = 0.125,
+                        .coin_bits = 53};
+  const Declaration read = read_declaration(to_json(all));
+  EXPECT_EQ(to_json(read), to_json(all));
+  EXPECT_EQ(read.level, Level::tree);
+  EXPECT_EQ(read.fewest_drafts, 2);
+  EXPECT_EQ(read.tolerance, 0.125);
+  EXPECT_TRUE(read.batch_invariant);
+  EXPECT_EQ(read.coin_bits, 53);
+  EXPECT_TRUE(read.can(Randomness::opaque));
+  EXPECT_FALSE(read.can(Randomness::scripted));
+  EXPECT_TRUE(read.has("draft"));
+  EXPECT_FALSE(read.has("generate"));
+}
+
+TEST(Declaration, NeedsThreeFieldsAndIgnoresUnknownOnes) {
+  json hello = least_hello();
+  hello["version"] = {1, 9};
+  hello["later"] = {1, 2};
+  Declaration wanted;
+  wanted.name = "x";
+  EXPECT_EQ(to_json(read_declaration(hello)), to_json(wanted));
+}
+
+TEST(Declaration, FaultsHaveFieldFoundAndWanted) {
+  const auto refused = [](const char* field, const json& value, const std::string& part) {
+    json hello = least_hello();
+    if (value.is_null())
+      hello.erase(field);
+    else
+      hello[field] = value;
+    expect_parts(error_of([&] { read_declaration(hello); }), {part, field});
+  };
+  refused("protocol", nullptr, "found nothing, wanted draftproof-door");
+  refused("protocol", "other", "found \"\"other\"\"");
+  refused("version", {2, 3}, "found 2.3, wanted 1.x");
+  refused("version", 1, "two whole numbers");
+  refused("name", nullptr, "found nothing");
+  refused("name", 3, "a text");
+  refused("level", "line", "one of position, chain, tree");
+  refused("randomness", json::array(), "a list of scripted, seeded, opaque");
+  refused("dtypes", {"float8"}, "found \"\"float8\"\"");
+  refused("rows", "probabilities", "a list of");
+  refused("functions", {1}, "a list of verify");
+  refused("most_rows", 0, "1 to");
+  refused("most_rows", 18446744073709551615u, "1 to");
+  refused("most_drafts", 1.5, "a whole number");
+  refused("ragged", 1, "true or false");
+  refused("coin_bits", 54, "1 to 53");
+  refused("fewest_drafts", -1, "0 to");
+  refused("tolerance", -0.5, "tolerance");
+}
+
+}  // namespace
+}  // namespace draftproof::adapters

@@ -1,0 +1,85 @@
+#include <draftproof/adapters/wire/result_reader.hpp>
+
+#include <cmath>
+
+#include <draftproof/adapters/wire/json_lines.hpp>
+#include <draftproof/tests/support/doors_messages.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+/// Two rows of V = 3 with up to 2 drafts and tapes of 3 places: what a reader needs.
+const ServedBatch two_rows{.rows = 2, .vocabulary = 3, .drafts_a_row = 2, .places = 3};
+
+ServedResult read_line(const std::string& line) {
+  ServedResult result;
+  size_result(two_rows, WireFunction::verify, result);
+  read_result(decode_line(line, "reply"), Form::lines, two_rows, WireFunction::verify, 24, 0, result);
+  return result;
+}
+
+std::string line_of(const std::string& tokens, const std::string& counts, const std::string& rest) {
+  return R"({"type": "result", "tokens": )" + tokens + R"(, "counts": )" + counts + rest + "}";
+}
+
+TEST(ResultReader, ReadsTheListsOfLines) {
+  const ServedResult result = read_line(line_of(
+      "[[1, 2], [0]]", "[2, 0]",
+      R"(, "status": [0, 4], "messages": {"1": "no mass"}, "draws": [[["coin", 0, 0, "accept"],)"
+      R"(["pick", 2, 0, "bonus", [0.5, 1]]], [["integer", 3, 0], ["pick", 1, 0, "bonus", [null]], ["clock", 2, 0, null]]])"));
+  EXPECT_EQ(result.tokens, (std::vector<std::int32_t>{1, 2, -1, -1, -1, -1}));
+  EXPECT_EQ(result.counts, (std::vector<std::int32_t>{2, 0}));
+  EXPECT_EQ(result.status, (std::vector<std::int32_t>{0, 4}));
+  EXPECT_EQ(result.messages.at(1), "no mass");
+  EXPECT_EQ(result.log.streams(), (std::vector<std::string>{"accept", "bonus"}));
+  const auto counts = result.log.counts(), draws = result.log.draws();
+  EXPECT_EQ(std::vector(counts.begin(), counts.end()), (std::vector<std::int32_t>{2, 3}));
+  EXPECT_EQ(std::vector(draws.begin(), draws.end()),
+            (std::vector<std::int32_t>{1, 0, 24, 0, 2, 2, 0, 1, 4, 3, 0, -1, 2, 1, 0, 1, 3, 2, 0, -1}));
+  const auto weights = result.log.weights();
+  ASSERT_EQ(weights.size(), 3u);
+  EXPECT_EQ(weights[1], 1.0);
+  EXPECT_TRUE(std::isnan(weights[2]));  // a row without mass may say why
+}
+
+TEST(ResultReader, FaultsOfLinesHaveRowFieldFoundAndWanted) {
+  const auto refused = [](const std::string& draws, const std::string& words, const std::string& rest = "") {
+    const std::string line = line_of("[[1], [0]]", "[1, 1]", rest + (draws.empty() ? "" : ", \"draws\": " + draws));
+    expect_error([&] { read_line(line); }, words);
+  };
+  refused("[[]]", "wanted a list for each of 2 rows");
+  refused("[[], 3]", "row 1: draws: found \"3\"");
+  refused(R"([[], [["dice", 0, 0, "a"]]])", "row 1: draws: kind: found");
+  refused(R"([[], [["coin", 0]]])", "row 1: draws: found");
+  refused(R"([[], [["coin", 0.5, 24]]])", "row 1: draws: size: found \"0.5\"");
+  refused(R"([[], [["integer", 18446744073709551615, 0]]])", "row 1: draws: size");
+  refused(R"([[], [["coin", 0, 54]]])", "row 1: draws: bits of a coin: found 54, wanted 1 .. 53");
+  refused(R"([[], [["integer", 0, 0]]])", "row 1: draws: size of an integer: found 0");
+  refused(R"([[], [["pick", 2, 0, "a", [1]]]])", "row 1: draws: weights: found \"[1]\", wanted a list of 2");
+  refused(R"([[], [["pick", 2, 0, "a"]]])", "row 1: draws: weights: found nothing");
+  refused(R"([[], [["pick", -1, 0, "a", []]]])", "row 1: draws: size of a pick: found -1");
+  refused(R"([[["coin", 0, 1]], [["coin", 0, 1], ["pick", 2, 0, "a", [1, null]]]])",
+          "row 1: weights of draw 1: cell 1: found nan");
+  refused(R"([[["coin", 0, 1], ["coin", 0, 1], ["coin", 0, 1], ["coin", 0, 1]], []])",
+          "row 0: draw_counts: found 4, wanted 0 .. 3");
+  refused("", "draws: found nothing");
+  refused("[[], []]", "messages: found the key \"2\"", R"(, "messages": {"2": "x"})");
+  refused("[[], []]", "status: found i32 [1], wanted i32 [2]", R"(, "status": [0])");
+}
+
+TEST(ResultReader, AnErrorIsARefusalOfTheBatch) {
+  EXPECT_THROW(read_line(R"({"type": "error", "message": "no"})"), BatchRefused);
+  EXPECT_THROW(read_line(R"({"type": "results"})"), DoorError);
+}
+
+TEST(ResultReader, ALimitHoldsTheLargestReply) {
+  ServedBatch batch{.rows = 1000, .vocabulary = 50, .drafts_a_row = 4, .places = 7};
+  const std::uint64_t arrays = 1000 * (5 * 4 + 4 + 4 + 4 + 7 * (16 + 50 * 8));
+  EXPECT_GT(reply_limit(batch, WireFunction::verify).frame_bytes, arrays);
+  EXPECT_LT(reply_limit(batch, WireFunction::verify).frame_bytes, arrays + (2u << 20));
+  batch.randomness = Randomness::opaque;
+  EXPECT_LT(reply_limit(batch, WireFunction::verify).frame_bytes, 2u << 20);
+}
+
+}  // namespace
+}  // namespace draftproof::adapters

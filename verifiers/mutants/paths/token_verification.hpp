@@ -1,0 +1,209 @@
+// Mutants: wrong token-by-token verification of a path.
+#pragma once
+
+#include <vector>
+
+#include <draftproof/sim/info.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
+#include <draftproof/verifiers/mutants/paths/bonus_token.hpp>
+#include <draftproof/verifiers/paths/block/block_rule.hpp>
+
+namespace draftproof::mutants::paths {
+
+// Mutant: token verification whose count of accepted tokens starts at the refused position and flips again for it.
+//
+//   n        accepted of the extra token     the reported number of accepted tokens
+//
+// Source: flashinfer-ai/flashinfer, chain kernel, reading of the source.
+// Error: the count contradicts the emitted tokens.
+// Hidden: in all laws, since the tokens are right.
+// Smallest: L = 1, q=(1 0), p=(1 1)/2: refused with probability 1/2, then counted as accepted with probability 1/2.
+struct AcceptedCountsRejectedOne {
+  static constexpr Info info{
+      .name = "accepted_counts_rejected_one",
+      .summary = "token verification that tosses a coin for the refused token again to count it",
+      .source = "flashinfer-ai/flashinfer, chain kernel, reading of the source",
+      .drafts = DraftLaws{"iid_paths"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
+      .derived_from = "token_path"};
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    const PlainSteps<L> steps(at);
+    for (int i = 0; i < steps.length(); ++i) {
+      if (random.flip(steps.target(i), steps.proposal(i))) continue;
+      int counted = i;
+      while (counted < steps.length() && random.flip(steps.target(counted), steps.proposal(counted))) ++counted;
+      Verdict extra = last_draw(steps.laws(i), random, steps.correction(i, steps.one()));
+      extra.accepted = counted;
+      return {steps.node(i), extra};
+    }
+    Verdict extra = random.emit(steps.bonus());
+    extra.accepted = steps.length();
+    return {steps.node(steps.length()), extra};
+  }
+};
+
+// Mutant: token verification that corrects one row late: with the residual of the position after the refused token,
+// given that token; at the end of the path from the target there.
+//
+// Source: openvinotoolkit/openvino.genai#4190.
+// Hidden: where all rows are equal, except at the last position.
+struct CorrectionOneRowLate {
+  static constexpr Info info{.name = "correction_one_row_late",
+                             .summary = "token verification with the residual of the row after the refused token",
+                             .source = "slip reported as openvinotoolkit/openvino.genai#4190",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1,
+                             .derived_from = "token_path"};
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    return verify_tokens(
+        at, random, [&](const auto& steps) { return random.emit(steps.bonus()); },
+        [&](const auto& steps, int i) {
+          // Equal rows have no residual; the row itself is used, as at the end.
+          const auto& late = steps.laws(i + 1);
+          const bool residual = i + 1 < steps.length() && late.residual_mass(steps.one()) > steps.zero();
+          return random.emit(late.residual(residual ? steps.one() : steps.zero()));
+        });
+  }
+};
+
+// Mutant: token verification whose loop starts at the second drafted token: the first is kept without a test.
+//
+// Source: ohdearquant/lattice#243.
+// Error: the first token has law q; at L = 1 nothing is tested.
+// Hidden: where p = q after the empty prefix.
+// Smallest: L = 1, p = (0 1), q = (1 0): the first token is 0, TV 1.
+struct FirstDraftUncheckedPath {
+  static constexpr Info info{.name = "first_draft_unchecked_path",
+                             .summary = "token verification that keeps the first drafted token untested",
+                             .source = "slip reported as ohdearquant/lattice#243",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1,
+                             .derived_from = "token_path"};
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    const PlainSteps<L> steps(at);
+    for (int i = 1; i < steps.length(); ++i)
+      if (!random.flip(steps.target(i), steps.proposal(i)))
+        return {steps.node(i), last_draw(steps.laws(i), random, steps.correction(i, steps.one()))};
+    return {steps.node(steps.length()), random.emit(steps.bonus())};
+  }
+};
+
+// Mutant: token verification that draws its words when its state is made and reads them again in every later
+// iteration.
+//
+//   u_i      plan       uniform of position i, and one word for the token that ends the step: drawn once
+//
+// Source: Infini-AI-Lab/Sequoia, reading of the source.
+// Error: every single iteration has the right law, so an explorer, which starts each branch anew, finds it exact. Two
+// iterations with p=(1 1)/2 end in equal tokens.
+// Visible: to tests that decide twice with one state.
+
+struct NoiseDrawnOncePerPrompt {
+  static constexpr Info info{
+      .name = "noise_drawn_once_per_prompt",
+      .summary = "token verification with the coins of its first iteration in every later one",
+      .source = "Infini-AI-Lab/Sequoia, reading of the source",
+      .drafts = DraftLaws{"iid_paths"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
+      .unsupported = {.simulate = "its words stay with its plan: trials would depend on their order",
+                      .fresh = "its words stay with its plan: trials would depend on their order"},
+      .derived_from = "token_path"};
+
+  /// Words of the accept tests, then that of the last draw.
+  using Kept = std::vector<std::uint64_t>;
+
+  template <class L>
+  Kept prepare(const ConditionalModel<L>&, const TreeShape&) const {
+    return {};
+  }
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, [[maybe_unused]] Kept& kept, R& random) const {
+    const PlainSteps<L> steps(at);
+    const int length = steps.length();
+    if constexpr (requires { random.next(Purpose::flip); }) {
+      if (kept.empty()) {
+        for (int i = 0; i < length; ++i) kept.push_back(random.next(Purpose::flip));
+        kept.push_back(random.next(Purpose::emit));
+      }
+      const std::size_t coins = kept.size() - 1;
+      for (int i = 0; i < length; ++i) {
+        const double u = unit_interval(kept[static_cast<std::size_t>(i) % coins]);
+        if (u * static_cast<double>(steps.proposal(i)) < static_cast<double>(steps.target(i))) continue;
+        const Token left = steps.correction(i, steps.one()).draw(kept.back());
+        const Token last = left != no_token ? left : steps.laws(i).residual(steps.zero()).draw(kept.back());
+        return {steps.node(i), {last, none_accepted}};
+      }
+      return {steps.node(length), {steps.bonus().draw(kept.back()), none_accepted}};
+    } else {
+      for (int i = 0; i < length; ++i)
+        if (!random.flip(steps.target(i), steps.proposal(i)))
+          return {steps.node(i), last_draw(steps.laws(i), random, steps.correction(i, steps.one()))};
+      return {steps.node(length), random.emit(steps.bonus())};
+    }
+  }
+};
+
+// Mutant: token verification with one accept uniform for the whole path: the generator restarts at every position.
+//
+//   u        one uniform  token i is accepted while u < p / q; the least ratio so far decides
+//
+// Source: feifeibear/LLMSpeculativeSampling, reading of the source.
+// Error: every single position has the right law, their joint law is wrong: an acceptance makes the next one
+// likelier.
+// Hidden: in the first token, and at L = 1.
+struct OneCoinForAllPositions {
+  static constexpr Info info{.name = "one_coin_for_all_positions",
+                             .summary = "token verification that reuses one accept coin along the path",
+                             .source = "feifeibear/LLMSpeculativeSampling, reading of the source",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1,
+                             .derived_from = "token_path"};
+
+  /// One uniform against many ratios as flips: given that u < the least ratio so far, u < ratio with their quotient.
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    using Scalar = typename L::Scalar;
+    const PlainSteps<L> steps(at);
+    Scalar least = steps.one();
+    for (int i = 0; i < steps.length(); ++i) {
+      const Scalar ratio = steps.target(i) / steps.proposal(i);
+      if (!random.flip(ratio, least))
+        return {steps.node(i), last_draw(steps.laws(i), random, steps.correction(i, steps.one()))};
+      if (ratio < least) least = ratio;
+    }
+    return {steps.node(steps.length()), random.emit(steps.bonus())};
+  }
+};
+
+// Mutant: token verification that after a refusal draws from the target, not from its residual, and stops there. (The
+// node-by-node form of the same bug continues where the draw was drafted.)
+//
+// Source: alibaba/rtp-llm#1295.
+// Error: accepted drafts have already served min(p, q).
+// Hidden: at p = q.
+struct ResampleFromTargetPath {
+  static constexpr Info info{.name = "resample_from_target_path",
+                             .summary = "token verification corrected with a draw from the target",
+                             .source = "slip reported as alibaba/rtp-llm#1295",
+                             .drafts = DraftLaws{"iid_paths"},
+                             .most_drafts = 1,
+                             .derived_from = "token_path"};
+
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    return verify_tokens(
+        at, random, [&](const auto& steps) { return random.emit(steps.bonus()); },
+        [&](const auto& steps, int i) { return random.emit(steps.laws(i).residual(steps.zero())); });
+  }
+};
+
+}  // namespace draftproof::mutants::paths
