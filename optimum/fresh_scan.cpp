@@ -117,12 +117,12 @@ class FreshScan {
 };
 
 /// Up to this size, sorting all tokens costs less than clearing the buckets.
-constexpr std::size_t few = 128;
+constexpr std::size_t few_tokens = 128;
 
 /// Scans every prefix in the order of a ratio table.
 Optimum scan_few(std::span<const double> target, std::span<const double> proposal, int drafts) {
   const auto p = quantise(target), q = quantise(proposal);
-  std::array<KeyedToken, few> keyed;
+  std::array<KeyedToken, few_tokens> keyed;
   std::size_t tokens = 0;
   for (std::size_t x = 0; x < p.size(); ++x)
     if ((p[x] | q[x]) != 0) keyed[tokens++] = {ratio_of(p[x], q[x]), static_cast<Token>(x)};
@@ -144,7 +144,7 @@ Optimum scan_few(std::span<const double> target, std::span<const double> proposa
 }  // namespace
 
 Optimum fresh_iid_optimum(std::span<const double> target, std::span<const double> proposal, int drafts) {
-  return target.size() <= few ? scan_few(target, proposal, drafts) : FreshScan(target, proposal, drafts).run();
+  return target.size() <= few_tokens ? scan_few(target, proposal, drafts) : FreshScan(target, proposal, drafts).run();
 }
 
 }  // namespace draftproof
