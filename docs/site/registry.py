@@ -23,7 +23,8 @@ HEADERS = {
     "mutants": ["verifiers/mutants"], "path-mutants": ["verifiers/mutants/paths"],
     "draft-laws": ["sim/drafters", "verifiers/mutants/drafters", "verifiers/mutants/drafters/trees"],
     "tree-laws": ["sim/drafters/trees"], "properties": ["properties/checks"],
-    "path-properties": ["properties/paths/checks"], "families": ["captures/families"], "studies": ["bench/studies/figures"],
+    "path-properties": ["properties/paths/checks"], "families": ["captures/families"],
+    "studies": ["bench/studies/figures"],
     "components": [f"{room}/components/{group}" for room in ("sim", "verifiers/mutants")
                    for group in ("batch", "counter", "target", "sampler")],
 }

@@ -20,7 +20,8 @@ def acceptance(base: Path) -> list[str]:
     lines = [
         "## Acceptance and time of K drafts of a position",
         "",
-        "`python/engines/measured/acceptance.py` on rows of `data`. *Accepted* is the share of draft tuples of which one is",
+        "`python/engines/measured/acceptance.py` on rows of `data`.",
+        "*Accepted* is the share of draft tuples of which one is",
         "emitted, with its 95 % interval; *optimum* the most that a lossless verifier of this draft law accepts. Time",
         "is that of a call in one thread: of an engine the median, with its adapter, in Python on fresh rows; of ours",
         "the mean, in C++ on rows that are prepared once. The two are no race.",
@@ -44,7 +45,8 @@ def texts(base: Path) -> list[str]:
         lines += [
             "## Long texts",
             "",
-            "`python/engines/measured/texts.py`: whole loops on Markov tables of V = 6, three drafts a step. Each text has",
+            "`python/engines/measured/texts.py`: whole loops on Markov tables of V = 6, three drafts a step.",
+            "Each text has",
             "a seed and tables of its own. *Certain* proposals have one token in each row. *e of all* is the product",
             "over texts; an alarm is 10^9. *Departure* is the total variation of a token's law, as a mean over the",
             "token before it, of the text that is farthest off. Chance explains some 2 / sqrt(tokens of a text).",
@@ -65,7 +67,8 @@ def texts(base: Path) -> list[str]:
         lines += [
             "## Recordings, audited",
             "",
-            "`python/engines/measured/texts.py` on verifiers in a loop over a Markov chain of V = 6, by `draftproof audit`",
+            "`python/engines/measured/texts.py` on verifiers in a loop over a Markov chain of V = 6,",
+            "by `draftproof audit`",
             "with `--rule rejection`. *Shown* is the easiest and the hardest total variation that it would have shown.",
             "",
             "| engine | door | records | blocks | e | accepted | sum min(p, q) | shown | verdict |",
@@ -87,7 +90,8 @@ def half_precision(base: Path) -> list[str]:
     lines = [
         "## Top-p in half precision",
         "",
-        "`python/engines/measured/half_precision.py`: top-p of 0.9 on logits of (rank + 2.7)^-1.1, on a CPU, against sums of",
+        "`python/engines/measured/half_precision.py`: top-p of 0.9 on logits of (rank + 2.7)^-1.1,",
+        "on a CPU, against sums of",
         "the same logits in float64. *Departure* is the total variation between the two laws that are left. torch adds",
         "in float32 there and rounds each sum; a device may add in half precision, which was not run.",
         "",

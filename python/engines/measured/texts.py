@@ -196,7 +196,8 @@ PLANS: dict[str, tuple[Any, ...]] = {
 
 def main(name: str) -> None:
     measure, engine, door, *size = PLANS[name]
-    row = {"plan": name, "engine": engine, "version": discover(ROOT / "python" / "engines")[engine].version(), "door": door}
+    version = discover(ROOT / "python" / "engines")[engine].version()
+    row = {"plan": name, "engine": engine, "version": version, "door": door}
     row |= measure(engine, door, *size)
     print(json.dumps(row, indent=1)[:6000])
     path = Path(__file__).with_suffix(".json")
