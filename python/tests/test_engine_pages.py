@@ -117,7 +117,7 @@ def test_the_page_has_the_long_texts_and_the_recordings(checkout: Path) -> None:
 
 
 def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
-    texts = module_of(ROOT / "engines" / "measured" / "markov.py", "measured_markov")
+    texts = module_of(ROOT / "python" / "engines" / "measured" / "markov.py", "measured_markov")
     rng, target = np.random.default_rng(1), texts.table(2)
     text = [0]
     for _ in range(500):
@@ -144,7 +144,7 @@ def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
 
 
 def test_the_least_departure_that_a_text_shows_is_found_in_texts_that_have_it() -> None:
-    markov = module_of(ROOT / "engines" / "measured" / "markov.py", "measured_markov")
+    markov = module_of(ROOT / "python" / "engines" / "measured" / "markov.py", "measured_markov")
     target, tokens = markov.table(2), 4000
     share = markov.least_seen(target, tokens, 1)
     assert markov.least_seen(target, 100 * tokens, 1) < share / 5 and markov.least_seen(target, tokens, 4) < share

@@ -20,7 +20,7 @@ if importlib.util.find_spec("torch") is None:
 
 import torch
 
-FOLDER = Path(__file__).resolve().parents[2] / "engines" / "recorders"
+FOLDER = Path(__file__).resolve().parents[1] / "engines" / "recorders"
 VOCABULARY, DRAFTS, BLOCKS = 32, 2, 1500
 HELD, VIOLATED = "held", "violated"
 Residual = Callable[[Any, Any], Any]

@@ -32,8 +32,8 @@ def interrupt():
 
 
 def test_every_file_of_the_folder_is_an_engine_with_doors() -> None:
-    known = discover(ROOT / "engines")
-    files = {path.stem.replace("_", "-") for path in (ROOT / "engines").glob("[a-z]*.py")}
+    known = discover(ROOT / "python" / "engines")
+    files = {path.stem.replace("_", "-") for path in (ROOT / "python" / "engines").glob("[a-z]*.py")}
     assert set(known) == files and len(files) >= 8
     for engine in known.values():
         assert engine.doors and len({door.name for door in engine.doors}) == len(engine.doors)
@@ -96,7 +96,7 @@ def test_functions_are_taken_from_a_file_whose_imports_fail(tmp_path: Path) -> N
 
 
 def test_the_gate_runs_on_doors_and_skips_those_that_are_missing(checkout: Path) -> None:
-    engine = load(checkout / "engines" / "small.py")
+    engine = load(checkout / "python" / "engines" / "small.py")
     assert engine is not None
     result = engine_results.run(engine)
     chain, gone = result["doors"]
@@ -107,7 +107,7 @@ def test_the_gate_runs_on_doors_and_skips_those_that_are_missing(checkout: Path)
 
 def test_the_command_keeps_results_and_says_what_changed(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert command.main(["small"]) == command.HELD
-    kept = list((checkout / "engines" / "results").glob("small-*.json"))
+    kept = list((checkout / "python" / "engines" / "results").glob("small-*.json"))
     assert len(kept) == 1 and not list(kept[0].parent.glob("*.part"))
     document = json.loads(kept[0].read_text())
     assert document["schema"] == engine_results.SCHEMA and "seconds" not in document["doors"][0]
@@ -121,13 +121,13 @@ def test_the_command_keeps_results_and_says_what_changed(checkout: Path, capfd: 
 
 
 def test_a_wrong_engine_is_violated(checkout: Path) -> None:
-    path = checkout / "engines" / "small.py"
+    path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text().replace("q[i][x] < p[i][x]", "q[i][x] < 0.9 * p[i][x]"))
     assert command.main(["small:chain"]) == command.VIOLATED
 
 
 def test_without_an_engine_the_command_is_skipped(checkout: Path) -> None:
-    path = checkout / "engines" / "small.py"
+    path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text().replace('packages=("numpy",)', 'packages=("no-such-engine",)'))
     assert command.main([]) == command.SKIPPED
 
@@ -137,7 +137,7 @@ def test_repeated_gates_are_counted_and_kept(checkout: Path, capfd: pytest.Captu
     assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.HELD
     assert "3 of 3 gates held, 1 models each" in capfd.readouterr().out
     assert command.main(["small:chain"]) == command.HELD  # a later result keeps the count
-    (kept,) = (checkout / "engines" / "results").glob("small-*.json")
+    (kept,) = (checkout / "python" / "engines" / "results").glob("small-*.json")
     (door,) = json.loads(kept.read_text())["doors"]
     assert door["repeated"] == {"gates": 3, "held": 3, "models": 1, "seed": 1}
     assert command.main(["small", "--repeat", "2", "--models", "1", "--seed", "4"]) == command.HELD  # the next seeds
@@ -148,7 +148,7 @@ def test_repeated_gates_are_counted_and_kept(checkout: Path, capfd: pytest.Captu
 
 
 def test_a_repeated_gate_that_fails_is_named(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    path = checkout / "engines" / "small.py"
+    path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text().replace("q[i][x] < p[i][x]", "q[i][x] < 0.9 * p[i][x]"))
     assert command.main(["small:chain", "--repeat", "2", "--seed", "7"]) == command.VIOLATED
     said = capfd.readouterr().out
@@ -174,7 +174,7 @@ def test_repeated_gates_that_are_stopped_count_as_far_as_they_came(
         return gate(*given, **options)
 
     monkeypatch.setattr(engine_results, "check", until_stopped)
-    engine = discover(checkout / "engines")["small"]
+    engine = discover(checkout / "python" / "engines")["small"]
     counted = engine_results.repeat(engine, ["chain"], 5, models=1)
     assert counted == {"chain": {"gates": 2, "held": 2, "models": 1, "seed": 1}}
     said = capsys.readouterr().err
@@ -183,7 +183,7 @@ def test_repeated_gates_that_are_stopped_count_as_far_as_they_came(
 
 
 def test_repeated_gates_that_were_stopped_are_undecided(checkout: Path) -> None:
-    path = checkout / "engines" / "small.py"
+    path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text() + DIES_LATER.replace("os._exit(9)", "interrupt()") + INTERRUPT)
     assert command.main(["small:chain", "--repeat", "5", "--models", "1"]) == command.UNDECIDED
 
@@ -193,30 +193,30 @@ def test_repeated_gates_of_small_models_are_asked_and_each_is_kept_as_it_comes(c
     assert len(set(told)) > 190 and any(" p=(0 " in one for one in told)
     rows = [one.split("] ")[1].split(" [")[0].split(" q=") for one in told]
     assert 20 < sum(p == f"p={q}" for p, q in rows) < 60
-    engine, kept = discover(checkout / "engines")["small"], []
+    engine, kept = discover(checkout / "python" / "engines")["small"], []
     engine_results.repeat(engine, ["chain"], 3, models=0, keep=lambda counted: kept.append(counted["chain"]["gates"]))
     assert kept == [1, 2, 3]
-    path = checkout / "engines" / "small.py"
+    path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text().replace("q[i][x] < p[i][x]", "q[i][x] < 0.5 * p[i][x]"))
-    wrong = engine_results.repeat(discover(checkout / "engines")["small"], ["chain"], 4, models=0)
+    wrong = engine_results.repeat(discover(checkout / "python" / "engines")["small"], ["chain"], 4, models=0)
     assert wrong["chain"]["held"] < 4 and wrong["chain"]["violated"]["exact_law"] == 4 - wrong["chain"]["held"]
 
 
 def test_gates_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert command.main(["small:chain"]) == command.HELD
-    path = checkout / "engines" / "small.py"
+    path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text() + DIES_LATER)
     assert command.main(["small:chain", "--repeat", "5", "--models", "1"]) == command.DIED
     assert "what came before is kept" in capfd.readouterr().err
-    (kept,) = (checkout / "engines" / "results").glob("small-*.json")
+    (kept,) = (checkout / "python" / "engines" / "results").glob("small-*.json")
     assert json.loads(kept.read_text())["doors"][0]["repeated"]["gates"] == 2
 
 
 def test_doors_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    path = checkout / "engines" / "small.py"
+    path = checkout / "python" / "engines" / "small.py"
     two = path.read_text().replace('EngineDoor("gone", absent)', 'EngineDoor("later", right, models=3, predictions=32)')
     path.write_text(two + DIES_LATER.replace("[1, 1]", "[1]"))
     assert command.main(["small"]) == command.DIED
     assert "what came before is kept" in capfd.readouterr().err
-    (kept,) = (checkout / "engines" / "results").glob("small-*.json")
+    (kept,) = (checkout / "python" / "engines" / "results").glob("small-*.json")
     assert [door["name"] for door in json.loads(kept.read_text())["doors"]] == ["chain"]

@@ -57,7 +57,7 @@ inline std::string this_program(const char* variable, const std::string& value) 
 inline std::string served_chain_command() { return this_program(serving_variable, "1"); }
 
 inline std::string child_command(const std::string& script, const std::string& argument) {
-  return "exec python3 -BES '" DRAFTPROOF_SOURCE_DIR "/tests/doors/children/" + script + "' '" + argument + "'";
+  return "exec python3 -BES '" DRAFTPROOF_SOURCE_DIR "/tests/adapters/children/" + script + "' '" + argument + "'";
 }
 
 /// Marks the processes of one test and counts those that live.
