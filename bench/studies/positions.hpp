@@ -38,7 +38,7 @@ inline std::size_t positions_taken(const Source& source, std::uint64_t most) {
 }
 
 /// Calls work(i) for every i < count on the threads of the options. Returns 1 for each i that finished before a stop.
-/// Throws: the exception of the least such i, independently of the threads.
+/// Throws: the exception of the least i whose call threw; without a stop it does not depend on the threads.
 template <class Work>
 std::vector<char> for_each_position(const StudyOptions& options, std::size_t count, Work&& work) {
   std::vector<char> done(count, 0);
@@ -76,7 +76,8 @@ class Meter {
   std::uint64_t total_, done_ = 0;
 };
 
-/// measure(i) for every i < count that finished before a stop, in order. Each adds one to the meter.
+/// Returns measure(i) for every i < count that finished before a stop, in the order of i. Each call adds one to
+/// `meter`.
 template <class Measure>
 auto finished_positions(const StudyOptions& options, std::size_t count, Meter& meter, Measure&& measure) {
   std::vector<std::invoke_result_t<Measure&, std::size_t>> at(count), finished;
@@ -106,7 +107,7 @@ void study_positions(const StudyOptions& options, const std::vector<std::string>
   }
 }
 
-/// Mean over what was measured at each position.
+/// Returns the mean of value(one) over the results `at` of positions. Requires that there is one.
 template <class At, class Value>
 double mean_over(const std::vector<At>& at, Value&& value) {
   double sum = 0;

@@ -1,5 +1,5 @@
-// The rows of a study, written once: a record is a row of a printed table and an object of the data. Then published
-// numbers, and the comparisons that a study counts.
+// The rows of a study, written once: a record is a row of a printed table and an object of the data. Also published
+// numbers (`Reference`) and the counted comparisons of a study (`Checks`).
 #pragma once
 
 #include <charconv>
@@ -40,7 +40,7 @@ Field number(std::string_view title, std::string_view key, Number value, std::st
 inline Field word(std::string_view title, std::string_view key, std::string_view text) {
   return {{std::string(title)}, {std::string(text)}, std::string(key), text};
 }
-/// Text of the table alone, at the right and at the left.
+/// A text that only the table has: `cell` at the right of its column, `note` at the left.
 inline Field cell(std::string_view title, std::string_view text) {
   return {.column = {std::string(title), true}, .cell = {std::string(text)}};
 }
@@ -92,7 +92,8 @@ struct Reference {
     return number;
   }
   bool decimal() const { return text.find('.') != std::string_view::npos; }
-  /// Whether `computed`, with an error of at most `error`, rounds to the printed digits.
+  /// Whether `computed`, with an error of at most `error`, rounds to the printed digits. Requires that the text is no
+  /// fraction.
   bool agrees(double computed, double error = 0) const {
     const auto digits = decimal() ? static_cast<int>(text.size() - text.find('.') - 1) : 0;
     return text.empty() || std::abs(computed - value()) <= 0.5 * std::pow(10.0, -digits) + error;

@@ -31,12 +31,13 @@ struct ResultRow {
   std::vector<Column> columns{};
   std::vector<Cell> cells{};
 
-  /// A member of the data alone.
+  /// Adds a member to the data only. This function and the following ones return the row.
   ResultRow& data(const char* key, nlohmann::ordered_json value);
-  /// A cell alone.
+  /// Adds a cell to the table only, at the left or (`number`) at the right of its column.
   ResultRow& cell(std::string title, Cell cell);
   ResultRow& number(std::string title, Cell cell);
-  /// Both: a text, a whole number with separators, a real number with `digits` decimals ("-" and null if unknown).
+  /// Adds a member and a cell: a text, a whole number with separators, or a real number with `digits` decimals. An
+  /// unknown number is null in the data and "-" in the table.
   ResultRow& text(const char* key, std::string title, Cell cell);
   ResultRow& count(const char* key, std::string title, std::uint64_t value);
   ResultRow& fixed(const char* key, std::string title, std::optional<double> value, int digits);

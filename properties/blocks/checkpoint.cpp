@@ -44,7 +44,7 @@ std::string difference(const Json& ours, const Json& theirs) {
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
-/// Sums of counters of any number.
+/// Adds `more` to `sums`, which grows to the larger number of counters.
 void add(const Counters& more, Counters& sums) {
   if (sums.size() < more.size()) sums.resize(more.size());
   for (std::size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
@@ -113,15 +113,16 @@ void Checkpoint::measure(const BlockPlan& plan, const Compute& compute) {
   };
   constexpr std::uint64_t few = 16;
   if (blocks > 0 && trials > 0) {
-    seconds(0, few);  // what the first block of a process pays: rows, plans
-    // What every block pays once, and the slope of its trials.
+    seconds(0, few);  // not kept, because the first block of a process also prepares rows and plans
+    // The fixed time of a block, then the time of a further trial.
     constexpr double enough = 0.05;
     const auto all = std::max(static_cast<std::uint64_t>(trials), few);
     const double once = seconds(0, few);
     double then = once;
     std::uint64_t more = few;
     while (more < all && then < once + enough) {
-      // A trial of a scheme that walks a large vocabulary takes 20 ms, another one 100 ns: steps are wide once that is known.
+      // Because a trial takes from 100 ns to 20 ms (a walk of a large vocabulary), the first step is 4 times the
+      // trials; a later one is 64 times where the last one took less than enough / 64 more than `once`, else 4.
       const std::uint64_t wider = more > few && then < once + enough / 64 ? 64 : 4;
       then = seconds(0, more = std::min(all, wider * more));
     }

@@ -5,11 +5,11 @@
 //   sums      counters of a block, added over the blocks of a group: integers, in any order
 //   record    bytes of one block (stored_value.hpp), kept as they are: what no sum can carry
 //
-// One file holds all known blocks, and not a folder with one file a block: counters of blocks are added, so a gate at
-// V = 262,144 needs a megabyte in place of one for each of its thousands of blocks.
+// One file holds all known blocks. Because the counters of a group are added, a gate at V = 262,144 needs one
+// megabyte, and not one for each of its thousands of blocks.
 //
-// Correctness: a block is added once. Integers make sums independent of order, and records are read in the order of
-// block numbers.
+// Correctness: each block is added once. Sums of integers do not depend on the order of additions, and records are
+// read in the order of block numbers.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ struct BlockTask {
 struct BlockResult {
   Counters sums{};
   std::string record{};
-  bool whole = true;  ///< false: cut short by a stop; reported, and neither kept nor shared
+  bool whole = true;  ///< false if a stop cut the block short: only the report of this run has such a block
 };
 
 /// The results of one group: the blocks that are known.
@@ -64,7 +64,8 @@ struct BlockGroup {
   static auto fields(auto& group) { return std::tie(group.done, group.sums, group.records); }
 };
 
-/// Block number b of the plan belongs to part b mod `count`, or to the part that a deal names.
+/// Part `index` of `count`. Block b, counted through all groups of a run, belongs to part b mod `count`, or to the
+/// part that a deal names.
 struct BlockShard {
   std::uint64_t index = 0, count = 1;
   bool operator==(const BlockShard&) const = default;
@@ -97,7 +98,7 @@ class Checkpoint {
  public:
   /// Computes a block; nothing after a stop.
   using Compute = std::function<std::optional<BlockResult>(const BlockTask& task)>;
-  /// A run that reports, one that computes its shard of the blocks, or one that lists them.
+  /// `whole` computes blocks and reports, `shard` computes its share of the blocks, `plan` lists and measures them.
   enum class Kind { whole, shard, plan };
   /// The planned blocks of a group, with the processor seconds of those that were measured; of `plan`.
   struct Planned {
@@ -122,24 +123,27 @@ class Checkpoint {
   /// Divides the blocks by `deal` and no longer in turn. Requires that no group was run.
   void use(BlockDeal deal) { deal_ = std::move(deal); }
 
-  /// Computes the blocks of this process that are not known. Returns all known blocks of the group, and for this report
-  /// what a stop has left of the others; these are not `done`. Throws: the exception of the lowest block.
+  /// Computes the unknown blocks of this process. Returns the known blocks of the group and, for this report only,
+  /// the blocks that a stop cut short, which are not `done`. Throws: the exception of on_kept() if it threw, else of
+  /// the lowest block that failed.
   BlockGroup run(const BlockPlan& plan, const Compute& compute);
   const std::map<std::string, BlockGroup>& groups() const { return groups_; }
 
-  /// Called after each kept block, and not concurrently.
+  /// Called after each kept block until a block fails, by one thread at a time.
   std::function<void()> on_kept{};
 
   /// The request, the parts and all known blocks.
   std::string to_bytes() const;
-  /// Adds the blocks of `stored`. `file` names it in errors. Throws: InputError if to_bytes() did not write it, it has
-  /// another request, which the error names, or has a block that is known already. Returns the deal of its blocks.
+  /// Adds the blocks of `stored`. Returns the identity of their deal. Throws: InputError, which names `file` and what
+  /// differs, if to_bytes() did not write `stored`, if its request, number of shards or number of blocks is another
+  /// one, or if it has a shard or a block that is known already.
   std::string add(const std::string& stored, const std::string& file);
   /// Sets the request if there is none yet. Throws: InputError, with what differs, if `request` is another one.
   void check_request(const nlohmann::json& request, const std::string& file);
   /// The same as add() for a checkpoint of this very process. Throws: InputError if it is of another shard or deal.
   void resume(const std::string& stored, const std::string& file);
-  /// What is missing for a whole: shards, or blocks of interrupted ones; empty if nothing is.
+  /// Returns the missing and the interrupted shards; if there are none, the groups with unknown blocks. Empty if
+  /// nothing is missing.
   std::string missing() const;
   /// Marks this process's share as computed to its end.
   void finish() { finished_ = true; }

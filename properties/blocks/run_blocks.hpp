@@ -25,13 +25,14 @@ inline BlockGroup run_blocks(Checkpoint* known, const BlockPlan& plan, const Che
 /// Whether this process computes a part of the blocks, so that nothing can be concluded from its results.
 inline bool computes_part(const Checkpoint* known) { return known && known->partial(); }
 
-/// Size of a block of `all` pieces of work: `usual`, or all where nobody shares or saves them.
+/// Returns the pieces of work in a block: `usual`, or `all` without a checkpoint; at least 1.
 inline std::uint64_t block_size(const Checkpoint* known, std::uint64_t all, std::uint64_t usual) {
   return std::max<std::uint64_t>(1, known ? usual : all);
 }
 
-/// Most trials of a block: `usual`, or fewer where a trial reads rows of V = `vocabulary` tokens (Info::shared_noise): those
-/// that read 2^32 tokens, about two minutes. An even number, so that pairs of trials stay together.
+/// Returns the most trials of a block: `usual`, or fewer if each trial reads rows of V = `vocabulary` tokens
+/// (Info::shared_noise). The block then reads at most 2^32 tokens, unless two trials read more, which takes about two
+/// minutes. Even if `usual` is even, so that pairs of trials stay together.
 inline std::uint64_t most_trials_of_block(std::uint64_t usual, bool reads_rows, std::size_t vocabulary) {
   constexpr std::uint64_t tokens = std::uint64_t{1} << 32;
   if (!reads_rows) return usual;
@@ -45,8 +46,9 @@ inline std::uint64_t trials_of_block(std::uint64_t trials, std::uint64_t usual) 
   return std::max(usual, (trials + most_blocks - 1) / most_blocks);
 }
 
-/// Counts trials 0 .. `trials` - 1 in blocks of `usual`, one after the other. `count(first, number)` returns the counts of
-/// a range, fewer after a stop. Returns the sum of all known ones; `counts` has its shape, and all zeros.
+/// Counts trials 0 .. `trials` - 1 in blocks of `usual`, one block after the other. `count(first, number)` returns
+/// the counts of a range, of fewer trials after a stop. Returns the sum over all known blocks. Requires: `counts` is
+/// all zeros and has the shape of that sum.
 template <class Counts, class Count>
 Counts count_trials(Checkpoint* known, const std::string& name, std::uint64_t trials, std::uint64_t usual,
                     Counts counts, const Count& count) {
@@ -63,8 +65,8 @@ Counts count_trials(Checkpoint* known, const std::string& name, std::uint64_t tr
   return counts;
 }
 
-/// Makes one record for each block, until the stop flag is set. Returns the known ones in the order of blocks, those that
-/// a stop cut short among them; none in a process that computes a part.
+/// Makes one record for each block, until the stop flag is set. Returns the known records in the order of blocks,
+/// records that a stop cut short included. Returns none in a process that computes a part.
 template <class Make>
 auto map_blocks(Checkpoint* known, const BlockPlan& plan, const std::atomic<bool>* stop, const Make& make) {
   using Record = std::invoke_result_t<Make, const BlockTask&>;

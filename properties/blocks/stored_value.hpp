@@ -2,7 +2,7 @@
 //
 //   integers, enumerations   7 bits a byte, the lowest first; the eighth bit says that another byte follows
 //   numbers                  the bits of a double, as such an integer
-//   counters                 a vector of 64-bit integers: a 0 is followed by the number of zeros after it
+//   counters                 their number and 64-bit integers; a run of zeros is a 0 and the number of further zeros
 //   containers, text         their size and their elements
 //   structs                  the members that `static auto fields(auto& value)` ties, in its order
 //   instances, fractions     as the text that parses back
@@ -93,7 +93,7 @@ class StoredReader {
 
   bool done() const { return left_.empty(); }
 
-  /// Throws: std::out_of_range where the bytes end too early or a number has more than 64 bits.
+  /// Throws: std::out_of_range where the bytes end too early or a number has more than ten bytes.
   std::uint64_t integer() {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
@@ -173,7 +173,7 @@ T from_bytes(std::string_view bytes) {
   return StoredReader(bytes).stored<T>();
 }
 
-/// All counters in the fields of `counts` one after another, and back into one of the same shape, to which they are added.
+/// Appends all counters in `counts` to `all`, field by field.
 template <class T>
 void append_counters(const T& counts, Counters& all) {
   if constexpr (std::is_integral_v<T>)
@@ -183,6 +183,7 @@ void append_counters(const T& counts, Counters& all) {
   else
     for (const auto& count : counts) append_counters(count, all);
 }
+/// Adds the counters from `next` on to `counts`. Requires: as many as append_counters() appends for `counts`.
 template <class T>
 void add_counters(Counters::const_iterator& next, T& counts) {
   if constexpr (std::is_integral_v<T>)

@@ -41,7 +41,7 @@ class TraceStatistics {
     const bool chain = rejection_ && is_chain(trace_, block);
     for (std::size_t r = first; r < trace_.block_start(block + 1); ++r) {
       const RowItem& item = groups.items[groups.item_of_record[r - chunk]];
-      // A token of probability 0 is a proof, and outside every bet.
+      // A token with p = 0 refutes the verifier by itself and enters no bet.
       if (!trace_.is_zero(RowsOf::target, r, item.emitted.symbol)) add_token(groups, item, block, r - first, chain);
     }
     if (!drafts_drawn()) return;
@@ -112,7 +112,7 @@ class TraceStatistics {
     int beside_top() const { return drawn.p == rows.largest_p ? 0 : 1; }
     int along_ratio() const { return ratio_group(drawn.p, drawn.q); }
   };
-  /// No bets of its own: the mean over places of the first two statistics.
+  /// Has no bets: its e-value is the mean of two e-values, of the first two statistics, each the mean over places.
   struct MeanOfPlaces {};
   struct Statistic {
     std::string name;
@@ -245,7 +245,8 @@ class TraceStatistics {
       if (trace_.draft_q(d) != static_cast<std::size_t>(trace_.emitted_q(r))) return;
       ++roots;
     }
-    // Of several drafts without replacement a token is one of them with more than K q.
+    // Because K drafts without replacement may contain a token with probability above K q, AcceptedBets does not
+    // apply.
     if (roots == 0 || (roots > 1 && draft_law_ != "iid")) return;
     const RowItem& item = groups.items[groups.item_of_record[r - trace_.block_start(groups.first_block)]];
     add({.of = Of::first_token,
@@ -273,14 +274,15 @@ class TraceStatistics {
         if (trace_.draft_parent(e) != trace_.draft_parent(draft) || trace_.draft_q(e) != row) continue;
         const DrawnSymbol& sibling = groups.drafts[e - first].drawn;
         if (trace_.truncated() && sibling.symbol + 1 == trace_.symbols())
-          return;  // a token of the rest: which is unknown
+          return;  // the sibling is a token of the truncated rest: its number is unknown
         const double q = sibling.q;
         left -= q;
         depth.mass[static_cast<std::size_t>(depth_group(sibling.q))] -= q;
         ratio.mass[static_cast<std::size_t>(ratio_group(sibling.p, sibling.q))] -= q;
         id.mass[static_cast<std::size_t>(id_group(sibling.symbol, trace_.symbols()))] -= q;
       }
-      // Sums of single-precision numbers are good to 2^-22 of 1: beyond that nothing is known of what is left.
+      // Sums of single-precision numbers have errors of up to 2^-22. Because they are divided by `left`, a draft is
+      // not judged where less than 2^-10 is left.
       constexpr double least_left = 0x1p-10;
       if (left < least_left) return;
       const auto scale = [left](auto& masses) {

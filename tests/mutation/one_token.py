@@ -4,9 +4,10 @@
   one_token.py --build build/default [--count 100] [--seed 1] [--write FILE]   draws changes and tests each
   one_token.py --build build/default --changes FILE                            tests the changes of an earlier report
 
-A change replaces one operator, number or keyword in a line of C++ outside comments, strings and includes. Changes that
-do not compile are drawn again. A report names each change by its line's text, so that it can be applied to another
-version of the tree in which the line was moved to another file; a line that no longer exists is reported as `gone`.
+A change replaces one operator, number or keyword in a line of C++ outside comments, strings and includes. Changes
+that do not compile are drawn again. A report has the text of each changed line. With --changes a change is made at
+its old place, or else at the only line with that text, also in another file; it is `gone` if no line or several have
+the text.
 Each change is built and tested with `ctest`, which stops at the first failed test. The source file is restored after
 every change, also after Ctrl-C. Cost: for each change one incremental build and at most one run of all tests.
 Exit codes: 0, or 2 if the unchanged tree does not build.
@@ -33,7 +34,7 @@ TOKEN = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|\d
 
 
 def tokens(line):
-    """[(column, token)] of those tokens of a line that can be changed."""
+    """[(column, token)] of the tokens of a line that can be changed."""
     if re.match(r"\s*(#|//|template\b|using\b|namespace\b|static_assert\b)", line):
         return []
     return [(found.start(), found[0]) for found in TOKEN.finditer(line) if found[0] in REPLACED]
@@ -52,7 +53,7 @@ def drawn(rng):
 
 
 def located(change):
-    """(path, line number) of a change in this tree, or None if no file or more than one has its line."""
+    """(path, line number) of a change: its old place, else the only equal line of the tree; None without either."""
     path = ROOT / change["file"]
     if path.exists():
         lines = path.read_text().splitlines()

@@ -1,6 +1,6 @@
-// Files of the tree: their length, guards and first lines, and the permitted includes of each top-level folder, checked
-// against the #include lines of its files. Dependencies have one direction, and code in an engine's build needs the
-// standard library and CUDA only.
+// Files of the tree: their length, guards and first lines, and the includes that arrows() and layers() permit to each
+// folder, compared with the #include lines of its files. Dependencies have one direction, and code in an engine's
+// build needs the standard library and CUDA only.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -80,8 +80,8 @@ TEST(Files, HeadersOpenWithWhatTheyAre) {
 
 using Rooms = std::set<std::string>;
 
-/// The folders that each folder may include beside itself. A folder inside another one that is named here is a folder
-/// of its own, for which the rule of the outer one does not count.
+/// The folders that each folder may include beside itself. Where an inner folder is named here too, its files follow
+/// its own rule and not the rule of the outer folder.
 const std::map<std::string, Rooms>& arrows() {
   static const std::map<std::string, Rooms> map = [] {
     const Rooms schemes{"sim", "verifiers", "verifiers/mutants"};
@@ -112,7 +112,7 @@ const std::map<std::string, Rooms>& arrows() {
   return map;
 }
 
-/// The longest folder of the rule that `path` is in; its first folder if there is none.
+/// Returns the longest folder of arrows() that `path` is in, or the top-level folder if arrows() names none.
 std::string room_of(const std::string& path) {
   std::string room = path.substr(0, path.find('/'));
   for (const auto& [name, allowed] : arrows())

@@ -1,5 +1,5 @@
-// Stored results: JSON of the program, or a page that holds it. Files from outside are hostile, and readers must take any
-// document: a member that is absent or of another type is empty.
+// Stored results: JSON of the program, or a page that holds it. Because files may come from anybody, the readers
+// accept every JSON document: a member that is absent or has another type is read as empty.
 //
 //   results    one document, or several of schema draftproof.report/1
 //   records    every list of objects as a flat table: a member of a nested object becomes a column "flag.rate", the rows of
@@ -56,7 +56,7 @@ inline std::vector<const Json*> objects_in(const Json& list) {
   return found;
 }
 
-/// Whether `text` begins with `start`: verdicts carry numbers after their word.
+/// Whether `text` begins with `start`. Because numbers may follow the word of a verdict, verdicts are compared so.
 inline bool begins(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
 /// A value as text: numbers to six digits, lists and objects as JSON.
@@ -107,13 +107,13 @@ struct Verdict {
   Grade grade;
   std::string detail{};  ///< "50 instances"
 
-  /// What makes it the same verdict in another run.
+  /// Returns a text that is equal for the same verdict in another run.
   std::string key() const { return kind + " " + subject + " " + where; }
 };
 
 using VerdictReader = std::function<void(const Json& data, std::vector<Verdict>& verdicts)>;
 
-/// What reads verdicts of other libraries' data; the library of benchmarks judges goals.
+/// Returns the functions that read verdicts from data of other libraries, such as goals of benchmarks.
 std::vector<VerdictReader>& found_verdict_readers();
 
 /// The verdicts in the order of the data.

@@ -1,6 +1,7 @@
 // The page of results: one file of HTML with plots and the data itself. It needs no script, no network and no other
-// file. A page is a function of the data alone, so stored data gives the page of its run. What changed between two results is a
-// result too: verdicts first, then acceptance beyond both intervals, then cost beyond noise.
+// file. Because a page depends on the data alone, stored data gives the page of its run. A comparison of two results
+// is a result too: changed verdicts first, then changes of acceptance beyond both intervals, then of cost beyond
+// noise.
 #pragma once
 
 #include <functional>
@@ -26,13 +27,13 @@ struct CostChange {
 
 using CostComparison = std::function<std::vector<CostChange>(const Json& before, const Json& after)>;
 
-/// What compares costs; the library of benchmarks adds its own.
+/// Returns the functions that compare costs. The library of benchmarks adds its own.
 std::vector<CostComparison>& found_cost_comparisons();
 
 struct Comparison {
   Document document;  ///< schema draftproof.report.compare/1
   int worse = 0;      ///< verdicts that got worse
-  int gone = 0;       ///< verdicts that only the old result has: the new one does not say whether they would hold
+  int gone = 0;       ///< verdicts that only the old result has: whether they still hold is unknown
 };
 
 /// Compares all results in `before` with all in `after`.
@@ -47,8 +48,8 @@ struct WorkedTable {
   Table table;
 };
 
-/// A table for each pair of rows in the text of the instance; none for an instance of another form. Columns of the
-/// outcome are there where the evidence reads "got (..), wanted (..)" with one entry a token.
+/// A table for each pair of rows in the text of the instance; none for an instance of another form. A table has
+/// columns for the outcome if the evidence reads "got (..), wanted (..)" with one entry for each token.
 std::vector<WorkedTable> worked_tables(const Counterexample& example);
 
 // The parts of a page below its plots.
