@@ -88,8 +88,12 @@ struct Reference {
 
   double value() const {
     double number = NAN;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
+    const char* const end = text.data() + text.size();
+    const char* const slash = std::from_chars(text.data(), end, number).ptr;
+    if (slash == end) return number;
+    double denominator = NAN;
+    std::from_chars(slash + 1, end, denominator);
+    return number / denominator;
   }
   bool decimal() const { return text.find('.') != std::string_view::npos; }
   /// Whether `computed`, with an error of at most `error`, rounds to the printed digits. Requires that the text is no

@@ -76,6 +76,7 @@ BlockDeal::BlockDeal(const nlohmann::json& plan, std::uint64_t parts) {
       least.emplace(load + group.seconds, part);
       owners.push_back(part);
     }
+    sum.process_bytes(group.name.data(), group.name.size());
     sum.process_bytes(owners.data(), owners.size() * sizeof owners[0]);
   }
   identity_ = fmt::format("{:08x} over {} parts", sum.checksum(), parts);
@@ -173,8 +174,9 @@ BlockGroup Checkpoint::run(const BlockPlan& plan, const Compute& compute) {
     }
 #pragma omp critical(block_kept)
     try {
-      if (on_kept && !failure) on_kept();
+      if (on_kept) on_kept();  // also after another block failed: finished blocks are saved
     } catch (...) {
+      const std::lock_guard locked(mutex_);
       failed = 0, failure = std::current_exception();
       stopped = true;
     }

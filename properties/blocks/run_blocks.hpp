@@ -53,7 +53,8 @@ template <class Counts, class Count>
 Counts count_trials(Checkpoint* known, const std::string& name, std::uint64_t trials, std::uint64_t usual,
                     Counts counts, const Count& count) {
   const std::uint64_t size = block_size(known, trials, usual);
-  const BlockPlan plan{name, (trials + size - 1) / size, static_cast<double>(std::min(trials, size))};
+  const BlockPlan plan{name, trials / size + (trials % size != 0 ? 1 : 0),
+                       static_cast<double>(std::min(trials, size))};
   const BlockGroup group = run_blocks(known, plan, [&](const BlockTask& task) -> std::optional<BlockResult> {
     const std::uint64_t first = task.block * size, number = std::min({size, trials - first, task.most_trials});
     const Counts here = count(first, number);

@@ -93,11 +93,12 @@ class StoredReader {
 
   bool done() const { return left_.empty(); }
 
-  /// Throws: std::out_of_range where the bytes end too early or a number has more than ten bytes.
+  /// Throws: std::out_of_range where the bytes end too early or a number has more than 64 bits.
   std::uint64_t integer() {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
       const auto byte = static_cast<unsigned char>(text(1).front());
+      if (shift == 63 && byte > 1) break;
       value |= std::uint64_t{byte & 0x7Fu} << shift;
       if (byte < 0x80) return value;
     }

@@ -32,6 +32,7 @@ TEST(Records, AreTableAndDataInOne) {
 TEST(Reference, AgreesToHalfAUnitOfItsLastDigit) {
   const Reference printed{"0.8650"};
   EXPECT_EQ(printed.value(), 0.865);
+  EXPECT_EQ(Reference{"3/4"}.value(), 0.75);
   EXPECT_TRUE(printed.agrees(0.86504));
   EXPECT_TRUE(printed.agrees(0.86496));
   EXPECT_FALSE(printed.agrees(0.86506));

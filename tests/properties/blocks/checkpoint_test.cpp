@@ -68,6 +68,11 @@ TEST(StoredValue, ComesBackToTheSameBits) {
   EXPECT_LT(to_bytes(Counters(1'000'000)).size(), 10u);
 }
 
+TEST(StoredValue, NumbersBeyond64BitsAreRefused) {
+  EXPECT_EQ(StoredReader(std::string(9, '\xFF') + '\1').integer(), ~std::uint64_t{0});
+  EXPECT_THROW(StoredReader(std::string(9, '\xFF') + '\2').integer(), std::out_of_range);
+}
+
 std::string refused(const std::function<void()>& call) {
   try {
     call();
@@ -98,6 +103,22 @@ TEST(Checkpoint, PartsInAnyOrderAndInStepsGiveTheWhole) {
     if (parts.size() > 1) all.add(half.to_bytes(), "half");
     EXPECT_EQ(all.missing(), "");
     EXPECT_EQ(all.groups(), whole.groups()) << count;
+  }
+}
+
+TEST(Checkpoint, BlocksBesideOneThatFailsAreSaved) {
+  for (const int threads : {1, 2}) {
+    Checkpoint run(count_request);
+    std::string saved;
+    run.on_kept = [&] { saved = run.to_bytes(); };
+    const auto compute = [](const BlockTask& task) {
+      if (task.block == 1) throw std::runtime_error("block 1");
+      return BlockResult{.sums = {task.block}};
+    };
+    EXPECT_THROW(run.run({"a", 4, 1, threads}, compute), std::runtime_error);
+    Checkpoint again(count_request);
+    again.resume(saved, "saved");
+    EXPECT_EQ(again.groups().at("a").sums, Counters{0 + 2 + 3}) << threads;
   }
 }
 
