@@ -16,10 +16,10 @@
 //            laws.weights(f)             f(x)                                                 weights
 //            laws.alias_weights(f)       f(x), for a plan that many trials draw from          weights
 //            tabulated(laws, f)          the same tokens from the same words as weights(f),   weights
-//                                        for a plan (tabulated_weights.hpp)
+//                                        for a plan (weights.hpp)
 //            laws.bins()                 tokens or buckets by p / q descending                bins (ratio_bins.hpp)
 //            laws.bin(bins, x)           bin of token x; q(x) > 0                             int
-//            laws.ranking()              tokens by p / q descending; optional                 ratio_ranking.hpp
+//            laws.ranking()              tokens by p / q descending; optional                 ratio_bins.hpp
 //            laws.kth_most_probable(j)   j-th most probable token of q, from 0, j < min(V,    token
 //                                        max_drafts); ties to the lower id
 //   K        at.drafts()                 number of drafts                                     int

@@ -6,8 +6,8 @@
 // Selection: the group that holds the highest drafted p / q is taken, as in ladder.hpp; the choice among its drafts
 // depends on their draw order (ladder/distinct_choice.hpp).
 // Where q runs out, drafts that go on uniformly have a plan of their own (ladder/uniform_rest.hpp).
-// Cost: one plan per (p, q, K), O(V K M) for K > 2 with M nodes of an integral (ladder/race_integral.hpp), less in
-// buckets (ladder/wor_coverage.hpp); then O(K) a trial and now and then a few draws of q.
+// Cost: one plan per (p, q, K), O(V K M) for K > 2 with M nodes of an integral (ladder/race_bins.hpp), less in
+// buckets (ladder/coverage.hpp); then O(K) a trial and now and then a few draws of q.
 // Source: derived here (docs/ladder.md, "Without replacement"). The optimum is that of Hu et al., arXiv:2502.18779.
 // Correctness: the choice has law q on the group, so p_I is the law of the selected draft for any levels. On fresh
 // rows the masses of buckets are sums in units of 2^-60: if K - 1 tokens have all of q but r, p_I is off by V 2^-60 /

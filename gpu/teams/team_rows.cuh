@@ -9,7 +9,7 @@
 // Cost: a pass reads its rows once, one warp per segment, with two barriers. A draw after a pass needs no barrier:
 // each warp scans the partial sums and then one segment by warp-wide running sums.
 // Correctness: the bits are those of the host. Terms are formed by the same IEEE operations (no contraction except
-// the fused operations of float_residual.hpp) and added as integers, so the order of addition does not matter. A
+// the fused operations of short_float.hpp) and added as integers, so the order of addition does not matter. A
 // drawn token is the first one whose running sum, in token order, exceeds the scaled word.
 #pragma once
 

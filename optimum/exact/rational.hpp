@@ -1,4 +1,4 @@
-// Laws of exact fractions: construction from weights, text, and distance. The number type: rational_number.hpp.
+// Fractions, and distributions of them: construction from weights, text, and distance.
 #pragma once
 
 #include <boost/multiprecision/cpp_int.hpp>

@@ -12,7 +12,7 @@
 //
 // Cost: a check takes O(nodes of all trees) fractions.
 //
-// Correctness: a plan for one shot is a verifier (lp_oracle.hpp). For the prices: a feasible plan has
+// Correctness: a plan for one shot is a verifier (certify.hpp). For the prices: a feasible plan has
 // a(xy) <= p(y|x) a(x), so E g(N) >= E|N| for the node N at which it stops, whatever the prices.
 //
 // Source: derived in docs/optimum.md, "Trees".

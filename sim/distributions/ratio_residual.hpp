@@ -8,7 +8,7 @@
 //
 // Cost: O(log V) a draw; O(1) expected with a guide of the same residual.
 // Correctness: a guide ends its range before the first comparison that words of one cell decide differently
-// (residual_guide.hpp). So a draw with a guide gives the token of the plain bisection, also where rounding makes w_j
+// (ResidualGuide). So a draw with a guide gives the token of the plain bisection, also where rounding makes w_j
 // fall with j.
 #pragma once
 

@@ -119,7 +119,7 @@ class RatioTable {
     return probability(cumulatives_[row_of(k)].mass_without(seen, n));
   }
 
-  /// Drafts of q_k without replacement for every trial of a batch (batched_wor.hpp).
+  /// Drafts of q_k without replacement for every trial of a batch (without_replacement.hpp).
   void draw_without(int k, int drafts, PhiloxBatch& words, Token* out, int stride, bool* complete) const {
     DrawsWithout draws(aliases_[row_of(k)], cumulatives_[row_of(k)]);
     draws.draw(drafts, words, out, stride, complete, [this](Token x) { prefetch(x); });
@@ -172,7 +172,7 @@ class RatioTable {
   }
   int bin(const TokenBins<double>& bins, Token x) const { return bins.of(x); }
 
-  /// The bins without copies (ratio_ranking.hpp); masses of ranks a .. b - 1 are differences of integers.
+  /// The bins without copies (ratio_bins.hpp); masses of ranks a .. b - 1 are differences of integers.
   auto ranking() const { return Ranking(*this); }
 
  private:

@@ -1,5 +1,5 @@
 // A row of logits becomes a row of probabilities. The logits are read from memory once, block by block
-// (softmax_block.hpp). The probabilities are those of an engine's float softmax, with bits that do not depend on
+// (SoftmaxBlock). The probabilities are those of an engine's float softmax, with bits that do not depend on
 // register width, block order or thread count.
 //
 //   M      greatest            the greatest logit of the row                                      float
@@ -93,7 +93,7 @@ DRAFTPROOF_DEVICE inline float least_power_realised(float factor) {
 // Cost: two reads of the block for the powers, the second from the first cache, and one pass over the powers to scale
 // them.
 // Correctness: the bits are the same at every register width, because all operations are IEEE operations entry by
-// entry, maxima, and integer sums. A power becomes an integer without a conversion (softmax_terms.hpp), so adding
+// entry, maxima, and integer sums. A power becomes an integer without a conversion (above), so adding
 // bits adds numbers, in 32 bits a lane. Blocks are independent: any order of them, on any number of threads, gives
 // the same bits.
 

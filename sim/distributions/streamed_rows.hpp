@@ -5,8 +5,8 @@
 //   r_b, q_k    residual(b), row(k)  a draw is a pass (none for r_b after F(b)) and one block of 1024 tokens again
 //   visited     visited()            number of tokens that passes and draws have read so far
 //
-// Terms are formed in double; those of residuals of shorter entries in float (float_residual.hpp). They are added as
-// 64-bit integers (fixed_point.hpp) in the widest registers of the processor (simd/block_sums.hpp). A pass leaves one
+// Terms are formed in double; those of residuals of shorter entries in float (short_float.hpp). They are added as
+// 64-bit integers (exp.hpp) in the widest registers of the processor (simd/block_sums.hpp). A pass leaves one
 // partial sum per block, in which a draw finds its block.
 #pragma once
 
@@ -71,7 +71,7 @@ class FreshRows {
 
   /// By subtraction while at least 1/16 is left, which loses at most four bits; otherwise by a pass over the
   /// remaining tokens, so that an exhausted support gives exactly 0. Little mass is measured against itself
-  /// (numeric/small_sum.hpp).
+  /// (numeric/sums.hpp).
   double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);

@@ -1,5 +1,5 @@
 // e^x for x <= 0 in single precision, by operations that IEEE 754 rounds correctly only. So host, device, every
-// compiler and every register width (softmax_block.hpp) give the same bits, which no libm promises.
+// compiler and every register width (softmax.hpp) give the same bits, which no libm promises.
 //
 //   n     x / ln 2 to the nearest integer     -126 .. 0
 //   r     x - n ln 2                          |r| < 0.34658; ln 2 in two parts, the first times n exact

@@ -158,7 +158,7 @@ class Explorer {
   std::uint64_t leaves() const { return leaves_; }
 
   /// From now on the explorer gives the law of the floating-point program: draws have the law that their weights
-  /// realise (realised_weights.hpp), a flip whose denominator underflowed compares num > den, and an emit from
+  /// realise (tape.hpp), a flip whose denominator underflowed compares num > den, and an emit from
   /// weights that are all zero gives no token, as a sampler's does.
   void with_rounding() requires std::floating_point<Weight> { realised_ = true; }
   /// From now on emit spreads over these distinct tokens and lumps all others under no_token, for weights that give

@@ -1,8 +1,8 @@
 // Searches in the sorted rows of a table by their addresses: a guide narrows them to a few entries before they
 // bisect. Host tables and views of them in a device's memory (ratio_table_view.hpp) run the same code.
 //
-//   RatioSearch    number of `size` descending ratios that exceed b          (ratio_guide.hpp)
-//   SumSearch      the token whose interval of cumulative sums holds `at`    (cumulative_table.hpp)
+//   RatioSearch    number of `size` descending ratios that exceed b          (ratio_bins.hpp)
+//   SumSearch      the token whose interval of cumulative sums holds `at`    (CumulativeTable)
 //
 // Cost: O(1) expected, O(log V) at most.
 // Correctness: a guide's cells are monotone in the searched value, so the result lies between the entries of a cell

@@ -1,4 +1,4 @@
-// The loops of softmax over one block of logits in wide registers; softmax_block.hpp says what they compute, in its
+// The loops of softmax over one block of logits in wide registers; softmax.hpp says what they compute, in its
 // scalar twins. Here every operation of the twins has one counterpart, on 8 or 16 entries.
 //
 // The end of a block is padded with -infinity, whose power is 0 and adds nothing.

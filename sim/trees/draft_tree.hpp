@@ -1,7 +1,7 @@
 // The drafted tokens of one step as the tree of their prefixes. Equal prefixes are one node. The tree keeps every
 // draw of a node, because rules for i.i.d. drafts count repeats and rules without replacement need the draw order.
 //
-//   reading    tree_view.hpp   the same calls as for trees in other memory
+//   reading    TreeView        the same calls as for trees in other memory
 //   draw(..)                   adds one drafted token
 #pragma once
 

@@ -108,7 +108,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 
 /// Explored laws add up a few hundred products of doubles; five tokens and three drafts stay far below.
 constexpr double rounding = 1e-12;
-/// The effect of residual terms in float (float_residual.hpp): a refusal uses the mass before and after, each within
+/// The effect of residual terms in float (short_float.hpp): a refusal uses the mass before and after, each within
 /// 2^-23 of itself, and the law of the drawn tokens has at most the same error for the last mass.
 constexpr double rounding_of_terms(int drafts) { return rounding + 2 * drafts * 0x1p-23; }
 

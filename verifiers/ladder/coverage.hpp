@@ -118,7 +118,7 @@ class MixedCoverage {
 //   N            clocks of the bins below a break that have rung: each token's at rate q (sim: exponential race)
 //
 // Fractions: F from the probabilities of all K-subsets, any bins. Floating point: K = 2 in closed form,
-// F(H) = q(H) (1 + sum over the tokens below of q / (1 - q)); K > 2 by the race (race_integral.hpp). In buckets the
+// F(H) = q(H) (1 + sum over the tokens below of q / (1 - q)); K > 2 by the race (race_bins.hpp). In buckets the
 // race is run between the breaks that a plan keeps, refined(breaks); before that F is rough (rough_race.hpp).
 //
 // Cost: O(V) for K <= 2; the number of subsets of at most K tokens in fractions; O(V K M) for the race, M nodes, and

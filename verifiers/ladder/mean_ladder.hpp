@@ -15,7 +15,7 @@
 // Cost: O(V log V) and 2 n groups of K slopes once per (p, q, K); O(K) a trial.
 // Acceptance: the optimum for one proposal and single tokens. For different ones there may be no order that holds the
 // least cut, F need not be concave along this one, and the drafts of a group have a law that is no multiple of r.
-// Correctness: p_I follows from the levels, whatever they are (group_slopes.hpp).
+// Correctness: p_I follows from the levels, whatever they are (level_sweep.hpp).
 #pragma once
 
 #include <algorithm>

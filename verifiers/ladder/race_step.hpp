@@ -1,4 +1,4 @@
-// The arithmetic of a race of clocks (race_integral.hpp), one time or four at once: the same operations on a host,
+// The arithmetic of a race of clocks (race_bins.hpp), one time or four at once: the same operations on a host,
 // whose wide registers hold four times, and on a device, whose threads hold one each.
 //
 //   RaceBounds   which tokens are heavy, light and tiny, from a bound of the slowest clocks (race_bins.hpp)

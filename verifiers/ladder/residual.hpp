@@ -39,7 +39,7 @@ namespace draftproof {
 //
 // Cost: O(n) comparisons for n bins, and O(log V) for each bin in which c p / q crosses the slope. The mass at the last
 // factor is kept: a correction draws at the factor of the test before it, and many tests of a node are at factor 1.
-// Correctness: prefix sums are sums of integers, and terms are added as integers (fixed_point.hpp). The weights are q
+// Correctness: prefix sums are sums of integers, and terms are added as integers (exp.hpp). The weights are q
 // (c p / q - slope), positive on exactly the tokens counted.
 
 /// The residual mass of a node at one factor, as a fixed-point number.
@@ -244,7 +244,7 @@ struct LeftTerm<Reader<float>> {
 };
 #endif
 
-// The pass over the residual of a target and the law of a selected draft (residual_term.hpp), which is 0 for most
+// The pass over the residual of a target and the law of a selected draft (LeftTerm), which is 0 for most
 // tokens. Tokens with a ratio in `nothing` are known to have none and are skipped before their slopes are looked up.
 //
 //   nothing   [from, to)         ratios p / q with residual 0; may be empty

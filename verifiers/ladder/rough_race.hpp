@@ -10,7 +10,7 @@
 // Cost: O(K) operations on 10 to 40 times for a heavy token, O(K) for a bin: A and B change with heavy tokens only.
 // Correctness: the logarithm of the generating function of light clocks is the sum of log(1 + (1 - e^(-q t)) (z - 1)),
 // which is L t (z - 1) - S t^2 / 2 (z^2 - z) but for terms in q^3. The trapezoid rule in log t errs by 1e-5 or less.
-// Plans are lossless for any joined bins, and F is computed again at the breaks that are left (wor_coverage.hpp).
+// Plans are lossless for any joined bins, and F is computed again at the breaks that are left (coverage.hpp).
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 //   excess    excess(c)          c p(S) - chosen(S)
 //
 // Cost: one sort; O(log V) an excess or a draw.
-// Correctness: masses are added as integers if scalars are floating-point (fixed_point.hpp). Weights are chosen (c
+// Correctness: masses are added as integers if scalars are floating-point (exp.hpp). Weights are chosen (c
 // k_j - 1), positive exactly on S, so a positive excess always leaves a token to emit.
 #pragma once
 

@@ -155,7 +155,7 @@ class TeamClocks {
   ListIn<Workspace, std::int32_t> token_, bin_;
 };
 
-// Chords of F between the breaks of a plan of drafts without replacement (race_integral.hpp), by a team of a device: a
+// Chords of F between the breaks of a plan of drafts without replacement (race_bins.hpp), by a team of a device: a
 // thread holds one time and takes the bins from the last to the first.
 //
 //   light    integer sums of powers between neighbouring breaks: four passes of the whole team

@@ -1,8 +1,8 @@
 // F of drafts without replacement, as a team of a device computes it together for a plan on buckets: the device's form
-// of WorCoverage (wor_coverage.hpp), with the same bits.
+// of WorCoverage (coverage.hpp), with the same bits.
 //
 //   K = 2     sums of q / (1 - q) by powers
-//   K > 2     a rough F (team_rough.hpp), then chords between the breaks that are left (team_chords.hpp)
+//   K > 2     a rough F (below), then chords between the breaks that are left (team_clocks.hpp)
 //
 // Cost: 2 + 4 passes over the rows for K > 2; two reductions a draft; the operations of the host's plan, over threads.
 // Correctness: sums over tokens are integers; all others go in the host's order, by one thread each.

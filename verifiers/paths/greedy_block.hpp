@@ -2,7 +2,7 @@
 // block than a stateless lossless rule can; in exchange the rest of the block has a residual as its target in the
 // next iteration.
 //
-//   R_i          path.ratio(i)    product of p_s / q over i tokens, p_s the present target (modified_target.hpp)
+//   R_i          path.ratio(i)    product of p_s / q over i tokens, p_s the present target (block_rule.hpp)
 //   D+           path.excess(i)   sum over the vocabulary of (R_i p_s - q)+
 //   D-           D+ + 1 - R_i     sum of (q - R_i p_s)+
 //

@@ -105,7 +105,7 @@ TYPED_TEST(FreshRowsOf, EveryMassAndDrawIsThatOfTheRunningSumInEveryWidth) {
   }
 }
 
-// float_residual.hpp: rows of floats give residuals whose terms have errors of 2^-23 of the residual and 2^-47 of p.
+// short_float.hpp: rows of floats give residuals whose terms have errors of 2^-23 of the residual and 2^-47 of p.
 // So F has at most their sum as error, and the law at most that over F. Sums of integers lose less than 2^-60 per
 // term. Proposals near the target leave a small residual, where a relative bound is hardest to keep.
 TEST(FreshRows, OfFloatsServeTheLawOfTheSameDoubles) {

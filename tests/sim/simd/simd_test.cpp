@@ -327,7 +327,7 @@ TEST(WideFloats, AreThoseOfShortEntriesToo) {
   expect_sums_of_floats<Half>();
 }
 
-// float_residual.hpp: an error of 2^-23 of the residual and 2^-47 of p, for any b; the last term is for denormals.
+// short_float.hpp: an error of 2^-23 of the residual and 2^-47 of p, for any b; the last term is for denormals.
 TEST(WideFloats, AreOffRelativeToWhatIsLeft) {
   int close = 0;
   for (std::uint64_t i = 0; i < 20000; ++i) {

@@ -3,7 +3,7 @@
 // list of tokens: rows that are met once need no table, and a team of a device's threads no memory.
 //
 //   law(y)        q(y) w(y) / W      w(y) from the q-mass below y, W of all tokens together (max_of_k_paths.hpp)
-//   P_i, Q_i      passes.mass(i)     masses of bucket i (order_passes.hpp)
+//   P_i, Q_i      passes.mass(i)     masses of bucket i (greatest_row.hpp)
 //   certain       a bucket where, by the bounds of p / q and w, all tokens have c W p / q > w(y): its residual is
 //                 c P_i less its law, whose differences hi^K - lo^K telescope; or where none has: residual 0
 //   crossing      any other bucket: its tokens are weighed one by one, each at its own mass below

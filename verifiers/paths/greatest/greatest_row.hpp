@@ -1,7 +1,7 @@
 // The law of the greatest path's next token at a node, and the residual of a target and this law: (c p - law)+, its
 // sum and draws from it. For laws that rank their tokens; bucketed_row.hpp is for the others.
 //
-//   lo(y), hi(y)   B + q(u) (mass of z < y), the same with y's own mass (max_of_k_paths.hpp, token_order.hpp)
+//   lo(y), hi(y)   B + q(u) (mass of z < y), the same with y's own mass (max_of_k_paths.hpp, order_buckets.hpp)
 //   w(y)           divided_difference: sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
 //   law(y)         q(y) w(y) / W; W is w of all tokens together, as the differences hi^K - lo^K telescope
 //   run [a, b)     ranks that all have c p > law; their sum telescopes too
@@ -31,7 +31,7 @@
 
 namespace draftproof {
 
-// Passes over a pair of rows for the order of tokens in buckets (token_order.hpp). The host counterpart of a team of
+// Passes over a pair of rows for the order of tokens in buckets (order_buckets.hpp). The host counterpart of a team of
 // a device's threads, which has as many lanes as its warps (gpu/teams/team_order.cuh); here there is one lane.
 //
 //   place(x)                    q-mass of the tokens below x, and of all

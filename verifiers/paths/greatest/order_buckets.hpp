@@ -66,11 +66,11 @@ struct OrderBuckets {
 
 // A strict order of the tokens at a node, used both to choose a path and to compute the law of the choice.
 //
-//   z < y         order            single tokens: lower p / q, or the same and a higher id (ratio_ranking.hpp)
+//   z < y         order            single tokens: lower p / q, or the same and a higher id (ratio_bins.hpp)
 //                                  laws in buckets: a lower bucket (order_buckets.hpp), or the same and a higher id
 //   q(z < y)      order.below(y)   mass of the tokens below y; order.total() that of all
 //
-// Cost: O(1) a call. Masses of laws in buckets are passes (order_passes.hpp).
+// Cost: O(1) a call. Masses of laws in buckets are passes (greatest_row.hpp).
 // Source: Thomas and Pal, arXiv:2602.16961; any strict order will do.
 
 /// How an object refers to laws: by value on a device, else by reference.
