@@ -82,6 +82,9 @@ foreach(target draftproof_schemes draftproof_mutants)
   target_precompile_headers(${target} PRIVATE <fmt/format.h> <nlohmann/json.hpp>
                             <draftproof/properties/subjects/any_verifier.hpp> <algorithm> <functional> <map> <memory> <string>
                             <vector>)
+  # Because g++ does not recognise a header of a cached precompiled one after a checkout has changed its time, and
+  # then reports a redefinition, what makes precompiled headers is compiled without the cache.
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
 endforeach()
 target_precompile_headers(draftproof_framework REUSE_FROM draftproof_mutants)
 target_link_libraries(draftproof_framework PRIVATE PkgConfig::libzip PkgConfig::clp rapidcheck ${CMAKE_DL_LIBS})

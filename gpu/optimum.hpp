@@ -18,6 +18,7 @@
 #include <draftproof/gpu/launch.hpp>
 #include <draftproof/gpu/stored_batch.hpp>
 #include <draftproof/gpu/verify_batch.hpp>
+#include <draftproof/sim/numeric/cut_bound.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof::gpu {

@@ -18,6 +18,7 @@
 #include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/optimum/set_law.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/numeric/cut_bound.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof::acceptance {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <draftproof/adapters/declaration.hpp>
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 
 namespace draftproof::adapters {

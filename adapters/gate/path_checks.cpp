@@ -1,4 +1,5 @@
 #include <draftproof/adapters/gate/path_checks.hpp>
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>

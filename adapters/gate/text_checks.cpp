@@ -1,4 +1,5 @@
 #include <draftproof/adapters/gate/text_checks.hpp>
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 
 #include <algorithm>
 #include <array>

@@ -25,6 +25,7 @@
 
 #include <draftproof/bench/studies/study.hpp>
 #include <draftproof/optimum/set_law.hpp>
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <draftproof/optimum/exact/rational.hpp>
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>

@@ -18,6 +18,7 @@
 #include <span>
 
 #include <draftproof/gpu/tables/ratio_keys.cuh>
+#include <draftproof/sim/numeric/cut_bound.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof::gpu {

@@ -8,6 +8,7 @@
 
 #include <draftproof/sim/device/host_device.hpp>
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 
 namespace draftproof::gpu {
 

@@ -1,4 +1,5 @@
 #include <draftproof/properties/gate/sampled_gate.hpp>
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -17,6 +17,7 @@
 #include <draftproof/properties/gate/trace_groups.hpp>
 #include <draftproof/properties/statistics/audit_banks.hpp>
 #include <draftproof/properties/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 
 namespace draftproof {
 

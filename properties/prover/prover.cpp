@@ -1,3 +1,4 @@
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>

@@ -1,4 +1,5 @@
 #include <draftproof/properties/simulation/sampled_null.hpp>
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 
 #include <draftproof/properties/simulation/joint_law.hpp>
 #include <draftproof/properties/simulation/law_optimum.hpp>

@@ -1,4 +1,5 @@
 #include <draftproof/properties/statistics/audit_banks.hpp>
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 
 #include <algorithm>
 #include <array>

@@ -24,6 +24,7 @@
 #include <span>
 
 #include <draftproof/properties/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof {

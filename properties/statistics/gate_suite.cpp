@@ -1,4 +1,5 @@
 #include <draftproof/properties/statistics/gate_suite.hpp>
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 
 #include <cassert>
 #include <limits>

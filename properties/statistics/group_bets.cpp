@@ -1,4 +1,5 @@
 #include <draftproof/properties/statistics/group_bets.hpp>
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 
 #include <algorithm>
 #include <cassert>

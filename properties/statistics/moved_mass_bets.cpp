@@ -1,3 +1,4 @@
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 #include <draftproof/properties/statistics/moved_mass_bets.hpp>
 
 #include <algorithm>

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include <draftproof/properties/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 
 namespace draftproof {
 

@@ -19,6 +19,7 @@
 
 #include <draftproof/sim/device/cooperative_memory.hpp>
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/sampling/guide_table.hpp>
 #include <draftproof/sim/simd/ratio_histogram.hpp>
 

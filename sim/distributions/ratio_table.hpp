@@ -25,6 +25,7 @@
 #include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/distributions/ratio_residual.hpp>
 #include <draftproof/sim/distributions/ratio_table_view.hpp>
+#include <draftproof/sim/numeric/radix_sort.hpp>
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/random/tape.hpp>

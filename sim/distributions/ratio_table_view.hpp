@@ -20,6 +20,7 @@
 
 #include <draftproof/sim/distributions/ratio_residual.hpp>
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/sampling/alias_table.hpp>
 #include <draftproof/sim/sampling/guide_table.hpp>

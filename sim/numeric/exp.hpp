@@ -19,7 +19,6 @@
 #include <cstdint>
 
 #include <draftproof/sim/device/host_device.hpp>
-#include <draftproof/sim/token.hpp>
 
 namespace draftproof {
 
@@ -87,17 +86,5 @@ DRAFTPROOF_DEVICE inline double exponential(std::uint64_t word) {
   const double minus_ln_m = std::fma(series * z, 2 * s, 2 * s);
   return std::fma(static_cast<double>(halvings), ln2, minus_ln_m);
 }
-
-// Sums over the vocabulary as 64-bit integers. Integer addition is associative, so every order of summation, vector
-// width, thread count and device gives the same bits, and a decision can depend on the result.
-//
-// Correctness: terms are scaled by 2^60 and truncated. A total below 8 cannot overflow, and the error of a sum over V
-// terms is below V 2^-60 (2.3e-13 at V = 262,144), always downwards.
-
-/// A number in units of 2^-60.
-using Fixed = std::int64_t;
-
-DRAFTPROOF_DEVICE constexpr Fixed to_fixed(double value) { return static_cast<Fixed>(value * 0x1p60); }
-DRAFTPROOF_DEVICE constexpr double from_fixed(Fixed value) { return static_cast<double>(value) * 0x1p-60; }
 
 }  // namespace draftproof

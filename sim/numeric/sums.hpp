@@ -9,11 +9,11 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <span>
 
 #include <draftproof/sim/device/host_device.hpp>
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 
 namespace draftproof {
 
@@ -67,29 +67,6 @@ DRAFTPROOF_DEVICE double scale_of_small(int size, double largest, const Pass& pa
   if (total <= 0) return first;
   const int left = 1 - exponent_above(from_fixed(total));
   return std::ldexp(first, left > most - exponent ? most - exponent : left);
-}
-
-// The value of one cut, and the result of a scan of all cuts. Scans on host and device share this code, so equal
-// masses give equal bits.
-//
-//   P, Q    target_outside, proposal_outside    masses of the tokens outside S
-//   v       cut_value                           p(S) + 1 - q(S)^K
-//
-// Cost: K multiplications.
-// Correctness: error below (K + 2) 2^-53: a difference of two numbers of at most 1, made by at most K + 1 roundings.
-
-/// The result of a scan.
-struct Optimum {
-  double acceptance;  ///< largest membership acceptance of any lossless verifier
-  std::size_t cut;    ///< tokens of the table's order outside the minimising set S
-};
-
-/// p(S) + 1 - q(S)^K from the masses of the tokens outside S.
-DRAFTPROOF_DEVICE constexpr double cut_value(double target_outside, double proposal_outside, int drafts) {
-  const double inside = 1 - proposal_outside;
-  double all_inside = 1;
-  for (int k = 0; k < drafts; ++k) all_inside *= inside;
-  return 1 + ((1 - target_outside) - all_inside);
 }
 
 }  // namespace draftproof

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/simd/strips.hpp>
 #include <draftproof/sim/token.hpp>

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/simd/exact_sums.hpp>
 #include <draftproof/sim/simd/float_residual_terms.hpp>
 #include <draftproof/sim/simd/registers.hpp>

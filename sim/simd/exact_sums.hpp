@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/simd/registers.hpp>
 
 #if DRAFTPROOF_WIDE

@@ -20,6 +20,7 @@
 #include <type_traits>
 
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/simd/registers.hpp>
 

@@ -19,6 +19,7 @@
 
 #include <draftproof/sim/device/cooperative_memory.hpp>
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/random/tape.hpp>

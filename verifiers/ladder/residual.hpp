@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/sampling/weights.hpp>

@@ -17,6 +17,8 @@
 #include <vector>
 
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/numeric/radix_sort.hpp>
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
 

@@ -13,6 +13,7 @@
 
 #include <draftproof/sim/device/cooperative_memory.hpp>
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/token.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>

@@ -1,4 +1,5 @@
 #include <draftproof/properties/components/batch/batch_case.hpp>
+#include <draftproof/properties/instances/generator.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <draftproof/properties/components/batch/built_batch.hpp>
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 
 namespace draftproof {

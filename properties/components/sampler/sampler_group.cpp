@@ -1,4 +1,5 @@
 #include <draftproof/properties/components/sampler/sampler_group.hpp>
+#include <draftproof/properties/instances/generator.hpp>
 
 #include <fmt/format.h>
 #include <cmath>

@@ -15,6 +15,7 @@
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/components/component_group.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/target_filters.hpp>

@@ -1,6 +1,7 @@
 // Families of generated models: rows with zeros and other edges.
 #pragma once
 
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 
 namespace draftproof::generators {

@@ -14,6 +14,7 @@
 #include <draftproof/properties/gate/sampled_gate.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/log_mean_exp.hpp>
 #include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/radix_sort.hpp>
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/numeric/short_float.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>

@@ -10,6 +10,7 @@
 
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
+#include <draftproof/sim/numeric/cut_bound.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof::parity {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/exact/rational.hpp>
+#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>

@@ -23,6 +23,7 @@
 #include <draftproof/sim/device/host_device.hpp>
 #include <draftproof/sim/distributions/ratio_bins.hpp>
 #include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 #include <draftproof/sim/simd/ratio_histogram.hpp>
 

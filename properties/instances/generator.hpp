@@ -1,0 +1,60 @@
+// Families of random instances. A family fills p and q with small integer weights; the framework chooses V and K,
+// repairs degenerate rows, and shrinks counterexamples.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/sim/random/philox4x32.hpp>
+
+namespace draftproof {
+
+/// Uniform integers from counters: a function of (seed, instance) and the number of calls alone.
+class InstanceRng {
+ public:
+  InstanceRng(std::uint64_t seed, std::uint64_t instance) : seed_{seed}, instance_{instance} {}
+  /// A uniform integer in low .. high.
+  int between(int low, int high) {
+    const auto range = static_cast<std::uint64_t>(high - low + 1);
+    return low + static_cast<int>(philox_pair(seed_, instance_, slot_++, purpose).first % range);
+  }
+  /// True with probability numerator / denominator.
+  bool chance(int numerator, int denominator) { return between(0, denominator - 1) < numerator; }
+
+ private:
+  static constexpr std::uint32_t purpose = 0x100;
+  std::uint64_t seed_, instance_;
+  std::uint32_t slot_ = 0;
+};
+
+/// Weights of target and proposal, V entries each.
+struct WeightPair {
+  std::vector<int> target, proposal;
+};
+
+/// A named family of instances.
+struct Generator {
+  std::string_view name;
+  std::string_view about;
+  std::function<WeightPair(InstanceRng&, int vocabulary)> weights;
+  /// Whether the supports are the family's point: proposals are then repaired where they are empty, and nowhere else.
+  bool keeps_supports = false;
+};
+
+// The repair of degenerate rows: families may produce rows of zeros, or supports that are too small.
+
+/// Sets zero weights to 1, at random places, until the support has `support` tokens, or the whole row.
+inline void repair_weights(std::vector<int>& row, int support, InstanceRng& dice) {
+  const auto alive = [&row] { return std::count_if(row.begin(), row.end(), [](int w) { return w > 0; }); };
+  const int wanted = std::clamp(support, 1, static_cast<int>(row.size()));
+  while (alive() < wanted) {
+    auto x = static_cast<std::size_t>(dice.between(0, static_cast<int>(row.size()) - 1));
+    while (row[x] > 0) x = (x + 1) % row.size();
+    row[x] = 1;
+  }
+}
+
+}  // namespace draftproof

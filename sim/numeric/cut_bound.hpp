@@ -1,0 +1,31 @@
+// The value of one cut, and the result of a scan of all cuts. Scans on host and device share this code, so equal
+// masses give equal bits.
+//
+//   P, Q    target_outside, proposal_outside    masses of the tokens outside S
+//   v       cut_value                           p(S) + 1 - q(S)^K
+//
+// Cost: K multiplications.
+// Correctness: error below (K + 2) 2^-53: a difference of two numbers of at most 1, made by at most K + 1 roundings.
+#pragma once
+
+#include <cstddef>
+
+#include <draftproof/sim/device/host_device.hpp>
+
+namespace draftproof {
+
+/// The result of a scan.
+struct Optimum {
+  double acceptance;  ///< largest membership acceptance of any lossless verifier
+  std::size_t cut;    ///< tokens of the table's order outside the minimising set S
+};
+
+/// p(S) + 1 - q(S)^K from the masses of the tokens outside S.
+DRAFTPROOF_DEVICE constexpr double cut_value(double target_outside, double proposal_outside, int drafts) {
+  const double inside = 1 - proposal_outside;
+  double all_inside = 1;
+  for (int k = 0; k < drafts; ++k) all_inside *= inside;
+  return 1 + ((1 - target_outside) - all_inside);
+}
+
+}  // namespace draftproof
