@@ -1,7 +1,7 @@
 // Methods for the optimum of particular draft laws, by the name of the law. Every file of optimum/laws is one method;
 // a law without a file is enumerated.
 //
-// A file `greedy.hpp` defines, in namespace draftproof::optima,
+// A header in optimum/laws defines, in namespace draftproof::optima,
 //
 //   struct Greedy {
 //     using Drafter = drafters::Greedy;                                               // the draft law

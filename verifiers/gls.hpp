@@ -2,7 +2,7 @@
 // races run with p.
 //
 //   E^(k)_x   noise of stream k, token x               exponential of rate 1, read by drafter and verifier
-//   x_k       argmin over x of E^(k)_x / q(x)          computed by the drafter: drafters/gumbel_iid.hpp
+//   x_k       argmin over x of E^(k)_x / q(x)          computed by the drafter: drafters/shared_noise.hpp
 //   Y         argmin over x and k of E^(k)_x / p(x)    ties go to the lower id; q is not read
 //
 // Cost: K passes over the vocabulary and K V random words.

@@ -1,7 +1,7 @@
 // Gumbel coupling: draft and token are the winners of one race of exponential clocks, run with q and with p.
 //
 //   E_x    noise of stream 0, token x     exponential of rate 1, read by drafter and verifier
-//   x_1    argmin of E_x / q(x)           computed by the drafter: drafters/gumbel_iid.hpp
+//   x_1    argmin of E_x / q(x)           computed by the drafter: drafters/shared_noise.hpp
 //   Y      argmin of E_x / p(x)           ties go to the lower id; q is not read
 //
 // Cost: one pass over the vocabulary and V random words.

@@ -1,7 +1,7 @@
 // Shared race: the drafts are the first arrivals of one race of q, the token is the winner of the same race of p.
 //
 //   E_x       noise of stream 0, token x        exponential of rate 1, read by drafter and verifier
-//   x_1..x_K  first arrivals of E_x / q(x)      computed by the drafter: drafters/gumbel_top_k.hpp
+//   x_1..x_K  first arrivals of E_x / q(x)      computed by the drafter: drafters/shared_noise.hpp
 //   Y         argmin of E_x / p(x)              ties go to the lower id; q is not read
 //
 // Cost: one pass over the vocabulary and V random words for every K.

@@ -2,7 +2,7 @@
 // dart below p.
 //
 //   darts  noise of one stream     (token, height), read by drafter and verifier; sim/sampling/minhash_rejection.hpp
-//   x_1    first dart below q      computed by the drafter: drafters/minhash.hpp
+//   x_1    first dart below q      computed by the drafter: drafters/shared_noise.hpp
 //   Y      first dart below p      q is not read
 //
 // Cost: V darts on average.

@@ -78,6 +78,47 @@ TEST(Files, HeadersOpenWithWhatTheyAre) {
   }
 }
 
+/// Whether `name`, a file with or without folders, is in the tree. Engines' files in comments have the engine's name.
+bool in_tree(const std::string& name) {
+  static const std::set<std::string> paths = [] {
+    std::set<std::string> all{"/llama.cpp"};
+    for (const Source& source : all_sources())
+      for (std::string tail = "/" + source.path; !tail.empty();
+           tail = tail.substr(std::min(tail.find('/', 1), tail.size())))
+        all.insert(tail);
+    return all;
+  }();
+  return paths.contains("/" + name);
+}
+
+/// The names of C++ and CUDA files in the comments of `text`.
+std::vector<std::string> named_files(const std::string& text) {
+  static const std::regex comment("//[^\n]*"), file("[A-Za-z0-9_/]*[A-Za-z0-9_]\\.(hpp|cpp|cuh|cu)\\b");
+  std::vector<std::string> names;
+  for (std::sregex_iterator line(text.begin(), text.end(), comment), end; line != end; ++line) {
+    const std::string words = line->str().substr(2);
+    for (std::sregex_iterator name(words.begin(), words.end(), file); name != end; ++name)
+      names.push_back(name->str());
+  }
+  return names;
+}
+
+TEST(Files, NamedInCommentsExist) {
+  std::size_t seen = 0;
+  for (const Source& source : all_sources()) {
+    // Adapters name the files of engines; this file names files that do not exist.
+    if (source.path.starts_with("python/") || source.path.starts_with("tests/tree/")) continue;
+    for (const std::string& name : named_files(source.text)) {
+      EXPECT_TRUE(in_tree(name)) << source.path << ": " << name;
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 100u);
+  EXPECT_EQ(named_files("int a;  // see sim/info.hpp, x.cu\n\"b.hpp\""),
+            (std::vector<std::string>{"sim/info.hpp", "x.cu"}));
+  EXPECT_TRUE(in_tree("sim/info.hpp") && in_tree("info.hpp") && !in_tree("fo.hpp") && !in_tree("m/info.hpp"));
+}
+
 using Rooms = std::set<std::string>;
 
 /// The folders that each folder may include beside itself. Where an inner folder is named here too, its files follow

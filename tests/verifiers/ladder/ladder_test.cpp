@@ -105,7 +105,7 @@ TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
     }
     std::cout << "K = " << drafts << ": captured pairs lose " << captured / count << " on average, the worst pair "
               << most << "; " << breaks / static_cast<double>(pairs.size()) << " breaks leave\n";
-    // If there is surplus, buckets are served whole (ladder_goal.hpp): a twentieth of the possible loss.
+    // If there is surplus, buckets are served whole (LadderGoal): a twentieth of the possible loss.
     EXPECT_LE(captured / count, 2e-4) << "K = " << drafts;
   }
 }
