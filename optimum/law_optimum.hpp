@@ -1,5 +1,5 @@
-// Methods for the optimum of particular draft laws, by the name of the law. Every file of optimum/laws is one method;
-// a law without a file is enumerated.
+// Methods for the optimum of particular draft laws, by the name of the law. Every struct in optimum/laws is one method;
+// a draft law without one is enumerated.
 //
 // A header in optimum/laws defines, in namespace draftproof::optima,
 //
