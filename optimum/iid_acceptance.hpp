@@ -1,4 +1,5 @@
-// Acceptance of the schemes for K i.i.d. drafts in closed form, in any scalar. One evaluation of sums over the
+// Acceptance of the schemes for K i.i.d. drafts in closed form, in any scalar; the root of K-SEQ, and whether the optimum
+// is exactly 1. One evaluation of sums over the
 // vocabulary replaces an exploration, so these functions are cheap oracles at any V.
 //
 //   F(b)   residual_mass(p, q, b)   sum of (p - b q)+

@@ -1,3 +1,6 @@
+// Target rows as an engine makes them from a request: the request, rows under a support mask, and the settings that
+// remove tokens.
+//
 // The settings that remove tokens from a row: min-p, top-k, top-p, typical-p. In a chain each sees what those before
 // it kept; jointly each sees the whole row, and a token stays that all of them keep.
 //

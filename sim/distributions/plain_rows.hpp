@@ -1,3 +1,6 @@
+// Rows of one position that keep no tables: plain vectors in any scalar, rows normalised from a coarse format, and
+// rows of logits. The passes over them are counted.
+//
 // Target and proposals as plain vectors in any scalar: rationals for proofs, double and float for the exact law of
 // the floating-point program. Every call costs O(V), the baseline for the prepared forms.
 #pragma once

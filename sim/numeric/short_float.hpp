@@ -1,3 +1,5 @@
+// Formats of 16 bits, and the residual of rows whose entries are floats or shorter.
+//
 // Numbers of 16 bits as engines store rows and logits: a sign, `exponent_bits` of exponent, the rest fraction, laid
 // out and rounded as IEEE 754 prescribes for any binary format. For storage only: they are widened before any
 // computation.

@@ -1,3 +1,5 @@
+// Sums in double: a running sum with compensated rounding errors, and the scale of sums with little mass.
+//
 // A running sum in double with Neumaier's compensation.
 //
 //   s, r     total_, lost_     rounded total, and the sum of its rounding errors

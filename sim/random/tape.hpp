@@ -1,3 +1,6 @@
+// Random sources other than counters: scripted words, recorded draws, the distribution that a draw realises, and one
+// type for all sources of words.
+//
 // Scripted and recorded randomness: a tape returns given words in order, a recorder logs the draws of another source
 // and their outcomes. Edge cases, replays and draw ledgers use these two.
 #pragma once

@@ -1,3 +1,6 @@
+// Draws outside a set of tokens: the complement of the support of q, the K greatest keys of a row, and drafts without
+// replacement for a batch of trials.
+//
 // Laws outside a set of tokens: the uniform law outside the set, and the pair that remains of (p, q) outside the
 // support of q.
 #pragma once

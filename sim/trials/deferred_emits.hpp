@@ -1,3 +1,5 @@
+// What a batch of trials postpones: last draws, flips decided ahead, and drafts that may never be read.
+//
 // Last draws of the trials of a batch, deferred until several can be made side by side.
 //
 //   emit(residual)    ends a trial: the verdict has every_token, as under an explorer, and the word is kept

@@ -25,7 +25,7 @@
 #include <draftproof/sim/simd/block_sums.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 #include <draftproof/sim/token.hpp>
-#include <draftproof/verifiers/ladder/levels.hpp>
+#include <draftproof/verifiers/ladder/light_powers.hpp>
 #include <draftproof/verifiers/ladder/path_bins.hpp>
 #include <draftproof/verifiers/ladder/power_sums.hpp>
 #include <draftproof/verifiers/ladder/race_step.hpp>

@@ -16,7 +16,7 @@
 #include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/token.hpp>
-#include <draftproof/verifiers/ladder/levels.hpp>
+#include <draftproof/verifiers/ladder/light_powers.hpp>
 #include <draftproof/verifiers/ladder/race_step.hpp>
 
 namespace draftproof {
