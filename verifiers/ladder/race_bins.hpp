@@ -2,7 +2,7 @@
 // one by one.
 //
 //   slowest       sum of q less its K - 1 largest, or somewhat less on rows: never below half of it
-//   light         q <= slowest 2^-10, in buckets: sums of q^m, m = 1 .. 7, as integers (levels.hpp)
+//   light         q <= slowest 2^-10, in buckets: sums of q^m, m = 1 .. 7, as integers (light_powers.hpp)
 //   tiny          q <= slowest 2^-15: m <= 4 only
 //   heavy         the other tokens, and every token where bins are single tokens
 //
