@@ -5,10 +5,11 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "draftproof: DRAFTPROOF_FUZZ wants clang with libFuzzer, found ${CMAKE_CXX_COMPILER_ID}")
 endif()
 
-file(GLOB_RECURSE fuzzed_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/optimum/exact/*.cpp
-     ${PROJECT_SOURCE_DIR}/properties/statistics/*.cpp ${PROJECT_SOURCE_DIR}/adapters/wire/*.cpp ${PROJECT_SOURCE_DIR}/adapters/declaration.cpp
-     ${PROJECT_SOURCE_DIR}/properties/instances/*.cpp ${PROJECT_SOURCE_DIR}/properties/components/*_case.cpp
-     ${PROJECT_SOURCE_DIR}/cli/report/page/*.cpp ${PROJECT_SOURCE_DIR}/cli/report/plots/*.cpp ${PROJECT_SOURCE_DIR}/cli/report/*.cpp)
+file(GLOB_RECURSE fuzzed_sources CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/optimum/exact/*.cpp
+     ${PROJECT_SOURCE_DIR}/properties/statistics/*.cpp ${PROJECT_SOURCE_DIR}/properties/instances/*.cpp
+     ${PROJECT_SOURCE_DIR}/properties/components/*_case.cpp ${PROJECT_SOURCE_DIR}/adapters/wire/*.cpp
+     ${PROJECT_SOURCE_DIR}/adapters/declaration.cpp ${PROJECT_SOURCE_DIR}/cli/report/*.cpp)
 set(figure_sources "")
 set(figure_calls "")
 draftproof_found(figure_sources figure_calls KIND figure NAMESPACE draftproof::figures DIRECTORY cli/report/figures

@@ -86,8 +86,8 @@ def mkdocs(folder, staged, menu):
     (folder / "mkdocs.yml").write_text(json.dumps(settings, indent=1))
     subprocess.run(["mkdocs", "build", "--quiet", "--strict", "--clean", "-f", folder / "mkdocs.yml"], check=True)
     # A page from disk may not fetch the index: a script sets it.
-    index = (folder / "docs/site/search/search_index.json").read_text()
-    (folder / "docs/site/search/search_index.js").write_text(f"var __search = {{index: Promise.resolve({index})}};\n")
+    index = (folder / "site/search/search_index.json").read_text()
+    (folder / "site/search/search_index.js").write_text(f"var __search = {{index: Promise.resolve({index})}};\n")
 
 
 class Links(html.parser.HTMLParser):

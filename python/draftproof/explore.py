@@ -59,7 +59,7 @@ def law(
     if predictions is not None:
         question["predictions"] = predictions
     deadline = Deadline(time_limit, lambda: subject.calls)
-    # Because a function may take rows of these sizes alone, it is asked also if it fails in the rehearsal.
+    # A function that fails in the rehearsal is called all the same, because it may take rows of these sizes alone.
     with deadline.watching(lambda: None), contextlib.suppress(FunctionFailed):
         rehearse(subject, deadline)
     subject.rows = subject.answered = 0

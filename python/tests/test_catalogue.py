@@ -131,7 +131,17 @@ def test_a_seed_gives_a_thousand_functions_of_every_style() -> None:
     assert [one.text for one in islice(right_functions(3), 20)] == [one.text for one in found[:20]]
     assert len({written.style for written in found}) == len(STYLES)
     every = "\n".join(written.text for written in found)
-    for word in ("bernoulli", "exponential_", "gumbel", "searchsorted", "choices", "rng", "generator", "softmax"):
+    for word in (
+        "bernoulli",
+        "exponential_",
+        "gumbel",
+        "searchsorted",
+        "choices",
+        "rng",
+        "generator",
+        "softmax",
+        "break",
+    ):
         assert word in every
     assert {written.declared["dtype"] for written in found} == {"float32", "float64", "float16", "bfloat16"}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from draftproof.engines import Engine, Missing, command, discover, functions_of, install, load, module_of
+from draftproof.engines import Engine, Missing, command, discover, functions_of, install, load, module_of, repository
 from draftproof.engines import pages as engine_pages
 from draftproof.engines import results as engine_results
 
@@ -39,6 +39,11 @@ def test_every_file_of_the_folder_is_an_engine_with_doors() -> None:
         assert engine.doors and len({door.name for door in engine.doors}) == len(engine.doors)
         assert bool(engine.packages) + bool(engine.sdist) + bool(engine.sources) == 1
         assert bool(engine.sources) == (len(engine.commit) == 40 and bool(engine.parts))
+
+
+def test_the_checkout_of_the_package_is_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert repository() == ROOT
 
 
 def test_an_engine_that_is_not_installed_says_so(checkout: Path) -> None:
@@ -108,7 +113,7 @@ def test_the_gate_runs_on_doors_and_skips_those_that_are_missing(checkout: Path)
 def test_the_command_keeps_results_and_says_what_changed(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert command.main(["small"]) == command.HELD
     kept = list((checkout / "python" / "engines" / "results").glob("small-*.json"))
-    assert len(kept) == 1 and not list(kept[0].parent.glob("*.part"))
+    assert len(kept) == 1 and not list(kept[0].parent.glob("*.new"))
     document = json.loads(kept[0].read_text())
     assert document["schema"] == engine_results.SCHEMA and "seconds" not in document["doors"][0]
     document["doors"][0]["status"] = "violated"

@@ -183,6 +183,8 @@ def finish(part: Part, shapes: Mapping[str, tuple[int, ...]]) -> None:
     with written(part.output) as file:
         if part.output.suffix == ".npz":
             _write_npz(file, part, cut)
+            file.flush()
+            os.fsync(file.fileno())  # before the metadata are replaced: a full disk leaves both files as they were
             _write_sidecar(part)
         else:
             _write_safetensors(file, part, cut)

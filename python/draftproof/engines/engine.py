@@ -135,11 +135,14 @@ def _paths(variable: str) -> list[str]:
 
 
 def repository() -> Path:
-    """The folder that has `engines`: the working folder or one above it. Raises: Missing."""
-    for base in (Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[2]):
+    """The checkout, which has `python/engines`: the working folder, one above it, or that of this package.
+
+    Raises: Missing.
+    """
+    for base in (Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[3]):
         if (base / "python" / "engines" / "results").is_dir():
             return base
-    raise Missing("no folder `engines` here: run it in a checkout of draftproof")
+    raise Missing("no folder `python/engines` here: run it in a checkout of draftproof")
 
 
 def packages_folder() -> Path:

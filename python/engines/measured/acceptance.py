@@ -2,9 +2,9 @@
 
     python python/engines/measured/acceptance.py [TUPLES]
 
-Writes python/engines/measured/acceptance.json, which `draftproof engines --write-docs` shows.
-Trees are asked at their root. Time is that of a call in one thread: of an engine with its adapter, in Python; of ours
-in C++ with rows prepared once.
+Writes python/engines/measured/acceptance.json, which `draftproof engines --write-docs` shows. Trees are verified at
+their root. Time is that of a call in one thread: of an engine with its adapter, in Python; of ours in C++ with rows
+prepared once.
 """
 
 from __future__ import annotations

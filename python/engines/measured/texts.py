@@ -123,7 +123,7 @@ def recorded(name: str, door: str, tokens: int) -> dict[str, Any]:
 
 def recorded_batches(name: str, door: str, tokens: int, requests: int = 512) -> dict[str, Any]:
     """Ragged batches of vLLM's kernels, a quarter greedy, recorded by python/engines/recorders/vllm.py and audited."""
-    subject_of(name, door)  # the kernels are in place then
+    subject_of(name, door)  # puts the kernels in place
     import torch
 
     shared = module_of(ROOT / "python" / "engines" / "_vllm_batches.py", "batches_of_vllm")

@@ -43,6 +43,21 @@ def one_uniform(p, q, drafts):
     return [*drafts[:i].tolist(), inverted(weights, u)]
 
 
+@right("No branch: one call draws a correction for every position, and the first rejection chooses among them.")
+def all_corrections(p, q, drafts):
+    at = torch.arange(len(drafts))
+    accepted = torch.rand(len(drafts)) * q[at, drafts] < p[at, drafts]
+    last = torch.multinomial(torch.cat([left_of(p[:-1], q), p[-1:]]), 1)[:, 0]
+    n = torch.where(accepted.all(), len(drafts), (~accepted).int().argmax())
+    return torch.cat([drafts[:n], last[n : n + 1]])
+
+
+@right("One call draws from every row of p; tokens are emitted as long as they are the drafts. q is not read.")
+def sample_and_match(p, q, drafts):
+    tokens = torch.multinomial(p, 1)[:, 0]
+    return tokens[: int((tokens[:-1] == drafts).long().cumprod(0).sum()) + 1]
+
+
 @right("No token after the last draft: a token less, the same law.")
 def without_bonus(p, q, drafts):
     return chain(p, q, drafts, rest=kept_rest)[: len(drafts)]

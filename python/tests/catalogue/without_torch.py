@@ -98,6 +98,25 @@ def numpy_legacy(p, q, drafts):
     return np.append(drafts[:n], np.searchsorted(cdf, np.random.rand() * cdf[-1], side="right"))
 
 
+@right("Recursion over positions, inversion by subtraction.", arrays="list")
+def recursive_python(p, q, drafts):
+    def inverted(weights):
+        left = random.random() * sum(weights)
+        for token, weight in enumerate(weights):
+            left -= weight
+            if left < 0:
+                return token
+        return max(token for token, weight in enumerate(weights) if weight > 0)
+
+    if not drafts:
+        return [inverted(p[0])]
+    x = drafts[0]
+    if random.random() * q[0][x] < p[0][x]:
+        return [x, *recursive_python(p[1:], q[1:], drafts[1:])]
+    rest = rest_of(p[0], q[0])
+    return [inverted(rest if any(rest) else p[0])]
+
+
 @right("numpy, rows side by side.", arrays="numpy", batched=True)
 def numpy_batch(p, q, drafts, *, rng):
     rows, length = np.arange(len(p)), drafts.shape[1]
