@@ -39,8 +39,8 @@ std::string file_of(const std::string& source) {
   return std::filesystem::is_regular_file(before) ? before : "";
 }
 
-/// Identity of a file: its size and a checksum; of a file beyond 256 MiB the checksum covers 4096 evenly spread pieces of
-/// 64 KiB. Throws: InputError.
+/// Identity of a file: its size and a checksum; of a file beyond 256 MiB the checksum covers 4096 evenly spread
+/// pieces of 64 KiB. Throws: InputError.
 nlohmann::json fingerprint(const std::string& path) {
   constexpr std::uint64_t piece = 1 << 16, pieces = 4096;
   const std::uint64_t size = FileBytes(path).size();
@@ -66,7 +66,8 @@ BlockDeal deal_of(const std::string& path, std::uint64_t parts) {
   }
 }
 
-/// Saves a checkpoint after a block, at most four times a second, and so rarely that saving takes at most a hundredth of the time.
+/// Saves a checkpoint after a block, at most four times a second, and so rarely that saving takes at most a hundredth
+/// of the time.
 class Saver {
  public:
   Saver(std::string path, const Checkpoint& known) : path_{std::move(path)}, known_{known} {}

@@ -1,5 +1,6 @@
-// `draftproof prove`: every property of verifiers of one position and of paths in exact fractions, on generated instances
-// or on a given one. `draftproof mutants`: the kill matrix. Every mutant must be caught, and no control may have a violation.
+// `draftproof prove`: every property of verifiers of one position and of paths in exact fractions, on generated
+// instances or on a given one. `draftproof mutants`: the kill matrix. Every mutant must be caught, and no control may
+// have a violation.
 #pragma once
 
 #include <algorithm>

@@ -75,8 +75,8 @@ struct BugCount {
   }
 };
 
-/// The refuted bug of one position with the shortest counterexample on two drafts; without one, any refuted bug; null if
-/// none is refuted.
+/// The refuted bug of one position with the shortest counterexample on two drafts; without one, any refuted bug; null
+/// if none is refuted.
 const KillRow* shown_bug(const KillMatrix& matrix) {
   const auto length = [](const KillRow& row) {
     const std::string& instance = row.shown()->instance;

@@ -1,5 +1,5 @@
-// What the build finds and registers: writers, one struct each in cli/report/writers/, selected by --format; figures of a page,
-// one struct each in cli/report/figures/. A figure takes any document and draws what its data has.
+// What the build finds and registers: writers, one struct each in cli/report/writers/, selected by --format; figures
+// of a page, one struct each in cli/report/figures/. A figure takes any document and draws what its data has.
 #pragma once
 
 #include <functional>

@@ -14,8 +14,8 @@ std::size_t display_width(std::string_view text);
 /// `text` padded with spaces to `width` columns, on the left if `right` is true.
 std::string padded(std::string_view text, std::size_t width, bool right);
 
-/// `text` in lines of at most `width` columns, broken at spaces; a longer word is broken where the line ends. At least one
-/// line; `width` is at least 1.
+/// `text` in lines of at most `width` columns, broken at spaces; a longer word is broken where the line ends. At
+/// least one line; `width` is at least 1.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 /// The number with separators: "1,048,576".

@@ -220,7 +220,8 @@ Document law_document(const ProgramLaw& law, const Input& input) {
 const Input half{.p = {{.5, .5}, {.5, .5}}, .q = {{0, 1}}, .drafts = {1}};
 
 TEST(LawReport, OutcomesEdgesAndLimits) {
-  // The coin's value 0 has an outcome of its own; the second coin does nothing; the third leads to a pick without mass.
+  // The coin's value 0 has an outcome of its own; the second coin does nothing; the third leads to a pick without
+  // mass.
   InProcess program([](const Input&, TapeDraws& draws) -> std::vector<Token> {
     const double u = draws.coin();
     draws.coin();

@@ -155,7 +155,8 @@ const std::map<std::string, std::map<std::string, int>>& layers() {
   return map;
 }
 
-/// "random" of "sim/random/philox.hpp", "checks" of "properties/paths/checks/accepted_tokens.hpp", "" of "sim/info.hpp".
+/// "random" of "sim/random/philox.hpp", "checks" of "properties/paths/checks/accepted_tokens.hpp", "" of
+/// "sim/info.hpp".
 std::string layer_folder(const std::string& path) {
   const auto first = path.find('/'), second = path.find('/', first + 1);
   if (second == std::string::npos) return "";

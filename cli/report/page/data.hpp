@@ -2,11 +2,11 @@
 // accept every JSON document: a member that is absent or has another type is read as empty.
 //
 //   results    one document, or several of schema draftproof.report/1
-//   records    every list of objects as a flat table: a member of a nested object becomes a column "flag.rate", the rows of
-//              a list inside a list carry the names of what they lie in
+//   records    every list of objects as a flat table: a member of a nested object becomes a column "flag.rate", the
+//              rows of a list inside a list carry the names of what they lie in
 //   verdicts   of proofs, gates, mutants, controls, audits and judged goals
-//   surveys    rows of positions have an acceptance with its interval, rows of paths a number of accepted tokens with its
-//              standard error
+//   surveys    rows of positions have an acceptance with its interval, rows of paths a number of accepted tokens with
+//              its standard error
 #pragma once
 
 #include <functional>
@@ -80,8 +80,8 @@ inline constexpr std::string_view block_end = "\n</script>";
 /// The text of the data block of a page; empty if `text` is no page of ours.
 std::optional<std::string_view> data_block(std::string_view text);
 
-/// The data of a file. Throws: InputError if the file cannot be read, is neither JSON nor a page, is nested deeper than
-/// 64 levels, or has no schema of ours.
+/// The data of a file. Throws: InputError if the file cannot be read, is neither JSON nor a page, is nested deeper
+/// than 64 levels, or has no schema of ours.
 Json read_result(const std::string& file);
 
 struct Records {
