@@ -17,6 +17,7 @@
 
 namespace draftproof {
 
+/// The exit codes of the program, the same for every command.
 enum ExitCode : int {
   exit_held = 0,       ///< every check holds
   exit_violated = 1,   ///< a check does not hold
@@ -26,8 +27,7 @@ enum ExitCode : int {
   exit_skipped = 77,   ///< not possible here, for example without a device
 };
 
-// The exit code of a status.
-
+/// Returns the exit code of a status.
 constexpr ExitCode exit_code_of(Status status) {
   switch (status) {
     case Status::violated:
@@ -64,10 +64,10 @@ struct Session {
   /// Throws: InputError, DoorError.
   void open_doors(const std::vector<std::string>& texts, const adapters::WireOptions& options);
   /// Sets seed, threads and stop flag of the options of some work.
-  void set(auto& options_of) const {
-    options_of.seed = seed;
-    options_of.threads = threads;
-    options_of.stop = &stop_requested();
+  void set(auto& options) const {
+    options.seed = seed;
+    options.threads = threads;
+    options.stop = &stop_requested();
   }
   /// Writes the result in the selected format; with `timings` the data names version and processor. The result says
   /// whether it is complete. A file is replaced whole or not at all; a result that does not get into its file goes to

@@ -93,8 +93,6 @@ Document report_plan(const std::vector<Checkpoint::Planned>& planned) {
   Document document;
   document.data = {{"schema", "draftproof.plan/1"}};
   Section table{.title = "Blocks"};
-  table.table.columns = {
-      {"group"}, {"blocks", true}, {"trials each", true}, {"seconds each", true}, {"seconds", true}};
   double seconds = 0, longest = 0;
   std::uint64_t blocks = 0;
   for (const auto& group : planned) {
@@ -102,16 +100,12 @@ Document report_plan(const std::vector<Checkpoint::Planned>& planned) {
     seconds += all;
     blocks += group.blocks;
     longest = std::max(longest, group.longest());
-    table.table.rows.push_back({{group.group},
-                                {std::to_string(group.blocks)},
-                                {fmt::format("{:.4g}", group.trials)},
-                                {fmt::format("{:.3g}", group.seconds())},
-                                {fmt::format("{:.3g}", all)}});
-    document.data["groups"].push_back({{"group", group.group},
-                                       {"blocks", group.blocks},
-                                       {"trials", group.trials},
-                                       {"seconds", group.seconds()},
-                                       {"measured", group.measured}});
+    ResultRow row;
+    row.text("group", "group", {group.group}).count("blocks", "blocks", group.blocks);
+    row.data("trials", group.trials).number("trials each", {fmt::format("{:.4g}", group.trials)});
+    row.data("seconds", group.seconds()).number("seconds each", {fmt::format("{:.3g}", group.seconds())});
+    row.number("seconds", {fmt::format("{:.3g}", all)}).data("measured", group.measured);
+    table.table.add(document.data["groups"], std::move(row));
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -113,8 +113,8 @@ enum class Change { faster, slower, within_noise, too_few, only_old, only_new, s
 struct Compared {
   std::string name;
   Change change;
-  double ratio =
-      0;  ///< median of the new run over that of the old, of the first four kinds of change; above 1 is slower
+  /// Median of the new run over that of the old, of the first four kinds of change; above 1 is slower.
+  double ratio = 0;
   Spread old_spread{}, new_spread{};
 };
 

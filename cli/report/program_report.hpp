@@ -1,4 +1,4 @@
-// The reports on programs that are not of this tree: the audit of a recording, and the exact law of a program.
+// Reports on programs outside this tree: the audit of a recording, and the exact output distribution of a program.
 #pragma once
 
 #include <cstdint>

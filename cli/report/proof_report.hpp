@@ -1,4 +1,4 @@
-// The reports of what is proved and refuted: proofs, gates, the kill matrix, and the replay of one violation.
+// Reports of proofs and refutations: proofs, gates, the kill matrix, and the replay of one violation.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The reports of what is measured: surveys of positions and of paths, one simulation, and the first screen.
+// Reports of measurements: surveys of positions and of paths, one simulation, and the first screen.
 #pragma once
 
 #include <optional>
@@ -58,7 +58,7 @@ struct SimulatedPosition {
 /// tokens shown. Schema draftproof.simulate/2.
 Document report_simulation(const SimulatedPosition& at, double confidence, int tokens, bool timings);
 
-/// What the first screen summarises.
+/// The results that the first screen summarises.
 struct DemoResult {
   std::span<const SurveyedSource> surveyed;
   std::span<const Proof> proofs;
