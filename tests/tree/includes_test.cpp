@@ -114,7 +114,7 @@ const std::map<std::string, Rooms>& arrows() {
                                         {"cli/report", report},
                                         {"cli", cli},
                                         {"bench/studies", studies},
-                                        {"bench", with(studies, {"bench/gpu", "bench/studies"})},
+                                        {"bench", studies},
                                         {"bench/gpu", device_bench},
                                         {"gpu/trials", with(schemes, {"gpu", "properties"})}};
   }();
@@ -259,6 +259,7 @@ TEST(Includes, ComplainWhereTheyShould) {
   EXPECT_TRUE(wrong("gpu", "#include <draftproof/properties/simulation/trial_device.hpp>\n"));
   EXPECT_TRUE(wrong("properties", "#include <draftproof/gpu/trials/cuda_device.hpp>\n"));
   EXPECT_TRUE(wrong("cli", "#include <draftproof/bench/studies/study.hpp>\n"));
+  EXPECT_TRUE(wrong("bench", "#include <draftproof/bench/studies/study.hpp>\n"));
   EXPECT_FALSE(wrong("gpu/trials", "#include <draftproof/gpu/simulate.hpp>\n"));
   EXPECT_TRUE(wrong("sim", "#include <boost/math/distributions.hpp>\n"));
   EXPECT_TRUE(wrong("gpu", "#include <fmt/format.h>\n"));
