@@ -1,5 +1,5 @@
-// Adds the commands of bench/commands/ to those of the program, and plots of costs to pages. The library's users link it
-// with this symbol undefined, which pulls the object out of the archive; the program itself never names it.
+// Adds the commands of bench/commands/ to those of the program, and plots of costs to pages. The library's users link
+// it with this symbol undefined, which pulls the object out of the archive; the program itself never names it.
 #include <draftproof/bench/page/page.hpp>
 
 namespace draftproof::found {

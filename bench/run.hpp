@@ -44,8 +44,8 @@ std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names
 /// Of benchmarks that differ in sizes alone the middle one, and every one that a goal names.
 std::vector<std::string> usual_sizes(const std::vector<std::string>& names, const std::vector<Goal>& goals);
 
-/// Runs the benchmarks and returns the results as JSON: those obtained before `stop` was set or the minutes were over. A benchmark that is
-/// skipped once is not repeated.
+/// Runs the benchmarks and returns the results as JSON: those obtained before `stop` was set or the minutes were
+/// over. A benchmark that is skipped once is not repeated.
 nlohmann::ordered_json run_benchmarks(const std::vector<std::string>& names, const RunOptions& options);
 
 }  // namespace draftproof::benchmarks

@@ -1,5 +1,5 @@
-// Checks of a command line before work begins: every number is read strictly and lies in its option's range, and no file
-// is both read and written.
+// Checks of a command line before work begins: every number is read strictly and lies in its option's range, and no
+// file is both read and written.
 //
 // CLI11 alone reads "-5" as 2^64 - 5, "010" as 8 and "nan" as a number within every range.
 #pragma once
@@ -27,13 +27,13 @@ inline constexpr const char* running_group = "Running and writing";
 /// Range of numbers of tuples or branches.
 inline CLI::Validator many() { return between(1, 1e15); }
 
-/// Makes every option of a numeric type in `app` and its subcommands read decimal numbers alone: finite, without spaces, whole
-/// where the type is, "1e6" for 1000000. Other text is an error that names the option, what was found and what was wanted.
-/// Called after all options were added.
+/// Makes every option of a numeric type in `app` and its subcommands read decimal numbers alone: finite, without
+/// spaces, whole where the type is, "1e6" for 1000000. Other text is an error that names the option, what was found
+/// and what was wanted. Called after all options were added.
 void read_numbers_strictly(CLI::App& app);
 
-/// Compares the files of options of type `written_file` with those of all other options and arguments of a parsed command line,
-/// also inside `FILE:NAME`, `exec:PROGRAM FILE` and lists.
+/// Compares the files of options of type `written_file` with those of all other options and arguments of a parsed
+/// command line, also inside `FILE:NAME`, `exec:PROGRAM FILE` and lists.
 /// Throws: InputError if one is the same file, under whatever name, or one path is to be written twice.
 void check_written_files(const CLI::App& app);
 

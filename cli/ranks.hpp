@@ -8,7 +8,7 @@
 
 namespace draftproof {
 
-/// What a rank hands to rank 0: its blocks, or the error that ended it and its exit code.
+/// The message of a rank to rank 0: its blocks, or the error that ended it and its exit code.
 struct RankMessage {
   int code = 0;  ///< 0: `text` has the bytes of its checkpoint
   std::string text{};

@@ -34,7 +34,7 @@ struct Listed {
   std::string name, about;
 };
 
-/// What libraries beyond the framework have added.
+/// The rows that libraries beyond the framework have added.
 inline std::vector<Listed>& more_to_list() {
   static std::vector<Listed> all;
   return all;

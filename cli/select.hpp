@@ -47,8 +47,8 @@ SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutan
 /// Throws: InputError, which names the nearest of `known`.
 [[noreturn]] void unknown_entry(const std::vector<Listed>& known, const std::string& name);
 
-/// Checks what the files of a program declare, before anything runs. Throws: InputError if a name is registered twice, or
-/// if a verifier names a draft law that there is none of; the nearest names are in the message.
+/// Checks what the files of a program declare, before anything runs. Throws: InputError if a name is registered
+/// twice, or if a verifier names a draft law that there is none of; the nearest names are in the message.
 void check_registrations();
 
 /// Throws: InputError for a draft law unknown to both levels.
@@ -82,8 +82,8 @@ typename Level::Instance parse_instance(const std::string& text) {
   }
 }
 
-/// Where draft tuples are drawn and decided: on the host, or on a device that the program is linked with. Results are the
-/// same. Trials that cannot run on the device run on the host, and the report says so.
+/// Where draft tuples are drawn and decided: on the host, or on a device that the program is linked with. Results are
+/// the same. Trials that cannot run on the device run on the host, and the report says so.
 struct DeviceChoice {
   std::string name = "cpu";
 

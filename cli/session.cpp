@@ -31,7 +31,8 @@ namespace {
 std::atomic<bool> stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
-/// State of the signal handler: the number of signals, whether the result is being written, and the text in its place.
+/// State of the signal handler: the number of signals, whether the result is being written, and the text in its
+/// place.
 std::atomic<int> signals{0};
 std::atomic<bool> writing{false};
 bool said_incomplete = false;
@@ -53,7 +54,8 @@ extern "C" void on_signal(int number) {
   }
 }
 
-/// A mapped capture that became shorter gives this signal in place of data. Without a capture it is what it always is.
+/// A mapped capture that became shorter gives this signal in place of data. Without a capture it is what it always
+/// is.
 extern "C" void on_lost_file(int number) {
   if (!MappedFile::any()) {
     std::signal(number, SIG_DFL);

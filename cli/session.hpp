@@ -1,4 +1,5 @@
-// The state shared by all commands: the global options, exit codes, the output of results, progress, and the stop flag.
+// The state shared by all commands: the global options, exit codes, the output of results, progress, and the stop
+// flag.
 #pragma once
 
 #include <atomic>
@@ -16,6 +17,7 @@
 
 namespace draftproof {
 
+/// The exit codes of the program, the same for every command.
 enum ExitCode : int {
   exit_held = 0,       ///< every check holds
   exit_violated = 1,   ///< a check does not hold
@@ -25,8 +27,7 @@ enum ExitCode : int {
   exit_skipped = 77,   ///< not possible here, for example without a device
 };
 
-// The exit code of a status.
-
+/// Returns the exit code of a status.
 constexpr ExitCode exit_code_of(Status status) {
   switch (status) {
     case Status::violated:
@@ -57,18 +58,20 @@ struct Session {
 
   /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
   void check_output() const;
-  /// Opens the doors and registers the verifiers behind them that trials can run through, under their declared names, or
-  /// with "@door" after a name that is taken. Of several doors with a dump folder each has a numbered folder in it.
+  /// Opens the doors and registers the verifiers behind them that trials can run through, under their declared names,
+  /// or with "@door" after a name that is taken. Of several doors with a dump folder each has a numbered folder in
+  /// it.
   /// Throws: InputError, DoorError.
   void open_doors(const std::vector<std::string>& texts, const adapters::WireOptions& options);
   /// Sets seed, threads and stop flag of the options of some work.
-  void set(auto& options_of) const {
-    options_of.seed = seed;
-    options_of.threads = threads;
-    options_of.stop = &stop_requested();
+  void set(auto& options) const {
+    options.seed = seed;
+    options.threads = threads;
+    options.stop = &stop_requested();
   }
-  /// Writes the result in the selected format; with `timings` the data names version and processor. The result says whether it
-  /// is complete. A file is replaced whole or not at all; a result that does not get into its file goes to standard output.
+  /// Writes the result in the selected format; with `timings` the data names version and processor. The result says
+  /// whether it is complete. A file is replaced whole or not at all; a result that does not get into its file goes to
+  /// standard output.
   /// Throws: WriteFailure if it cannot be written.
   void write(const Document& result) const;
   /// The result of a run that is ended before it has one, in the selected format.
@@ -80,18 +83,19 @@ struct Session {
 
 /// Whether a result was written that says it is not complete.
 bool wrote_incomplete_result();
-/// Makes these signals set the stop flag. A second one ends the program with exit code 3 and the last words on standard output,
-/// unless the result is being written; a third one kills it.
+/// Makes these signals set the stop flag. A second one ends the program with exit code 3 and the last words on
+/// standard output, unless the result is being written; a third one kills it.
 void install_stop_handler();
 /// The text that stands in the place of a result; at most 128 bytes are kept.
 void set_last_words(const std::string& text);
 /// Lets the first signal act as a second one: for work that is no loop of ours.
 void end_at_first_signal();
-/// Opens what is closed of standard input, output and error, so that no file takes its number; using it stays an error.
+/// Opens what is closed of standard input, output and error, so that no file takes its number; using it stays an
+/// error.
 void keep_standard_streams_apart();
 
-/// Progress on standard error: a line that is rewritten on a terminal, an occasional line elsewhere. To be updated from
-/// one thread at a time. Shows nothing for short work.
+/// Progress on standard error: a line that is rewritten on a terminal, an occasional line elsewhere. To be updated
+/// from one thread at a time. Shows nothing for short work.
 class Progress {
  public:
   /// `total` is the number of units of work; `quiet` suppresses all output.

@@ -74,12 +74,8 @@ class SurveyProofs {
   std::vector<ProofOf<Level>> prove(int instances, const Session& session, Checkpoint* checkpoint = nullptr) const {
     std::vector<ProofOf<Level>> proofs;
     if (instances == 0) return proofs;
-    const ProofOptions options{.instances = instances,
-                               .seed = session.seed,
-                               .threads = session.threads,
-                               .limits = {},
-                               .stop = &stop_requested(),
-                               .checkpoint = checkpoint};
+    ProofOptions options{.instances = instances, .limits = {}, .checkpoint = checkpoint};
+    session.set(options);
     Progress progress("proving", pairs_.size(), session.quiet);
     for (const auto& [verifier, drafter] : pairs_) {
       if (stop_requested()) break;

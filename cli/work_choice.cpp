@@ -39,8 +39,8 @@ std::string file_of(const std::string& source) {
   return std::filesystem::is_regular_file(before) ? before : "";
 }
 
-/// Identity of a file: its size and a checksum; of a file beyond 256 MiB the checksum covers 4096 evenly spread pieces of
-/// 64 KiB. Throws: InputError.
+/// Identity of a file: its size and a checksum; of a file beyond 256 MiB the checksum covers 4096 evenly spread
+/// pieces of 64 KiB. Throws: InputError.
 nlohmann::json fingerprint(const std::string& path) {
   constexpr std::uint64_t piece = 1 << 16, pieces = 4096;
   const std::uint64_t size = FileBytes(path).size();
@@ -66,7 +66,8 @@ BlockDeal deal_of(const std::string& path, std::uint64_t parts) {
   }
 }
 
-/// Saves a checkpoint after a block, at most four times a second, and so rarely that saving takes at most a hundredth of the time.
+/// Saves a checkpoint after a block, at most four times a second, and so rarely that saving takes at most a hundredth
+/// of the time.
 class Saver {
  public:
   Saver(std::string path, const Checkpoint& known) : path_{std::move(path)}, known_{known} {}
@@ -92,8 +93,6 @@ Document report_plan(const std::vector<Checkpoint::Planned>& planned) {
   Document document;
   document.data = {{"schema", "draftproof.plan/1"}};
   Section table{.title = "Blocks"};
-  table.table.columns = {
-      {"group"}, {"blocks", true}, {"trials each", true}, {"seconds each", true}, {"seconds", true}};
   double seconds = 0, longest = 0;
   std::uint64_t blocks = 0;
   for (const auto& group : planned) {
@@ -101,16 +100,12 @@ Document report_plan(const std::vector<Checkpoint::Planned>& planned) {
     seconds += all;
     blocks += group.blocks;
     longest = std::max(longest, group.longest());
-    table.table.rows.push_back({{group.group},
-                                {std::to_string(group.blocks)},
-                                {fmt::format("{:.4g}", group.trials)},
-                                {fmt::format("{:.3g}", group.seconds())},
-                                {fmt::format("{:.3g}", all)}});
-    document.data["groups"].push_back({{"group", group.group},
-                                       {"blocks", group.blocks},
-                                       {"trials", group.trials},
-                                       {"seconds", group.seconds()},
-                                       {"measured", group.measured}});
+    ResultRow row;
+    row.text("group", "group", {group.group}).count("blocks", "blocks", group.blocks);
+    row.data("trials", group.trials).number("trials each", {fmt::format("{:.4g}", group.trials)});
+    row.data("seconds", group.seconds()).number("seconds each", {fmt::format("{:.3g}", group.seconds())});
+    row.number("seconds", {fmt::format("{:.3g}", all)}).data("measured", group.measured);
+    table.table.add(document.data["groups"], std::move(row));
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -1,5 +1,5 @@
-// door/seeded/4, door/scripted/4: decisions of a child process behind the wire, a verifier of chains of two drafts through
-// the C interface, in batches of 4,096 rows. An item is a decision.
+// door/seeded/4, door/scripted/4: decisions of a child process behind the wire, a verifier of chains of two drafts
+// through the C interface, in batches of 4,096 rows. An item is a decision.
 // door/rows/V: rows of float32 for a child that reads none of them, L = 4: the door alone, through shared memory.
 // door/pipes/V: the same through its pipe. door/copy/V: one copy of the same rows in memory. An item is a decision;
 // `bytes_per_second` counts rows.

@@ -1,5 +1,5 @@
-// The cost of the ladder on fresh rows, compared with the pass that one refused draft needs there (of ladders on paths:
-// ladder_paths.hpp):
+// The cost of the ladder on fresh rows, compared with the pass that one refused draft needs there (of ladders on
+// paths: ladder_paths.hpp):
 //
 //   ladder/one_pass/V           that pass: the mass of (p - q)+ and a draw from it
 //   ladder/histogram/V          p- and q-mass of the tokens in each bucket of p / q

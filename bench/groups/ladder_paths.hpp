@@ -5,8 +5,9 @@
 //   ladder/one_path/V/L         the same for block verification, K = 1
 //   ladder/table/.. /V/L        the same two, with one table per prefix
 //   ladder/kept/.. /V/L         the same two on one table, with plans kept from step to step
-//   ladder/kept/reads/V/L       a floor of the first: block verification of one path, beside it a walk down a tree of four
-//                               that reads p and q of the next tokens of the paths at each node and draws one word there
+//   ladder/kept/reads/V/L       a floor of the first: block verification of one path, beside it a walk down a tree of
+//                               four that reads p and q of the next tokens of the paths at each node and draws one
+//                               word there
 #pragma once
 
 #include <string>

@@ -1,9 +1,10 @@
 // The page of figures: a run rendered as Markdown with plots beside it. Every number comes from the results; the text
 // comes from the code.
 //
-//   tables   of benchmarks that differ in numbers only: the words of a name are the row, its numbers (V, K, ..) the column
-//   plots    their points come from the benchmarks that match a name with one open number: "{}" stands for V or K, and every
-//            number in its place in the results is a point
+//   tables   of benchmarks that differ in numbers only: the words of a name are the row, its numbers (V, K, ..) the
+//            column
+//   plots    their points come from the benchmarks that match a name with one open number: "{}" stands for V or K,
+//            and every number in its place in the results is a point
 #pragma once
 
 #include <functional>

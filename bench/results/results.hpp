@@ -1,21 +1,22 @@
 // The measurements of a run of benchmarks, as read from its JSON file: repetitions by name, counters, goals, and the
-// machine; judged by goals, compared with another run, and as tables. The file is Google Benchmark's JSON, so its own tools
-// read it too; "goals" and some of "context" are ours.
+// machine; judged by goals, compared with another run, and as tables. The file is Google Benchmark's JSON, so its own
+// tools read it too; "goals" and some of "context" are ours.
 //
 //   name     as `draftproof bench --list` prints it: Google Benchmark's without its suffixes on iterations and clocks
 //   group    the part of a name before its first slash
 //   seconds  time per item if a benchmark counts items, else per iteration; by the clock of the benchmark, which is
 //            processor time unless its name says otherwise
 //
-// Goals. Both sides run in the same minutes, in random order (run.hpp), so a busy machine affects both. A goal is met if every
-// round meets it, not met if none does, and else undecided, whatever the median: other load moves single rounds over a bound.
-// Without paired rounds the medians decide.
+// Goals. Both sides run in the same minutes, in random order (run.hpp), so a busy machine affects both. A goal is met
+// if every round meets it, not met if none does, and else undecided, whatever the median: other load moves single
+// rounds over a bound. Without paired rounds the medians decide.
 //
-// Comparison of two runs with n and m repetitions: faster, slower, or within noise. A verdict needs three things: ranges of
-// repetitions that do not overlap; a chance of at most 1 % of that, 2 n! m! / (n + m)! if both are draws of one distribution,
-// so five repetitions each (4 and 4: 2 / 70, 5 and 5: 2 / 252); and a ratio beyond `threshold`, since code and data lie at
-// different addresses in two runs of one program, which repetitions inside a run do not show. At the least number of
-// repetitions, about one of a hundred unchanged benchmarks still gets a verdict by chance: run again.
+// Comparison of two runs with n and m repetitions: faster, slower, or within noise. A verdict needs three things:
+// ranges of repetitions that do not overlap; a chance of at most 1 % of that, 2 n! m! / (n + m)! if both are draws of
+// one distribution, so five repetitions each (4 and 4: 2 / 70, 5 and 5: 2 / 252); and a ratio beyond `threshold`,
+// since code and data lie at different addresses in two runs of one program, which repetitions inside a run do not
+// show. At the least number of repetitions, about one of a hundred unchanged benchmarks still gets a verdict by
+// chance: run again.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +42,8 @@ std::string rate_text(double per_second);  ///< "4.51 M/s"
 std::string spread_text(double relative);  ///< "3 %", either way of the median
 std::string count_text(double value);      ///< a counter: whole numbers as such, others to five digits
 
-/// The median of a few repetitions and their range. A median is used because a shared machine delays single repetitions by
-/// large factors.
+/// The median of a few repetitions and their range. A median is used because a shared machine delays single
+/// repetitions by large factors.
 struct Spread {
   double low = 0, median = 0, high = 0;
 
@@ -112,8 +113,8 @@ enum class Change { faster, slower, within_noise, too_few, only_old, only_new, s
 struct Compared {
   std::string name;
   Change change;
-  double ratio =
-      0;  ///< median of the new run over that of the old, of the first four kinds of change; above 1 is slower
+  /// Median of the new run over that of the old, of the first four kinds of change; above 1 is slower.
+  double ratio = 0;
   Spread old_spread{}, new_spread{};
 };
 

@@ -1,6 +1,6 @@
-// `draftproof law`: the exact law of a program behind a door on inputs of the caller's, without a judgement.
-// `draftproof serve`: the other side of --door. Answers on its standard pipes for a compiled library, or for a registered
-// verifier, mutant or lossy scheme.
+// `draftproof law` computes the exact output distribution of a program behind a door on given inputs, without a
+// verdict. `draftproof serve` answers the requests of a door on its standard pipes, for a compiled library or for a
+// registered verifier, mutant or lossy scheme.
 #pragma once
 
 #include <unistd.h>

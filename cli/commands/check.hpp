@@ -176,8 +176,8 @@ struct Check {
     return gates;
   }
 
-  /// Whether trials would show no more than the proof tier, which has refuted the program on an instance, unless --tier
-  /// names them.
+  /// Whether trials would show no more than the proof tier, which has refuted the program on an instance, unless
+  /// --tier names them.
   bool needless(const Gate& gate, const std::vector<GateResult>& results) const {
     return tiers.empty() && gate.foreign && gate.tier == Tier::sampled &&
            std::any_of(results.begin(), results.end(), [&gate](const GateResult& result) {

@@ -52,7 +52,7 @@ struct Demo {
         asked_of_paths.ask(*verifier, *laws.front());
     const std::vector<PathProof> path_proofs = asked_of_paths.prove(path_instances, session);
     KillOptions kills{.further = 0, .controls = 0};
-    kills.proof = {.seed = session.seed, .threads = session.threads, .stop = &stop_requested()};
+    session.set(kills.proof);
     const KillMatrix bugs = kill_matrix(kills);
     if (!tables.empty() || !page.empty()) {
       Document document = report_survey(surveyed, proofs, options, 0.95, session.timings);

@@ -159,7 +159,7 @@ struct Describe {
     add_runs(document, "timed on fresh rows", info.unsupported.fresh);
   }
 
-  /// What has no information beyond its entry, or is described by it.
+  /// Describes components, properties, and whatever has no information beyond its entry.
   void describe_entry(Document& document) const {
     const std::vector<Listed> all = detail::inventory();
     const auto entry = std::find_if(all.begin(), all.end(), [this](const Listed& one) { return one.name == item; });

@@ -1,5 +1,5 @@
-// `draftproof merge`: the parts of a divided run put together. The command that made them runs again on their blocks and
-// writes its report, so a merged result has the bytes of an undivided one.
+// `draftproof merge`: the parts of a divided run put together. The command that made them runs again on their blocks
+// and writes its report, so a merged result has the bytes of an undivided one.
 // `draftproof plan`: the blocks of a command, with time and memory measured on small pieces of them, before the work.
 #pragma once
 

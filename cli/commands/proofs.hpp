@@ -1,5 +1,6 @@
-// `draftproof prove`: every property of verifiers of one position and of paths in exact fractions, on generated instances
-// or on a given one. `draftproof mutants`: the kill matrix. Every mutant must be caught, and no control may have a violation.
+// `draftproof prove`: every property of verifiers of one position and of paths in exact fractions, on generated
+// instances or on a given one. `draftproof mutants`: the kill matrix. Every mutant must be caught, and no control may
+// have a violation.
 #pragma once
 
 #include <algorithm>
@@ -111,8 +112,7 @@ struct Prove {
                         .found = names.empty() ? "--instance" : in_quotes(names.front()),
                         .wanted = "neither beside --door; one instance is what `draftproof replay --door` takes"});
     GateOptions asked;
-    asked.seed = session.seed;
-    asked.stop = &stop_requested();
+    session.set(asked);
     if (instances) asked.profile.door_models = *instances;
     std::vector<std::unique_ptr<ForeignSubject>> subjects;
     std::vector<GateResult> results;

@@ -1,5 +1,5 @@
-// `draftproof audit`: a recording of a running engine, judged without running it again. `draftproof report`: stored results
-// as one page, their data back, or what changed between two.
+// `draftproof audit`: a recording of a running engine, judged without running it again. `draftproof report`: stored
+// results as one page, their data back, or what changed between two.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// `draftproof survey`: every applicable verifier on captured or parametric distributions; `draftproof survey-paths`: every
-// verifier of paths and trees on captured trees or on models.
+// `draftproof survey`: every applicable verifier on captured or parametric distributions; `draftproof survey-paths`:
+// every verifier of paths and trees on captured trees or on models.
 #pragma once
 
 #include <draftproof/cli/register_command.hpp>

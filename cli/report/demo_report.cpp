@@ -62,8 +62,8 @@ struct BugCount {
   explicit BugCount(const KillMatrix& matrix) {
     for (const KillRow& row : matrix.rows) {
       if (row.lossy) continue;
-      const bool component =
-          row.level != TokenLevel::name && row.level != BlockLevel::name && row.level != "drafters";
+      const bool component =  // not of "drafters" or "tree drafters" either
+          row.level != TokenLevel::name && row.level != BlockLevel::name && !row.level.ends_with("drafters");
       ++(component ? components : schemes);
       if (!component && row.decided >= 0)
         ++refuted;
@@ -75,8 +75,8 @@ struct BugCount {
   }
 };
 
-/// The refuted bug of one position with the shortest counterexample on two drafts; without one, any refuted bug; null if
-/// none is refuted.
+/// The refuted bug of one position with the shortest counterexample on two drafts; without one, any refuted bug; null
+/// if none is refuted.
 const KillRow* shown_bug(const KillMatrix& matrix) {
   const auto length = [](const KillRow& row) {
     const std::string& instance = row.shown()->instance;

@@ -104,7 +104,7 @@ Cell share_of(const KillRow& row) {
           row.common() ? Tone::plain : Tone::bad};
 }
 
-/// What a table of the matrix shows.
+/// The columns that not every table of the matrix has, and the title of the column of partners.
 struct KillColumns {
   std::string partner;
   bool lossy = false, shares = false, timings = false;
@@ -161,16 +161,16 @@ Section replays_of(const KillMatrix& matrix) {
 Section controls_of(const KillMatrix& matrix) {
   Section section{.title = "Controls"};
   std::set<std::string> verifiers;
-  int instances = 0, walked = 0, accused = 0;
+  int instances = 0, proved = 0, accused = 0;
   for (const ControlRow& row : matrix.controls) {
     verifiers.insert(row.name);
     instances += row.instances;
-    walked += row.provable;
+    proved += row.provable;
     accused += row.accused.has_value();
   }
   section.before.push_back(fmt::format(
       "  {} with their draft laws, {} in fractions, on {}: {}", counted(verifiers.size(), "correct verifier"),
-      counted(static_cast<std::uint64_t>(walked), "pair"), counted(static_cast<std::uint64_t>(instances), "instance"),
+      counted(static_cast<std::uint64_t>(proved), "pair"), counted(static_cast<std::uint64_t>(instances), "instance"),
       accused == 0 ? "none accused" : fmt::format("{} accused", accused)));
   for (const ControlRow& row : matrix.controls)
     if (row.accused) {
@@ -249,7 +249,7 @@ Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options
       if (row.level == level && !row.lossy) rows.push_back(&row);
     const auto caught = std::count_if(rows.begin(), rows.end(), [](const KillRow* row) { return row->caught(); });
     add_table(document, fmt::format("Mutants: {}, {} of {} caught", level, caught, rows.size()), rows,
-              level == "drafters" || level == "tree drafters" ? "verifier" : "draft law", timings);
+              level.ends_with("drafters") ? "verifier" : "draft law", timings);
   }
   add_table(document, "Lossy by design", lossy, "draft law", timings);
   document.sections.push_back(replays_of(matrix));

@@ -1,4 +1,4 @@
-// The reports on programs that are not of this tree: the audit of a recording, and the exact law of a program.
+// Reports on programs outside this tree: the audit of a recording, and the exact output distribution of a program.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ Document report_audit(const AuditResult& result, const Trace& trace, const Audit
 namespace adapters {
 
 /// `laws` are those of `inputs`, in order. Schema draftproof.law/1. Probabilities are numbers, and texts as
-/// probability_text() writes them. Of each input "limit" is ProgramLaw::limit, and "rounding_limit" is what the rows of
-/// the declared type explain beside it.
+/// probability_text() writes them. Of each input "limit" is ProgramLaw::limit, and "rounding_limit" is what the rows
+/// of the declared type explain beside it.
 Document report_laws(std::span<const ProgramLaw> laws, std::span<const Input> inputs, const Declaration& declaration,
                      std::uint64_t seed);
 

@@ -1,4 +1,4 @@
-// The reports of what is proved and refuted: proofs, gates, the kill matrix, and the replay of one violation.
+// Reports of proofs and refutations: proofs, gates, the kill matrix, and the replay of one violation.
 #pragma once
 
 #include <span>
@@ -65,8 +65,8 @@ void add_proofs(Document& document, std::span<const ProofOf<Level>> proofs, bool
 /// The answer of a check, coloured.
 Cell status_cell(Status status);
 
-/// The results of gates: a verdict for every verifier and tier, a block with a replay line for every failure. `timings` adds
-/// times to the data. Schema draftproof.check/2.
+/// The results of gates: a verdict for every verifier and tier, a block with a replay line for every failure.
+/// `timings` adds times to the data. Schema draftproof.check/2.
 Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings);
 
 /// The list of gates without results, for callers that run them one by one. Schema draftproof.gates/1.

@@ -1,5 +1,5 @@
-// What the build finds and registers: writers, one struct each in cli/report/writers/, selected by --format; figures of a page,
-// one struct each in cli/report/figures/. A figure takes any document and draws what its data has.
+// Writers and figures, which the build finds and registers. A writer is a struct in cli/report/writers/, selected by
+// --format. A figure of a page is a struct in cli/report/figures/; it takes any document and draws what its data has.
 #pragma once
 
 #include <functional>

@@ -137,8 +137,8 @@ Cell verdict_of(const PathProof* proof, const StepRow& row) {
   return verdict_cell(proof, row.verifier->info());
 }
 
-/// Whether a scheme with state ran for one step a trial. Its first step accepts more than those that follow, so the row is
-/// not comparable with those of other schemes.
+/// Whether a scheme with state ran for one step a trial. Its first step accepts more than those that follow, so the
+/// row is not comparable with those of other schemes.
 bool first_step_alone(const StepRow& row) { return row.verifier->stateful() && row.tally.steps == row.tally.trials; }
 
 ResultRow row_of(const StepRow& row, const PathProof* proof, int length, bool timings) {

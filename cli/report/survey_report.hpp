@@ -1,4 +1,4 @@
-// The reports of what is measured: surveys of positions and of paths, one simulation, and the first screen.
+// Reports of measurements: surveys of positions and of paths, one simulation, and the first screen.
 #pragma once
 
 #include <optional>
@@ -36,8 +36,8 @@ struct SurveyedPaths {
   int length;  ///< drafted tokens of a path
 };
 
-/// Tables by tree law and number of drafts, then the proofs' counterexamples. Schema draftproof.survey-paths/2. A source
-/// surveyed at several lengths is an item for each.
+/// Tables by tree law and number of drafts, then the proofs' counterexamples. Schema draftproof.survey-paths/2. A
+/// source surveyed at several lengths is an item for each.
 Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
                             const PathSurveyOptions& options, bool complete, bool timings);
 
@@ -58,7 +58,7 @@ struct SimulatedPosition {
 /// tokens shown. Schema draftproof.simulate/2.
 Document report_simulation(const SimulatedPosition& at, double confidence, int tokens, bool timings);
 
-/// What the first screen summarises.
+/// The results that the first screen summarises.
 struct DemoResult {
   std::span<const SurveyedSource> surveyed;
   std::span<const Proof> proofs;
@@ -69,8 +69,8 @@ struct DemoResult {
   std::string page;    ///< file with the page; empty: none was written
 };
 
-/// The first screen: counts of schemes and planted bugs, one table of lossless schemes with a column per source, one refuted
-/// bug, and three commands. Schema draftproof.demo/1.
+/// The first screen: counts of schemes and planted bugs, one table of lossless schemes with a column per source, one
+/// refuted bug, and three commands. Schema draftproof.demo/1.
 Document report_demo(const DemoResult& result);
 
 }  // namespace draftproof

@@ -1,4 +1,4 @@
-// Numbers and padding for reports.
+// Text in columns, numbers and lists for reports.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ std::size_t display_width(std::string_view text);
 /// `text` padded with spaces to `width` columns, on the left if `right` is true.
 std::string padded(std::string_view text, std::size_t width, bool right);
 
-/// `text` in lines of at most `width` columns, broken at spaces; a longer word is broken where the line ends. At least one
-/// line; `width` is at least 1.
+/// `text` in lines of at most `width` columns, broken at spaces; a longer word is broken where the line ends. At
+/// least one line; `width` is at least 1.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 /// The number with separators: "1,048,576".
 std::string grouped(std::uint64_t value);
 
-/// The texts of the elements of a list that are not empty, apart by commas.
+/// Returns the texts of the elements of a list, separated by commas; empty texts are left out.
 template <class List, class Text>
 std::string listed(const List& list, Text text) {
   std::string all;

@@ -1,5 +1,5 @@
-// Runs read back from their JSON: names, medians, clocks, and refused files; goals, and the rule of a comparison at and
-// beside each of its three limits.
+// Runs read back from their JSON: names, medians, clocks, and refused files; goals, and the rule of a comparison at
+// and beside each of its three limits.
 #include <filesystem>
 #include <fstream>
 #include <tuple>

@@ -18,7 +18,8 @@ constexpr int trials = 20'000;
 const std::vector<double> target{0.4375, 0.28125, 0.1875, 0.09375}, proposal{0.15625, 0.34375, 0.25, 0.25};
 const std::vector<float> target_float(target.begin(), target.end()), proposal_float(proposal.begin(), proposal.end());
 
-/// A mean of numbers in 0 .. most: by Hoeffding off by more than t with probability 2 exp(-2 n t^2 / most^2); 1e-10 here.
+/// A mean of numbers in 0 .. most: by Hoeffding off by more than t with probability 2 exp(-2 n t^2 / most^2); 1e-10
+/// here.
 double bound(int most) { return most * std::sqrt(std::log(2 / 1e-10) / (2 * trials)); }
 
 TEST(TimedForms, PositionsEmitAsExplored) {

@@ -6,8 +6,8 @@
 
 A change replaces one operator, number or keyword in a line of C++ outside comments, strings and includes. Changes
 that do not compile are drawn again. A report has the text of each changed line. With --changes a change is made at
-its old place, or else at the only line with that text, also in another file; it is `gone` if no line or several have
-the text.
+its old line if that still has the text, else at the only line that has it, in whichever file; it is `gone` if no line
+or several have the text.
 Each change is built and tested with `ctest`, which stops at the first failed test. The source file is restored after
 every change, also after Ctrl-C. Cost: for each change one incremental build and at most one run of all tests.
 Exit codes: 0, or 2 if the unchanged tree does not build.
@@ -28,8 +28,8 @@ REPLACED = {"<": ["<=", ">"], ">": [">=", "<"], "<=": ["<", ">="], ">=": [">", "
             "+": ["-"], "-": ["+"], "*": ["+"], "/": ["*"], "+=": ["-="], "-=": ["+="], "++": ["--"], "&&": ["||"],
             "||": ["&&"], "true": ["false"], "false": ["true"], "0": ["1"], "1": ["2", "0"], "2": ["3", "1"],
             "min": ["max"], "max": ["min"], "begin": ["end"], "front": ["back"], "back": ["front"]}
-TOKEN = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|\d[\w.]*|<=>|->\*?|<<=?|>>=?|::|[-+*/%&|^=!<>]=|"
-                   r"\+\+|--|&&|\|\||\S")
+TOKEN = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|\d[\w.]*|<=>|->\*?|<<=?|>>=?|::|"
+                   r"[-+*/%&|^=!<>]=|\+\+|--|&&|\|\||\S")
 
 
 def tokens(line):
@@ -52,7 +52,7 @@ def drawn(rng):
 
 
 def located(change):
-    """(path, line number) of a change: its old place, else the only equal line of the tree; None without either."""
+    """(path, line number) of a change: its old line if unchanged, else the only equal line; None without either."""
     path = ROOT / change["file"]
     if path.exists():
         lines = path.read_text().splitlines()
@@ -60,9 +60,9 @@ def located(change):
             return path, change["number"]
     names = subprocess.run(["git", "grep", "-lF", "-e", change["line"], "--", *PACKAGES], cwd=ROOT, capture_output=True,
                            text=True).stdout.split()
-    places = [(ROOT / name, number) for name in names
-              for number, line in enumerate((ROOT / name).read_text().splitlines()) if line == change["line"]]
-    return places[0] if len(places) == 1 else None
+    equal = [(ROOT / name, number) for name in names
+             for number, line in enumerate((ROOT / name).read_text().splitlines()) if line == change["line"]]
+    return equal[0] if len(equal) == 1 else None
 
 
 def run(command, log):
@@ -71,10 +71,10 @@ def run(command, log):
 
 def outcome(change, build, log):
     """`killed`, `survived`, `not compiled` or `gone`."""
-    place = located(change)
-    if place is None:
+    found = located(change)
+    if found is None:
         return "gone"
-    path, number = place
+    path, number = found
     original = path.read_text()
     lines = original.splitlines(keepends=True)
     column = change["column"]
@@ -111,8 +111,8 @@ def main():
             if result == "not compiled" and not given.changes:
                 continue
             report.append({**change, "outcome": result})
-            print(f"{len(report)} {result} in {time.monotonic() - start:.0f} s: {change['file']}:{change['number'] + 1}: "
-                  f"{change['token']} -> {change['by']}: {change['line'].strip()}", flush=True)
+            print(f"{len(report)} {result} in {time.monotonic() - start:.0f} s: {change['file']}:"
+                  f"{change['number'] + 1}: {change['token']} -> {change['by']}: {change['line'].strip()}", flush=True)
             if given.write:
                 given.write.write_text(json.dumps(report, indent=1) + "\n")
             if not given.changes and len(report) == given.count:

@@ -69,7 +69,8 @@ LinePlot two_lines() {
 TEST(LinePlots, PointsLieWhereTheirLogarithmsAre) {
   const Picture picture = drawn(two_lines());
   EXPECT_NE(picture.svg.find("aria-label=\"t &lt; u\""), std::string::npos);
-  // The frame is the axis rectangle; decades 10 to 1000 and positions 1 / 1.25 to 125 have their middle at 100 and 10.
+  // The frame is the axis rectangle; decades 10 to 1000 and positions 1 / 1.25 to 125 have their middle at 100 and
+  // 10.
   const std::size_t frame = picture.svg.rfind("<rect", picture.svg.find("class=\"axis\""));
   double x = 0, y = 0, width = 0, height = 0;
   ASSERT_EQ(std::sscanf(picture.svg.c_str() + frame, "<rect x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"", &x, &y,

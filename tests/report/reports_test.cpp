@@ -207,6 +207,27 @@ TEST(ProofReport, VerdictsInWords) {
   EXPECT_EQ(lines[2], "    replay: draftproof prove x");
 }
 
+TEST(DemoReport, CountsWrongDraftersOfBothLevelsApartFromComponents) {
+  KillMatrix bugs;
+  for (const char* level : {"position", "paths", "drafters", "tree drafters", "sampler"})
+    bugs.rows.push_back({.level = level,
+                         .name = "wrong",
+                         .mutant_of = "",
+                         .partner = "",
+                         .findings = {{.check = "some_law", .status = Status::violated}},
+                         .first = 0,
+                         .decided = 0});
+  const Json data =
+      report_demo(
+          {.surveyed = {}, .proofs = {}, .path_proofs = {}, .bugs = &bugs, .drafts = 4, .tables = "", .page = ""})
+          .data["bugs"];
+  EXPECT_EQ(data["schemes"], 4);
+  EXPECT_EQ(data["components"], 1);
+  EXPECT_EQ(data["refuted"], 4);
+  EXPECT_EQ(data["missed"], 0);
+  EXPECT_EQ(data["caught_by"], (Json{{"some_law", 1}}));
+}
+
 }  // namespace
 }  // namespace draftproof
 
@@ -220,7 +241,8 @@ Document law_document(const ProgramLaw& law, const Input& input) {
 const Input half{.p = {{.5, .5}, {.5, .5}}, .q = {{0, 1}}, .drafts = {1}};
 
 TEST(LawReport, OutcomesEdgesAndLimits) {
-  // The coin's value 0 has an outcome of its own; the second coin does nothing; the third leads to a pick without mass.
+  // The coin's value 0 has an outcome of its own; the second coin does nothing; the third leads to a pick without
+  // mass.
   InProcess program([](const Input&, TapeDraws& draws) -> std::vector<Token> {
     const double u = draws.coin();
     draws.coin();

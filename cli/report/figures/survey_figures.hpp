@@ -22,8 +22,8 @@ inline void largest_first(Rows& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->rate > b->rate; });
 }
 
-/// Calls `use(part, title)` for parts of the list of about the same size, none larger than the number of colours. The title is
-/// empty for a single part, else " (1 of 2)".
+/// Calls `use(part, title)` for parts of the list of about the same size, none larger than the number of colours. The
+/// title is empty for a single part, else " (1 of 2)".
 template <class List, class Use>
 void in_parts(const List& list, Use use) {
   const std::size_t parts = (list.size() + plots::colours - 1) / plots::colours;
@@ -51,8 +51,8 @@ inline plots::Point point_of(double x, const SurveyedRate& row, double plus) {
   return {x, row.rate + plus, row.low + plus, row.high + plus, {}};
 }
 
-/// Adds lines against the number of drafts, a series a verifier with the best at the most drafts first, and the optimum as the
-/// roof; `plus` is added to rates.
+/// Adds lines against the number of drafts, a series a verifier with the best at the most drafts first, and the
+/// optimum as the roof; `plus` is added to rates.
 inline void add_against_drafts(std::vector<Figure>& figures, const char* caption, plots::LinePlot plot, Rows rows,
                                double plus) {
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->drafts < b->drafts; });
@@ -136,7 +136,8 @@ struct Acceptance {
   }
 };
 
-// Share of the gap between one draft and the optimum that each lossless scheme closes, at its largest number of drafts.
+// Share of the gap between one draft and the optimum that each lossless scheme closes, at its largest number of
+// drafts.
 struct GapClosed {
   /// Bars of schemes far below one draft end here, those that noise puts above 1 at 1.
   static constexpr double least = -0.5;
@@ -188,7 +189,8 @@ struct Optimum {
   }
 };
 
-// Lossy schemes: how far their output is from the target against what they accept beyond the optimum of lossless ones.
+// Lossy schemes: how far their output is from the target against what they accept beyond the optimum of lossless
+// ones.
 struct PriceOfLossiness {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data)) {
@@ -218,7 +220,8 @@ struct PriceOfLossiness {
   }
 };
 
-// Acceptance against the optimum position by position, where a survey has it: positions with similar optima are grouped.
+// Acceptance against the optimum position by position, where a survey has it: positions with similar optima are
+// grouped.
 struct PositionLosses {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data))

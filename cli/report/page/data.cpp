@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <numeric>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -95,7 +95,7 @@ void flatten(const Json& object, const std::string& prefix, Json& row) {
   }
 }
 
-/// What names an element of a list in the rows of the lists inside it.
+/// The members of an element of a list that the rows of the lists inside it repeat.
 Json names_of(const Json& parent) {
   Json names = Json::object();
   for (const char* key : {"level", "source", "verifier", "mutant", "law", "tier", "with"})

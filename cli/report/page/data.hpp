@@ -2,11 +2,11 @@
 // accept every JSON document: a member that is absent or has another type is read as empty.
 //
 //   results    one document, or several of schema draftproof.report/1
-//   records    every list of objects as a flat table: a member of a nested object becomes a column "flag.rate", the rows of
-//              a list inside a list carry the names of what they lie in
+//   records    every list of objects as a flat table: a member of a nested object becomes a column "flag.rate", the
+//              rows of a list inside a list repeat the names of the element that has it
 //   verdicts   of proofs, gates, mutants, controls, audits and judged goals
-//   surveys    rows of positions have an acceptance with its interval, rows of paths a number of accepted tokens with its
-//              standard error
+//   surveys    rows of positions have an acceptance with its interval, rows of paths a number of accepted tokens with
+//              its standard error
 #pragma once
 
 #include <functional>
@@ -56,7 +56,7 @@ inline std::vector<const Json*> objects_in(const Json& list) {
   return found;
 }
 
-/// Whether `text` begins with `start`. Because numbers may follow the word of a verdict, verdicts are compared so.
+/// Whether `text` begins with `start`: the test for the word of a verdict, which a number may follow.
 inline bool begins(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
 /// A value as text: numbers to six digits, lists and objects as JSON.
@@ -73,15 +73,15 @@ Json joined(std::vector<Result> results);
 /// The results in `data`: those that `joined` put there, else `data` itself.
 std::vector<Result> results_in(const Json& data);
 
-/// What surrounds the data in a page. Every "<" of the data is written "\u003c": no text in it ends the block.
+/// The text before and after the data in a page. Every "<" of the data is written "\u003c": no text in it ends the block.
 inline constexpr std::string_view block_start = "<script type=\"application/json\" id=\"draftproof-data\">\n";
 inline constexpr std::string_view block_end = "\n</script>";
 
 /// The text of the data block of a page; empty if `text` is no page of ours.
 std::optional<std::string_view> data_block(std::string_view text);
 
-/// The data of a file. Throws: InputError if the file cannot be read, is neither JSON nor a page, is nested deeper than
-/// 64 levels, or has no schema of ours.
+/// The data of a file. Throws: InputError if the file cannot be read, is neither JSON nor a page, is nested deeper
+/// than 64 levels, or has no schema of ours.
 Json read_result(const std::string& file);
 
 struct Records {

@@ -153,7 +153,8 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Json& data) {
   return facts;
 }
 
-/// A row a scheme: of surveys exactness, acceptance and optimum by source at the most drafts, of other data the verdicts.
+/// A row a scheme: of surveys exactness, acceptance and optimum by source at the most drafts, of other data the
+/// verdicts.
 Table verdict_table(const Json& data, const std::vector<Verdict>& verdicts) {
   if (const auto surveys = surveys_in(data); !surveys.empty()) return survey_table(surveys);
   Table table;

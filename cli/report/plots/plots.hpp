@@ -1,4 +1,5 @@
-// Plots as SVG: lines or points over two axes, horizontal bars, and matrices of signs. Equal arguments give equal bytes.
+// Plots as SVG: lines or points over two axes, horizontal bars, and matrices of signs. Equal arguments give equal
+// bytes.
 //
 //   c0 .. c6   colours of series in Okabe and Ito's order, safe for the colour-blind, darkened for a white ground and
 //              lightened for a dark one; markers, labels and symbols carry the same distinction
@@ -44,8 +45,8 @@ std::string marker_at(double x, double y, std::size_t index, std::string_view ti
 /// The lines of a title from the top left corner; `bottom` receives the y coordinate below them.
 std::string title_lines(std::string_view title, double width, double& bottom);
 
-/// The custom properties of colours for the elements that `selector` names: light, dark where the reader prefers it, light
-/// on paper.
+/// The custom properties of colours for the elements that `selector` names: light, dark where the reader prefers it,
+/// light on paper.
 std::string colour_style(std::string_view selector);
 /// The rules of the classes in plots.
 std::string plot_style();
@@ -69,7 +70,8 @@ struct Axis {
 Axis linear_axis(double least, double greatest, double from, double to, int ticks);
 /// A logarithmic axis over whole decades; values must be positive.
 Axis decade_axis(double least, double greatest, double from, double to);
-/// An axis with a tick at each of `values` (ascending, not empty) and a margin at both ends; positive if it is logarithmic.
+/// An axis with a tick at each of `values` (ascending, not empty) and a margin at both ends; positive if it is
+/// logarithmic.
 Axis listed_axis(const std::vector<double>& values, double from, double to, bool logarithmic = true);
 
 std::string number_text(double value);    ///< "0.85", "12,000", "1e-06"

@@ -200,8 +200,8 @@ struct Jsonl {
 
 // Violations as lines that hosted CI services turn into marks on a change: "::error file=..,title=..::message".
 //
-// Sources: every unexpected counterexample, every other bad verdict, and in a comparison every verdict that got worse.
-// The file is the header of the scheme where one of that name lies in the folder of the run.
+// Sources: every unexpected counterexample, every other bad verdict, and in a comparison every verdict that got
+// worse. The file is the header of the scheme where one of that name lies in the folder of the run.
 struct Annotations {
   static constexpr std::string_view name = "annotations";
   static constexpr std::string_view about = "violations as workflow commands of hosted CI, one a line";
