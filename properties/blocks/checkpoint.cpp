@@ -52,15 +52,24 @@ void add(const Counters& more, Counters& sums) {
 
 }  // namespace
 
-BlockDeal::BlockDeal(const nlohmann::json& plan, std::uint64_t parts) {
+BlockDeal::BlockDeal(const nlohmann::json& plan, std::uint64_t parts, const std::string& file) {
   struct Group {
     std::string name;
     std::uint64_t blocks;
     double seconds;
   };
+  if (!plan.value("complete", true))
+    throw InputError({.file = file, .found = "a plan that was stopped early", .wanted = "a complete plan"});
   std::vector<Group> groups;
-  for (const nlohmann::json& group : plan.at("groups"))
-    groups.push_back({group.at("group"), group.at("blocks"), group.at("seconds")});
+  for (const Json& group : plan.at("groups")) {
+    const std::string name = group.at("group");
+    const Json& blocks = group.at("blocks");
+    if (!blocks.is_number_integer() || blocks < 0)
+      throw InputError({.file = file,
+                        .found = fmt::format("{} blocks of {}", blocks.dump(), name),
+                        .wanted = "a number of blocks"});
+    groups.push_back({name, blocks, group.at("seconds")});
+  }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.seconds > b.seconds; });
   using Load = std::pair<double, std::uint32_t>;

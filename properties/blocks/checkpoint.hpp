@@ -80,9 +80,9 @@ struct BlockShard {
 class BlockDeal {
  public:
   BlockDeal() = default;
-  /// `plan` is the document of `draftproof plan`; `parts` > 0. Throws: nlohmann::json::exception if it is no such
-  /// document.
-  BlockDeal(const nlohmann::json& plan, std::uint64_t parts);
+  /// `plan` is the document of `draftproof plan`, from `file`; `parts` > 0. Throws: nlohmann::json::exception if it is
+  /// no such document; InputError if the plan was stopped early or a number of blocks is negative or no integer.
+  BlockDeal(const nlohmann::json& plan, std::uint64_t parts, const std::string& file);
 
   /// The part that computes this block, if the plan has it.
   std::optional<std::uint64_t> owner(const std::string& group, std::uint64_t block) const;
@@ -129,7 +129,7 @@ class Checkpoint {
   BlockGroup run(const BlockPlan& plan, const Compute& compute);
   const std::map<std::string, BlockGroup>& groups() const { return groups_; }
 
-  /// Called after each kept block until a block fails, by one thread at a time.
+  /// Called after each block, whether it was kept or failed, by one thread at a time.
   std::function<void()> on_kept{};
 
   /// The request, the parts and all known blocks.
