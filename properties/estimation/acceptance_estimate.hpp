@@ -1,5 +1,6 @@
 // Acceptance of a verifier at one position with much less noise than from counted trials: the exact conditional
-// acceptance of every draft tuple, tuples from scrambled Sobol points, control variates (replicated_estimate.hpp).
+// acceptance of every draft tuple, tuples from scrambled Sobol points, control variates; and averages over replicated
+// tuples.
 //
 //   flag         a draft was accepted, by the scheme's own flag
 //   membership   the emitted token is among the drafts
@@ -30,7 +31,7 @@ namespace draftproof {
 // scramblings of n points each, one average a scrambling.
 //
 //   y_r      mean of the outcomes of replicate r
-//   z_r      mean of its controls minus their known means (tuple_controls.hpp)
+//   z_r      mean of its controls minus their known means (TupleControls)
 //   beta     least-squares coefficients from the replicates of the other half: odd for even ones and vice versa
 //   e_r      y_r - beta z_r
 //

@@ -1,4 +1,5 @@
-// Splits the false-alarm probability of a whole build among its gates.
+// Splits the false-alarm probability of a whole build among its gates, and averages e-values given by their
+// logarithms.
 //
 //   alpha        total         probability that any gate of an all-correct build alarms, 1e-9
 //   w_i          weights       positive; gate i may alarm with probability alpha w_i / sum w

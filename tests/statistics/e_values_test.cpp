@@ -137,7 +137,7 @@ TEST(ETable, EqualsItsDefinition) {
       }
       law[7] = 0;
       counts[7] = 0;
-      // Per cell the bound of gamma_poisson.hpp and ten times 5e-16 of X + E from the shortener.
+      // Per cell the bound of count_models.hpp and ten times 5e-16 of X + E from the shortener.
       const double bound = 8 * 0x1p-53 * (off + 40 * 1500) * 12 + 5e-15 * 3 * exposure;
       ASSERT_LT(bound, 1e-8);
       EXPECT_NEAR(ETable(law).log_e(counts, exposure), static_cast<double>(defined_log_e(law, counts, exposure)),

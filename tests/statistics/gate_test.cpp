@@ -30,7 +30,7 @@ TEST(GateGolden, CellsAgreeToTheirOwnErrorBound) {
   ASSERT_EQ(cells.size(), 6u);
   for (const auto& cell : cells) {
     const double count = cell.at("count"), mean = cell.at("mean"), shape = cell.at("shape");
-    // The bound of gamma_poisson.hpp, far below the 1e-7 that the reference program itself keeps.
+    // The bound of count_models.hpp, far below the 1e-7 that the reference program itself keeps.
     const double off = std::abs(count - mean);
     const double bound = 8 * 0x1p-53 *
                          (off * (1 + std::log1p(off / (shape + mean))) + 40 +
