@@ -1,7 +1,6 @@
-// Schemes compared on the same drafts: each gives the results of its own
-// simulation, and errors of differences are those of the paired trials.
-// Recursions over clipped products equal an enumeration of every branch, on
-// random chains.
+// Schemes compared on the same drafts: each gives the results of its own simulation, and errors of differences are
+// those of the paired trials. Recursions over clipped products equal an enumeration of every branch, on random
+// chains.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -61,8 +60,7 @@ TEST(PairedPaths, AreWhatSimulatingAloneGives) {
   }
 }
 
-// Coin c of trial n is that of address n coins + c, so no two verifications
-// share their randomness.
+// Coin c of trial n is that of address n coins + c, so no two verifications share their randomness.
 TEST(PairedPaths, CoinsAreNotShared) {
   constexpr std::uint64_t trials = 300, coins = 3, seed = 3;
   const auto source = open_rows();
@@ -88,8 +86,7 @@ TEST(PairedPaths, CoinsAreNotShared) {
   EXPECT_EQ(tally.products[0], squares);
 }
 
-// One coin per trial: tau and its square determine everything, and a scheme's
-// difference from itself is 0.
+// One coin per trial: tau and its square determine everything, and a scheme's difference from itself is 0.
 TEST(PairedPaths, ErrorsAreThoseOfTheTrials) {
   const auto source = open_rows();
   const PairedTally tally =
