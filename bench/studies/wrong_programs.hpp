@@ -1,9 +1,10 @@
-// Wrong verifiers for the power of the statistical gate, made for a study and never registered. They support simulation
-// on prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is measured by trials.
+// Wrong verifiers for the power of the statistical gate, made for a study and never registered. They support
+// simulation on prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is measured by
+// trials.
 //
 // Programs imitate a correct scheme, and the gate tests them against that scheme's path law. Deviations are laws at a
-// given total variation from p in six shapes, emitted independently of the drafts: what a gate must see without a law
-// of paths.
+// given total variation from p in six shapes, emitted independently of the drafts; the gate detects them without a
+// law of paths.
 //
 //   p, q       target and proposal of the pair they run on
 //   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm on
@@ -99,7 +100,7 @@ inline std::shared_ptr<const AnyVerifier> ruled(Rule rule) {
   });
 }
 
-/// A correct scheme of one draft that is told other laws than its drafts were drawn from.
+/// A correct scheme of one draft on other laws than those from which its drafts were drawn.
 inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& target,
                                                  const std::vector<double>& proposal) {
   const auto told = std::make_shared<RatioTable>(target, proposal);

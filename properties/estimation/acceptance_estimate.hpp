@@ -5,9 +5,9 @@
 //   flag         a draft was accepted, by the scheme's own flag
 //   membership   the emitted token is among the drafts
 //
-// Given its drafts, a verifier is walked branch by branch on the table. At an emission only the weights of the drafts
-// and the total are read. A pick among as many items as there are tokens (the levels of a ladder) is drawn with its
-// own coordinate instead. Weights that cannot be evaluated at one token are enumerated.
+// Given its drafts, a verifier is enumerated branch by branch on the table. At an emission only the weights of the
+// drafts and the total are read. A pick among as many items as there are tokens (the levels of a ladder) is drawn
+// with its own coordinate instead. Weights that cannot be evaluated at one token are enumerated.
 //
 // The error is empirical, so this serves acceptance and diagnosis only and not a gate.
 #pragma once

@@ -14,8 +14,8 @@
 
 namespace draftproof {
 
-// The e-value against a list of independent tokens of one law, of any length. An urn predicts each token and learns
-// from it; the bet multiplies, over the tokens, the urn's probability divided by the law's.
+// The e-value against a list of independent tokens of one law, of any length. An urn predicts each token and is
+// updated by it; the bet multiplies, over the tokens, the urn's probability divided by the law's.
 //
 //   p(x)    law             of every token
 //   X(x)    counts          tokens seen; n their sum
