@@ -64,10 +64,10 @@ TEST(DeviationShapes, GoWhereTheyAreNamedFor) {
 }
 
 TEST(WrongPrograms, RoundAndCutAsTheySay) {
-  EXPECT_EQ(rounded_to_bf16(1.0), 1.0);
-  EXPECT_EQ(rounded_to_bf16(1 + 0x1p-8), 1.0);  // a tie, to even
-  EXPECT_EQ(rounded_to_bf16(1 + 0x3p-8), 1 + 0x4p-8);
-  EXPECT_EQ(rounded_to_bf16(1 + 0x1.1p-8), 1 + 0x1p-7);
+  EXPECT_EQ(bfloat16.round(1.0), 1.0);
+  EXPECT_EQ(bfloat16.round(1 + 0x1p-8), 1.0);  // a tie, to even
+  EXPECT_EQ(bfloat16.round(1 + 0x3p-8), 1 + 0x4p-8);
+  EXPECT_EQ(bfloat16.round(1 + 0x1.1p-8), 1 + 0x1p-7);
   EXPECT_EQ(without_tail({0.125, 0.5, 0.25, 0.125}, 0.75), to_sum_one({0, 0.5, 0.25, 0}));
   EXPECT_EQ(without_tail({0.125, 0.5, 0.25, 0.125}, 0.8), to_sum_one({0.125, 0.5, 0.25, 0}));
   EXPECT_EQ(at_temperature({0.2, 0.8}, 0.5), to_sum_one({0.2 * 0.2, 0.8 * 0.8}));
