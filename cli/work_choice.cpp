@@ -60,7 +60,7 @@ BlockDeal deal_of(const std::string& path, std::uint64_t parts) {
   std::ifstream file(path);
   if (!file) throw InputError({.file = path, .found = "no such file", .wanted = "the result of `draftproof plan`"});
   try {
-    return BlockDeal(nlohmann::json::parse(file), parts);
+    return BlockDeal(nlohmann::json::parse(file), parts, path);
   } catch (const nlohmann::json::exception&) {
     throw InputError({.file = path, .found = "no plan", .wanted = "the result of `draftproof plan` in JSON"});
   }

@@ -192,14 +192,14 @@ bool small(const Instance& instance) {
   return tuples <= most_tuples;
 }
 
-/// What was seen on a range of instances: the orders, then the crossings.
+/// The tallies of a range of instances: of the orders, then of the crossings.
 struct Seen {
   std::uint64_t first = 0, instances = 0;
   std::vector<OrderTally> tallies{};
 
   static auto fields(auto& s) { return std::tie(s.first, s.instances, s.tallies); }
 
-  /// Adds what was seen of later instances.
+  /// Adds the tallies of later instances.
   Seen& operator+=(const Seen& later) {
     instances += later.instances;
     for (std::size_t c = 0; c < tallies.size(); ++c) tallies[c] += later.tallies[c];

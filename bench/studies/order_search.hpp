@@ -133,7 +133,7 @@ struct OrderTally {
 
   static auto fields(auto& t) { return std::tie(t.less, t.equal, t.greater, t.ratio, t.least_at, t.greater_at); }
   std::uint64_t tried() const { return less + equal + greater; }
-  /// Adds what was seen of later instances.
+  /// Adds the tally of later instances.
   OrderTally& operator+=(const OrderTally& later);
 };
 

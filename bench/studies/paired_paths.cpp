@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <draftproof/bench/studies/positions.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 
@@ -168,11 +169,8 @@ std::vector<std::unique_ptr<PathSource>> open_models(const StudyOptions& options
 PairedTally compare_paths(const PathSource& source, std::span<const PathCandidate> candidates, std::uint64_t trials,
                           std::uint64_t coins, const StudyOptions& options,
                           const std::function<void(std::uint64_t)>& done) {
-  const TrialBudget budget{.trials = trials,
-                           .threads = options.threads > 0 ? options.threads : default_threads(),
-                           .stop = options.stop,
-                           .progress = done,
-                           .shard = 4};
+  const TrialBudget budget{
+      .trials = trials, .threads = threads_of(options), .stop = options.stop, .progress = done, .shard = 4};
   std::vector<std::unique_ptr<Worker>> workers;
   for (int i = 0; i < budget.threads; ++i)
     workers.push_back(std::make_unique<Worker>(source, candidates, coins, options.seed));

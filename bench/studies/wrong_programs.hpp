@@ -1,9 +1,10 @@
-// Wrong verifiers for the power of the statistical gate, made for a study and never registered. They support simulation
-// on prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is measured by trials.
+// Wrong verifiers for the power of the statistical gate, made for a study and never registered. They support
+// simulation on prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is measured by
+// trials.
 //
 // Programs imitate a correct scheme, and the gate tests them against that scheme's path law. Deviations are laws at a
-// given total variation from p in six shapes, emitted independently of the drafts: what a gate must see without a law
-// of paths.
+// given total variation from p in six shapes, emitted independently of the drafts; the gate detects them without a
+// law of paths.
 //
 //   p, q       target and proposal of the pair they run on
 //   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm on
@@ -19,7 +20,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -31,6 +31,7 @@
 #include <vector>
 
 #include <draftproof/captures/row.hpp>
+#include <draftproof/captures/stored_format.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
@@ -99,7 +100,7 @@ inline std::shared_ptr<const AnyVerifier> ruled(Rule rule) {
   });
 }
 
-/// A correct scheme of one draft that is told other laws than its drafts were drawn from.
+/// A correct scheme of one draft on other laws than those from which its drafts were drawn.
 inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& target,
                                                  const std::vector<double>& proposal) {
   const auto told = std::make_shared<RatioTable>(target, proposal);
@@ -193,17 +194,6 @@ inline std::vector<double> without_tail(const std::vector<double>& row, double k
   return to_sum_one(std::move(cut));
 }
 
-/// Rounded to the nearest number of eight significant bits, ties to even.
-inline double rounded_to_bf16(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  return std::bit_cast<float>((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000);
-}
-
-inline std::vector<double> in_bf16(std::vector<double> row) {
-  for (double& p : row) p = rounded_to_bf16(p);
-  return to_sum_one(std::move(row));
-}
-
 /// All wrong programs, for one pair.
 inline std::vector<PowerRow> wrong_programs(const RowPair& pair, const RatioTable& table) {
   const std::vector<double>&p = pair.target, &q = pair.proposals.front();
@@ -229,7 +219,7 @@ inline std::vector<PowerRow> wrong_programs(const RowPair& pair, const RatioTabl
       {"lenience 0.99: accept p / (0.99 q)", mutant(verifiers::lossy::Lenience{0.99}), one, iid, 1, 21, "3.6e-3"},
       {"last 0.1 % of the target dropped", misled(without_tail(p, 0.999), q), one, iid, 1, 21, "1.0e-3"},
       {"residual floored by 1e-7", ruled(residual_floored), one, iid, 1, 12, "2.5e-3"},
-      {"p rounded to bf16 in the verifier", misled(in_bf16(p), q), one, iid, 1, 22, "7.4e-4"},
+      {"p rounded to bf16 in the verifier", misled(to_sum_one(bfloat16.round(p)), q), one, iid, 1, 22, "7.4e-4"},
   };
 }
 

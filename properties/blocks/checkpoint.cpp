@@ -52,15 +52,24 @@ void add(const Counters& more, Counters& sums) {
 
 }  // namespace
 
-BlockDeal::BlockDeal(const nlohmann::json& plan, std::uint64_t parts) {
+BlockDeal::BlockDeal(const nlohmann::json& plan, std::uint64_t parts, const std::string& file) {
   struct Group {
     std::string name;
     std::uint64_t blocks;
     double seconds;
   };
+  if (!plan.value("complete", true))
+    throw InputError({.file = file, .found = "a plan that was stopped early", .wanted = "a complete plan"});
   std::vector<Group> groups;
-  for (const nlohmann::json& group : plan.at("groups"))
-    groups.push_back({group.at("group"), group.at("blocks"), group.at("seconds")});
+  for (const Json& group : plan.at("groups")) {
+    const std::string name = group.at("group");
+    const Json& blocks = group.at("blocks");
+    if (!blocks.is_number_integer() || blocks < 0)
+      throw InputError({.file = file,
+                        .found = fmt::format("{} blocks of {}", blocks.dump(), name),
+                        .wanted = "a number of blocks"});
+    groups.push_back({name, blocks, group.at("seconds")});
+  }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.seconds > b.seconds; });
   using Load = std::pair<double, std::uint32_t>;
@@ -122,7 +131,7 @@ void Checkpoint::measure(const BlockPlan& plan, const Compute& compute) {
     double then = once;
     std::uint64_t more = few;
     while (more < all && then < once + enough) {
-      // Because a trial takes from 100 ns to 20 ms (a walk of a large vocabulary), the first step is 4 times the
+      // Because a trial takes from 100 ns to 20 ms (a pass over a large vocabulary), the first step is 4 times the
       // trials; a later one is 64 times where the last one took less than enough / 64 more than `once`, else 4.
       const std::uint64_t wider = more > few && then < once + enough / 64 ? 64 : 4;
       then = seconds(0, more = std::min(all, wider * more));
@@ -215,7 +224,7 @@ void Checkpoint::check_request(const nlohmann::json& request, const std::string&
 
 void Checkpoint::resume(const std::string& stored, const std::string& file) {
   if (add(stored, file) != deal_.identity())
-    throw InputError({.file = file, .found = "blocks of another deal", .wanted = "the plan of --deal as it was"});
+    throw InputError({.file = file, .found = "blocks of another sharding", .wanted = "the plan of --deal as it was"});
   if (parts_.size() != 1 || parts_.front().first != shard_)
     throw InputError({.file = file,
                       .found = "blocks of another shard",

@@ -65,24 +65,24 @@ struct BlockGroup {
 };
 
 /// Part `index` of `count`. Block b, counted through all groups of a run, belongs to part b mod `count`, or to the
-/// part that a deal names.
+/// part that a BlockDeal names.
 struct BlockShard {
   std::uint64_t index = 0, count = 1;
   bool operator==(const BlockShard&) const = default;
   static auto fields(auto& shard) { return std::tie(shard.index, shard.count); }
 };
 
-/// Blocks divided among the parts of a run by their measured times: the longest first, each to the part with the least
-/// work so far. Every process computes the same division from the same plan.
+/// Blocks divided among the parts of a run by their measured times: the longest first, each to the part with the
+/// least work so far. Every process computes the same division from the same plan.
 ///
-/// Cost: n log m for n blocks and m parts. Correctness: a block has one owner. A group that the plan lacks has none, and
-/// its blocks are divided in turn.
+/// Cost: n log m for n blocks and m parts. Correctness: a block has one owner. A group that the plan lacks has none,
+/// and its blocks are divided in turn.
 class BlockDeal {
  public:
   BlockDeal() = default;
-  /// `plan` is the document of `draftproof plan`; `parts` > 0. Throws: nlohmann::json::exception if it is no such
-  /// document.
-  BlockDeal(const nlohmann::json& plan, std::uint64_t parts);
+  /// `plan` is the document of `draftproof plan`, from `file`; `parts` > 0. Throws: nlohmann::json::exception if it
+  /// is no such document; InputError if the plan was stopped early or a number of blocks is negative or no integer.
+  BlockDeal(const nlohmann::json& plan, std::uint64_t parts, const std::string& file);
 
   /// The part that computes this block, if the plan has it.
   std::optional<std::uint64_t> owner(const std::string& group, std::uint64_t block) const;
@@ -129,18 +129,19 @@ class Checkpoint {
   BlockGroup run(const BlockPlan& plan, const Compute& compute);
   const std::map<std::string, BlockGroup>& groups() const { return groups_; }
 
-  /// Called after each kept block until a block fails, by one thread at a time.
+  /// Called after each block, whether it was kept or failed, by one thread at a time.
   std::function<void()> on_kept{};
 
   /// The request, the parts and all known blocks.
   std::string to_bytes() const;
-  /// Adds the blocks of `stored`. Returns the identity of their deal. Throws: InputError, which names `file` and what
-  /// differs, if to_bytes() did not write `stored`, if its request, number of shards or number of blocks is another
-  /// one, or if it has a shard or a block that is known already.
+  /// Adds the blocks of `stored`. Returns the identity of their BlockDeal. Throws: InputError, which names `file` and
+  /// what differs, if to_bytes() did not write `stored`, if its request, number of shards or number of blocks is
+  /// another one, or if it has a shard or a block that is known already.
   std::string add(const std::string& stored, const std::string& file);
   /// Sets the request if there is none yet. Throws: InputError, with what differs, if `request` is another one.
   void check_request(const nlohmann::json& request, const std::string& file);
-  /// The same as add() for a checkpoint of this very process. Throws: InputError if it is of another shard or deal.
+  /// The same as add() for a checkpoint of this very process. Throws: InputError if it is of another shard or
+  /// BlockDeal.
   void resume(const std::string& stored, const std::string& file);
   /// Returns the missing and the interrupted shards; if there are none, the groups with unknown blocks. Empty if
   /// nothing is missing.

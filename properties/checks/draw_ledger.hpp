@@ -1,8 +1,8 @@
 // Every draw is on record and none is used for two things: a verifier reads words of its own, all of them are logged,
 // and no draw depends on words that were read after it.
 //
-//   its own     no word is also the drafter's, another purpose's or another trial's (scripted/word_ledger.hpp); noise
-//               that drafters read is for schemes that say so
+//   its own     no word is also the drafter's, another purpose's or another trial's (DrawLedger); noise that drafters
+//               read is for schemes that declare it
 //   on record   the words addressed are the draws logged; a run on the recorded words is the same run
 //   in order    new words from the n-th draw on change no draw before it, and new words behind the last one nothing
 //   terminal    nothing is drawn after the emitted token (positions)

@@ -1,12 +1,13 @@
 // Acceptance of a verifier at one position with much less noise than from counted trials: the exact conditional
-// acceptance of every draft tuple, tuples from scrambled Sobol points, control variates (replicated_estimate.hpp).
+// acceptance of every draft tuple, tuples from scrambled Sobol points, control variates; and averages over replicated
+// tuples.
 //
 //   flag         a draft was accepted, by the scheme's own flag
 //   membership   the emitted token is among the drafts
 //
-// Given its drafts, a verifier is walked branch by branch on the table. At an emission only the weights of the drafts
-// and the total are read. A pick among as many items as there are tokens (the levels of a ladder) is drawn with its
-// own coordinate instead. Weights that cannot be evaluated at one token are enumerated.
+// Given its drafts, a verifier is enumerated branch by branch on the table. At an emission only the weights of the
+// drafts and the total are read. A pick among as many items as there are tokens (the levels of a ladder) is drawn
+// with its own coordinate instead. Weights that cannot be evaluated at one token are enumerated.
 //
 // The error is empirical, so this serves acceptance and diagnosis only and not a gate.
 #pragma once
@@ -30,7 +31,7 @@ namespace draftproof {
 // scramblings of n points each, one average a scrambling.
 //
 //   y_r      mean of the outcomes of replicate r
-//   z_r      mean of its controls minus their known means (tuple_controls.hpp)
+//   z_r      mean of its controls minus their known means (TupleControls)
 //   beta     least-squares coefficients from the replicates of the other half: odd for even ones and vice versa
 //   e_r      y_r - beta z_r
 //

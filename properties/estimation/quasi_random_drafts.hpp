@@ -1,5 +1,5 @@
 // Draft tuples as functions of points in a cube, with one coordinate a draft, for laws of such a form; plain trials
-// of the drafter for all other laws.
+// of the drafter for all other laws. Also the quantiles that they are made of, and controls with known means.
 //
 //   independent draws          draft k is the quantile of its proposal at coordinate k
 //   without replacement        the quantile of the mass that the earlier drafts leave

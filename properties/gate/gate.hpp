@@ -24,12 +24,12 @@ namespace draftproof {
 struct Profile {
   std::string_view name;
   std::string_view about;
-  int instances, path_instances;  ///< number of generated toy models for each draft law
+  int instances, path_instances;  ///< number of generated small models for each draft law
   double log2_trials;             ///< log2 of the trials of the sampled tier at each of its positions
   bool every_precision;           ///< whether the precision audit runs at all of its sizes
   double log2_tokens;  ///< log2 of the tokens that the trials of one law may read in passes; V shrinks to what fits
   // Of a program behind a door, which is called: fewer of everything.
-  int door_models;          ///< toy models of the proof tier
+  int door_models;          ///< small models of the proof tier
   int door_drafts;          ///< most drafts of a path or tuple in such a model
   int door_predictions;     ///< on each drafted input of a model
   double door_log2_trials;  ///< of the sampled tier

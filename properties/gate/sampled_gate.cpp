@@ -100,8 +100,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
   const std::uint64_t budget = planned_trials(options, table);
   const std::uint64_t block_trials =
       most_trials_of_block(usual_block, info.shared_noise, static_cast<std::size_t>(table.vocabulary()));
-  GateSchedule schedule(std::min(options.first_batch, budget), budget,
-                        ErrorBudget::numerics - std::log(options.alpha));
+  GateSchedule schedule(std::min(options.first_batch, budget), budget, ErrorBudget::log_threshold_at(options.alpha));
   const bool partial = computes_part(options.checkpoint);
   std::optional<SampledCounts> counts;
   SampledVerdict verdict;

@@ -134,7 +134,7 @@ AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   AuditResult result;
   result.draft_law = options.draft_law.empty() ? trace.draft_law() : options.draft_law;
-  result.log_threshold = ErrorBudget::numerics - std::log(options.false_alarm * options.share / 2);
+  result.log_threshold = ErrorBudget::log_threshold_at(options.false_alarm * options.share / 2);
   result.largest_log_e = 0;
   TraceStatistics statistics(trace, result.draft_law, options.rejection);
   std::vector<AuditProof> proofs;

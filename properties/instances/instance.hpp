@@ -1,5 +1,6 @@
 // A small exact test case: target and proposals as integer weights, and a number of drafts. It prints and parses as
-// "p=(1 2 1)/4 q=(3 1 1)/5 K=2", so that a reader can check and replay a counterexample.
+// "p=(1 2 1)/4 q=(3 1 1)/5 K=2", so that a reader can check and replay a counterexample. Below: edits of the
+// proposals, the last step of shrinking, and the rows in double, for instances of either level.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The text of instances: rows of weights as "(1 2 1)/4", and a reader that consumes a text from the left. Its errors
-// quote the text at the failing place.
+// Parts of instances: their text, and families of random weights. A row of weights is written as "(1 2 1)/4"; the
+// reader consumes a text from the left, and its errors quote the text at the failing place.
 #pragma once
 
 #include <string>

@@ -1,5 +1,8 @@
-// The target of a stateful scheme at a point of its process, computed from its carry alone, in rows of fractions. It
-// does not use the one-number form that schemes compute with.
+// The laws with which the emitted tokens of paths are compared: the target of a stateful scheme at a point of its
+// process, the first prefix after which a law differs from a target, and the proposals that a drafter declares.
+//
+// The target of a stateful scheme is computed from its carry alone, in rows of fractions, and not in the one-number
+// form that schemes compute with.
 //
 //   p_0(.|u)   rows_[0]       the model's target after node u
 //   R_j(u)     layer.ratio    of layer j; then R_j(uy) = R_j(u) p_(j-1)(y|u) / q(y|u)
@@ -157,8 +160,8 @@ inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rati
   });
 }
 
-// A toy model with the proposals that a drafter of trees declares: those of the model, or the row of a cache at every
-// prefix. Verifiers and checks of the drafter work on it.
+// A small model with the proposals that a drafter of trees declares: those of the model, or the row of a cache at
+// every prefix. Verifiers and checks of the drafter work on it.
 //
 // Cost: V^L prefixes for a cache: the rows of prefixes that are not listed may differ then.
 

@@ -1,5 +1,5 @@
-// One verifier of paths, one tree law, one instance, and the results of an exact walk of them. Properties of paths
-// work on this class.
+// One verifier of paths, one tree law, one instance, and the results of an exact enumeration of them: properties of
+// paths work on this class. Also the oracle for several starts, a row of the survey.
 #pragma once
 
 #include <cstdint>

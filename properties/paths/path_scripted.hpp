@@ -1,5 +1,5 @@
-// Iterations on scripted words: the laws of a toy model in double, drafted trees, and faults of a step that no law
-// permits. Edge checks of paths use them.
+// Iterations on scripted words, single and consecutive: the laws of a small model in double, drafted trees, and
+// faults of a step that no law permits. Edge checks of paths use them.
 #pragma once
 
 #include <functional>

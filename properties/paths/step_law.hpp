@@ -1,5 +1,5 @@
-// The exact law of the tokens emitted by one iteration, by a walk of every drafted tree and every branch of the
-// verifier on it.
+// The exact law of the tokens emitted by one iteration, by an enumeration of every drafted tree and of every branch
+// of the verifier on it; and that of a process of iterations.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace draftproof {
 
 /// Calls `sink(tree, probability)` for every tree the drafter may draw from `context`. Returns the number of branches
-/// walked, or 0 if the limit cut the walk short.
+/// walked, or 0 if the limit cut the enumeration short.
 template <class L, class Weight, class Sink>
 [[nodiscard]] std::uint64_t explore_trees(const AnyTreeDrafter& drafter, const ConditionalModel<L>& conditionals,
                                           const TreeShape& shape, int context, ExplorerLimits limits, Sink&& sink) {
@@ -33,7 +33,7 @@ template <class L, class Weight, class Sink>
 }
 
 /// Calls `sink(node, extra, probability)` for every output of the verifier on `tree`; probabilities sum to 1. Returns
-/// false if the limit cut the walk short. Adds the branches walked to `leaves`.
+/// false if the limit cut the enumeration short. Adds the branches walked to `leaves`.
 template <class L, class Weight, class Sink>
 [[nodiscard]] bool explore_steps(PathDecider<L, Explorer<Weight>>& decider, const DraftTree& tree,
                                  const VerifierState<Weight>& carry, ExplorerLimits limits, Sink&& sink,
@@ -77,7 +77,8 @@ struct StepLaw {
   std::uint64_t leaves = 0;          ///< branches of the verifier, over all trees
   bool complete = true;
 
-  /// E[tau]: expected number of accepted tokens, without the extra one. Throws: EnumerationCut if the law is not complete.
+  /// E[tau]: expected number of accepted tokens, without the extra one. Throws: EnumerationCut if the law is not
+  /// complete.
   Weight mean_accepted() const {
     if (!complete) throw EnumerationCut("too many branches of an iteration to enumerate");
     Weight mean{0};
@@ -121,7 +122,7 @@ StepLaw<Weight> explore_step_law(const AnyTreeDrafter& drafter, PathDecider<L, E
 //   N            tokens              the process runs until it has N tokens, and is cut after them
 //
 // Dynamic programming over states: equal states on different ways are merged. Every tree and every branch of the
-// verifier is walked once for each state and prefix.
+// verifier is enumerated once for each state and prefix.
 
 /// An iterated scheme; `process` is null if it carries nothing.
 template <class L, class Weight = typename L::Scalar>
@@ -155,7 +156,7 @@ struct ProcessState {
 };
 
 /// Calls `sink(emitted tokens, context after them, carry, probability)` for every outcome of one iteration. Returns
-/// false if the limits cut the walk short.
+/// false if the limits cut the enumeration short.
 template <class L, class Weight, class Sink>
 [[nodiscard]] bool explore_iteration(const IteratedScheme<L, Weight>& scheme, int context,
                                      const VerifierState<Weight>& carry, Sink&& sink) {
@@ -184,8 +185,8 @@ struct ProcessLaw {
   bool complete = true;
 };
 
-/// Law of the first `tokens` tokens, starting from `context` without a carry. `iterate(context, carry, sink)` walks
-/// one iteration as explore_iteration does; if it returns false, the walk ends and the law is incomplete.
+/// Law of the first `tokens` tokens, starting from `context` without a carry. `iterate(context, carry, sink)`
+/// enumerates one iteration as explore_iteration does; if it returns false, the law ends there and is incomplete.
 template <class Weight, class Iterate>
 ProcessLaw<Weight> walk_process(Iterate&& iterate, int tokens, int context = 0) {
   ProcessLaw<Weight> law;

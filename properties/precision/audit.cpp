@@ -193,7 +193,7 @@ constexpr Size audit_sizes[] = {{Kinds::dense, 16, 4, 16, false},         {Kinds
 /// For schemes whose plan enumerates tuples of drafts and therefore needs few tokens.
 constexpr Size planned_sizes[] = {{Kinds::dense, 8, 3, 8, false}, {Kinds::dense, 24, 2, 24, false}};
 
-/// Limits of one walk: tokens read over all leaves, and leaves. About a second.
+/// Limits of one enumeration: tokens read over all leaves, and leaves. About a second.
 constexpr std::uint64_t affordable_tokens = 400'000'000, affordable_leaves = 700'000;
 
 class Auditor {

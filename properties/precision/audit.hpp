@@ -7,7 +7,7 @@
 //   r        AuditedLaw::output  law of the emitted token
 //   TV       AuditedLaw::distance(t)   (sum |r - t| + 1 - sum r) / 2; mass without a token counts as one more token
 //
-// Cost: leaves times V, the cost of the walk.
+// Cost: leaves times V, the cost of the enumeration.
 //
 // Error: a bound of TV(r, t), with u = 2^-53. A program of K drafts takes K + 1 decisions. A quotient of a flip has
 // three roundings. A subtraction p - b q is off by u of the minuend. Division by the mass F of all differences
@@ -76,8 +76,8 @@ double total_variation(std::span<const double> a, std::span<const double> b);
 std::optional<AuditedLaw> audit(const AnyVerifier& verifier, const AnyDrafter& drafter, Form form,
                                 const RowPair& rows, int drafts, std::uint64_t leaves);
 
-// Rows for the precision audit: Zipf-like laws in shuffled order with a support of q that a walk can cover, and laws
-// with a special case of floating point.
+// Rows for the precision audit: Zipf-like laws in shuffled order with a support of q that an enumeration can cover,
+// and laws with a special case of floating point.
 //
 //   dense       p and q over V tokens
 //   scattered   p and q over a few tokens far apart in arrays of V
@@ -127,8 +127,8 @@ struct PrecisionAudit {
   double largest = 0;  ///< largest distance of any form from p, on rows in double
 };
 
-/// Runs the audit. Checks that are too large for the scheme's plan are omitted; a walk with too many leaves is
-/// `skipped`.
+/// Runs the audit. Checks that are too large for the scheme's plan are omitted; an enumeration with too many leaves
+/// is `skipped`.
 PrecisionAudit audit_precision(const AnyVerifier& verifier, const AnyDrafter& drafter,
                                const PrecisionOptions& options);
 

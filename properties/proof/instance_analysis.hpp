@@ -1,4 +1,5 @@
-// One verifier, one draft law, one instance, and the results of an exact walk of them. Properties work on this class.
+// One verifier, one draft law, one instance, and the results of an exact enumeration of them, with the law that it
+// gives. Properties work on this class.
 #pragma once
 
 #include <concepts>
@@ -15,7 +16,7 @@
 
 namespace draftproof {
 
-// The exact law of a drafter followed by a verifier, by a walk of every branch.
+// The exact law of a drafter followed by a verifier, by an enumeration of every branch.
 
 /// Compensated sum for double, plain sum for exact numbers. Leaves differ by orders of magnitude.
 template <class Weight>
@@ -30,7 +31,7 @@ class Accumulator {
 template <>
 class Accumulator<double> : public NeumaierSum {};
 
-/// The law and the probabilities of acceptance. `complete` is false if the limits cut the walk short.
+/// The law and the probabilities of acceptance. `complete` is false if the limits cut the enumeration short.
 template <class Weight>
 struct ExactLaw {
   std::vector<Weight> output;  ///< V probabilities of the emitted token
@@ -41,8 +42,8 @@ struct ExactLaw {
   bool complete = false;
 };
 
-/// Walks `drafter` and then `decider` on `laws` with up to `drafts` drafts. Throws: std::logic_error at a branch of
-/// probability zero; in double such a branch is rounding, and has the law of the program in double.
+/// Enumerates `drafter` and then `decider` on `laws` with up to `drafts` drafts. Throws: std::logic_error at a branch
+/// of probability zero; in double such a branch is rounding, and has the law of the program in double.
 template <class L, class Weight>
 ExactLaw<Weight> explore_law(const AnyDrafter& drafter, const Decider<L, Explorer<Weight>>& decider, const L& laws,
                              int drafts, ExplorerLimits limits = {}) {
@@ -111,7 +112,7 @@ class InstanceAnalysis {
   const ExactLaw<Rational>& law();
   /// The exact law on a variation of the instance; not cached.
   ExactLaw<Rational> law_of(const Instance& variation);
-  /// Calls `visit` for every tuple that may be drafted. Returns false if the limit cut the walk short.
+  /// Calls `visit` for every tuple that may be drafted. Returns false if the limit cut the enumeration short.
   [[nodiscard]] bool each_tuple(
       const std::function<void(std::span<const Token> tuple, const Rational& drawn)>& visit);
   /// Calls `visit` for every token that `decider` may emit given these drafts. Returns false if the limit cut the

@@ -2,7 +2,7 @@
 // findings, proofs, the prover and reports are written once over a level.
 //
 //   Verifier, Drafter   what is examined
-//   Instance            a toy model of integer weights; has text(), and shrinks(instance) shrinks it
+//   Instance            a small model of integer weights; has text(), and shrinks(instance) shrinks it
 //   InstanceAnalysis         where a property works: possible(..), leaves()
 #pragma once
 

@@ -1,4 +1,4 @@
-// The prover's results for one verifier under one draft law.
+// The prover's results for one verifier under one draft law, and the share of instances that show a mutant.
 #pragma once
 
 #include <algorithm>

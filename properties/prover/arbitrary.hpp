@@ -35,16 +35,16 @@ struct Arbitrary<draftproof::Instance> {
 
 namespace draftproof {
 
-// Toy models of paths for RapidCheck: rc::check and RC_GTEST_PROP accept a PathInstance as an argument, shrink it in
-// the prover's steps (instances/shrink_path_instance.cpp) and print it in the form that `draftproof prove --instance`
-// reads.
+// Small models of paths for RapidCheck: rc::check and RC_GTEST_PROP accept a PathInstance as an argument, shrink it
+// in the prover's steps (instances/shrink_path_instance.cpp) and print it in the form that `draftproof prove
+// --instance` reads.
 //
 //   rc::gen::arbitrary<PathInstance>()    up to three paths, with and without context
 //   path_instances({.most_drafts = 1})    other sizes: one path, stems, branching, fixed trees
 //
 // Cost: one small model a value; smaller instances are made on demand.
 
-/// Random toy models within `sizes`.
+/// Random small models within `sizes`.
 inline rc::Gen<PathInstance> path_instances(const PathSizes& sizes) {
   return [sizes](const rc::Random& random, int) {
     auto dice = random;  // `random` is const and a value type, so a copy is advanced

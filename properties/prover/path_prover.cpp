@@ -82,7 +82,7 @@ PathProof prove_on(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafte
   return Prover<BlockLevel>(verifier, drafter, options).examine(std::span(&instance, 1), 1);
 }
 
-// Random toy models for paths: their sizes, context, and rows.
+// Random small models for paths: their sizes, context, and rows.
 
 namespace {
 
@@ -98,8 +98,8 @@ int drafted_tokens(const TreeShape& shape, int vocabulary, const PathSizes& size
   return total;
 }
 
-/// Of seven models four are wide (chains: in tokens alone), two deep, one anything: with all sizes alike the affordable
-/// ones would have two tokens, and one model in fifty would show a bug of late drafts or of long paths.
+/// Of seven models four are wide (chains: in tokens alone), two deep, one anything: with all sizes alike the
+/// affordable ones would have two tokens, and one model in fifty would show a bug of late drafts or of long paths.
 enum class PathForm { any, deep, wide };
 
 TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {

@@ -1,4 +1,4 @@
-// Proofs of verifiers of paths on generated toy models: as properties/prover/prover.hpp, for every tree law that a
+// Proofs of verifiers of paths on generated small models: as properties/prover/prover.hpp, for every tree law that a
 // verifier is written for.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace draftproof {
 using PathFinding = FindingOf<PathInstance>;
 using PathProof = ProofOf<BlockLevel>;
 
-/// Limits of the toy models of a proof.
+/// Limits of the small models of a proof.
 struct PathSizes {
   int fewest_drafts = 1, most_drafts = 3;
   int most_trees = 128;   ///< bound of V to the number of drafted tokens; one instance in thirty has four times that
@@ -22,8 +22,9 @@ struct PathSizes {
   bool fixed = false;     ///< whether there is one tree, of any size; K then counts its nodes
 };
 
-/// The n-th toy model of a seed. Families take turns for the rows. A quarter of the models has no context, in a quarter
-/// the rows repeat along a path, in a quarter they are as different per prefix as they can be. V is 2 .. 4, L is 1 .. 4.
+/// The n-th small model of a seed. Families take turns for the rows. A quarter of the models has no context, in a
+/// quarter the rows repeat along a path, in a quarter they are as different per prefix as they can be. V is 2 .. 4, L
+/// is 1 .. 4.
 PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& sizes);
 
 /// The instances of a proof: options.instances of them, or the level's default number.

@@ -1,4 +1,5 @@
-// Adds a verifier or mutant to the registry, and its lifted form to the registry of paths.
+// Adds verifiers, mutants and drafters to the registries of positions and of paths; checks their Info, and stores the
+// mistakes of registrations.
 #pragma once
 
 #include <exception>
@@ -15,7 +16,7 @@
 namespace draftproof {
 
 // Registration of what a file defines: what its Info must have, checked by the compiler, and mistakes that show only
-// when everything is registered, kept until a program can say them.
+// when everything is registered, stored until a program reports them.
 //
 // Correctness: a program's own files are registered before main, where an exception would end it without a word.
 

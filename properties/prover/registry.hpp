@@ -1,4 +1,5 @@
-// The registry: verifiers, mutants, drafters, instance generators and properties, by name.
+// The registry: verifiers, mutants, drafters, instance generators and properties, by name; and the default
+// draft law and number of drafts of a verifier.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +55,8 @@ class Registry {
 /// The registry with the whole library in it.
 const Registry& registry();
 
-/// Whether a source that registers a verifier was compiled without optimisation. Its times are several times too long, in the
-/// project of a consumer too, so tables of times say so.
+/// Whether a source that registers a verifier was compiled without optimisation. Its times are several times too
+/// long, in the project of a consumer too, so tables of times say so.
 inline bool unoptimised_sources = false;
 
 // Defaults: the draft law of a verifier, and the number of drafts.

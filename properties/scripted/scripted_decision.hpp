@@ -1,5 +1,5 @@
-// Decisions on scripted words: the rows of an instance in double, its possible drafts, and faults of a verdict that
-// no law permits. Edge checks of one position use them.
+// Decisions on scripted words: words by address and a record of their use, the rows of an instance in double, its
+// possible drafts, and faults of a verdict that no law permits. Edge checks of one position use them.
 #pragma once
 
 #include <cstddef>
@@ -133,7 +133,7 @@ inline constexpr std::uint64_t step = std::uint64_t{1} << 11;  ///< change of a 
 inline constexpr std::uint64_t zero = 0, smallest = step, largest = ~std::uint64_t{0};
 }  // namespace edge
 
-// A ledger of random words and the names under which they were read. One word under two names shows reuse, sharing
+// A record of random words and of the names under which they were read. One word under two names shows reuse, sharing
 // between rows or trials, or a role that reads another role's counters.
 //
 //   stream   "draft pick", "verify flip", "row 1 verify emit", ..       owner and purpose of a word

@@ -1,5 +1,5 @@
-// Seeded trials of one position on scripted words. Checks of both levels are written over the calls below, which
-// properties/paths/path_scripted.hpp has for paths:
+// Seeded trials of one position on scripted words, and a source that refuses all drafts. Checks of both levels are
+// written over the calls below, which properties/paths/path_scripted.hpp has for paths:
 //
 //   double_laws(instance)                      the laws in double
 //   plan_on(analysis, laws)                    a new plan of the verifier

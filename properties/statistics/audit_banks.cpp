@@ -137,10 +137,10 @@ GroupMasses<4> top_verdict_masses(const RowGroups& rows) {
 
 AcceptedBets::AcceptedBets() {
   for (const GroupCut& cut : ratio_design("").cuts) {
-    sides_.push_back({.where = "accepted, " + cut.before, .from = 0, .to = cut.first});
-    sides_.push_back({.where = "accepted, " + cut.behind, .from = cut.first, .to = ratio_groups});
+    sides_.push_back({.count = {.where = "accepted, " + cut.before}, .from = 0, .to = cut.first});
+    sides_.push_back({.count = {.where = "accepted, " + cut.behind}, .from = cut.first, .to = ratio_groups});
   }
-  sides_.push_back({.where = "accepted", .from = 0, .to = ratio_groups});
+  sides_.push_back({.count = {.where = "accepted"}, .from = 0, .to = ratio_groups});
   for (Side& side : sides_) {
     side.log_bound.assign(upward.size(), 0);
     side.product.assign(upward.size(), 1);
@@ -168,12 +168,7 @@ void AcceptedBets::add(const RowGroups& rows, int drafts, int group, std::uint64
     if (draws_ % longest == longest - 1)
       for (std::size_t i = 0; i < upward.size(); ++i)
         side.log_bound[i] += std::log(std::exchange(side.product[i], 1));
-    side.bound += m;
-    side.variance += m * (1 - m);
-    const bool inside = group >= side.from && group < side.to;
-    side.seen += inside;
-    constexpr std::size_t named = 5;
-    if (inside && side.first.size() < named) side.first.push_back(record);
+    side.count.add(m, group >= side.from && group < side.to, record);
   }
   ++draws_;
 }
@@ -182,19 +177,14 @@ double AcceptedBets::log_e() const {
   std::vector<double> logs;
   for (const Side& side : sides_)
     for (std::size_t i = 0; i < upward.size(); ++i)
-      logs.push_back(static_cast<double>(side.seen) * std::log(upward[i]) - side.log_bound[i] -
+      logs.push_back(static_cast<double>(side.count.seen) * std::log(upward[i]) - side.log_bound[i] -
                      std::log(side.product[i]));
   return log_mean_exp(logs);
 }
 
 GroupExcess AcceptedBets::worst() const {
   GroupExcess worst;
-  for (const Side& side : sides_) {
-    const auto seen = static_cast<double>(side.seen);
-    const double deviations = (seen - side.bound) / std::sqrt(side.variance);
-    if (side.variance > 0 && deviations > worst.deviations)
-      worst = {side.where, seen, side.bound, deviations, side.first};
-  }
+  for (const Side& side : sides_) worst.raise(side.count);
   return worst;
 }
 

@@ -1,5 +1,5 @@
-// The banks of bets that an audit of a recording uses: cuts and scores along p / q, p, q, the most likely token and the
-// token number; and one-sided bets on accepted drafts.
+// The banks of bets that an audit of a recording uses: cuts and scores along p / q, p, q, the most likely token and
+// the token number; and one-sided bets on accepted drafts.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +26,19 @@ GroupDesign top_verdict_design(std::string name);
 
 // The law of (rejected or accepted, token) of rejection sampling with one draft:
 //   Pr(rejected, x) = max(p(x) - q(x), 0),  Pr(accepted, x) = min(p(x), q(x))
-// Correctness: true p and q of a group are off by at most slack + mass (total slack), relative to 1 - total slack (row_
-// groups.hpp); minimum and positive part move by no more than both together. Groups along p / q do not cross p = q, so
-// the law of a group follows from its sums.
+// Correctness: true p and q of a group are off by at most slack + mass (total slack), relative to 1 - total slack
+// (row_groups.hpp); minimum and positive part move by no more than both together. Groups along p / q do not cross
+// p = q, so the law of a group follows from its sums.
 
 /// Groups of verdict_design.
 GroupMasses<2 * ratio_groups> verdict_masses(const RowGroups& rows);
 /// Groups of top_verdict_design.
 GroupMasses<4> top_verdict_masses(const RowGroups& rows);
 
-// A share s of the mass of p moves to its most likely tokens T, away from them where s < 0, from or to all others alike:
-// p'(T) = p(T) + s, at most half of what there is. The law of (draft, verdict, token) of rejection sampling by p' follows
-// from sums over T and over the tokens with p < q. For T of one token it is exact to first order in s; a bet is fair
-// whatever it is (moved_mass_bets.hpp).
+// A share s of the mass of p moves to its most likely tokens T, away from them where s < 0, from or to all others
+// alike: p'(T) = p(T) + s, at most half of what there is. The law of (draft, verdict, token) of rejection sampling by
+// p' follows from sums over T and over the tokens with p < q. For T of one token it is exact to first order in s; a
+// bet is fair whatever it is (moved_mass_bets.hpp).
 
 /// The most likely token, another.
 MovedMassBets moved_tokens(std::string name);
@@ -63,7 +63,8 @@ void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict 
 GroupDesign id_design(std::string name, std::size_t symbols);
 
 // The first token of a block, and whether it is an accepted draft. A lossless verifier emits x with probability p(x),
-// and can accept a draft x only if there is one:  Pr(accepted, x) <= min(p(x), K q(x))  with K drafts of q at the root.
+// and can accept a draft x only if there is one:  Pr(accepted, x) <= min(p(x), K q(x))  with K drafts of q at the
+// root.
 //
 //   m     sum over groups on one side of a cut along p / q of min(p_g + slack, K (q_g + slack))
 //   bet   c if an accepted draft lies on that side, else 1;  c = 1.02 .. 256
@@ -87,12 +88,9 @@ class AcceptedBets {
 
  private:
   struct Side {
-    std::string where;
+    CellCount count;                             // of m
     int from = 0, to = 0;                        // groups
     std::vector<double> log_bound{}, product{};  // by c: sum of log U, and the product of those not yet in it
-    double bound = 0, variance = 0;              // sums of m and m (1 - m)
-    std::uint64_t seen = 0;
-    std::vector<std::uint64_t> first{};
   };
   std::vector<Side> sides_;
   std::uint64_t draws_ = 0;

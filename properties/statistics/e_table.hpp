@@ -1,5 +1,6 @@
-// The e-value of one table of counts: an average of 44 bets (log_gamma_poisson) that differ in their size and in the
-// cells that they favour.
+// The e-values of one table of counts: ETable against a deviation spread over cells, log_e_single_cell() against one
+// in a single cell. ETable averages 44 bets (log_gamma_poisson) that differ in their size and in the cells that they
+// favour.
 //
 //   w_i       null_law       null probability of cell i; cells of probability 0 are dropped first
 //   X_i       counts         accumulated over all batches
@@ -14,7 +15,7 @@
 //
 // Cost: that of weighted_cells.hpp; then up to four logarithms for every remaining cell and member.
 //
-// Error: the errors of gamma_poisson.hpp and weighted_cells.hpp sum to less than 2e-4 for n up to 2^31 and 2^21
+// Error: the errors of count_models.hpp and weighted_cells.hpp sum to less than 2e-4 for n up to 2^31 and 2^21
 // cells, for any counts. Alarm thresholds leave 1e-3 for it (error_budget.hpp).
 //
 // Correctness: the e-value of each cell has mean 1, cells are independent under the null (Poisson numbers of trials),
@@ -35,7 +36,7 @@ namespace draftproof {
 // The e-value against one wrong token among many. It bets on every token alone and averages the bets, so the noise of
 // the other tokens does not hide a deviation of one.
 //
-//   w_i, X_i, n    null_law, counts, exposure    as in e_table.hpp
+//   w_i, X_i, n    null_law, counts, exposure    as above
 //   c              10^-1 .. 10^8                 shape of the bet, ten values
 //
 //   e = average over c of the average over tokens i with w_i > 0 of e(X_i; n w_i, c)

@@ -1,4 +1,5 @@
-// Splits the false-alarm probability of a whole build among its gates.
+// Splits the false-alarm probability of a whole build among its gates, and averages e-values given by their
+// logarithms.
 //
 //   alpha        total         probability that any gate of an all-correct build alarms, 1e-9
 //   w_i          weights       positive; gate i may alarm with probability alpha w_i / sum w
@@ -37,7 +38,9 @@ class ErrorBudget {
   /// Probability with which this gate may raise a false alarm.
   double alpha(std::size_t gate) const { return total_ * (weights_[gate] / sum_); }
   /// A gate alarms when log e reaches this value.
-  double log_threshold(std::size_t gate) const { return numerics - std::log(alpha(gate)); }
+  double log_threshold(std::size_t gate) const { return log_threshold_at(alpha(gate)); }
+  /// The same for a gate that may raise a false alarm with probability `alpha`.
+  static double log_threshold_at(double alpha) { return numerics - std::log(alpha); }
 
  private:
   std::vector<double> weights_;

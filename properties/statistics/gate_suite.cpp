@@ -6,10 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include <draftproof/properties/statistics/count_models.hpp>
 #include <draftproof/properties/statistics/e_table.hpp>
 #include <draftproof/properties/statistics/error_budget.hpp>
 #include <draftproof/properties/statistics/row_groups.hpp>
-#include <draftproof/properties/statistics/weighted_cells.hpp>
 
 namespace draftproof {
 namespace {

@@ -1,19 +1,20 @@
-// The statistical gate for one pair (p, q): the average of five e-values on the counts of (path, token), and the cell
-// that deviates most. Path k < K means that draft k was accepted; path K means that all were rejected.
+// The statistical gate for one pair (p, q): its counts of (path, token), its schedule, and the average of five
+// e-values on the counts, with the cell that deviates most. Path k < K means that draft k was accepted; path K means
+// that all were rejected.
 //
 //   p, q       target, proposal   may be empty: there is no grouping along p / q then, and path groups follow p
 //   c(k, x)    paths              probability that an exact verifier ends on path k with token x, K + 1 rows of V;
 //                                 empty if unknown: the suite then has its first three components
 //   tau        leak               declared rounding budget for cells that should be empty; at 0 a count is a proof
-//   n          exposure           planned number of trials so far; a batch's are Poisson (poisson_count.hpp)
+//   n          exposure           planned number of trials so far; a batch's are Poisson (count_models.hpp)
 //
 //   tokens        e_table over all tokens
-//   spikes        every token alone (e_single_cell.hpp)
+//   spikes        every token alone (log_e_single_cell)
 //   groups        e_table over 32 groups along p / q, along p, along the id; averaged
 //   paths         e_table over (path, token)
 //   path groups   e_table over (path, group along p / q)
 //
-// log e is that of the average with equal weights. With tau > 0 the bet on impossible cells (impossible_cells.hpp)
+// log e is that of the average with equal weights. With tau > 0 the bet on impossible cells (log_e_impossible_cells)
 // has weight 1/100 beside 99/100. A suite is immutable: threads share one suite, and each has its own counts.
 //
 // Cost: of one evaluation on one core, see docs/statistics.md.

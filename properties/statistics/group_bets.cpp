@@ -17,7 +17,7 @@ constexpr std::array<double, 17> all_odds{1.0 / 16, 1.0 / 4,  1.0 / 2, 1 / 1.5, 
                                           1.5,      2,        4,       16,      256};
 constexpr std::array<double, 4> strengths{30, 300, 3000, 30000};
 constexpr double share_of_steps = 0.5, share_of_tilts = 0.3, share_of_learned = 0.2;
-constexpr std::size_t named_records = 5, most_functions = 32;
+constexpr std::size_t most_functions = 32;
 /// Records between logarithms of the bounds: each U is between e^-6 and e^10, so a product stays in range.
 constexpr int longest_product = 32;
 
@@ -80,7 +80,7 @@ void GroupBets::add(std::span<const double> mass, std::span<const double> slack,
     part.before[k] += inside;
     part.expected[k] += m;
     part.variance[k] += m * (1 - m);
-    if (auto& named = first_[k][inside ? 0 : 1]; named.size() < named_records) named.push_back(record);
+    if (auto& named = first_[k][inside ? 0 : 1]; named.size() < CellCount::most_first) named.push_back(record);
   }
 
   // Tilts and learned odds: the groups that the row has, all functions of a group together.

@@ -13,14 +13,15 @@
 // The e-value is the mean over bets, with weights 1/2, 3/10 and 1/5 for the three kinds. Records are in parts (places
 // in a block). `log_e()` multiplies over all records, `log_e_of_parts()` is the mean over parts of the same.
 //
-// Correctness: given the past each factor has mean at most 1 if the draw follows a law within the slack of the row, so
-// each product, and each mean of products with fixed weights, is a supermartingale with start 1 (Ville: it ever reaches
-// 1 / alpha with probability at most alpha). U is computed with an error below 1e-12 of itself.
+// Correctness: given the past each factor has mean at most 1 if the draw follows a law within the slack of the row,
+// so each product, and each mean of products with fixed weights, is a supermartingale with start 1 (Ville: it ever
+// reaches 1 / alpha with probability at most alpha). U is computed with an error below 1e-12 of itself.
 //
 // Cost: about 2 us a record for a bank of 350 bets.
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -51,12 +52,37 @@ struct GroupDesign {
   bool learned = true;
 };
 
+/// Draws of a cell whose probability changes from record to record.
+struct CellCount {
+  static constexpr std::size_t most_first = 5;
+
+  std::string where;
+  double expected = 0, variance = 0;  ///< sums of m and m (1 - m) for the probabilities m
+  std::uint64_t seen = 0;
+  std::vector<std::uint64_t> first{};  ///< the first records seen, at most `most_first`
+
+  /// One record, in which the cell has this probability; `drawn`: whether it was drawn.
+  void add(double probability, bool drawn, std::uint64_t record) {
+    expected += probability;
+    variance += probability * (1 - probability);
+    seen += drawn;
+    if (drawn && first.size() < most_first) first.push_back(record);
+  }
+};
+
 /// What was seen on one side of a cut.
 struct GroupExcess {
   std::string where;
   double observed = 0, expected = 0;
   double deviations = 0;               ///< (observed - expected) / standard deviation
   std::vector<std::uint64_t> first{};  ///< the first records of the side with more than expected, at most 5
+
+  /// Becomes the excess of a cell if that has more deviations.
+  void raise(const CellCount& cell) {
+    const auto count = static_cast<double>(cell.seen);
+    const double more = (count - cell.expected) / std::sqrt(cell.variance);
+    if (cell.variance > 0 && more > deviations) *this = {cell.where, count, cell.expected, more, cell.first};
+  }
 };
 
 /// The smallest deviation along a direction that would have been found (see smallest()).

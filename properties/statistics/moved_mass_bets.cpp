@@ -55,14 +55,7 @@ void MovedMassBets::add(std::span<const double> mass, std::span<const double> sl
     growth_[i] += gain - log_bound;
     variance_[i] += square / all_after - gain * gain;
   }
-  for (std::size_t g = 0; g < mass.size(); ++g) {
-    const double m = mass[g] / total;
-    cells_[g].expected += m;
-    cells_[g].variance += m * (1 - m);
-  }
-  ++cells_[drawn].seen;
-  constexpr std::size_t named = 5;
-  if (cells_[drawn].first.size() < named) cells_[drawn].first.push_back(record);
+  for (std::size_t g = 0; g < mass.size(); ++g) cells_[g].add(mass[g] / total, g == drawn, record);
   ++draws_;
 }
 
@@ -70,12 +63,7 @@ double MovedMassBets::log_e() const { return log_mean_exp(log_e_); }
 
 GroupExcess MovedMassBets::worst() const {
   GroupExcess worst;
-  for (const Cell& cell : cells_) {
-    const auto seen = static_cast<double>(cell.seen);
-    const double deviations = (seen - cell.expected) / std::sqrt(cell.variance);
-    if (cell.variance > 0 && deviations > worst.deviations)
-      worst = {cell.where, seen, cell.expected, deviations, cell.first};
-  }
+  for (const CellCount& cell : cells_) worst.raise(cell);
   return worst;
 }
 

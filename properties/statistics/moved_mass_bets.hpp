@@ -1,6 +1,6 @@
-// Bets that a share of each row's mass has moved to its most likely tokens, or away from them: for each of a few shares
-// the likelihood ratio of that deviation, made fair for every row. A fixed factor (group_bets.hpp) fits one probability
-// of the group; these fit each row's own.
+// Bets that a share of each row's mass has moved to its most likely tokens, or away from them: for each of a few
+// shares the likelihood ratio of that deviation, made fair for every row. A fixed factor (group_bets.hpp) fits one
+// probability of the group; these fit each row's own.
 //
 //   cell        what a record can show: the most likely token or another, and under a rule the verdict and the draft
 //   m_g, s_g    probability of cell g in a record's rows, and its slack (row_groups.hpp)
@@ -10,11 +10,11 @@
 //   U           upper bound of E f: M + sum |f - M| s / (1 - sum s)
 //   e           product over records of f(cell) / U; the mean over shares
 //
-// Correctness: given the past each factor has mean at most 1 if the record follows a law within the slack of its rows,
-// whatever a_g is, so each product and their mean are supermartingales with start 1.
+// Correctness: given the past each factor has mean at most 1 if the record follows a law within the slack of its
+// rows, whatever a_g is, so each product and their mean are supermartingales with start 1.
 //
-// Growth: without slack f / U is the likelihood ratio, and E log(f / U) after the move is the relative entropy, which no
-// test with this false-alarm probability exceeds by more than chance gives (docs/traces.md).
+// Growth: without slack f / U is the likelihood ratio, and E log(f / U) after the move is the relative entropy, which
+// no test with this false-alarm probability exceeds by more than chance gives (docs/traces.md).
 //
 // Cost: half a microsecond a record.
 #pragma once
@@ -48,19 +48,13 @@ class MovedMassBets {
   GroupExcess worst() const;
 
   /// In both directions the smallest of `shares()` whose bet, with its weight times `weight`, reaches `log_threshold`
-  /// with probability 0.99 after that move: G - 2.33 sqrt(V) against the threshold, with G and V the sums over records
-  /// of mean and variance of log(f / U) after the move. A plan from a normal approximation, not a guarantee.
+  /// with probability 0.99 after that move: G - 2.33 sqrt(V) against the threshold, with G and V the sums over
+  /// records of mean and variance of log(f / U) after the move. A plan from a normal approximation, not a guarantee.
   std::vector<SmallestFound> smallest(double log_threshold, double weight) const;
 
  private:
-  struct Cell {
-    std::string where;
-    double expected = 0, variance = 0;
-    std::uint64_t seen = 0;
-    std::vector<std::uint64_t> first{};
-  };
   std::string name_;
-  std::vector<Cell> cells_;
+  std::vector<CellCount> cells_;
   std::vector<double> log_e_, growth_, variance_;  // by share
   std::uint64_t draws_ = 0;
 };

@@ -1,5 +1,6 @@
-// The tokens of a pair of rows in groups: along p / q, along p, along q and along the token number. Groups depend on
-// the rows alone. Each group has its probability and a bound of how far rounding in a file has moved it.
+// Groups of tokens, which do not depend on what is drawn: of equal target mass in the order of a key (mass_groups),
+// for the counts of a gate; and fixed ones along p / q, p, q and the token number, for the rows of a recording. Each
+// fixed group has its probability and a bound of how far rounding in a file has moved it.
 //
 //   t       (p - q) / (p + q)   68 groups along p / q: |t| in quarters of octaves from 2^-8 to 1, on both sides of 0
 //   depth   -log2 p             64 groups, half an octave each; the last has all below 2^-31

@@ -1,5 +1,5 @@
-// Number of trials that detect a deviation of given total variation, in closed form. Gates plan their budgets with
-// it.
+// Numbers of trials: how many detect a deviation of given total variation, in closed form, by which gates plan their
+// budgets; confidence intervals of counts; and the total variation that an exact sampler shows by chance.
 //
 //   eps        distance    total variation of the output law and p
 //   N          trials      Poisson exposure

@@ -1,5 +1,5 @@
 // Type-erased verifiers of paths and trees, and drafters of trees: the counterpart of any_verifier.hpp for iterations
-// that emit more than one token.
+// that emit more than one token; and the tree form of a verifier of one position.
 #pragma once
 
 #include <cstdint>
@@ -99,8 +99,9 @@ class AnyTreeDrafter {
   const TreeDrafterInfo& info_;
 };
 
-// The tree form of a verifier of one position, through the type-erased verifier: one class for all verifiers, compiled
-// or foreign. sim/trees/node_by_node.hpp says what it does; schemes that read shared noise have NodeByNode alone.
+// The tree form of a verifier of one position, through the type-erased verifier: one class for all verifiers,
+// compiled or foreign. sim/trees/node_by_node.hpp says what it does; schemes that read shared noise have NodeByNode
+// alone.
 
 /// Exists for the laws and sources of proofs, of walks in double and of scripted words.
 template <class L, class R>

@@ -1,5 +1,5 @@
 // Type-erased verifiers and drafters under test. Each can be prepared for the models of the laws and the sources of
-// randomness listed here.
+// randomness listed here. Also the sorted lists of which registries are made.
 #pragma once
 
 #include <algorithm>

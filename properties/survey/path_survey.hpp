@@ -1,5 +1,5 @@
-// Surveys every verifier of paths on one source at equal numbers of drafted tokens. If all trees can be walked, it
-// adds the optimum of their law and, as one more row, the oracle that attains it (start_oracle.hpp).
+// Surveys every verifier of paths on one source at equal numbers of drafted tokens. If all trees can be enumerated,
+// it adds the optimum of their law and, as one more row, the oracle that attains it (StartOracle).
 #pragma once
 
 #include <atomic>

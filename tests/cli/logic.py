@@ -263,6 +263,10 @@ def work_proofs(case):
       2 $prove --shard 1/2 --deal gone.json --output x.json ~ gone.json: found no such file
       $ printf '{}' >no_plan.json
       2 $prove {--shard 1/2|} --deal no_plan.json --output x.json ~ no_plan.json: found no plan
+      $ printf '{"complete": false, "groups": []}' >stopped.json
+      2 $prove --shard 1/2 --deal stopped.json --output x.json ~ stopped.json: found a plan that was stopped early
+      $ printf '{"groups": [{"group": "some", "blocks": -1, "seconds": 1}]}' >negative.json
+      2 $prove --shard 1/2 --deal negative.json --output x.json ~ negative.json: found -1 blocks of some
       2 $prove --shard "" --output x.json ~ --shard: found "", wanted a value
     """)
 

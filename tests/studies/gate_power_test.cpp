@@ -1,6 +1,5 @@
-// The study of the gate's power: deviations have their declared size and shape,
-// wrong programs are detected, correct ones are not accused, and a missed
-// reference fails the study.
+// The study of the gate's power: deviations have their declared size and shape, wrong programs are detected, correct
+// ones are not accused, and a missed reference fails the study.
 #include <cmath>
 #include <limits>
 
@@ -14,8 +13,7 @@ namespace {
 using studies::GatePower;
 
 StudyOptions power_options(std::uint64_t effort) {
-  return {.sources = {"zipf:vocabulary=60,exponent=1.1,draft_exponent=1.1,"
-                      "noise=0.8,shuffle=1"},
+  return {.sources = {"zipf:vocabulary=60,exponent=1.1,draft_exponent=1.1,noise=0.8,shuffle=1"},
           .effort = effort,
           .seed = 3};
 }
@@ -66,18 +64,17 @@ TEST(DeviationShapes, GoWhereTheyAreNamedFor) {
 }
 
 TEST(WrongPrograms, RoundAndCutAsTheySay) {
-  EXPECT_EQ(rounded_to_bf16(1.0), 1.0);
-  EXPECT_EQ(rounded_to_bf16(1 + 0x1p-8), 1.0);  // a tie, to even
-  EXPECT_EQ(rounded_to_bf16(1 + 0x3p-8), 1 + 0x4p-8);
-  EXPECT_EQ(rounded_to_bf16(1 + 0x1.1p-8), 1 + 0x1p-7);
+  EXPECT_EQ(bfloat16.round(1.0), 1.0);
+  EXPECT_EQ(bfloat16.round(1 + 0x1p-8), 1.0);  // a tie, to even
+  EXPECT_EQ(bfloat16.round(1 + 0x3p-8), 1 + 0x4p-8);
+  EXPECT_EQ(bfloat16.round(1 + 0x1.1p-8), 1 + 0x1p-7);
   EXPECT_EQ(without_tail({0.125, 0.5, 0.25, 0.125}, 0.75), to_sum_one({0, 0.5, 0.25, 0}));
   EXPECT_EQ(without_tail({0.125, 0.5, 0.25, 0.125}, 0.8), to_sum_one({0.125, 0.5, 0.25, 0}));
   EXPECT_EQ(at_temperature({0.2, 0.8}, 0.5), to_sum_one({0.2 * 0.2, 0.8 * 0.8}));
 }
 
 TEST(WrongPrograms, ServeWhatTheirNamesSay) {
-  // Two tokens; q drafts only the first and p has 1/2 on each: one refusal in
-  // two.
+  // Two tokens; q drafts only the first and p has 1/2 on each: one refusal in two.
   const RatioTable table(std::vector<double>{0.5, 0.5}, std::vector<double>{1, 0});
   const auto share_of_first = [&](const auto& decide, std::vector<Token> drafts) {
     constexpr int trials = 4096;
@@ -93,8 +90,7 @@ TEST(WrongPrograms, ServeWhatTheirNamesSay) {
       return recursive_rejection_with(laws, drafts, random, one_word, rest_from_target);
     };
   };
-  // Frequencies in 4,096 trials are off by 0.05, six standard deviations, less
-  // than once in 10^8.
+  // Frequencies in 4,096 trials are off by 0.05, six standard deviations, less than once in 10^8.
   constexpr double near = 0.05;
   EXPECT_NEAR(share_of_first(recursive(false, false), {0}), 0.5, near) << "right as it stands";
   EXPECT_NEAR(share_of_first(recursive(false, true), {0}), 0.75, near);
@@ -133,8 +129,7 @@ TEST(GatePowerStudy, FailsWhereAReferenceIsMissed) {
   EXPECT_TRUE(complaint(study("single_draft", 4))) << "a right verifier is never seen";
   EXPECT_FALSE(complaint(study("resample_from_target", 9)));
   EXPECT_TRUE(complaint(study("resample_from_target", 0)));
-  // Nine powers of two are too few for a deviation that needs the nightly
-  // profile.
+  // Nine powers of two are too few for a deviation that needs the nightly profile.
   EXPECT_FALSE(study("resample_from_target", 9).held);
 }
 

@@ -1,7 +1,7 @@
-// Schemes compared on the same drafts: each gives the results of its own
-// simulation, and errors of differences are those of the paired trials.
-// Recursions over clipped products equal an enumeration of every branch, on
-// random chains.
+// Schemes compared on the same drafts: each gives the results of its own simulation, and errors of differences are
+// those of the paired trials. Recursions over clipped products equal an enumeration of every branch, on random
+// chains.
+#include <atomic>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -61,8 +61,7 @@ TEST(PairedPaths, AreWhatSimulatingAloneGives) {
   }
 }
 
-// Coin c of trial n is that of address n coins + c, so no two verifications
-// share their randomness.
+// Coin c of trial n is that of address n coins + c, so no two verifications share their randomness.
 TEST(PairedPaths, CoinsAreNotShared) {
   constexpr std::uint64_t trials = 300, coins = 3, seed = 3;
   const auto source = open_rows();
@@ -88,8 +87,30 @@ TEST(PairedPaths, CoinsAreNotShared) {
   EXPECT_EQ(tally.products[0], squares);
 }
 
-// One coin per trial: tau and its square determine everything, and a scheme's
-// difference from itself is 0.
+TEST(PairedPaths, SameForAnyThreads) {
+  const auto source = open_rows();
+  for (const Candidates& candidates : {on(1, 6, {"block", "token_path"}), on(2, 3, {"traversal", "k_seq_tree"})}) {
+    const PairedTally one = compare_paths(*source, candidates, 501, 3, on_threads(1), ignore);
+    for (const int threads : {2, 7}) {
+      const PairedTally many = compare_paths(*source, candidates, 501, 3, on_threads(threads), ignore);
+      EXPECT_EQ(many.trials, 501u);
+      EXPECT_EQ(many.accepted, one.accepted);
+      EXPECT_EQ(many.products, one.products);
+      EXPECT_EQ(many.longer, one.longer);
+    }
+    EXPECT_NE(compare_paths(*source, candidates, 501, 1, on_threads(1), ignore).accepted, one.accepted);
+  }
+}
+
+TEST(PairedPaths, StopsWhenTold) {
+  const auto source = open_rows();
+  const std::atomic<bool> stop{true};
+  StudyOptions options = on_threads(2);
+  options.stop = &stop;
+  EXPECT_LT(compare_paths(*source, on(1, 2, {"block"}), 100, 1, options, ignore).trials, 100u);
+}
+
+// One coin per trial: tau and its square determine everything, and a scheme's difference from itself is 0.
 TEST(PairedPaths, ErrorsAreThoseOfTheTrials) {
   const auto source = open_rows();
   const PairedTally tally =

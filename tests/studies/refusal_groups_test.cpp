@@ -1,5 +1,4 @@
-// Conditional laws of recursive rejection in closed form, against an
-// enumeration of every tuple.
+// Conditional laws of recursive rejection in closed form, against an enumeration of every tuple.
 #include <array>
 
 #include <gtest/gtest.h>
@@ -45,8 +44,7 @@ TEST(RefusalGroups, AreTheLawOfAWalkGivenTheTuple) {
             expected[law.group()[x]] += walked[x];
             if (walked[x] > 0) square += walked[x] * walked[x] / law.target()[x];
           }
-          // A residual's mass is a difference of prefix sums of up to 5 tokens:
-          // 1e-13 where it is above 2^-10.
+          // A residual's mass is a difference of prefix sums of up to 5 tokens: 1e-13 where it is above 2^-10.
           EXPECT_NEAR(law.groups(tuple, groups), acceptance, 1e-13);
           for (std::size_t g = 0; g < groups.size(); ++g) EXPECT_NEAR(groups[g], expected[g], 1e-13) << seed;
           EXPECT_NEAR(law.square(tuple), square, 1e-12 * square) << seed;

@@ -1,5 +1,5 @@
-// The search for counterexamples finds known ones and can be stopped; the
-// search over all pairs of laws finds known minima, also on ridges.
+// The search for counterexamples finds known ones and can be stopped; the search over all pairs of laws finds known
+// minima, also on ridges.
 #include <cmath>
 #include <set>
 
@@ -89,8 +89,7 @@ TEST(OrderInstances, TightOnesAttainTheOptimumAtEveryPrefix) {
   }
 }
 
-// A valley along p_0 = q_0^2, where every move of a single coordinate increases
-// the value.
+// A valley along p_0 = q_0^2, where every move of a single coordinate increases the value.
 double ridge(const std::vector<double>& p, const std::vector<double>& q) {
   return 10 * std::abs(p[0] - q[0] * q[0]) + std::abs(q[0] - std::sqrt(0.3));
 }
@@ -98,8 +97,7 @@ double ridge(const std::vector<double>& p, const std::vector<double>& q) {
 TEST(PairSearch, FollowsARidgeToItsEnd) {
   const LeastPair found = least_pair(ridge, 2, 8, {});
   ASSERT_TRUE(found.complete);
-  // Of 200 rounds some 70 go down to the smallest step; a start that ends early
-  // is beaten by another.
+  // Of 200 rounds some 70 go down to the smallest step; a start that ends early is beaten by another.
   EXPECT_LT(found.value, 1e-6);
   EXPECT_NEAR(found.p[0], 0.3, 1e-6);
 }

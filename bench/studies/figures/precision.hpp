@@ -1,8 +1,8 @@
 // The effect of floating point on a lossless law: the exact law of each verifier's program, form by form, and the
 // error of rows stored in short formats, at the sizes of real vocabularies.
 //
-//   rows      p over all V tokens, q over a few, so that an enumeration ends: precision_rows.hpp
-//   TV        distance of the law of a form from p, the rows' own law: precision_audit.hpp
+//   rows      p over all V tokens, q over a few, so that an enumeration ends: whole_rows()
+//   TV        distance of the law of a form from p, the rows' own law: audit()
 //   stored    rows rounded to a format and read directly; TV to their own law, and to that of the rows before
 //   controls  textbook samplers of p, for comparison: the running sum of p in float32, and exact sums of p with a
 //             uniform of b bits
@@ -10,7 +10,7 @@
 // Cost: an enumeration is a few passes over V; --effort is the number of tokens that can be drafted.
 // Correctness: a draw takes token x when u falls between two adjacent sums. For an ideal u the probability is their
 // difference; for a uniform of b bits it is the number of multiples of 2^-b between them, times 2^-b. Those sums are
-// integers here: a row that sums to 2^62 (quantised_row.hpp).
+// integers here: a row that sums to 2^62 (quantise()).
 // Claimed: every form is within 1e-11 of p, and float32 rows within 1e-6 of their own law; float32 running sums and
 // 24-bit uniforms are beyond 1e-6.
 #pragma once

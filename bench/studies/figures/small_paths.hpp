@@ -424,7 +424,7 @@ struct MultipathInK {
 //
 //   p, q       (1/3 2/3), (2/3 1/3)   after every prefix; V = 2, L = 2
 //   E[tau]     accepted tokens of one iteration, the extra token not counted
-//   one shot   optimum of all lossless verifiers; whole block: of one that knows the target's tokens in advance
+//   one shot   optimum of all lossless verifiers; whole block: of one that is given the target's tokens in advance
 //
 // Cost: a second.
 // Source: Sun et al., arXiv:2403.10444, for one path; the reference values of several paths and of iterations were

@@ -26,8 +26,8 @@ namespace draftproof::studies {
 //
 //   T           .7 .. 2           temperature of the drafts; the ladder serves any of them, as it is told their law
 //   c(q)        feature           q-mass of the K likeliest tokens
-//   adaptive    T by c(q)         positions in four groups of equal size by c(q); each group takes the T that is best on
-//                                 average in that group of the other half of the positions
+//   adaptive    T by c(q)         positions in four groups of equal size by c(q); each group takes the T that is best
+//                                 on average in that group of the other half of the positions
 //   oracle      T by position     the best T of each position, which depends on p: an upper bound of such rules
 //
 // Cost: an optimum without replacement for each position, K and T: O(V K M), M nodes.
@@ -94,10 +94,10 @@ struct AdaptiveDrafts {
   static std::vector<std::size_t> adapted(const std::vector<Position>& at, std::size_t n) {
     std::vector<std::size_t> chosen(at.size());
     for (const bool first_half : {true, false}) {
-      const auto learns = [&](std::size_t i) { return (2 * i < at.size()) == first_half; };
+      const auto trains = [&](std::size_t i) { return (2 * i < at.size()) == first_half; };
       std::vector<double> features;
       for (std::size_t i = 0; i < at.size(); ++i)
-        if (learns(i)) features.push_back(at[i].feature[n]);
+        if (trains(i)) features.push_back(at[i].feature[n]);
       std::sort(features.begin(), features.end());
       const auto group = [&](std::size_t i) {
         std::size_t g = 0;
@@ -107,10 +107,10 @@ struct AdaptiveDrafts {
       };
       std::array<Values, groups> sum{};
       for (std::size_t i = 0; i < at.size(); ++i)
-        if (learns(i))
+        if (trains(i))
           for (std::size_t t = 0; t < temperatures.size(); ++t) sum[group(i)][t] += at[i].optimum[n][t];
       for (std::size_t i = 0; i < at.size(); ++i)
-        if (!learns(i)) chosen[i] = best(sum[group(i)]);
+        if (!trains(i)) chosen[i] = best(sum[group(i)]);
     }
     return chosen;
   }
@@ -179,8 +179,8 @@ struct AdaptiveDrafts {
 // not. `two step` stands for their importance-weighted scheme: a reconstruction (docs/plans.md).
 // Claimed: nothing is above the optimum. For one proposal rejection <= K-SEQ <= two step at every position, and more
 // drafts accept no less. For several the means of two step are at least those of rejection in both orders and do not
-// fall with K; single positions where they do are told, not refused. A tournament of two drafts whose tokens are all
-// inside its flow reaches the optimum.
+// fall with K; single positions where they do are reported and fail nothing. A tournament of two drafts whose tokens
+// are all inside its flow reaches the optimum.
 struct DraftTemperatures {
   static constexpr std::string_view name = "draft_temperatures";
   static constexpr std::string_view about = "drafts hotter than the target: optimum, two step, K-SEQ and rejection";
@@ -275,7 +275,7 @@ struct DraftTemperatures {
     std::vector<double> acceptance;
 
     std::string label() const { return temperature > 0 ? fmt::format("{:.1f}", temperature) : "spread"; }
-    /// Throws: std::out_of_range for a scheme that was not asked.
+    /// Throws: std::out_of_range for a scheme that the setting lacks.
     double of(std::string_view scheme) const {
       return acceptance.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), scheme) - names.begin()));
     }

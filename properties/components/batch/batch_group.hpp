@@ -1,4 +1,4 @@
-// Batch runners as subjects of checks.
+// Batch runners as subjects of checks, and the random words that they read.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class BatchStreams {
   };
 
   BatchStreams() = default;
-  /// Decisions at (key, stream) of `explored`, at any position, are walked by the explorer; the others are drawn.
+  /// Decisions at (key, stream) of `explored`, at any position, are enumerated by the explorer; the others are drawn.
   BatchStreams(Explorer<Rational>& explorer, const StreamAddress& explored)
       : explorer_{&explorer}, explored_{explored} {}
 
@@ -144,16 +144,16 @@ struct BatchGroup {
   using Subject = BatchRunner;
   using Case = BatchCase;
 
-  /// 60 cases a round. A bug that one case in three shows escapes all of them with probability 3e-11, one that a case in
-  /// ten shows with 2e-3.
+  /// 60 cases a round. A bug that one case in three shows escapes all of them with probability 3e-11, one that a case
+  /// in ten shows with 2e-3.
   static std::vector<BatchCase> cases(std::uint64_t seed, int rounds) {
     std::vector<BatchCase> cases;
     for (int n = 0; n < 60 * rounds; ++n) cases.push_back(generate_batch_case(seed, n));
     return cases;
   }
 
-  /// Cases of every check for a runner that declares a chunk: numbers of slots beside it and beside twice as many, and
-  /// numbers of tokens beside it.
+  /// Cases of every check for a runner that declares a chunk: numbers of slots beside it and beside twice as many,
+  /// and numbers of tokens beside it.
   static std::vector<BatchCase> cases_of(const ComponentInfo& info, std::uint64_t seed) {
     std::vector<BatchCase> cases;
     if (info.chunk < 2) return cases;

@@ -1,4 +1,4 @@
-// Counters of trials as subjects of checks.
+// Counters of trials as subjects of checks, and the cases on which they are checked.
 #pragma once
 
 #include <cstdint>

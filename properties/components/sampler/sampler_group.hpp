@@ -1,5 +1,5 @@
-// Samplers as subjects of checks. A sampler draws with one word from a prepared table, or with one word a token in a
-// race.
+// Samplers as subjects of checks: their rows, and the exact law of their programs. A sampler draws with one word from
+// a prepared table, or with one word a token in a race.
 //
 //   piece    interval of words with one token, up to the first word of the next piece
 //   clock    a racing token's time at weight 1, a function of its word

@@ -1,4 +1,4 @@
-// Sources of target rows as subjects of checks.
+// Sources of target rows as subjects of checks: requests, and the rows that these specify.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,8 +20,8 @@
 namespace draftproof {
 
 // A readable request: weights at each position, the text before, settings and a proposal. It prints and parses as
-// "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 grain=4 top_k=1 min_p=3 top_p=90 typical_p=50 joint cold_last bias=(1 2)/3
-// penalty=2 mask=(1 1)/2,(0 1)/1 generic".
+// "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 grain=4 top_k=1 min_p=3 top_p=90 typical_p=50 joint cold_last
+// bias=(1 2)/3 penalty=2 mask=(1 1)/2,(0 1)/1 generic".
 //
 //   w, cold, min_p, ...   settings of sim/components/target_filters.hpp; settings that are off are omitted
 //   q                     law of the drafts at every position
@@ -117,8 +117,8 @@ void register_target_check() {
 //
 // Cost: O(V^2) a filter.
 //
-// Correctness: min-p, top-k, top-p and typical-p are statements about v(x), its maximum, its rank, and the mass ahead of x
-// in the set that the filter sees.
+// Correctness: min-p, top-k, top-p and typical-p are statements about v(x), its maximum, its rank, and the mass ahead
+// of x in the set that the filter sees.
 
 class WantedRow {
  public:
@@ -157,7 +157,7 @@ class WantedRow {
   }
 
  private:
-  /// The root of x over the largest, to a power: ratios are what settings are about.
+  /// The root of x over the largest, to a power: settings depend on ratios alone.
   Rational powered(std::size_t x, int exponent) const {
     const Rational largest = *std::max_element(roots_.begin(), roots_.end());
     const Rational base = largest > 0 ? Rational(roots_[x] / largest) : Rational(0);

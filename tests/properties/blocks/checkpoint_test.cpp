@@ -233,7 +233,7 @@ const nlohmann::json measured_plan{{"groups",
 
 TEST(BlockDeal, GivesTheLongestFirstAndTheLeastWorkNext) {
   constexpr std::uint64_t parts = 5;
-  const BlockDeal deal(measured_plan, parts);
+  const BlockDeal deal(measured_plan, parts, "plan.json");
   std::vector<double> load(parts, 0);
   for (std::uint64_t b = 0; b < 3; ++b) {
     ASSERT_EQ(deal.owner("long", b), b);
@@ -246,8 +246,25 @@ TEST(BlockDeal, GivesTheLongestFirstAndTheLeastWorkNext) {
   EXPECT_EQ(std::accumulate(load.begin(), load.end(), 0.0), 24.5);
   EXPECT_FALSE(deal.owner("long", 3));
   EXPECT_FALSE(deal.owner("unplanned", 0));
-  EXPECT_EQ(deal.identity(), BlockDeal(measured_plan, parts).identity());
-  EXPECT_NE(deal.identity(), BlockDeal(measured_plan, 4).identity());
+  EXPECT_EQ(deal.identity(), BlockDeal(measured_plan, parts, "plan.json").identity());
+  EXPECT_NE(deal.identity(), BlockDeal(measured_plan, 4, "plan.json").identity());
+}
+
+TEST(BlockDeal, RefusesAPlanThatDoesNotHaveAllBlocks) {
+  const auto refusal_of = [](const nlohmann::json& plan) {
+    return refused([&] { BlockDeal(plan, 2, "plan.json"); });
+  };
+  nlohmann::json plan = measured_plan;
+  plan["complete"] = true;
+  EXPECT_EQ(refusal_of(plan), "");
+  plan["complete"] = false;
+  EXPECT_EQ(refusal_of(plan), "plan.json: found a plan that was stopped early, wanted a complete plan");
+  for (const nlohmann::json& blocks : {nlohmann::json(-1), nlohmann::json(2.5), nlohmann::json("3")}) {
+    plan = measured_plan;
+    plan["groups"][1]["blocks"] = blocks;
+    EXPECT_EQ(refusal_of(plan), "plan.json: found " + blocks.dump() + " blocks of long, wanted a number of blocks");
+  }
+  EXPECT_THROW(BlockDeal(nlohmann::json::object(), 2, "plan.json"), nlohmann::json::exception);
 }
 
 void deal_blocks(Checkpoint& run) {
@@ -265,7 +282,7 @@ TEST(BlockDeal, ItsPartsAreTheWhole) {
     Checkpoint all;
     for (std::uint64_t i = 0; i < count; ++i) {
       Checkpoint part(whole.request(), {i, count}, Checkpoint::Kind::shard);
-      part.use(BlockDeal(measured_plan, count));
+      part.use(BlockDeal(measured_plan, count, "plan.json"));
       deal_blocks(part);
       all.add(part.to_bytes(), "part");
     }
@@ -277,11 +294,11 @@ TEST(BlockDeal, ItsPartsAreTheWhole) {
 TEST(BlockDeal, ACheckpointOfAnotherDealIsRefused) {
   const nlohmann::json request{{"command", "count"}};
   Checkpoint dealt(request, {0, 4}, Checkpoint::Kind::shard), in_turn(request, {0, 4}, Checkpoint::Kind::shard);
-  dealt.use(BlockDeal(measured_plan, 4));
+  dealt.use(BlockDeal(measured_plan, 4, "plan.json"));
   deal_blocks(dealt);
   EXPECT_THROW(in_turn.resume(dealt.to_bytes(), "saved"), InputError);
   Checkpoint again(request, {0, 4}, Checkpoint::Kind::shard);
-  again.use(BlockDeal(measured_plan, 4));
+  again.use(BlockDeal(measured_plan, 4, "plan.json"));
   again.resume(dealt.to_bytes(), "saved");
   EXPECT_EQ(again.groups(), dealt.groups());
 }

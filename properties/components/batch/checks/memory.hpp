@@ -1,8 +1,14 @@
 // Checks of batch runners: addresses and contents of their input.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,14 +17,93 @@
 
 namespace draftproof::checks::batch {
 
+// Rows far apart in memory: a mapping of gigabytes in which only the pages of rows are allocated.
+//
+//   pitch     elements from a row to the next
+//   before    2^31 elements before the first row, where an offset that wraps in 32 bits ends up
+//
+// Cost: address space, and one or two pages a row. If address space is limited, the mapping fails and the check
+// reports it.
+class SparseRows {
+ public:
+  static constexpr std::size_t before = std::size_t{1} << 31;
+
+  /// `rows` has rows of `size` entries each, one after another.
+  SparseRows(const std::vector<float>& rows, std::size_t size, std::size_t pitch) {
+    const std::size_t count = rows.size() / size;
+    bytes_ = (before + (count + 1) * pitch) * sizeof(float);
+    memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!mapped()) return;
+    for (std::size_t row = 0; row < count; ++row)
+      for (std::size_t x = 0; x < size; ++x) first()[row * pitch + x] = rows[row * size + x];
+  }
+  SparseRows(const SparseRows&) = delete;
+  SparseRows& operator=(const SparseRows&) = delete;
+  ~SparseRows() {
+    if (mapped()) munmap(memory_, bytes_);
+  }
+
+  /// Whether the mapping succeeded.
+  bool mapped() const { return memory_ != MAP_FAILED; }
+  /// The first entry of the first row; requires mapped().
+  float* first() const { return static_cast<float*>(memory_) + before; }
+
+ private:
+  std::size_t bytes_;
+  void* memory_;
+};
+
+// A copy of all inputs of a batch, for a comparison later. Rows are compared bit for bit, padding between rows
+// included.
+class BatchInputs {
+ public:
+  explicit BatchInputs(const RaggedBatch& batch) {
+    std::size_t drafts = 0;
+    for (int s = 0; s < batch.slots; ++s) drafts += static_cast<std::size_t>(batch.length[s]);
+    const auto rows = drafts + static_cast<std::size_t>(batch.slots), pitch = static_cast<std::size_t>(batch.pitch);
+    keep("target rows", batch.target, rows * pitch);
+    keep("proposal rows", batch.proposal, drafts * pitch);
+    if (batch.mask) keep("masks", batch.mask, rows * static_cast<std::size_t>(batch.vocabulary));
+    keep("drafts", batch.drafts, static_cast<std::size_t>(batch.slots * batch.longest));
+    keep("lengths", batch.length, static_cast<std::size_t>(batch.slots));
+    keep("order of drafting", batch.drafted_at, static_cast<std::size_t>(batch.slots));
+  }
+
+  /// The first input that is no longer what it was, by name and entry; nothing if all are.
+  std::optional<std::string> difference() const {
+    for (const Kept& kept : inputs_)
+      for (std::size_t byte = 0; byte < kept.bytes.size(); ++byte)
+        if (static_cast<const unsigned char*>(kept.at)[byte] != kept.bytes[byte])
+          return fmt::format("entry {} of the {} has changed", byte / kept.entry, kept.name);
+    return std::nullopt;
+  }
+
+ private:
+  struct Kept {
+    const char* name;
+    const void* at;
+    std::size_t entry;  ///< bytes
+    std::vector<unsigned char> bytes;
+  };
+
+  template <class Entry>
+  void keep(const char* name, const Entry* at, std::size_t count) {
+    Kept kept{name, at, sizeof(Entry), std::vector<unsigned char>(count * sizeof(Entry))};
+    if (count > 0) std::memcpy(kept.bytes.data(), at, kept.bytes.size());
+    inputs_.push_back(std::move(kept));
+  }
+
+  std::vector<Kept> inputs_;
+};
+
 // A call reads its inputs and writes none of them: rows, masks and drafts are compared before every draw and at the
 // end.
 //
 // Cost: two runs a turn, and a comparison of all inputs a draw.
 //
 // Correctness: a row that is written and restored has its first contents again at the end of the call. A request that
-// shares the row, or a kernel that runs at the same time, reads other contents in between. Because inputs are compared at
-// every draw, such a row is found.
+// shares the row, or a kernel that runs at the same time, reads other contents in between. Because inputs are
+// compared at every draw, such a row is found.
 struct InputsUnchanged {
   static constexpr std::string_view name = "inputs_unchanged";
   static constexpr std::string_view about = "rows, masks and drafts are the same at every draw and after the call";
@@ -88,8 +173,8 @@ struct RowsShared {
   }
 };
 
-// Rows beyond 2^31, 2^32 and 2^33 elements are read correctly: the same batch gives the same with adjacent rows and with
-// rows so far apart that the second or third begins beyond that many elements.
+// Rows beyond 2^31, 2^32 and 2^33 elements are read correctly: the same batch gives the same with adjacent rows and
+// with rows so far apart that the second or third begins beyond that many elements.
 //
 // Cost: two runs a turn and pitch, a few pages of memory, 170 GiB of address space at the widest.
 //
