@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/adapters/gate/law_checks.hpp>
-#include <draftproof/adapters/own/own_door.hpp>
+#include <draftproof/adapters/own/drafted_input.hpp>
 #include <draftproof/adapters/own/serve_registered.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
@@ -16,7 +16,7 @@
 namespace draftproof::adapters {
 namespace {
 
-constexpr int instances_a_scheme = 40;
+constexpr int instances_a_scheme = 50;
 
 using TokenLaw = std::map<std::vector<Token>, double>;
 
