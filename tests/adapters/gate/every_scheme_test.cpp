@@ -1,5 +1,5 @@
-// Every registered scheme behind an adapter, as calls alone can know it: its law on each drafted input is the one
-// that an enumeration of its branches gives, and that of a lossless scheme is the target's.
+// Every registered scheme behind an adapter. On each drafted input the law that is found by calls alone is the one
+// that an enumeration of the scheme's branches gives; for a lossless scheme it is the target's.
 #include <map>
 #include <set>
 
