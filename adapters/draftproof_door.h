@@ -120,8 +120,7 @@ typedef struct dp_result {
   int32_t* status; /* [b] */
   char* message;   /* the library's words on an error, cut to message_size with its zero byte; empty at first */
   size_t message_size;
-  double*
-      state; /* [b][S]: finite numbers that the row gives to its next call, where status is DP_OK; NULL if S is 0 */
+  double* state; /* [b][S]: finite numbers for the row's next call, where status is DP_OK; NULL if S is 0 */
 } dp_result;
 
 /* For `generate`: row t of target and proposal is the law of the token after token t. A text starts after token 0. */

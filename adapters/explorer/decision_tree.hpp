@@ -1,5 +1,5 @@
 // The conjecture about a program on one input: which draw is made at each place, and which of its values the program
-// treats alike.
+// treats alike; the sequences of random numbers that it is built from, and the law that is read from it.
 //
 //   node     one draw (a race is one draw of several places)
 //   branch   values of the draw that lead to one subtree or outcome; its share is their probability
@@ -17,8 +17,7 @@
 
 namespace draftproof::adapters {
 
-// A sequence of random numbers without end: listed values, then values that a seed and the place give.
-
+/// A sequence of random numbers without end: listed values, then values that a seed and the place give.
 struct Sequence {
   enum class Lean { none, low, high };
 

@@ -13,6 +13,8 @@
 
 #include <draftproof/adapters/explorer/explore.hpp>
 #include <draftproof/adapters/explorer/place_search.hpp>
+#include <draftproof/adapters/explorer/run_store.hpp>
+#include <draftproof/adapters/explorer/suggested_points.hpp>
 
 namespace draftproof::adapters {
 
@@ -55,7 +57,6 @@ class InputSearch {
   };
   enum class Phase { start, building, predicting, done };
 
-  // input_search.cpp
   SearchContext context();
   /// A program of which no call ends within a tape has no tree to look for.
   bool calls_left() const {
@@ -71,7 +72,6 @@ class InputSearch {
                     std::vector<std::uint32_t>& nodes);
   void remark(std::string_view text);
 
-  // prediction.cpp
   bool judge();
   bool follow_up(const Prediction& prediction);
   void predict(std::vector<Request>& requests);

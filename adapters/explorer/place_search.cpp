@@ -36,10 +36,11 @@ void PlaceSearch::add(const Known& known) {
   scans_.back().probes.push_back({at, store.after(known.chain, 1)});
 }
 
-/// Returns a clock with which an entry wins even if its weight is only a 2^-16 part of another's (2^-35 for draws of 40 bits
-/// or more). Because -log of a uniform that is kept above 2^-24 or 2^-54 is at most 17 or 37, late clocks are finite, and a
-/// clock of 1 over a light weight loses to them: 2^-12 / 17 is 2^-16, 2^-30 / 37 is 2^-35. An earlier clock would be below the
-/// least half-precision number and the grid of 24-bit uniforms, both 2^-24; 2^-30 is above the grid of 53 bits.
+/// Returns a clock with which an entry wins even if its weight is only a 2^-16 part of another's; 2^-35 for draws of
+/// 40 bits or more. Because -log of a uniform that is kept at 2^-24 or 2^-54 or above is at most 17 or 38, late
+/// clocks are finite, and a clock of 1 over a light weight loses to them: 2^-12 / 17 is below 2^-16, 2^-30 / 38 below
+/// 2^-35. Both clocks are above the grid of their uniforms, and 2^-12 is a normal number in half precision (from
+/// 2^-14 on).
 double early_clock(const Draw& draw) { return draw.bits >= 40 ? 0x1p-30 : 0x1p-12; }
 
 void PlaceSearch::append_tape(const Ask& ask, std::vector<double>& tape) const {

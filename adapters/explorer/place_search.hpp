@@ -15,6 +15,7 @@
 
 #include <draftproof/adapters/explorer/decision_tree.hpp>
 #include <draftproof/adapters/explorer/run_store.hpp>
+#include <draftproof/adapters/explorer/suggested_points.hpp>
 
 namespace draftproof::adapters {
 
@@ -91,8 +92,8 @@ class PlaceSearch {
     int fixed, moved;  // entries: `fixed` has this clock, `moved` is tried with others
     double clock;
     std::uint32_t scan;  // whose behaviours tell the two apart
-    std::uint64_t low,
-        high;  // steps of the moved clock's logarithm: over `clock`: it wins at `low` and loses at `high`
+    // Steps of the logarithm of the moved clock over `clock`, with which `moved` wins at `low` and loses at `high`.
+    std::uint64_t low, high;
     bool low_wins = false, low_loses = false, high_loses = false;
     bool third = false;  // some value led to neither of the two behaviours
     bool races() const { return low_wins && high_loses; }

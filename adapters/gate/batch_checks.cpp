@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-#include <draftproof/adapters/explorer/run_store.hpp>
+#include <draftproof/adapters/explorer/suggested_points.hpp>
 #include <draftproof/adapters/gate/judgement.hpp>
 #include <draftproof/adapters/gate/law_checks.hpp>
 #include <draftproof/adapters/gate/law_text.hpp>

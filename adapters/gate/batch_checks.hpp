@@ -10,12 +10,13 @@
 //   number_grid     nothing: uniforms are multiples of 2^-23 or finer, what float32 gives
 //   answers         nothing: every row has an answer, unless its tape was short
 //
-// A row may differ in the first three and be right: its draws have another order there, or its sums another rounding. So a
-// difference is first asked again in the same batch, which must repeat it, and then the distribution of the row there is
-// held to the one it has alone (among_rows.hpp, which derives the limit and says what cannot be judged): beyond rounding it
-// is a violation, within it a note in the evidence of a check that holds. With Declaration::batch_invariant equal draws
-// with other weights or answers are a violation at once. For each check one row is judged so, one whose draws are alike if
-// there is one; a row with equal answers and other draws has a note alone.
+// A row may differ in the first three and be right: its draws have another order there, or its sums another rounding.
+// So a difference is first asked again in the same batch, which must repeat it, and then the distribution of the row
+// there is held to the one it has alone. The limit of what rounding explains is derived before AmongRows below. A
+// difference beyond it is a violation, one within it a note in the evidence of a check that holds. With
+// Declaration::batch_invariant equal draws with other weights or answers are a violation at once. For each check one
+// row is judged so, one whose draws are alike if there is one; a row with equal answers and other draws has a note
+// alone.
 #pragma once
 
 #include <cstdint>

@@ -7,10 +7,10 @@
 //
 // Both laws are those of the row as the program reads it, rounded to its type.
 //
-// A chain drafts one token from each row. A tree drafts the draws at one node, whose law is that of the tree law's siblings.
-// Both are e-values (properties/statistics/e_table.hpp) on a fixed number of planned draws. Noise in half precision has few values:
-// tokens of little probability then never win, which large vocabularies show. Noise that can be 0 lets impossible tokens win:
-// the largest vocabulary is asked again with 64 possible tokens.
+// A chain drafts one token from each row. A tree drafts the draws at one node, whose law is that of the tree law's
+// siblings. Both are e-values (properties/statistics/e_table.hpp) on a fixed number of planned draws. Noise in half
+// precision has few values: tokens of little probability then never win, which large vocabularies show. Noise that
+// can be 0 lets impossible tokens win: the largest vocabulary is asked again with 64 possible tokens.
 #pragma once
 
 #include <fmt/format.h>
@@ -31,8 +31,7 @@
 
 namespace draftproof::adapters {
 
-// Drafts from a program's own drafter, in batches of rows with one proposal.
-
+/// Drafts from a program's own drafter, in batches of rows with one proposal.
 class DrawBatches {
  public:
   /// `drafts` tokens a tuple from the row `proposal`, in the form of trials.

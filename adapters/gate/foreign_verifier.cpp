@@ -17,8 +17,8 @@ namespace draftproof::adapters {
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{16}
-                                   << 20;  // of rows in a batch: beyond the caches larger ones gain nothing
+// Of rows in a batch: larger ones gain nothing beyond the caches.
+constexpr std::size_t most_bytes = std::size_t{16} << 20;
 
 /// Rows of one position, as often as a batch needs them.
 class ForeignTrials final : public Decider<RatioTable, Philox> {

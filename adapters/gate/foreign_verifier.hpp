@@ -1,5 +1,6 @@
-// A foreign program as a registered verifier of one position: trials of the gate, of surveys and of simulations run through
-// its door. A program of chains decides on one draft; its first token is that of the position.
+// A foreign program as a registered verifier of one position, or of paths. Trials of the gate, of surveys and of
+// simulations are calls of the program. At one position a program of chains decides on one draft; its first token is
+// that of the position.
 //
 // The law of a trial's token is p for any lossless program, so the statistics are those of our own verifiers. Seeds come
 // from (seed, trial): a seeded program has the same trials for any number of threads and sizes of batches.
@@ -43,7 +44,8 @@ class ForeignVerifier final : private ForeignInfo, public AnyVerifier {
   using AnyVerifier::info;
   using AnyVerifier::simulate_on;
 
-  /// The only form. Laws of the compiled program come from adapters/gate/law_checks.hpp: calls have no branches to walk.
+  /// The only form, because a program that is only called has no branches to enumerate. Its law is found by calls
+  /// (adapters/gate/law_checks.hpp).
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override;
 
   /// Of all simulations so far. Requires that none runs.
@@ -60,9 +62,8 @@ class ForeignVerifier final : private ForeignInfo, public AnyVerifier {
   std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
 };
 
-// A foreign program of chains or trees as a registered verifier of paths: steps of surveys run through its door, one row a
-// step. A seed is drawn from the trial's own words, so trials do not depend on threads.
-
+/// A foreign program of chains or trees as a registered verifier of paths. Each step of a survey is one row of a
+/// call. Its seed is drawn from the trial's own random bits, so trials do not depend on threads.
 class ForeignPathVerifier final : private ForeignInfo, public AnyPathVerifier {
  public:
   /// Requires a program of level chain or tree that is seeded or opaque. `name` is that in lists.

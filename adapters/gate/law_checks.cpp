@@ -149,8 +149,8 @@ class Checker {
       if (lost && !failing[i]) continue;  // nothing is said of the instances that follow
       GateFinding finding{.check = std::string(law_checks[i]), .tier = Tier::proof, .work = result.calls};
       if (failing[i]) {
-        const bool shrinks_it =
-            shrinks_them && !lost && silent.empty() && i != 0;  // a wrong law was found on a small instance already
+        // Where i is 0, a wrong law was found on a small instance already.
+        const bool shrinks_it = shrinks_them && !lost && silent.empty() && i != 0;
         Answers small;
         small.violated[i] = evidence[i];
         const I smallest = shrinks_it ? shrink(*failing[i], i, small) : *failing[i];

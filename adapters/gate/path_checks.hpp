@@ -1,5 +1,5 @@
 // The sampled tier of programs of chains and trees: trees of the declared law, drawn on a small model of large rows, whose
-// emitted tokens are held to the target along each path (path_evidence.hpp).
+// emitted tokens are held to the target along each path (PathEvidence).
 //
 //   model   the rows of a source as contexts; after context c a token leads to a context by its hash
 //   trial   one tree and one decision on it; of a program with state, calls until there are L + 2 tokens
@@ -138,13 +138,13 @@ class TreeBatch {
 };
 
 struct PathCheckOptions {
-  double log2_trials =
-      16;  ///< planned trials at the usual sizes; up to sixteen times as many while the evidence is suspicious
+  /// Planned trials at the usual sizes; up to sixteen times as many while the evidence is suspicious.
+  double log2_trials = 16;
   int drafts = 4;       ///< of a chain; trees of one path where it is 1
   double alpha = 1e-9;  ///< probability of a false alarm
   std::uint64_t seed = 1;
-  std::string
-      source{};        ///< of rows; empty: the standard source, four positions of V = 1024 or the most that is taken
+  /// Of rows; empty: the standard source, four positions of V = 1024 or the most that is taken.
+  std::string source{};
   std::string door{};  ///< as --door names it, for replay lines
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};

@@ -1,4 +1,5 @@
-// A shared library of the C door after it was opened: its checked table of functions, one instance, the declaration.
+// A shared library of the C interface (draftproof_door.h) after it was opened: its checked table of functions, one
+// instance and the declaration; and the memory of a call, which is guarded where the library writes.
 #pragma once
 
 #include <atomic>
@@ -11,16 +12,15 @@
 
 #include <draftproof/adapters/draftproof_door.h>
 #include <draftproof/adapters/declaration.hpp>
-#include <draftproof/adapters/library/load_library.hpp>
+#include <draftproof/adapters/library/row_tape.hpp>
 #include <draftproof/adapters/wire/served.hpp>
 
 namespace draftproof::adapters {
 
-// Memory that a foreign library writes: filled with a pattern, between two guards that no correct library touches.
-//
-//   pattern   differs from call to call, so that entries left unwritten make equal calls give different results
-//   guard     bytes before and after the entries
-
+/// Memory that a foreign library writes: filled with a pattern, between two guards that no correct library touches.
+///
+///   pattern   differs from call to call, so that entries left unwritten make equal calls give different results
+///   guard     bytes before and after the entries
 template <class T>
 class GuardedBuffer {
  public:
@@ -125,12 +125,12 @@ class LibraryTapes {
 
   const dp_tape* callbacks() const { return &callbacks_; }
   const RowTape& row(int row) const { return rows_[static_cast<std::size_t>(row)]; }
-  /// A row that was drawn for and does not exist; `nobody` if there was none.
+  /// Returns a row number of some draw that is not a row of the batch, or `nobody` if all draws were for rows of it.
   int stranger() const { return stranger_; }
   static constexpr int nobody = INT32_MAX;
 
  private:
-  /// The row's tape; null, and noted, for a row that does not exist.
+  /// Returns the tape of `row`, or null if the batch has no such row; stranger() then returns that row.
   static RowTape* find(void* self, std::int32_t row);
 
   std::vector<RowTape> rows_;

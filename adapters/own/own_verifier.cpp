@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/adapters/own/own_door.hpp>
+#include <draftproof/adapters/own/drafted_input.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 

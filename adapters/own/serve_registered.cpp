@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/adapters/library/load_library.hpp>
+#include <draftproof/adapters/library/row_tape.hpp>
 #include <draftproof/adapters/own/own_verifier.hpp>
 #include <draftproof/sim/random/philox.hpp>
 

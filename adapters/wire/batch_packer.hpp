@@ -1,4 +1,5 @@
-// Packs calls on inputs into the arrays of a scripted request.
+// Batches of rows as requests: their messages, the largest replies that they justify, the types that rows are sent
+// in, and the packing of calls on inputs into the arrays of a batch.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,6 @@
 #include <draftproof/adapters/wire/shared_region.hpp>
 
 namespace draftproof::adapters {
-
-// Requests for batches of rows as messages, and the largest replies that they justify.
 
 /// What a batch is for.
 enum class WireFunction { verify, draft };
@@ -66,9 +65,10 @@ struct PackedBatch {
 /// one of `state_size` numbers.
 void check_input(const Input& input, std::size_t number, Level level, int state_size = 0);
 
-/// Packs `calls[i]` for all i of `chosen` into rows 0, 1, ..; their inputs are checked and have one vocabulary.
-/// An input without a state begins with zeros. A tape shorter than the longest is filled up with zeros: a program that goes beyond the end of such a tape is found
-/// by its log. Cost: a pass over the rows; one conversion for calls on the same input in sequence.
+/// Packs `calls[i]` for all i of `chosen` into rows 0, 1, ..; their inputs are checked and have one vocabulary. An
+/// input without a state begins with zeros. A tape shorter than the longest is filled up with zeros: a program that
+/// goes beyond the end of such a tape is found by its log. Cost: a pass over the rows; one conversion for calls on
+/// the same input in sequence.
 void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std::span<const std::size_t> chosen,
                 const RowForm& form, PackedBatch& packed);
 

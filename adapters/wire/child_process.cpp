@@ -152,10 +152,6 @@ std::string ChildProcess::end() {
   return how_;
 }
 
-}  // namespace draftproof::adapters
-
-namespace draftproof::adapters {
-
 namespace {
 
 void report_to_host(int control, GuardianReport::Kind kind, int value) {

@@ -1,5 +1,5 @@
 // A program in a process of its own, on pipes, that cannot stop its host: reads and writes have a deadline, what it
-// writes to stderr is kept to a tail, and no process of it is left when it ends (guardian.hpp).
+// writes to stderr is kept to a tail, and no process of it is left when it ends (guard_child).
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/adapters/wire/dialogue.hpp>
+#include <draftproof/adapters/wire/byte_exchange.hpp>
 #include <draftproof/adapters/wire/peer.hpp>
 
 namespace draftproof::adapters {

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include <draftproof/adapters/wire/batch_packer.hpp>
 #include <draftproof/adapters/wire/message.hpp>
 
 namespace draftproof::adapters {
@@ -20,16 +19,5 @@ std::string encode_line(const Message& message);
 /// and proposal, I64 for seeds, I32 for the others. Rows of I32 lists may be of unequal lengths: they are padded with
 /// -1. Lists under other names stay fields. Throws: DoorError that says `place`.
 Message decode_line(std::string_view line, const std::string& place);
-
-// Reads the draws that the rows of a result report, from tensors or from the lists of JSON Lines.
-
-/// What is wrong with a row of a result.
-DoorError row_fault(int row, std::string_view field, std::string_view found, std::string_view wanted);
-
-/// Appends the draws of `batch` to `log`: they are checked against the tape, and weights are finite and >= 0 where
-/// `status` is not no_mass. `first` is the number of the first row in messages.
-/// Throws: DoorError with row, draw, field, what was found and what was wanted.
-void read_log(const Message& reply, const ServedBatch& batch, int coin_bits, int first,
-              std::span<const std::int32_t> status, ServedLog& log);
 
 }  // namespace draftproof::adapters

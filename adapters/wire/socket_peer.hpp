@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <draftproof/adapters/wire/dialogue.hpp>
+#include <draftproof/adapters/wire/byte_exchange.hpp>
 #include <draftproof/adapters/wire/peer.hpp>
 
 namespace draftproof::adapters {

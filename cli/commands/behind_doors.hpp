@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/adapters/gate/law_answers.hpp>
 #include <draftproof/adapters/gate/law_checks.hpp>
+#include <draftproof/adapters/gate/law_request.hpp>
 #include <draftproof/adapters/open_door.hpp>
 #include <draftproof/adapters/wire/serve.hpp>
 #include <draftproof/captures/input_error.hpp>

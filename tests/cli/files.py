@@ -1,5 +1,5 @@
-"""Writes the captures that the cases read: one valid, the others each with one error. Row and token of an error are chosen so that
-a message cannot name them by coincidence.
+"""Writes the captures that the cases read: one valid, the others each with one error. Row and token of an error are
+chosen so that a message cannot name them by coincidence.
 
     files.py FOLDER
 """
@@ -46,7 +46,8 @@ def main(folder):
     negative = [math.exp(value) for value in rows()]
     negative[2 * VOCABULARY + 3] = -0.4
     # A header that promises more than the file holds, and one that asks for 2^62 numbers.
-    lying, huge = (npz(target=npy(shape, [0] * 4), draft=npy((1, 4), [0] * 4)) for shape in ((3, 4), (1 << 31, 1 << 31)))
+    lying, huge = (npz(target=npy(shape, [0] * 4), draft=npy((1, 4), [0] * 4))
+                   for shape in ((3, 4), (1 << 31, 1 << 31)))
     for name, data in {"good.npz": good,
                        "nan.npz": capture(rows(), rows(3 * VOCABULARY + 2, math.nan)),
                        "sum.npz": capture(rows(4 * VOCABULARY + 1, math.log(0.5)), rows()),

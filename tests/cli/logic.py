@@ -15,9 +15,11 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def _names(*rooms):
-    """The names that the headers in these folders of the source tree register."""
-    return [name for room in rooms for header in (SOURCE / room).glob("*.hpp")
-            for name in re.findall(r'\bname\s*=\s*"([^"]+)"', header.read_text())]
+    """The names that the headers below these folders of the source tree register: some in each folder."""
+    names = [[name for header in sorted((SOURCE / room).rglob("*.hpp"))
+              for name in re.findall(r'\bname\s*=\s*"([^"]+)"', header.read_text())] for room in rooms]
+    assert all(names), f"a folder of {rooms} registers no name"
+    return [name for some in names for name in some]
 
 
 def bench_compare(case):
@@ -136,10 +138,8 @@ def list_(case):
       0 list --json
         json schema draftproof\.list/2
     """)
-    for name in _names("verifiers", "verifiers/lossy", "verifiers/lossy/paths", "verifiers/paths", "mutants", "verifiers/mutants/paths",
-                       "verifiers/mutants/drafters", "verifiers/mutants/drafters/trees", "sim/drafters", "sim/drafters/trees", "properties/checks",
-                       "properties/paths/checks"):
-        case.matches(f'"name": "{name}"')
+    for name in _names("verifiers", "sim/drafters", "properties/checks", "properties/paths/checks"):
+        case.matches(rf'"name": "(\w+/)?{name}"')  # components have their family before it
 
 
 def mutants(case):
@@ -149,8 +149,8 @@ def mutants(case):
         json schema draftproof\.mutants/2
         json clean true
     """)
-    for name in _names("mutants", "verifiers/mutants/paths", "verifiers/mutants/drafters"):
-        case.matches(f'"mutant": "{name}"')
+    for name in _names("verifiers/mutants"):
+        case.matches(rf'"mutant": "(\w+/)?{name}"')
     case.do(r"""
       # A replay line of the matrix, run.
       1 prove single_draft --law draft_temperature_mismatch --instance "p=(1 1)/2 q=(1 2)/3 K=1"
@@ -289,7 +289,8 @@ def work_ranks(case):
             ("survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder --tuples 9000 --instances 5", (1, 2, 3, 4)),
             ("check k_seq --tier sampled --profile quick", (2,)),
             ("simulate k_seq zipf:vocabulary=40 --tuples 5000000", (3,)),
-            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block -L 2,3 --steps 50000 --instances 5", (4,)),
+            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block -L 2,3 --steps 50000"
+             " --instances 5", (4,)),
             ("prove k_seq block --instances 70", (2, 3))):
         asked += " --json --quiet"
         case.run(0, asked + " --output whole.json")
@@ -331,7 +332,8 @@ def work_shards(case):
     survey = "survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder,recursive_rejection --tuples 9000 --instances 5"
     for asked, wanted in (
             (survey, 0), ("simulate k_seq zipf:vocabulary=40 --tuples 5000000", 0),
-            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block -L 2,3 --steps 50000 --instances 5", 0),
+            ("survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block -L 2,3 --steps 50000"
+             " --instances 5", 0),
             ("check k_seq accept_always --tier sampled --profile quick", 1)):
         name = asked.split()[0]
         case.run(wanted, f"{asked} --json --output whole.json")
@@ -374,12 +376,13 @@ def _no_terminals():
 
 
 def _on_terminal(case, words, shown="stderr", until="", numbers=(), **environment):
-    """Runs the program with the stream `shown` on a terminal and the other one on a pipe, and sends the signals once the
-    terminal has the text. The environment is this one: NO_COLOR or TERM of the caller must not affect the test."""
+    """Runs the program with the stream `shown` on a terminal and the other one on a pipe, and sends the signals once
+    the terminal has the text. The environment is this one: NO_COLOR or TERM of the caller must not affect the test."""
     ours, its = pty.openpty()
     kept = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, shown: its}
-    child = subprocess.Popen([case.values["PROGRAM"], *words], stdin=subprocess.DEVNULL, env=kept | environment, **streams)
+    child = subprocess.Popen([case.values["PROGRAM"], *words], stdin=subprocess.DEVNULL, env=kept | environment,
+                             **streams)
     os.close(its)
     pipe = child.stdout or child.stderr
     texts = {ours: b"", pipe.fileno(): b""}
@@ -407,8 +410,8 @@ def _on_terminal(case, words, shown="stderr", until="", numbers=(), **environmen
 
 
 def _stopped(case, words, label, *numbers):
-    """Stops a run that would work for years once it shows progress. Returns standard output; the exit code says that the
-    result is not complete."""
+    """Stops a run that would work for years once it shows progress. Returns standard output; the exit code says that
+    the result is not complete."""
     _on_terminal(case, words.split(), until=label + ": ", numbers=numbers or (signal.SIGINT,))
     if case.code != 3:
         case.fail("wanted exit code 3")
@@ -421,17 +424,20 @@ def colour(case):
         return
     for shown, environment, more, wanted in (
             ("stdout", {"TERM": "xterm"}, [], True), ("stderr", {"TERM": "xterm"}, [], False),
-            ("stdout", {"TERM": "xterm", "NO_COLOR": "1"}, [], False), ("stdout", {"TERM": "xterm", "NO_COLOR": ""}, [], True),
+            ("stdout", {"TERM": "xterm", "NO_COLOR": "1"}, [], False),
+            ("stdout", {"TERM": "xterm", "NO_COLOR": ""}, [], True),
             ("stdout", {"TERM": "dumb"}, [], False), ("stdout", {"TERM": "xterm"}, ["--json"], False)):
-        _on_terminal(case, ["prove", "single_draft", "--instance", "p=(1 1)/2 q=(0 1)/1 K=1", *more], shown, **environment)
+        words = ["prove", "single_draft", "--instance", "p=(1 1)/2 q=(0 1)/1 K=1", *more]
+        _on_terminal(case, words, shown, **environment)
         if case.code != 0 or "proved" not in case.out or ("\x1b" in case.out) != wanted:
             case.fail(f"{shown} on a terminal, {environment}: wanted {'' if wanted else 'no '}colour")
 
 
 def interrupt(case):
-    """Ctrl-C, an end and a lost terminal during a long run: the partial results are reported, and say that they are partial."""
+    """Signals during a long run: the partial results are reported, and say that they are partial."""
     if _no_terminals():
         return
+
     def wants(held, what):
         if not held:
             case.fail(f"wanted {what}")
@@ -439,24 +445,29 @@ def interrupt(case):
     years = "1" + "0" * 15
     # The second signal may arrive before or after the first is handled: either the result or a word in its place.
     for numbers in (signal.SIGINT,), (signal.SIGTERM,), (signal.SIGHUP,), (signal.SIGINT, signal.SIGTERM):
-        report = json.loads(_stopped(case, f"simulate single_draft zipf --tuples {years} --json", "simulating", *numbers))
+        asked = f"simulate single_draft zipf --tuples {years} --json"
+        report = json.loads(_stopped(case, asked, "simulating", *numbers))
         wants(report["complete"] is False, "an incomplete result")
         if len(numbers) == 1:
-            wants(report["schema"] == "draftproof.simulate/2" and 0 < report["tuples"] < int(years), "the trials that were made")
+            wants(report["schema"] == "draftproof.simulate/2", "the result of a simulation")
+            wants(0 < report["tuples"] < int(years), "the trials that were made")
             wants(abs(report["flagged"] / report["tuples"] - report["single_draft"]) < 0.1, "their statistics")
     # One position with too many tuples to finish: the tuples drawn so far are reported.
     survey = "survey zipf:vocabulary=50 --verifier single_draft --tuples 100000000000 --instances 0 --format "
     report = json.loads(_stopped(case, survey + "json", "surveying"))
     source, = report["sources"]
-    wants(source["complete"] is False and source["rows"][0]["tuples"] > 0 and report["tuples"] > 0, "a part of a position")
+    wants(source["complete"] is False, "a source that is not complete")
+    wants(source["rows"][0]["tuples"] > 0 and report["tuples"] > 0, "a part of a position")
     for form in "table", "markdown", "csv", "jsonl", "html", "annotations":
         word = "complete" if form in ("csv", "jsonl") else "stopped early"
         wants(word in _stopped(case, survey + form, "surveying"), f"{form}: {word}")
-    report = json.loads(_stopped(case, f"reproduce draft_laws zipf:vocabulary=50 --effort {years} --json", "draft_laws"))
+    asked = f"reproduce draft_laws zipf:vocabulary=50 --effort {years} --json"
+    report = json.loads(_stopped(case, asked, "draft_laws"))
     # A position cut short is no result.
     wants(report["schema"] == "draftproof.study.draft_laws/1" and "sources" not in report, "a study without sources")
     for number in signal.SIGINT, signal.SIGHUP:
-        report = json.loads(_stopped(case, "prove single_draft --instances 1000000 --threads 1 --json", "proving", number))
+        asked = "prove single_draft --instances 1000000 --threads 1 --json"
+        report = json.loads(_stopped(case, asked, "proving", number))
         proof, = report["proofs"]
         wants(proof["complete"] is False and proof["verdict"] == "stopped", "a proof that was stopped")
 
@@ -475,8 +486,8 @@ def bench_interrupt(case):
 
 def work_killed(case):
     """A run killed at any instant and resumed each time ends with the bytes of a run that nothing disturbed."""
-    asked = ("survey zipf:vocabulary=300,positions=200 --verifier k_seq,ladder --tuples 6000000 --instances 0 --threads 1 --json"
-             " --quiet")
+    asked = ("survey zipf:vocabulary=300,positions=200 --verifier k_seq,ladder --tuples 6000000 --instances 0"
+             " --threads 1 --json --quiet")
     resumed = f"{asked} --checkpoint checkpoint --resume --output result.json"
     saved, result = case.folder / "checkpoint", case.folder / "result.json"
 

@@ -1,6 +1,7 @@
-// What errors and evidence say, in tests of programs under test.
+// Expectations on the words of errors and of findings, in tests of foreign programs.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ inline void expect_words(const std::string& text, std::string_view words) {
       << "found: " << text << "\nwanted: " << words;
 }
 
+/// Expects that a text has all of these parts, as expect_words() reads each.
 inline void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) expect_words(text, part);
 }
@@ -44,13 +46,12 @@ void expect_error(Act act, std::string_view words) {
   expect_words(error_of<Error>(act), words);
 }
 
-/// The finding of a check. Fails the test and returns the first one if there is none.
+/// Returns the finding of a check. Throws: std::out_of_range if there is none.
 template <class Findings>
 const auto& finding_of(const Findings& findings, std::string_view check) {
   for (const auto& finding : findings)
     if (finding.check == check) return finding;
-  ADD_FAILURE() << "no finding " << check;
-  return findings.front();
+  throw std::out_of_range("no finding " + std::string(check));
 }
 
 }  // namespace draftproof::adapters

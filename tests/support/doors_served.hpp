@@ -1,5 +1,5 @@
-// A Served in this process, without a pipe: one batch for it, packed as the wire packs it, and it as a scripted
-// program. A verifier under test has the arrays that a child would read.
+// Calls of a Served in this process, without a pipe: ServedCall packs one batch as the wire packs it, so that a
+// verifier under test reads the arrays that a child would read; ServedProgram makes a scripted program of a Served.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Helpers of the tests of the wire: commands for the children in tests/adapters/children and for this very program as a
-// child, inputs and tapes, and the expectation that no process is left.
+// Helpers of the tests of the wire: commands for the children in tests/adapters/children and for this very program as
+// a child, inputs and tapes, and the expectation that no process is left.
 #pragma once
 
 #include <cerrno>

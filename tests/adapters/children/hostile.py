@@ -64,8 +64,8 @@ STARTS = {
     "loud": lambda: os.write(2, b"noise " * 200000 + b"the end\n"),
 }
 
-#: An array of a right result, [type, shape, flat list], and one entry of its list or its shape: another value, or a change by so
-#: much. A list whose shape gets smaller loses its last entry.
+#: An array of a right result, [type, shape, flat list], the part of it that is changed, the entry there, and its new
+#: value. None makes that extent of the shape smaller by one, and the list loses its last entry.
 SPOILS = {
     "token out of range": ("tokens", 2, 0, 4),
     "negative token": ("tokens", 2, 0, -2),
@@ -123,6 +123,11 @@ class Spoiled(wire.Frames):
         super().send(fields, [(name, *rest) for name, rest in named.items()])
 
 
+def die():
+    print("about to die", file=sys.stderr, flush=True)
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
 def drip(link):
     link.raw(struct.pack("<Q", 100000))
     endless(lambda data: (link.raw(data), time.sleep(0.001)), b"\0")
@@ -132,7 +137,7 @@ def drip(link):
 STRUCK = {
     "refuses": lambda link, id: link.send({"type": "error", "id": id, "message": "cannot serve 0.75"}),
     "stops": lambda link, id: link.send({"type": "error", "id": id, "stopped": True, "message": "interrupted"}),
-    "crashes": lambda link, id: (print("about to die", file=sys.stderr, flush=True), os.kill(os.getpid(), signal.SIGSEGV)),
+    "crashes": lambda link, id: die(),
     "exits": lambda link, id: os._exit(7),
     "hangs": lambda link, id: sleep(),
     "garbage": lambda link, id: link.raw(b"\x10\0\0\0\0\0\0\0" + b"no safetensors.."),

@@ -26,7 +26,7 @@ struct SeenBatch {
   }
 };
 
-/// A program of its rows and batches.
+/// A program whose runs may depend on the batch, on the row in it and on the batches before.
 class Batched final : public Program {
  public:
   /// Runs row `row` of a batch into `run`.
@@ -151,8 +151,8 @@ void moves_the_last_coin(const SeenBatch& batch, std::size_t row, OneRun& run) {
   run.tokens = sampling(batch.input(row), draws);
 }
 
-/// A wrong program: checks that fail, with words of the evidence of the first; others that hold, or that all others
-/// do.
+/// A wrong program. The checks in `fail` fail, and the evidence of the first of them has `words`. The checks in
+/// `hold` hold; with all_others every check that is not in `fail` holds.
 struct WrongBatches {
   std::string about;
   Batched::Body body;

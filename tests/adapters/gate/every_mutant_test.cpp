@@ -13,7 +13,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// How calls show a mutant, where not by its law.
+/// How calls show a mutant whose law does not refute it.
 enum class Shown { never, at_an_edge, without_a_token, as_no_function };
 const std::map<std::string, std::pair<Shown, std::string>> otherwise_shown{
     {"accepted_counts_rejected_one",
@@ -33,7 +33,7 @@ const std::map<std::string, std::pair<Shown, std::string>> otherwise_shown{
       "its law is a race of uniforms that it turns into clocks itself: no finite number of "
       "stretches, so exact_law is undecided"}},
     {"zero_exponential_wins_tree", {Shown::at_an_edge, "the same"}},
-    // They only have no token, where rounding leaves no residual.
+    // Their only fault is a row without a token, where rounding leaves no residual.
     {"residual_without_mass", {Shown::without_a_token, "its law is right but for refusals of 2^-53 or so"}},
     {"residual_without_mass_tree", {Shown::without_a_token, "the same"}},
 };

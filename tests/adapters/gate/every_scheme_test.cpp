@@ -1,12 +1,12 @@
-// Every registered scheme behind an adapter, as calls alone can know it: its law on each drafted input is the one
-// that an enumeration of its branches gives, and that of a lossless scheme is the target's.
+// Every registered scheme behind an adapter. On each drafted input the law that is found by calls alone is the one
+// that an enumeration of the scheme's branches gives; for a lossless scheme it is the target's.
 #include <map>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include <draftproof/adapters/gate/law_checks.hpp>
-#include <draftproof/adapters/own/own_door.hpp>
+#include <draftproof/adapters/own/drafted_input.hpp>
 #include <draftproof/adapters/own/serve_registered.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
 #include <draftproof/properties/prover/path_registry.hpp>
@@ -16,7 +16,7 @@
 namespace draftproof::adapters {
 namespace {
 
-constexpr int instances_a_scheme = 40;
+constexpr int instances_a_scheme = 50;
 
 using TokenLaw = std::map<std::vector<Token>, double>;
 

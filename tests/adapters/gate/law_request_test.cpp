@@ -1,5 +1,5 @@
 // The inputs of `draftproof law`: what is read, and how a mistake is named.
-#include <draftproof/adapters/gate/law_answers.hpp>
+#include <draftproof/adapters/gate/law_request.hpp>
 
 #include <sstream>
 

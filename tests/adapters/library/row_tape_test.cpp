@@ -1,4 +1,4 @@
-#include <draftproof/adapters/library/load_library.hpp>
+#include <draftproof/adapters/library/row_tape.hpp>
 
 #include <cmath>
 

@@ -1,0 +1,37 @@
+// Numbers that a verifier is likely to compare a uniform with, and weights that it is likely to race, from its input.
+// They only save calls: the explorer asks there first and trusts none of them.
+//
+//   threshold   p / q of a draft, for p the target and the residuals after rejected siblings, q with and without the
+//               siblings removed; sums of the first entries of a row, normalised
+//   row         targets, proposals, residuals (p - q)+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include <draftproof/adapters/program.hpp>
+
+namespace draftproof::adapters {
+
+class SuggestedPoints {
+ public:
+  /// `more` are thresholds of the caller. Throws: nothing; entries that are no probabilities suggest nothing.
+  SuggestedPoints(const Input& input, std::span<const double> more);
+
+  /// floor(t * cells) for each threshold t in (0, 1), sorted, distinct. cells >= 2.
+  const std::vector<std::uint64_t>& floors(std::uint64_t cells);
+  /// log2(w[b] / w[a]) for each row w of `size` entries that has both weights.
+  std::vector<double> log_ratios(int a, int b, int size) const;
+
+ private:
+  void add_row(std::vector<double> row);
+  void add_siblings(std::vector<double> target, const Input& input, std::span<const std::size_t> drafts);
+
+  std::vector<double> thresholds_;
+  std::vector<std::vector<double>> rows_;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> floors_;
+};
+
+}  // namespace draftproof::adapters
