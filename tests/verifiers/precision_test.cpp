@@ -371,7 +371,7 @@ TEST(CapturedClaims, AFlagIsMembershipWhereClaimedAndNoTrialReachesNothing) {
   registry();
   int simulated = 0;
   for (const auto& [name, most] :
-       {std::pair("/data/stories512_positions.npz", 32), {"/data/mixed32k_positions.npz", 12}}) {
+       {std::pair("/data/stories512_positions.npz", 32u), {"/data/mixed32k_positions.npz", 12u}}) {
     const Source source = Source::open(std::string(DRAFTPROOF_SOURCE_DIR) + name);
     for (std::size_t i = 0; i < source.positions(); i += std::max<std::size_t>(1, source.positions() / most)) {
       const RowPair pair = source.pair(i);

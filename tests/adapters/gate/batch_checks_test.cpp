@@ -218,7 +218,7 @@ std::vector<WrongBatches> wrong_batches() {
       {"a coin moved by the padding", moves_the_last_coin, {"neighbours"}, {"^row with drafts ("}, all_others},
       {"no answer", changed(fails), {"answers"}, {"^row 0 of 64, drafts (", "): fails: KeyError: rows$"}, all_others},
   };
-  for (const std::size_t distance : {1, 2, 3})
+  for (const std::size_t distance : {1u, 2u, 3u})
     table.push_back({"one number for two rows",
                      on_tape_of([=](std::size_t row, std::size_t) { return row < distance ? row : row - distance; }),
                      {"row_alone"},
@@ -364,7 +364,7 @@ TEST(BatchChecks, LawsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
   const auto alike = laws_of_batched(padded(Idle::none, 0));
   EXPECT_TRUE(finding_of(alike, "function").evidence.empty());
   // Rows that are no function alone stay violated.
-  for (const std::size_t period : {2, 3, 5}) {
+  for (const std::size_t period : {2u, 3u, 5u}) {
     const auto findings = laws_of_batched(changed([=](const SeenBatch& batch, std::size_t, OneRun& run) {
       if (batch.number % period == 0) run.tokens.back() = 0;
     }));

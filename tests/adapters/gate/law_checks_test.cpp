@@ -405,7 +405,7 @@ TEST(LawChecks, WhatASilentProgramLeavesOpenIsUndecided) {
 
 TEST(LawChecks, ALawIsKeptAsFarAsItWasFound) {
   const Input input{.p = {{.5, .5}, {.5, .5}}, .q = {{.25, .75}}, .drafts = {1}};
-  for (const std::uint64_t runs : {0, 40, 300}) {
+  for (const std::uint64_t runs : {0u, 40u, 300u}) {
     std::uint64_t left = runs;
     InProcess program(lost_after<ProgramSilent>(left));
     const ProgramLaw law = law_of(program, input);

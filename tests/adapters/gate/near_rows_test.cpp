@@ -78,7 +78,7 @@ TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
     for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::float64})
       for (const auto& [level, law] :
            {std::pair{Level::position, "iid"}, {Level::chain, "iid"}, {Level::tree, "iid_paths"}})
-        for (const std::uint64_t seed : {1, 2, 3}) {
+        for (const std::uint64_t seed : {1u, 2u, 3u}) {
           // The near rows are those of fewer models: one seed is enough.
           if (models > 20 && seed > 1) continue;
           SCOPED_TRACE(fmt::format("{} models, {}, {}, seed {}", models, to_text(dtype), to_text(level), seed));

@@ -121,7 +121,7 @@ TEST(TextChecks, WhatIsKnownIsSaidWhereATextTakesTooLong) {
 TEST(TextChecks, TheEvidenceHasMeanOne) {
   // All texts of ten tokens, or pairs of five, weighted by their probability.
   const std::vector<double> target{0.25, 0.75, 0.5, 0.5};
-  for (const std::size_t count : {1, 2}) {
+  for (const std::size_t count : {1u, 2u}) {
     double mean = 0;
     for (unsigned bits = 0; bits < 1024; ++bits) {
       std::vector<std::vector<Token>> texts(count);

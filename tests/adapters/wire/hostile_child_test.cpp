@@ -109,7 +109,7 @@ TEST(HostileChild, WhatIsNotAnsweredInTimeHasNoVerdict) {
   const MarkedProcesses marked;
   WireOptions options = marked.options();
   options.batch_limit = std::chrono::milliseconds(700);
-  for (const std::size_t row : {0, 2, 3}) {
+  for (const std::size_t row : {0u, 2u, 3u}) {
     WireProgram program(hostile_child("hangs"), options);
     RandomCalls set(4, 4, 2, 11);
     strike(set, row);
@@ -163,7 +163,7 @@ TEST(HostileChild, RowsThatWereChangedInPlaceAreNamed) {
   WireProgram program(hostile_child("overwrites"), marked.options());
   RandomCalls set(60, 4, 2, 11);
   const Runs wanted = runs_here(set);
-  for (const std::size_t row : {5, 37}) strike(set, row);
+  for (const std::size_t row : {5u, 37u}) strike(set, row);
   const Runs runs = runs_of(program, set);
   for (std::size_t i = 0; i < runs.size(); ++i) EXPECT_EQ(runs[i].overwrote, i == 5 || i == 37 ? "p, drafts" : "");
   EXPECT_EQ(runs[4].tokens, wanted[4].tokens);
