@@ -168,7 +168,8 @@ function(draftproof_cuda_code target oldest)
   list(GET wanted 0 base)
   list(TRANSFORM wanted PREPEND sm_)
   list(JOIN wanted "," codes)
-  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF
+  # Position-independent: a shared library, such as the one of torch operators, links them.
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF POSITION_INDEPENDENT_CODE ON
                         CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas.sh)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-gencode arch=compute_${base},code=[compute_${base},${codes}]>"
@@ -204,9 +205,13 @@ draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY veri
 draftproof_trial_kernels(kernel_sources)
 draftproof_draft_kernels(kernel_sources)
 file(GLOB_RECURSE gpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/*.cu ${PROJECT_SOURCE_DIR}/gpu/*.cpp)
-list(FILTER gpu_sources EXCLUDE REGEX "/gpu/trials/")
+list(FILTER gpu_sources EXCLUDE REGEX "/gpu/(trials|calls)/")
 set(cluster_sources "")
 draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART clusters)
+if(DRAFTPROOF_CUDA_MUTANTS)
+  # Lossy schemes have every mapping, as verifiers do; mutants have warps and blocks alone.
+  draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy PART clusters)
+endif()
 # Where clusters are not compiled for, launches of them are: they are never asked for.
 set(cluster_oldest 0)
 if(cluster_kernels)
@@ -222,6 +227,16 @@ set_target_properties(draftproof_gpu PROPERTIES EXPORT_NAME gpu)
 target_link_libraries(draftproof_gpu PUBLIC draftproof::sim)
 target_compile_definitions(draftproof_gpu PRIVATE DRAFTPROOF_CLUSTER_KERNELS=$<BOOL:${cluster_kernels}>)
 draftproof_cuda_code(draftproof_gpu 0)
+
+# The same kernels as functions of C, in a shared library without any symbol but those: draftproof.torch loads it.
+draftproof_found_header(kernel_verifiers NAMESPACE draftproof::verifiers DIRECTORY verifiers EXTENSION hpp
+                        FUNCTION for_each_kernel_verifier)
+add_library(draftproof_kernels SHARED ${PROJECT_SOURCE_DIR}/gpu/calls/verify_rows.cpp)
+set_target_properties(draftproof_kernels PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                      VISIBILITY_INLINES_HIDDEN ON LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+target_link_libraries(draftproof_kernels PRIVATE draftproof::gpu)
+target_link_options(draftproof_kernels PRIVATE LINKER:--exclude-libs=ALL LINKER:-z,defs)
+target_include_directories(draftproof_kernels PRIVATE ${PROJECT_BINARY_DIR}/found/headers)
 
 # Times on a device, by nothing but the toolkit.
 draftproof_found_header(gpu_benchmarks NAMESPACE draftproof::gpu_bench DIRECTORY bench/gpu/groups EXTENSION cuh

@@ -10,20 +10,36 @@
 namespace draftproof::gpu {
 namespace {
 
-constexpr int lanes = 32, warp_vocabulary = 2048;
+constexpr int lanes = 32, sharing = 3;  ///< blocks of clusters that share a multiprocessor
 
-/// Blocks of a cluster whose shared memory holds both rows, more if multiprocessors would idle; 0 if none fits.
+/// Whether `blocks` blocks of a cluster of `partitions` have room on a multiprocessor for their part of both rows. A
+/// block has a kilobyte less than its part of the shared memory (CUDA C++ Programming Guide, compute capability 9.0).
+bool fits(const DeviceTraits& device, int vocabulary, int partitions, int blocks) {
+  constexpr std::size_t reserved = 1024;
+  const TeamLayout layout = on_chip_layout(vocabulary, lanes, partitions);
+  return on_chip_bytes(layout.slice()) + sizeof(TeamScratch) + reserved <=
+         (device.shared_bytes + reserved) / static_cast<std::size_t>(blocks);
+}
+
+/// Blocks of a cluster whose shared memory holds both rows: the fewest that share multiprocessors, or the fewest at all;
+/// more if multiprocessors would idle. 0 if none fits.
 int cluster_partitions(const DeviceTraits& device, int positions, int vocabulary) {
-  constexpr int portable = 8;
-  for (int partitions = 1; partitions <= device.most_cluster; partitions *= 2) {
-    const TeamLayout layout = on_chip_layout(vocabulary, lanes, partitions);
-    if (on_chip_bytes(layout.slice()) + sizeof(TeamScratch) > device.shared_bytes) continue;
-    while (2 * partitions <= std::min(portable, device.most_cluster) &&
-           std::int64_t{2} * partitions * positions <= device.multiprocessors)
-      partitions *= 2;
-    return partitions;
-  }
+  for (const int blocks : {sharing, 1})
+    for (int partitions = 1; partitions <= device.most_cluster; partitions *= 2) {
+      if (!fits(device, vocabulary, partitions, blocks)) continue;
+      while (2 * partitions <= device.most_cluster &&
+             std::int64_t{2} * partitions * positions <= device.multiprocessors)
+        partitions *= 2;
+      return partitions;
+    }
   return 0;
+}
+
+/// Whether a block a position is faster than all else although other mappings are there.
+bool blocks_win(const DeviceTraits& device, int positions, int vocabulary, int drafts) {
+  if (vocabulary <= 2048) return true;
+  const bool many = std::int64_t{3} * positions >= device.multiprocessors;
+  return (many && (vocabulary <= 8192 || drafts <= 2)) || (positions >= device.multiprocessors && drafts <= 4);
 }
 
 /// Blocks per position: the largest power of two, at most 32, with at most one block per multiprocessor in all.
@@ -43,8 +59,6 @@ std::string_view name_of(Mapping mapping) {
   switch (mapping) {
     case Mapping::automatic:
       return "automatic";
-    case Mapping::warp:
-      return "warp";
     case Mapping::block:
       return "block";
     case Mapping::cluster:
@@ -56,16 +70,17 @@ std::string_view name_of(Mapping mapping) {
 }
 
 Mapped mapped(Mapping wanted, const DeviceTraits& device, int positions, int vocabulary, int proposals,
-              std::size_t entry_bytes) {
+              std::size_t entry_bytes, int drafts) {
   const bool floats = entry_bytes <= sizeof(float);
-  const int partitions = proposals == 1 && floats ? cluster_partitions(device, positions, vocabulary) : 0;
+  const int partitions =
+      proposals == 1 && floats && !device.plans ? cluster_partitions(device, positions, vocabulary) : 0;
   switch (wanted) {
-    case Mapping::warp:
     case Mapping::block:
       return {wanted, 1};
     case Mapping::cluster:
       if (device.most_cluster == 0)
         refuse(wanted, "the device has no clusters, wanted compute capability 9 or later");
+      if (device.plans) refuse(wanted, "the verifier makes a plan, which leaves its shared memory too little room");
       if (proposals != 1) refuse(wanted, "found " + std::to_string(proposals) + " proposal rows, wanted 1");
       if (!floats) refuse(wanted, "found rows of double, wanted float or shorter");
       if (partitions == 0) refuse(wanted, std::to_string(vocabulary) + " tokens do not fit into its shared memory");
@@ -76,9 +91,11 @@ Mapped mapped(Mapping wanted, const DeviceTraits& device, int positions, int voc
     case Mapping::automatic:
       break;
   }
-  if (vocabulary <= warp_vocabulary) return {Mapping::warp, 1};
-  if (partitions > 0) return {Mapping::cluster, partitions};
-  if (device.cooperative && std::int64_t{4} * positions <= device.multiprocessors)
+  if (blocks_win(device, positions, vocabulary, drafts)) return {Mapping::block, 1};
+  if (partitions > 0 && (fits(device, vocabulary, partitions, sharing) ||
+                         std::int64_t{4} * partitions * positions <= device.multiprocessors))
+    return {Mapping::cluster, partitions};
+  if (device.cooperative && std::int64_t{device.plans ? 2 : 4} * positions <= device.multiprocessors)
     return {Mapping::split, split_partitions(device, positions)};
   return {Mapping::block, 1};
 }

@@ -1,9 +1,11 @@
-// Which threads of a device verify one position. The mapping changes the time and never the tokens.
+// Which threads of a device verify one position. The mapping changes the time and never the tokens. The first line that
+// applies is taken; bounds are those that an H100 showed (docs/gpu.md), `many` is positions >= multiprocessors / 3.
 //
-//   warp      V <= 2048: a row is a few memory lines per lane, and a block would mostly wait at barriers
-//   cluster   compute capability 9 and later, one proposal row, both rows fit into the shared memory of 8 blocks,
-//             or of 16 where the device grants it: device memory is read once
-//   split     positions <= multiprocessors / 4, so other mappings would leave most of them idle
+//   block     V <= 2048; many, and V <= 8192 or at most 2 drafts; positions >= multiprocessors and at most 4 drafts
+//   cluster   compute capability 9 and later, one proposal row, both rows fit into the shared memory of 8 blocks, or of
+//             16 where the device grants it, and three blocks share a multiprocessor or clusters take a quarter of them:
+//             device memory is read once. A verifier that makes a plan (workspace.hpp) has none
+//   split     positions <= multiprocessors / 4, with a plan / 2, so other mappings would leave most of them idle
 //   block     otherwise
 #pragma once
 
@@ -12,9 +14,9 @@
 
 namespace draftproof::gpu {
 
-enum class Mapping { automatic, warp, block, cluster, split };
+enum class Mapping { automatic, block, cluster, split };
 
-/// The name of a mapping, such as "warp".
+/// The name of a mapping, such as "block".
 std::string_view name_of(Mapping mapping);
 
 /// The device properties that the choice of a mapping depends on.
@@ -23,11 +25,13 @@ struct DeviceTraits {
   std::size_t shared_bytes = 0;  ///< dynamic shared memory of a block, on request
   int most_cluster = 0;          ///< most blocks per cluster; 0: no clusters
   bool cooperative = false;      ///< supports grids whose blocks wait for each other
+  bool plans = false;            ///< whether a plan takes most of the shared memory
 };
 
-/// Returns the device with `plan_bytes` less shared memory: the part that a verifier's plan takes (workspace.hpp).
+/// Returns the device for a verifier whose plan takes `plan_bytes` of shared memory (workspace.hpp).
 constexpr DeviceTraits beside_plans(DeviceTraits device, std::size_t plan_bytes) {
   device.shared_bytes -= device.shared_bytes < plan_bytes ? device.shared_bytes : plan_bytes;
+  device.plans = plan_bytes > 0;
   return device;
 }
 
@@ -38,10 +42,13 @@ struct Mapped {
   bool operator==(const Mapped&) const = default;
 };
 
+/// So many drafts that rows are passed over many times.
+inline constexpr int many_drafts = 32;
+
 /// Returns the mapping for `positions` positions of `vocabulary` tokens with `proposals` proposal rows of entries of
-/// `entry_bytes` bytes: `wanted`, or a choice by the table above if it is automatic.
+/// `entry_bytes` bytes and at most `drafts` drafts: `wanted`, or a choice by the table above if it is automatic.
 /// Throws: std::invalid_argument with the reason if a mapping other than automatic is not available.
 Mapped mapped(Mapping wanted, const DeviceTraits& device, int positions, int vocabulary, int proposals,
-              std::size_t entry_bytes);
+              std::size_t entry_bytes, int drafts = many_drafts);
 
 }  // namespace draftproof::gpu

@@ -16,6 +16,11 @@ int most_split_teams(const DeviceTraits& device, int positions, int partitions) 
   return std::min({positions, std::max(1, blocks * device.multiprocessors / partitions), most_rows});
 }
 
+int passes_of(const StoredBatch& batch) {
+  if (batch.contents == Contents::logits || batch.format != Format::float32) return many_drafts;
+  return static_cast<int>(std::min<std::int64_t>(batch.draft_stride, many_drafts));
+}
+
 Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const DeviceTraits& device, bool checks) {
   Workspace workspace;
   const auto take = [&workspace](std::size_t bytes) {
@@ -51,7 +56,8 @@ std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const 
     StoredBatch fewer = batch;
     fewer.positions = positions;
     const auto entry = static_cast<std::size_t>(bytes_of(batch.format));
-    const Mapped found = mapped(wanted, device, positions, batch.vocabulary, batch.proposals, entry);
+    const Mapped found =
+        mapped(wanted, device, positions, batch.vocabulary, batch.proposals, entry, passes_of(batch));
     return workspace_of(fewer, found, device, checks).bytes;
   };
   if (batch.positions == 0) return 0;

@@ -26,6 +26,10 @@ struct Workspace {
 /// Returns how many teams of `partitions` blocks of 512 threads a device can run at once, at most `positions`.
 int most_split_teams(const DeviceTraits& device, int positions, int partitions);
 
+/// Returns the drafts by which a mapping is chosen: those that `batch` has room for. Rows that a block would have to
+/// convert first count as passed over many times.
+int passes_of(const StoredBatch& batch);
+
 /// Returns the layout for `batch`; `checks`: rows of probabilities are checked before they are used.
 Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const DeviceTraits& device, bool checks);
 
@@ -53,15 +57,5 @@ inline constexpr std::size_t plan_bytes = [] {
 }();
 template <class V>
 inline constexpr std::size_t plan_bytes<NodeByNode<V>> = plan_bytes<V>;
-
-/// Warps per block, each with its own plan: `most`, or fewer so that the plans of a block fit into the shared memory
-/// that every device grants on request.
-template <class V>
-constexpr int warps_with_plans(int most) {
-  constexpr std::size_t shared = 96 * 1024;
-  const std::size_t each = plan_bytes<V> + sizeof(TeamScratch);
-  while (most > 1 && static_cast<std::size_t>(most) * each > shared) most /= 2;
-  return most;
-}
 
 }  // namespace draftproof::gpu

@@ -35,11 +35,17 @@ int run(int argc, char** argv) {
   }
   cudaDeviceProp device{};
   device_call("cudaGetDeviceProperties", cudaGetDeviceProperties(&device, 0));
-  Results results(device.name, device.major, device.minor);
+  int driver = 0, runtime = 0;
+  device_call("cudaDriverGetVersion", cudaDriverGetVersion(&driver));
+  device_call("cudaRuntimeGetVersion", cudaRuntimeGetVersion(&runtime));
+  Results results(device.name, device.major, device.minor, driver, runtime);
   Run all(results, device, quick);
-  for_each_group([&all]<class Group>(Group) { Group::run(all); });
-  results.print();
+  for_each_group([&]<class Group>(Group) {
+    Group::run(all);
+    if (!output.empty()) results.write(output);  // so that a run that is stopped keeps what it has
+  });
   if (!output.empty()) results.write(output);
+  results.print();
   return 0;
 }
 

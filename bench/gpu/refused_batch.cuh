@@ -54,9 +54,11 @@ __global__ void fill_rows_kernel(float* rows, std::int64_t stride, int vocabular
   }
 }
 
-/// The number of sets of `bytes` each that exceeds four times the second-level cache.
+/// The number of sets of `bytes` each that exceeds four times the second-level cache; at most 128, because a run visits
+/// all of them in one graph, and the driver's stack overflows on a graph of tens of thousands of kernels. Rows of less
+/// than a megabyte a set are read from that cache.
 inline int sets_beyond(std::size_t cache_bytes, double bytes) {
-  return static_cast<int>(4.0 * static_cast<double>(cache_bytes) / bytes) + 1;
+  return std::min(128, static_cast<int>(4.0 * static_cast<double>(cache_bytes) / bytes) + 1);
 }
 
 /// Tokens 0 .. K - 1 as drafts of every position, and memory for the verdicts.

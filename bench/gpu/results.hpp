@@ -37,35 +37,55 @@ struct DeviceGoal {
 
 inline std::vector<DeviceGoal> device_goals() {
   const std::string large = "/128256";
-  const auto rejection = [&](const std::string& positions, const std::string& drafts) {
-    return "recursive_rejection/automatic" + large + positions + drafts;
+  const auto rejection = [](const std::string& vocabulary, const std::string& positions, const std::string& drafts) {
+    return "recursive_rejection/automatic/" + vocabulary + "/" + positions + "/" + drafts;
   };
-  return {
-      {"many positions: bandwidth of rows against that of a copy", rejection("/256", "/4"), "floor/copy", true, true,
-       .7},
-      {"one position against a cluster that only meets", rejection("/1", "/1"), "floor/cluster_meeting", false, false,
-       3},
-      {"one position: the common shape against ours", "common_shape" + large + "/1", rejection("/1", "/1"), false,
-       true, 4},
+  std::vector<DeviceGoal> goals;
+  for (const std::string vocabulary : {"32000", "128256", "262144"})
+    for (const std::string positions : {"64", "256"}) {
+      const std::string where = ", V = " + vocabulary + ", B = " + positions;
+      const std::string same_bytes = "copy/" + vocabulary + "/" + positions;
+      goals.push_back({"bandwidth of rows against a copy of their bytes, one draft refused" + where,
+                       rejection(vocabulary, positions, "1"), same_bytes, true, true, .7});
+      goals.push_back(
+          {"the same, four refused" + where, rejection(vocabulary, positions, "4"), same_bytes, true, true, .7});
+      goals.push_back({"the common shape against ours, one draft refused" + where,
+                       "common_shape/" + vocabulary + "/" + positions, rejection(vocabulary, positions, "1"), false,
+                       true, 4});
+    }
+  for (const std::string format : {"float32", "bfloat16", "float16"})
+    goals.push_back({"verdicts from logits against their softmax alone, " + format + ", B = 256",
+                     "logits_" + format + "/automatic" + large + "/256/4", "softmax_" + format + large + "/256",
+                     false, false, 1.3});
+  const std::vector<DeviceGoal> others = {
+      {"one position against a cluster that only meets", rejection("128256", "1", "1"), "floor/cluster_meeting",
+       false, false, 3},
+      {"one position: the common shape against ours", "common_shape" + large + "/1", rejection("128256", "1", "1"),
+       false, true, 4},
       {"simulation: 10^9 trials a second, tokens counted", "simulate/flat", "", false, true, 1, true},
       {"simulation: one token in nine of ten trials, against none so hot", "simulate/peaked", "simulate/flat", false,
        true, .5, true},
-      {"many positions: the common shape against ours", "common_shape" + large + "/256", rejection("/256", "/1"),
-       false, true, 1.3},
       {"a block of 8 positions against 8 refusals", "block_of_8/automatic" + large + "/32",
        "eight_refusals/automatic" + large + "/32", false, false, 1.5},
       {"the optimum of many positions against one sort of their ratios", "iid_optimum" + large + "/16",
        "sort_of_ratios" + large + "/16", false, false, 2},
       {"the optimum of one position against one sort of its ratios", "iid_optimum" + large + "/1",
        "sort_of_ratios" + large + "/1", false, false, 2},
-      {"four rounds refused against one", rejection("/256", "/4"), rejection("/256", "/1"), false, false, 1.25},
+      {"four rounds refused against one", rejection("128256", "256", "4"), rejection("128256", "256", "1"), false,
+       false, 1.25},
   };
+  goals.insert(goals.end(), others.begin(), others.end());
+  return goals;
 }
 
 class Results {
  public:
-  Results(std::string device, int major, int minor)
-      : device_{std::move(device)}, capability_{std::to_string(major) + "." + std::to_string(minor)} {}
+  /// `driver` and `runtime`: CUDA's numbers of versions, such as 13000.
+  Results(std::string device, int major, int minor, int driver, int runtime)
+      : device_{std::move(device)},
+        capability_{std::to_string(major) + "." + std::to_string(minor)},
+        driver_{driver},
+        runtime_{runtime} {}
 
   void add(Result result) {
     std::fprintf(stderr, "%-52s %10.2f us\n", result.name.c_str(), result.microseconds);
@@ -74,7 +94,8 @@ class Results {
 
   void print() const {
     const double copy = bandwidth_of("floor/copy");
-    std::printf("%s, compute capability %s, %s\n\n", device_.c_str(), capability_.c_str(), date().c_str());
+    std::printf("%s, compute capability %s, CUDA %d of the driver and %d of the program, %s\n\n", device_.c_str(),
+                capability_.c_str(), driver_, runtime_, date().c_str());
     std::printf("%-52s %12s %10s %14s\n", "benchmark", "us", "GB/s", "of the copy's");
     for (const Result& result : results_) {
       std::printf("%-52s %12.2f", result.name.c_str(), result.microseconds);
@@ -82,30 +103,46 @@ class Results {
       if (result.trials > 0) std::printf(" %10.2f trials/ns", result.rate());
       std::printf("\n");
     }
-    std::printf("\n%-62s %8s  %s\n", "goal", "ratio", "bound");
-    for (const DeviceGoal& goal : device_goals()) {
-      const Result *first = find(goal.first), *second = find(goal.second);
-      const bool alone = goal.second.empty();
-      if (first == nullptr || (second == nullptr && !alone)) continue;
-      const double ratio = alone ? first->rate() : ratio_of(goal, *first, *second);
-      std::printf("%-62s %8.2f  at %s %g: %s\n", goal.what.c_str(), ratio, goal.at_least ? "least" : "most",
-                  goal.bound, (goal.at_least ? ratio >= goal.bound : ratio <= goal.bound) ? "met" : "not met");
-    }
+    std::printf("\n%-100s %8s  %s\n", "goal", "ratio", "bound");
+    for_judged([](const DeviceGoal& goal, double ratio, bool met) {
+      std::printf("%-100s %8.2f  at %s %g: %s\n", goal.what.c_str(), ratio, goal.at_least ? "least" : "most",
+                  goal.bound, met ? "met" : "not met");
+    });
   }
 
   void write(const std::string& path) const {
     std::ofstream file(path);
     file << "{\n  \"schema\": \"draftproof.gpu_bench/1\",\n  \"device\": \"" << device_ << "\",\n  \"capability\": \""
-         << capability_ << "\",\n  \"date\": \"" << date() << "\",\n  \"results\": [\n";
+         << capability_ << "\",\n  \"driver\": " << driver_ << ",\n  \"runtime\": " << runtime_ << ",\n  \"date\": \""
+         << date() << "\",\n  \"results\": [\n";
     for (std::size_t i = 0; i < results_.size(); ++i)
       file << "    {\"name\": \"" << results_[i].name << "\", \"microseconds\": " << results_[i].microseconds
            << ", \"bytes\": " << results_[i].bytes << ", \"trials\": " << results_[i].trials << "}"
            << (i + 1 < results_.size() ? "," : "") << "\n";
-    file << "  ]\n}\n";
+    file << "  ],\n  \"goals\": [";
+    const char* before = "\n";
+    for_judged([&](const DeviceGoal& goal, double ratio, bool met) {
+      file << before << "    {\"goal\": \"" << goal.what << "\", \"ratio\": " << ratio << ", \""
+           << (goal.at_least ? "at_least" : "at_most") << "\": " << goal.bound
+           << ", \"met\": " << (met ? "true" : "false") << "}";
+      before = ",\n";
+    });
+    file << "\n  ]\n}\n";
     if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
   }
 
  private:
+  /// Calls use(goal, ratio, met) for every goal whose results are there.
+  template <class Use>
+  void for_judged(const Use& use) const {
+    for (const DeviceGoal& goal : device_goals()) {
+      const Result *first = find(goal.first), *second = find(goal.second);
+      const bool alone = goal.second.empty();
+      if (first == nullptr || (second == nullptr && !alone)) continue;
+      const double ratio = alone ? first->rate() : ratio_of(goal, *first, *second);
+      use(goal, ratio, goal.at_least ? ratio >= goal.bound : ratio <= goal.bound);
+    }
+  }
   static double ratio_of(const DeviceGoal& goal, const Result& first, const Result& second) {
     if (goal.rate) return first.rate() / second.rate();
     return goal.bandwidth ? first.bandwidth() / second.bandwidth() : first.microseconds / second.microseconds;
@@ -127,6 +164,7 @@ class Results {
   }
 
   std::string device_, capability_;
+  int driver_, runtime_;
   std::vector<Result> results_;
 };
 

@@ -36,10 +36,8 @@ class Run {
     return watch_.microseconds(queue);
   }
 
-  /// Whether the device has this mapping for such positions and a measurement is useful: a single warp on a large
-  /// vocabulary is not.
+  /// Whether the device has this mapping for such positions.
   bool can(gpu::Mapping mapping, int positions, int vocabulary) const {
-    if (mapping == gpu::Mapping::warp && vocabulary > 8192) return false;
     try {
       gpu::mapped(mapping, gpu::this_device(), positions, vocabulary, 1, sizeof(float));
       return true;

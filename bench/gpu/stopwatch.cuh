@@ -35,7 +35,7 @@ class Stopwatch {
 
   /// Median microseconds of one call of queue(stream), which must be capturable.
   template <class Queue>
-  double microseconds(const Queue& queue, int repetitions = 15) {
+  double microseconds(const Queue& queue, int repetitions = 9) {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t play = nullptr;
     device_call("cudaStreamBeginCapture", cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));

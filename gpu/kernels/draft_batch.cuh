@@ -1,8 +1,7 @@
-// The kernels of a drafter and their launch: a warp, a block or a split team drafts a position, and its threads draw
+// The kernels of a drafter and their launch: a block or a split team drafts a position, and its threads draw
 // together. Include it in a CUDA source to draft with a custom drafter.
 //
 //   kernel            grid                           reads of a proposal row
-//   drafts_by_warp    a warp per position            once per draw, from cache: small vocabularies
 //   drafts_by_block   a block per position           once per draw: many positions
 //   drafts_by_split   `partitions` blocks per team,      once per draw, by the whole device: few positions
 //                     teams take positions in turn
@@ -22,23 +21,11 @@
 namespace draftproof::gpu {
 
 inline constexpr int draft_threads = 512;
-/// Warps per block, each with its own position.
-inline constexpr int draft_warps = 4;
 
 template <class D, class Entry>
 __global__ void __launch_bounds__(draft_threads, 1) drafts_by_block(const D drafter, const DraftBatch<Entry> batch) {
   __shared__ TeamScratch scratch;
   draft_position(drafter, batch, blockIdx.x, BlockTeam(&scratch), threadIdx.x == 0);
-}
-
-template <class D, class Entry>
-__global__ void __launch_bounds__(32 * draft_warps, 1)
-    drafts_by_warp(const D drafter, const DraftBatch<Entry> batch) {
-  __shared__ TeamScratch scratch[draft_warps];
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t position = std::int64_t{blockIdx.x} * draft_warps + warp;
-  if (position >= batch.positions) return;  // the whole warp returns, and no other warp waits for it
-  draft_position(drafter, batch, position, WarpTeam(scratch + warp), threadIdx.x % 32 == 0);
 }
 
 template <class D, class Entry>
@@ -52,7 +39,7 @@ __global__ void __launch_bounds__(draft_threads, 1)
 template <class D, class Entry>
 void draft_batch(const D& drafter, const DraftBatch<Entry>& batch, CUstream_st* stream, Mapping wanted) {
   if (wanted == Mapping::cluster)
-    throw std::invalid_argument("drafts by cluster: a position is drafted by warp, block or split");
+    throw std::invalid_argument("drafts by cluster: a position is drafted by block or split");
   if (batch.positions == 0) return;  // CUDA refuses an empty grid
   const auto positions = static_cast<unsigned>(batch.positions);
   DeviceTraits without = this_device();
@@ -60,9 +47,6 @@ void draft_batch(const D& drafter, const DraftBatch<Entry>& batch, CUstream_st* 
   const auto [mapping, partitions] =
       mapped(wanted, without, batch.positions, batch.vocabulary, batch.proposals, sizeof(Entry));
   switch (mapping) {
-    case Mapping::warp:
-      drafts_by_warp<<<(positions + draft_warps - 1) / draft_warps, 32 * draft_warps, 0, stream>>>(drafter, batch);
-      break;
     case Mapping::split: {
       const int teams = most_split_teams(without, batch.positions, partitions);
       const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);

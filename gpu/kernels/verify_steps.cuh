@@ -1,8 +1,7 @@
-// The kernels of a scheme of paths and their launch: a warp, a block or a split team verifies a request, and its
+// The kernels of a scheme of paths and their launch: a block or a split team verifies a request, and its
 // threads go through the tree together.
 //
 //   kernel           grid                           reads of a node's rows
-//   steps_by_warp    a warp per request             at every pass over the node, from cache: small vocabularies
 //   steps_by_block   a block per request            at every pass over the node: many requests
 //   steps_by_split   `shares` blocks per team,      at every pass over the node, by the whole device: few requests
 //                    teams take requests in turn
@@ -28,13 +27,9 @@
 
 namespace draftproof::gpu {
 
-static_assert(Laws<NodeLaws<float, BlockTeam>> && Laws<NodeLaws<Half, WarpTeam>> &&
-              Laws<NodeLaws<double, SplitTeam>>);
+static_assert(Laws<NodeLaws<float, BlockTeam>> && Laws<NodeLaws<double, SplitTeam>>);
 
 inline constexpr int step_threads = 512;
-/// Warps per block, each with its own request.
-template <class V>
-inline constexpr int step_warps = warps_with_plans<V>(4);
 
 template <class V, class Entry>
 __global__ void __launch_bounds__(step_threads, 1) steps_by_block(const V verifier, const StepBatch<Entry> batch) {
@@ -42,19 +37,6 @@ __global__ void __launch_bounds__(step_threads, 1) steps_by_block(const V verifi
   const BlockTeam team(&scratch, plan_memory<V>());
   const StepOutput step = pass(verifier, batch, blockIdx.x, team, threadIdx.x == 0);
   if (threadIdx.x == 0) batch.steps[blockIdx.x] = step;
-}
-
-template <class V, class Entry>
-__global__ void __launch_bounds__(32 * step_warps<V>, 1)
-    steps_by_warp(const V verifier, const StepBatch<Entry> batch) {
-  __shared__ TeamScratch scratch[step_warps<V>];
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t request = std::int64_t{blockIdx.x} * step_warps<V> + warp;
-  if (request >= batch.requests) return;  // the whole warp, and no other waits for it
-  const WarpTeam team(scratch + warp, plan_memory<V>(warp));
-  const bool writes = threadIdx.x % 32 == 0;
-  const StepOutput step = pass(verifier, batch, request, team, writes);
-  if (writes) batch.steps[request] = step;
 }
 
 template <class V, class Entry>
@@ -71,8 +53,7 @@ __global__ void __launch_bounds__(step_threads, 1)
 /// Chooses the mapping of a batch of requests as for positions, among those that steps have: never cluster.
 /// Throws: std::invalid_argument as mapped() does.
 inline Mapped mapped_steps(Mapping wanted, int requests, int vocabulary, std::size_t entry_bytes) {
-  if (wanted == Mapping::cluster)
-    throw std::invalid_argument("a request by cluster: steps run by warp, block or split");
+  if (wanted == Mapping::cluster) throw std::invalid_argument("a request by cluster: steps run by block or split");
   DeviceTraits without = this_device();
   without.most_cluster = 0;
   return mapped(wanted, without, requests, vocabulary, 1, entry_bytes);
@@ -88,14 +69,8 @@ void verify_steps(const V& verifier, const StepBatch<Entry>& batch, Stream strea
                                     " carries state from one iteration to the next, and the batch has no carries");
     const auto requests = static_cast<unsigned>(batch.requests);
     constexpr std::size_t shared = plan_bytes<V>;
-    constexpr unsigned warps = step_warps<V>;
     const auto [mapping, shares] = mapped_steps(wanted, batch.requests, batch.vocabulary, sizeof(Entry));
     switch (mapping) {
-      case Mapping::warp:
-        allow_shared(steps_by_warp<V, Entry>, warps * shared);
-        steps_by_warp<<<(requests + warps - 1) / warps, 32 * warps, warps * shared, stream>>>(verifier, batch);
-        device_call("cudaLaunchKernel", cudaGetLastError());
-        break;
       case Mapping::split: {
         const int teams = most_split_teams(this_device(), batch.requests, shares);
         const StreamMemory scratch(static_cast<std::size_t>(teams) * sizeof(SplitScratch), stream);

@@ -1,8 +1,7 @@
-// The kernels of a verifier: a warp, a block, a cluster of blocks or a split team verifies a position, and its
+// The kernels of a verifier: a block, a cluster of blocks or a split team verifies a position, and its
 // threads prepare and verify together. All kernels share one source and differ in the type of their team.
 //
 //   kernel               grid                            reads of a position's rows
-//   verify_by_warp       a warp per position             at every pass, from cache: small vocabularies
 //   verify_by_block      a block per position            at every pass: many positions
 //   verify_by_cluster    `partitions` blocks per position    once, into shared memory (verify_clusters.cuh)
 //   verify_by_split      `partitions` blocks per team,       at every pass, by the whole device: few positions
@@ -26,12 +25,11 @@ namespace draftproof::gpu {
 
 /// Threads per block: 16 warps keep enough loads in flight for one block per multiprocessor.
 inline constexpr int verify_threads = 512;
-/// Warps per block, each with its own position.
-template <class V>
-inline constexpr int verify_warps = warps_with_plans<V>(4);
+/// Of a cluster's blocks, and how many of those share a multiprocessor, so that some read rows while others compute.
+inline constexpr int cluster_threads = 256, cluster_sharing = 3;
 
 static_assert(Laws<TeamRows<RowView<float>, BlockTeam>> && Laws<TeamRows<RowView<double>, BlockTeam>>);
-static_assert(Laws<TeamRows<RowView<Bfloat16>, WarpTeam>> && Laws<TeamRows<RowView<Half>, SplitTeam>>);
+static_assert(Laws<TeamRows<RowView<Bfloat16>, BlockTeam>> && Laws<TeamRows<RowView<Half>, SplitTeam>>);
 static_assert(Position<DraftedPosition<TeamRows<RowView<float>, BlockTeam>>>);
 
 /// Decides one position; every thread of the team calls it. Returns no_token if the position has a fault or reaches a
@@ -46,26 +44,19 @@ DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t
   return verify(verifier, at, plan, random);
 }
 
-/// Bounds of one block per multiprocessor keep the compiler from spilling registers for a second block.
+/// Blocks that share a multiprocessor: while one searches for its token, another reads rows. A plan leaves room for one.
+template <class V>
+inline constexpr int block_sharing = plan_bytes<V> > 0 ? 1 : 2;
+
+/// Bounds of one block per multiprocessor, below, keep the compiler from spilling registers for a second block.
 template <class V, class Entry>
-__global__ void __launch_bounds__(verify_threads, 1) verify_by_block(const V verifier, const Batch<Entry> batch) {
+__global__ void __launch_bounds__(verify_threads, block_sharing<V>)
+    verify_by_block(const V verifier, const Batch<Entry> batch) {
   __shared__ TeamScratch scratch;
   const std::int64_t position = blockIdx.x;
   const TeamRows laws(batch.rows(position), BlockTeam(&scratch, plan_memory<V>()));
   const Verdict verdict = decide(verifier, batch, position, laws);
   if (threadIdx.x == 0) batch.verdicts[position] = verdict;
-}
-
-template <class V, class Entry>
-__global__ void __launch_bounds__(32 * verify_warps<V>, 1)
-    verify_by_warp(const V verifier, const Batch<Entry> batch) {
-  __shared__ TeamScratch scratch[verify_warps<V>];
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t position = std::int64_t{blockIdx.x} * verify_warps<V> + warp;
-  if (position >= batch.positions) return;  // the whole warp returns, and no other warp waits for it
-  const TeamRows laws(batch.rows(position), WarpTeam(scratch + warp, plan_memory<V>(warp)));
-  const Verdict verdict = decide(verifier, batch, position, laws);
-  if (threadIdx.x % 32 == 0) batch.verdicts[position] = verdict;
 }
 
 template <class V, class Entry>

@@ -12,17 +12,16 @@
 
 namespace draftproof::gpu {
 
-/// Mutants have only the two mappings that every device runs; either of them distinguishes a mutant from its
-/// original.
+/// Mutants have only the mapping that every device runs, which distinguishes a mutant from its original.
 template <class V>
-inline constexpr bool by_warp_or_block_alone = V::info.is_mutant();
+inline constexpr bool by_block_alone = V::info.is_mutant();
 
 /// Returns the properties of the current device that are left beside the plan of V.
 /// Throws: std::invalid_argument if V is a mutant and `wanted` is cluster or split.
 template <class V>
 DeviceTraits device_for(Mapping wanted) {
   DeviceTraits device = beside_plans(this_device(), plan_bytes<V>);
-  if constexpr (by_warp_or_block_alone<V>) {
+  if constexpr (by_block_alone<V>) {
     if (wanted == Mapping::cluster || wanted == Mapping::split) no_mapping(V::info.name, wanted);
     device.most_cluster = 0;
     device.cooperative = false;
@@ -36,14 +35,9 @@ void launch_plain(const V& verifier, const Batch<Entry>& batch, const Mapped& ma
                   SplitScratch* scratch, Stream stream) {
   const auto positions = static_cast<unsigned>(batch.positions);
   constexpr std::size_t shared = plan_bytes<V>;
-  constexpr unsigned warps = verify_warps<V>;
   switch (mapped.mapping) {
-    case Mapping::warp:
-      allow_shared(verify_by_warp<V, Entry>, warps * shared);
-      verify_by_warp<<<(positions + warps - 1) / warps, 32 * warps, warps * shared, stream>>>(verifier, batch);
-      break;
     case Mapping::split:
-      if constexpr (!by_warp_or_block_alone<V>)
+      if constexpr (!by_block_alone<V>)
         return launch_split(verify_by_split<V, Entry>, teams, mapped.partitions, verify_threads, stream, verifier,
                             batch, scratch, shared);
       break;
@@ -59,8 +53,9 @@ void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, M
   if constexpr (V::info.unsupported.device.empty()) {
     if (batch.positions == 0) return;  // CUDA refuses an empty grid
     const Mapped found =
-        mapped(wanted, device_for<V>(wanted), batch.positions, batch.vocabulary, batch.proposals, sizeof(Entry));
-    if constexpr (has_format<Entry> && !by_warp_or_block_alone<V>)
+        mapped(wanted, device_for<V>(wanted), batch.positions, batch.vocabulary, batch.proposals, sizeof(Entry),
+               static_cast<int>(std::min<std::int64_t>(batch.draft_stride, many_drafts)));
+    if constexpr (has_format<Entry> && !by_block_alone<V>)
       if (found.mapping == Mapping::cluster)
         return verify_clusters(verifier, stored(batch), found.partitions, stream);
     const bool split = found.mapping == Mapping::split;
@@ -77,7 +72,7 @@ void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, co
   if constexpr (V::info.unsupported.device.empty()) {
     if (checked_shape(batch).positions == 0) return;
     const StoredLaunch launch(batch, stream, options, device_for<V>(options.mapping));
-    if constexpr (!by_warp_or_block_alone<V>)
+    if constexpr (!by_block_alone<V>)
       if (launch.mapped().mapping == Mapping::cluster)
         return verify_clusters(verifier, launch.stored(), launch.mapped().partitions, stream);
     launch_plain(verifier, launch.floats(), launch.mapped(), launch.teams(), launch.split_scratch(), stream);

@@ -17,21 +17,28 @@
 
 namespace draftproof::gpu {
 
-/// Converts row i of `rows` into `out`, by a team of one partition. `notes` has one entry per block of softmax;
-/// `rows.batch.faults` is not null.
-template <Team T>
-DRAFTPROOF_DEVICE void convert_row(const T& team, const DistinctRows& rows, std::int64_t i, float* out,
-                                   SoftmaxNote* notes) {
+/// Converts row i of `rows`, of entries of this type, into `out`, by a team of one partition. `notes` has one entry per
+/// block of softmax; `rows.batch.faults` is not null.
+template <class Entry, Team T>
+DRAFTPROOF_DEVICE void convert_row_of(const T& team, const DistinctRows& rows, std::int64_t i, float* out,
+                                      SoftmaxNote* notes) {
   const StoredBatch& batch = rows.batch;
   const DistinctRow row = rows[i];
   const int vocabulary = batch.vocabulary;
-  with_entries(batch.format, row.entries, [&](const auto* entries) {
-    if (batch.contents == Contents::probabilities) return copy_as_floats(team, entries, vocabulary, out);
-    const SoftmaxOutcome outcome =
-        team_softmax(team, entries, 0, vocabulary, vocabulary, batch.inverse(row.row == 0), out, notes);
-    if (!outcome.sound())
-      rows.tell(row, outcome.fault(row.row), team.warp() * team.lanes() + team.lane(), team.warps() * team.lanes());
-  });
+  const auto* const entries = static_cast<const Entry*>(row.entries);
+  if (batch.contents == Contents::probabilities) return copy_as_floats(team, entries, vocabulary, out);
+  const SoftmaxOutcome outcome =
+      team_softmax<false>(team, entries, 0, vocabulary, vocabulary, batch.inverse(row.row == 0), out, notes);
+  if (!outcome.sound())
+    rows.tell(row, outcome.fault(row.row), team.warp() * team.lanes() + team.lane(), team.warps() * team.lanes());
+}
+
+/// The same for the type that the batch names.
+template <Team T>
+DRAFTPROOF_DEVICE void convert_row(const T& team, const DistinctRows& rows, std::int64_t i, float* out,
+                                   SoftmaxNote* notes) {
+  with_entries(rows.batch.format, nullptr,
+               [&]<class Entry>(const Entry*) { convert_row_of<Entry>(team, rows, i, out, notes); });
 }
 
 }  // namespace draftproof::gpu

@@ -15,12 +15,14 @@ namespace {
 
 constexpr int most_threads = 512;
 
-__global__ void __launch_bounds__(most_threads, 1) convert_rows_kernel(const DistinctRows rows, float* out) {
+/// Two blocks share a multiprocessor: while one waits for its rows, another computes.
+template <class Entry>
+__global__ void __launch_bounds__(most_threads, 2) convert_rows_kernel(const DistinctRows rows, float* out) {
   extern __shared__ SoftmaxNote notes[];
   __shared__ TeamScratch scratch;
   const BlockTeam team(&scratch);
   for (std::int64_t i = blockIdx.x; i < rows.size(); i += gridDim.x)
-    convert_row(team, rows, i, out + i * rows.row_apart(), notes);
+    convert_row_of<Entry>(team, rows, i, out + i * rows.row_apart(), notes);
 }
 
 __global__ void __launch_bounds__(most_threads, 1) check_rows_kernel(const DistinctRows rows, double tolerance) {
@@ -40,15 +42,16 @@ unsigned threads_of(const DistinctRows& rows) {
 }  // namespace
 
 void convert_rows(const DistinctRows& rows, float* out, Stream stream) {
+  const auto kernel = rows.batch.format == Format::float32    ? convert_rows_kernel<float>
+                      : rows.batch.format == Format::bfloat16 ? convert_rows_kernel<Bfloat16>
+                                                              : convert_rows_kernel<Half>;
   const std::size_t notes =
       rows.batch.contents == Contents::logits
           ? sizeof(SoftmaxNote) * static_cast<std::size_t>(softmax_blocks(rows.batch.vocabulary))
           : 0;
   // 64 KiB for the longest row; together with the scratch this exceeds a block's default, so it is requested.
-  device_call("cudaFuncSetAttribute",
-              cudaFuncSetAttribute(convert_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(notes)));
-  convert_rows_kernel<<<grid_of(rows), threads_of(rows), notes, stream>>>(rows, out);
+  allow_shared(kernel, notes);
+  kernel<<<grid_of(rows), threads_of(rows), notes, stream>>>(rows, out);
   device_call("cudaLaunchKernel", cudaGetLastError());
 }
 

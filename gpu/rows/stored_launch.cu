@@ -9,7 +9,7 @@ namespace {
 
 Mapped mapping_of(const StoredBatch& batch, const VerifyOptions& options, const DeviceTraits& device) {
   return mapped(options.mapping, device, batch.positions, batch.vocabulary, batch.proposals,
-                static_cast<std::size_t>(bytes_of(batch.format)));
+                static_cast<std::size_t>(bytes_of(batch.format)), passes_of(batch));
 }
 
 }  // namespace

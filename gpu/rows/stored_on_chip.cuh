@@ -44,9 +44,12 @@ DRAFTPROOF_DEVICE BroughtOnChip<T> bring_on_chip(const StoredBatch& batch, std::
   for (int row = 0; row < 2; ++row) {
     const void* const stored = row == 0 ? batch.target_row(position) : batch.proposal_row(position, 0);
     with_entries(batch.format, stored, [&](const auto* entries) {
-      if (count > 0) copy_as_floats(team, entries + first, count, memory + row * slice);
+      if (count > 0) copy_on_chip(team, entries + first, count, memory + row * slice);
     });
   }
+  copies_arrived();
+  // Also for tools that look for races in a block's shared memory: they do not see barriers of clusters.
+  team.own_partition().partition_barrier();
   team.barrier();
   std::uint64_t fault = no_fault;
   if (batch.contents == Contents::logits) {
@@ -54,7 +57,7 @@ DRAFTPROOF_DEVICE BroughtOnChip<T> bring_on_chip(const StoredBatch& batch, std::
     for (int row = 0; row < 2 && fault == no_fault; ++row) {
       float* const own = memory + row * slice;
       const SoftmaxOutcome outcome =
-          team_softmax(team, own, first, count, batch.vocabulary, batch.inverse(row == 0), own, notes);
+          team_softmax<true>(team, own, first, count, batch.vocabulary, batch.inverse(row == 0), own, notes);
       if (!outcome.sound()) fault = outcome.fault(row).word();
     }
   }

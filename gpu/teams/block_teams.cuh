@@ -1,4 +1,4 @@
-// Teams within one multiprocessor: a block, and a warp of a block that works on its own position.
+// The team within one multiprocessor: a block.
 #pragma once
 
 #include <draftproof/gpu/teams/partitions.cuh>
@@ -52,23 +52,6 @@ class BlockTeam : public BlockPartition, public SharedScratch {
 #endif
 };
 
-/// One warp of a block. The warps of a block work on different positions, each with its own scratch.
-class WarpTeam : public WarpPartition, public SharedScratch {
- public:
-  DRAFTPROOF_DEVICE explicit WarpTeam(TeamScratch* scratch, TeamMemory memory = {})
-      : WarpPartition(memory), SharedScratch(scratch) {}
-
-  DRAFTPROOF_DEVICE static constexpr int partition() { return 0; }
-  DRAFTPROOF_DEVICE static constexpr int partitions() { return 1; }
-  DRAFTPROOF_DEVICE void put(int segment, Fixed sum) const {
-    if (lane() == 0) write(segment, sum);
-  }
-  DRAFTPROOF_DEVICE void put_first(const Candidate& arrival) const {
-    if (lane() == 0) write_first(0, arrival);
-  }
-  DRAFTPROOF_DEVICE void barrier() const { warp_barrier(); }
-};
-
-static_assert(Team<BlockTeam> && Team<WarpTeam>);
+static_assert(Team<BlockTeam>);
 
 }  // namespace draftproof::gpu

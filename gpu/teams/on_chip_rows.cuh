@@ -5,7 +5,7 @@
 //   slice    tokens of a partition: x lies in partition x / slice
 //
 // Cost: a token of the own slice is a load of shared memory. A token of another takes a division and a load over the
-// cluster's network; only look-ups of drafts do this, never a pass.
+// cluster's network; only look-ups of drafts do this. Passes read OwnTokens, without the test of which it is.
 // Correctness: entries of bf16 and fp16 become floats without rounding.
 #pragma once
 
@@ -16,6 +16,17 @@
 #include <draftproof/gpu/teams/team.hpp>
 
 namespace draftproof::gpu {
+
+/// The tokens of one partition: what its threads pass over. Requires: x in first .. first + slice - 1.
+struct OwnTokens {
+  using Entry = float;
+
+  int first, slice;
+  const float* own;  ///< [2, slice]
+
+  DRAFTPROOF_DEVICE float p(Token x) const { return own[x - first]; }
+  DRAFTPROOF_DEVICE float q(Token x, int) const { return own[x - first + slice]; }
+};
 
 /// A source of rows for TeamRows. Made by bring_on_chip().
 template <class T>
@@ -30,6 +41,7 @@ struct OnChipRows {
 
   DRAFTPROOF_DEVICE double p(Token x) const { return at(x, 0); }
   DRAFTPROOF_DEVICE double q(Token x, int) const { return at(x, slice); }
+  DRAFTPROOF_DEVICE OwnTokens own_tokens() const { return {first, slice, own}; }
 
  private:
   DRAFTPROOF_DEVICE float at(Token x, int row) const {
@@ -40,28 +52,66 @@ struct OnChipRows {
   }
 };
 
-/// Copies `count` entries as floats, by all threads of a partition; 16 bytes at a time if the row is aligned for it.
+/// 16 bytes, which a thread reads or writes at once.
+template <class Entry>
+struct alignas(16) Chunk {
+  static constexpr int size = 16 / static_cast<int>(sizeof(Entry));
+  Entry entries[size];
+};
+
+/// Whether a row is aligned for chunks.
+template <class Entry>
+DRAFTPROOF_DEVICE bool in_chunks(const Entry* row) {
+  return reinterpret_cast<std::uintptr_t>(row) % sizeof(Chunk<Entry>) == 0;
+}
+
+/// Copies `count` entries as floats, by all threads of a partition; 16 bytes at a time if both rows are aligned for it.
 template <class Entry, class T>
 DRAFTPROOF_DEVICE void copy_as_floats(const T& team, const Entry* row, int count, float* out) {
+  constexpr int size = Chunk<Entry>::size, together = 4;  // loads before the first store
   const int thread = team.warp() * team.lanes() + team.lane(), threads = team.warps() * team.lanes();
-  struct alignas(16) Chunk {
-    Entry entries[16 / sizeof(Entry)];
-  };
-  constexpr int per_chunk = 16 / static_cast<int>(sizeof(Entry));
-  int done = 0;
-  if (reinterpret_cast<std::uintptr_t>(row) % alignof(Chunk) == 0) {
-    const auto* const chunks = reinterpret_cast<const Chunk*>(row);
-    const int whole = count / per_chunk;
-#if defined(__CUDA_ARCH__)
-#pragma unroll 4
-#endif
-    for (int c = thread; c < whole; c += threads) {
-      const Chunk chunk = chunks[c];
-      for (int i = 0; i < per_chunk; ++i) out[c * per_chunk + i] = static_cast<float>(chunk.entries[i]);
-    }
-    done = whole * per_chunk;
+  const int whole = in_chunks(row) && in_chunks(out) ? count / size : 0;
+  const auto* const from = reinterpret_cast<const Chunk<Entry>*>(row);
+  auto* const to = reinterpret_cast<Chunk<float>*>(out);
+  for (int c = thread; c < whole; c += together * threads) {
+    Chunk<Entry> held[together];
+    for (int j = 0; j < together; ++j)
+      if (c + j * threads < whole) held[j] = from[c + j * threads];
+    for (int j = 0; j < together && c + j * threads < whole; ++j)
+      for (int i = 0; i < size; i += 4) {
+        Chunk<float> floats;
+        for (int k = 0; k < 4; ++k) floats.entries[k] = static_cast<float>(held[j].entries[i + k]);
+        to[((c + j * threads) * size + i) / 4] = floats;
+      }
   }
-  for (int i = done + thread; i < count; i += threads) out[i] = static_cast<float>(row[i]);
+  for (int i = whole * size + thread; i < count; i += threads) out[i] = static_cast<float>(row[i]);
+}
+
+/// The same into memory on chip. The entries are there once all threads have called copies_arrived() and then met.
+template <class Entry, class T>
+DRAFTPROOF_DEVICE void copy_on_chip(const T& team, const Entry* row, int count, float* out) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<Entry, float>)
+    if (in_chunks(row)) {
+      // Past the registers: a thread waits for none of its loads.
+      const int thread = team.warp() * team.lanes() + team.lane(), threads = team.warps() * team.lanes();
+      const auto to = static_cast<unsigned>(__cvta_generic_to_shared(out));
+      for (int c = thread; c < count / 4; c += threads)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + 16u * static_cast<unsigned>(c)),
+                     "l"(row + 4 * c)
+                     : "memory");
+      for (int i = count / 4 * 4 + thread; i < count; i += threads) out[i] = row[i];
+      return;
+    }
+#endif
+  copy_as_floats(team, row, count, out);
+}
+
+/// Waits for this thread's copies.
+DRAFTPROOF_DEVICE inline void copies_arrived() {
+#if defined(__CUDA_ARCH__)
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
 }
 
 /// The rows in `own`. All of the team's threads must have passed a barrier since both rows were written.
@@ -85,8 +135,9 @@ DRAFTPROOF_DEVICE OnChipRows<T> bring_on_chip(const RowView<Entry>& rows, const 
   static_assert(sizeof(Entry) <= sizeof(float), "doubles do not fit");
   const TeamLayout layout(rows.vocabulary, team.lanes(), team.partitions());
   const int first = team.partition() * layout.slice(), count = tokens_of_partition(team, layout);
-  copy_as_floats(team, rows.target + first, count, own);
-  copy_as_floats(team, rows.proposal + first, count, own + layout.slice());
+  copy_on_chip(team, rows.target + first, count, own);
+  copy_on_chip(team, rows.proposal + first, count, own + layout.slice());
+  copies_arrived();
   team.barrier();
   return on_chip_rows(team, layout, own);
 }

@@ -1,4 +1,4 @@
-// The threads of a partition, a block or a single warp, and the memory in which they make plans. The code of plans
+// The threads of a partition, a block, and the memory in which they make plans. The code of plans
 // depends on these types only, so it is compiled once for all teams of blocks.
 #pragma once
 
@@ -23,20 +23,6 @@ class BlockPartition : public BlockWarps {
   TeamMemory memory_;
 };
 
-class WarpPartition : public WarpLanes {
- public:
-  DRAFTPROOF_DEVICE explicit WarpPartition(TeamMemory memory) : memory_{memory} {}
-
-  DRAFTPROOF_DEVICE static constexpr int warp() { return 0; }
-  DRAFTPROOF_DEVICE static constexpr int warps() { return 1; }
-  DRAFTPROOF_DEVICE TeamMemory memory() const { return memory_; }
-  DRAFTPROOF_DEVICE const WarpPartition& own_partition() const { return *this; }
-  DRAFTPROOF_DEVICE void partition_barrier() const { warp_barrier(); }
-
- private:
-  TeamMemory memory_;
-};
-
-static_assert(Partition<BlockPartition> && Partition<WarpPartition>);
+static_assert(Partition<BlockPartition>);
 
 }  // namespace draftproof::gpu

@@ -1,4 +1,4 @@
-// A team: the threads that verify one position together. One warp, a block, a cluster of blocks and blocks all over
+// A team: the threads that verify one position together. A block, a cluster of blocks and blocks all over
 // the device are teams; the algorithms of team_rows.cuh depend on this concept only.
 //
 //   symbol        code                         meaning

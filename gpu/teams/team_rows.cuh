@@ -6,8 +6,9 @@
 //   segments    layout_         runs of consecutive tokens, given to the partitions in order  (team.hpp)
 //   partial     team_.get(i)    sum of a segment's terms in 2^-60                             [segments]
 //
-// Cost: a pass reads its rows once, one warp per segment, with two barriers. A draw after a pass needs no barrier:
-// each warp scans the partial sums and then one segment by warp-wide running sums.
+// Cost: a pass reads its rows once, one warp per segment, with two barriers; with one where rows are on chip, since
+// passes then use the two halves of the scratch in turn. A draw after a pass needs no barrier: each warp scans the
+// partial sums and then one segment by warp-wide running sums.
 // Correctness: the bits are those of the host. Terms are formed by the same IEEE operations (no contraction except
 // the fused operations of short_float.hpp) and added as integers, so the order of addition does not matter. A
 // drawn token is the first one whose running sum, in token order, exceeds the scaled word.
@@ -62,8 +63,9 @@ class TeamRows {
   /// One pass.
   DRAFTPROOF_DEVICE MassAndSlope<double> mass_and_slope(double b) const {
     Fixed slope = 0;
-    const auto seen = [this](Token x, auto left) { return left > 0 ? proposal(x) : 0.0; };
-    gpu::with_residual(rows_, b, [&](const auto& term) { total_ = pass_of_two(term, seen, slope); });
+    const auto own = own_tokens();
+    const auto seen = [&own](Token x, auto left) { return left > 0 ? static_cast<double>(own.q(x, 0)) : 0.0; };
+    gpu::with_residual(own, b, [&](const auto& term) { total_ = pass_of_two(term, seen, slope); });
     passed_ = b;
     return {from_fixed(total_), from_fixed(slope)};
   }
@@ -177,7 +179,8 @@ class TeamRows {
 
     DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
       rows_.passed_ = never;
-      return team_search(rows_.team_, rows_.layout_, summed_ ? rows_.total_ : rows_.pass(f_), word, f_);
+      const Fixed total = summed_ ? rows_.total_ : rows_.pass(f_);
+      return team_search(rows_.team_, rows_.layout_, rows_.sums_, total, word, f_);
     }
     template <class Visit>
     DRAFTPROOF_DEVICE void for_each(Visit visit) const {
@@ -200,7 +203,7 @@ class TeamRows {
       const Fixed total = rows_.residual_pass(b_);
       Token token = no_token;
       gpu::with_residual(rows_.rows_, b_, [&](const auto& term) {
-        token = team_search(rows_.team_, rows_.layout_, total, word, term);
+        token = team_search(rows_.team_, rows_.layout_, rows_.sums_, total, word, term);
       });
       return token;
     }
@@ -230,7 +233,7 @@ class TeamRows {
 
   DRAFTPROOF_DEVICE Fixed residual_pass(double b) const {
     if (b != passed_) {
-      gpu::with_residual(rows_, b, [this](const auto& term) { total_ = pass(term); });
+      gpu::with_residual(own_tokens(), b, [this](const auto& term) { total_ = pass(term); });
       passed_ = b;
     }
     return total_;
@@ -260,7 +263,11 @@ class TeamRows {
 
   template <bool two, class F, class G>
   DRAFTPROOF_DEVICE Fixed sweep(const F& f, const G& g, Fixed& second) const {
-    team_.barrier();  // a slower warp may still read the sums of the last pass
+    // A slower warp may still read the sums of the last pass. Those of the pass before it every warp has read: it has
+    // passed the barrier at the end of the last one.
+    if (two || !on_chip || !alternates_) team_.barrier();
+    sums_ = two || !on_chip ? 0 : TeamScratch::most_segments - sums_;
+    alternates_ = !two;
     const int last = layout_.last_segment(team_.partition());
     for (int segment = layout_.first_segment(team_.partition()) + team_.warp(); segment < last;
          segment += team_.warps()) {
@@ -274,12 +281,12 @@ class TeamRows {
         sum += to_units(term);
         if constexpr (two) beside += to_units(g(x, term));
       }
-      team_.put(segment, team_.lane_sum(sum));
+      team_.put(sums_ + segment, team_.lane_sum(sum));
       if constexpr (two) team_.put(TeamScratch::most_segments + segment, team_.lane_sum(beside));
     }
     team_.barrier();
     if constexpr (two) second = total_of(TeamScratch::most_segments);
-    return total_of(0);
+    return total_of(sums_);
   }
 
   DRAFTPROOF_DEVICE Fixed total_of(int first) const {
@@ -289,12 +296,24 @@ class TeamRows {
     return team_.lane_sum(total);
   }
 
+  /// Whether passes may rely on the team's scratch being theirs alone: then no other object passes over rows.
+  static constexpr bool on_chip = requires(const Source& rows) { rows.own_tokens(); };
+  /// The rows for passes, which read the tokens of the own partition alone.
+  DRAFTPROOF_DEVICE auto own_tokens() const {
+    if constexpr (on_chip)
+      return rows_.own_tokens();
+    else
+      return rows_;
+  }
+
   Source rows_;
   T team_;
   TeamLayout layout_;
   Workspace workspace_;
-  mutable Fixed total_ = 0;        ///< of the last pass
-  mutable double passed_ = never;  ///< the b whose partial sums are in the scratch
+  mutable Fixed total_ = 0;          ///< of the last pass
+  mutable int sums_ = 0;             ///< where its segments' sums begin in the scratch
+  mutable bool alternates_ = false;  ///< whether the next pass may write the other half without a barrier
+  mutable double passed_ = never;    ///< the b whose partial sums are in the scratch
 };
 
 }  // namespace draftproof::gpu

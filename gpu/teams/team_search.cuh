@@ -31,14 +31,14 @@ DRAFTPROOF_DEVICE int team_find(const T& team, int first, int last, Fixed& left,
   return last;  // not reached: left is below the sum of all terms
 }
 
-/// Returns the token of `word` among weights f, after a pass over f with this total; no_token if all weights are
-/// zero.
+/// Returns the token of `word` among weights f, after a pass over f with this total, whose segments' sums are those from
+/// `sums` on; no_token if all weights are zero.
 template <Team T, class F>
-DRAFTPROOF_DEVICE Token team_search(const T& team, const TeamLayout& layout, Fixed total, std::uint64_t word,
-                                    const F& f) {
+DRAFTPROOF_DEVICE Token team_search(const T& team, const TeamLayout& layout, int sums, Fixed total,
+                                    std::uint64_t word, const F& f) {
   if (total <= 0) return no_token;
   auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
-  const int segment = team_find(team, 0, layout.segments, left, [&team](int i) { return team.get(i); });
+  const int segment = team_find(team, 0, layout.segments, left, [&team, sums](int i) { return team.get(sums + i); });
   return team_find(team, layout.begin(segment), layout.end(segment), left, [&f](Token x) { return to_units(f(x)); });
 }
 

@@ -7,8 +7,9 @@
 //   M        greatest logit of the row, as the earliest of the times -m; +infinity and NaN are earlier still
 //   Z        units             sum over blocks of w S, in units of 2^-40
 //
-// Cost: the same lane reads each logit twice, the second time from the nearest cache; powers are written and then
-// scaled in place; four barriers.
+// Cost: the same lane reads each logit twice, the second time from the nearest cache; four barriers. On chip, powers are
+// written and then scaled in place. In device memory, whose bandwidth is dearer than a power of e, they are computed
+// again: a row is read twice and written once.
 // Correctness: the bits are the host's, because there are only maxima, sums of integers, and operations on one entry
 // or one block; none depends on the order of the threads.
 #pragma once
@@ -51,9 +52,9 @@ struct SoftmaxOutcome {
 };
 
 /// All threads of the team call it, each with its partition: `count` logits from token `first` on. `out` has `count`
-/// entries and may be the same memory. Every partition but the last is a multiple of a block. If the outcome is not
-/// sound, `out` is undefined. Ends with a barrier.
-template <Team T, class Entry>
+/// entries and is the same memory if `in_place`. Every partition but the last is a multiple of a block. If the outcome
+/// is not sound, `out` is undefined. Ends with a barrier.
+template <bool in_place, Team T, class Entry>
 DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits, int first, int count,
                                               int vocabulary, float inverse, float* out, SoftmaxNote* notes) {
   constexpr auto infinity = static_cast<float>(SoftmaxOutcome::infinity);
@@ -65,27 +66,51 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
     }
   };
 
+  // Calls use(entries, i): so many entries of this lane at a time, all loaded before one is used; those beyond the end
+  // are -infinity.
+  constexpr int together = in_place ? 4 : 8;
+  const auto together_of = [&](const auto* row, int begin, int end, const auto& use) {
+    for (int i = begin; i < end; i += together * team.lanes()) {
+      float entries[together];
+      for (int j = 0; j < together; ++j) {
+        const int at = i + j * team.lanes();
+        entries[j] = at < end ? static_cast<float>(row[at]) : -infinity;
+      }
+      use(entries, i);
+    }
+  };
+
   Candidate own;
   own_blocks([&](int b, int begin, int end) {
     float greatest = -infinity;
-    Token unsound = no_token;
-    for (int i = begin; i < end; i += team.lanes()) {
-      const auto x = static_cast<float>(logits[i]);
-      if (!(x < infinity) && unsound == no_token) unsound = first + i;
-      if (x > greatest) greatest = x;
-    }
+    bool sound = true;
+    together_of(logits, begin, end, [&](const float* entries, int) {
+      for (int j = 0; j < together; ++j) {
+        sound &= entries[j] < infinity;
+        if (entries[j] > greatest) greatest = entries[j];
+      }
+    });
     // +infinity and NaN are earliest of all, so the team agrees on the first of them.
-    const Candidate here = unsound != no_token ? Candidate{-static_cast<double>(infinity), unsound}
-                                               : Candidate{-static_cast<double>(greatest), first + begin};
+    Candidate here{-static_cast<double>(greatest), first + begin};
+    for (int i = begin; !sound && i < end; i += team.lanes()) {
+      sound = !(static_cast<float>(logits[i]) < infinity);
+      if (sound) here = {-static_cast<double>(infinity), first + i};
+    }
     if (begin < end && here.before(own)) own = here;
     greatest = team.lane_max(greatest);
     std::uint64_t sum = 0;
-    for (int i = begin; i < end; i += team.lanes()) {
-      // If all logits are masked this is NaN, whose power is 0.
-      const float power = exp_nonpositive((static_cast<float>(logits[i]) - greatest) * inverse);
-      out[i] = power;
-      sum += units_of_power(power);
-    }
+    together_of(logits, begin, end, [&](const float* entries, int i) {
+      PowerUnits units;
+      for (int j = 0; j < together; ++j) {
+        // If all logits are masked this is NaN, whose power is 0.
+        const float power = exp_nonpositive((entries[j] - greatest) * inverse);
+        if (i + j * team.lanes() < end) {
+          if (in_place) out[i + j * team.lanes()] = power;
+          units.add(power);
+        }
+      }
+      sum += units.sum();
+    });
     sum = team.lane_sum(sum);
     if (team.lane() == 0) notes[b] = {sum, greatest};
   });
@@ -111,7 +136,16 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
   own_blocks([&](int b, int begin, int end) {
     const float factor = factor_of_block(weight_of(notes[b]), static_cast<std::uint64_t>(total));
     const float least = least_power_realised(factor);
-    for (int i = begin; i < end; i += team.lanes()) out[i] = out[i] >= least ? out[i] * factor : 0;
+    const auto scale = [&](const float* entries, int i) {
+      for (int j = 0; j < together; ++j) {
+        const float power = in_place ? entries[j] : exp_nonpositive((entries[j] - notes[b].greatest) * inverse);
+        if (i + j * team.lanes() < end) out[i + j * team.lanes()] = power >= least ? power * factor : 0;
+      }
+    };
+    if constexpr (in_place)
+      together_of(out, begin, end, scale);
+    else
+      together_of(logits, begin, end, scale);
   });
   team.barrier();
   return outcome;

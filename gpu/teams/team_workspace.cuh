@@ -33,20 +33,31 @@ class ListsOfTeams {
   class List {
    public:
     List() = default;
-    DRAFTPROOF_DEVICE List(T* items, int size) : items_{items}, size_{size} {}
+    DRAFTPROOF_DEVICE List(T* items, int size) : place_{place_of(items)}, size_{size} {}
     DRAFTPROOF_DEVICE std::size_t size() const { return static_cast<std::size_t>(size_); }
-    DRAFTPROOF_DEVICE T& operator[](std::size_t i) const {
+    DRAFTPROOF_DEVICE T& operator[](std::size_t i) const { return data()[i]; }
+    DRAFTPROOF_DEVICE T* data() const {
 #if defined(__CUDA_ARCH__)
-      __builtin_assume(__isShared(items_));  // otherwise the compiler tests the memory space of every address
+      return static_cast<T*>(__cvta_shared_to_generic(place_));
+#else
+      return reinterpret_cast<T*>(place_);
 #endif
-      return items_[i];
     }
-    DRAFTPROOF_DEVICE T* data() const { return items_; }
     /// To at most the current size.
     DRAFTPROOF_DEVICE void resize(std::size_t size) { size_ = static_cast<int>(size); }
 
    private:
-    T* items_ = nullptr;
+    /// On a device the address in shared memory: from a generic one the compiler would test the memory space at every
+    /// access, and with __builtin_assume(__isShared(p)) nvcc 13.0 removes accesses that are reached.
+    DRAFTPROOF_DEVICE static std::size_t place_of(T* items) {
+#if defined(__CUDA_ARCH__)
+      return __cvta_generic_to_shared(items);
+#else
+      return reinterpret_cast<std::size_t>(items);
+#endif
+    }
+
+    std::size_t place_ = 0;
     int size_ = 0;
   };
   /// The type of an index of a bin; a plan has at most 1024 bins.

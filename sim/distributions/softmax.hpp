@@ -56,12 +56,26 @@ inline constexpr int softmax_block_size = 1024;
 
 inline constexpr float least_normal_float = std::numeric_limits<float>::min();
 
+/// A sum of few powers in units of 2^-46, as 32-bit sums of the parts above and below 2^-23.
+struct PowerUnits {
+  std::uint32_t coarse = 0, fine = 0;  ///< `fine` is signed: it wraps
+
+  /// At most 256 times.
+  DRAFTPROOF_DEVICE void add(float power) {
+    const float split = 1 + power, rest = power - (split - 1);
+    coarse += bit_cast<std::uint32_t>(split) - bit_cast<std::uint32_t>(1.0f);
+    fine += bit_cast<std::uint32_t>(std::fma(rest, 0x1p23f, 1.5f)) - bit_cast<std::uint32_t>(1.5f);
+  }
+  DRAFTPROOF_DEVICE std::uint64_t sum() const {
+    return (std::uint64_t{coarse} << 23) + static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(fine)});
+  }
+};
+
 /// e in units of 2^-46.
 DRAFTPROOF_DEVICE inline std::uint64_t units_of_power(float power) {
-  const float split = 1 + power, rest = power - (split - 1);
-  const auto coarse = std::uint64_t{bit_cast<std::uint32_t>(split) - bit_cast<std::uint32_t>(1.0f)};
-  const auto fine = std::uint64_t{bit_cast<std::uint32_t>(std::fma(rest, 0x1p23f, 1.5f))};
-  return (coarse << 23) + fine - bit_cast<std::uint32_t>(1.5f);
+  PowerUnits units;
+  units.add(power);
+  return units.sum();
 }
 
 /// w S in units of 2^-40, truncated.

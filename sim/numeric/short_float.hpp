@@ -41,8 +41,16 @@ class ShortFloat {
   }
   DRAFTPROOF_DEVICE constexpr std::uint16_t bits() const { return bits_; }
 
-  /// The same number as a float, exactly; a NaN becomes a quiet one.
+  /// The same number as a float, exactly; a NaN becomes a NaN, on the host a quiet one.
   DRAFTPROOF_DEVICE constexpr operator float() const {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) {
+      if constexpr (bias == 127) return bit_cast<float>(std::uint32_t{bits_} << 16);
+      float value;
+      asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits_));
+      return value;
+    }
+#endif
     const std::uint32_t sign = std::uint32_t{bits_} >> 15 << 31;
     const std::uint32_t magnitude = bits_ & 0x7FFFu;
     const std::uint32_t in_place = magnitude << (23 - fraction_bits);

@@ -62,8 +62,8 @@ void compare_verdicts(int vocabulary, int positions) {
   if (vocabulary > 7) drafted.logits(2, 1)[7] = static_cast<Entry>(std::numeric_limits<float>::infinity());
   const gpu::DeviceBatch<Entry> device(drafted.batch());
   const gpu::StoredBatch batch = gpu::stored(device.view(), gpu::Contents::logits, drafted.temperatures);
-  for (const auto mapping : {gpu::Mapping::automatic, gpu::Mapping::warp, gpu::Mapping::block, gpu::Mapping::cluster,
-                             gpu::Mapping::split}) {
+  for (const auto mapping :
+       {gpu::Mapping::automatic, gpu::Mapping::block, gpu::Mapping::cluster, gpu::Mapping::split}) {
     gpu::VerifyOptions options{.mapping = mapping};
     try {
       options.workspace_bytes = gpu::workspace_bytes(batch, options);

@@ -147,14 +147,14 @@ void compare_all(const std::vector<int>& vocabularies, const std::vector<int>& n
       for (const int drafts : numbers_of_drafts) {
         ++number;
         compare<V, Drafter>(normal_pair<Entry>(vocabulary, noise, number % 3 == 0, number), drafts,
-                            static_cast<Mapping>(number % 4), tally);
+                            static_cast<Mapping>(number % 3), tally);
       }
 }
 
 void compare_joined(Tally& tally) {
   for (const int vocabulary : {60, 900})
     for (const int drafts : {3, 8})
-      for (const Mapping mapping : {Mapping::block, Mapping::warp, Mapping::split, Mapping::cluster}) {
+      for (const Mapping mapping : {Mapping::block, Mapping::split, Mapping::cluster}) {
         const auto pair = normal_pair<float>(vocabulary, 0.5, true, static_cast<unsigned>(vocabulary + drafts));
         const Outcome wanted = joined_on(pair.host(), drafts);
         const auto on_team = [&](const auto& laws) { return joined_on(laws, drafts); };
@@ -171,7 +171,7 @@ void compare_peaked(Tally& tally) {
       auto pair = normal_pair<float>(600, 0.5, false, 77);
       for (float& q : pair.proposal) q *= rest;
       pair.proposal[5] = 1 - rest;
-      compare<LadderWor, drafters::WithoutReplacementUniform>(pair, drafts, static_cast<Mapping>(mapping++ % 4),
+      compare<LadderWor, drafters::WithoutReplacementUniform>(pair, drafts, static_cast<Mapping>(mapping++ % 3),
                                                               tally);
     }
 }
@@ -187,7 +187,7 @@ void compare_short(Tally& tally) {
         for (std::size_t x = 0; x < pair.proposal.size(); ++x)
           sum += pair.proposal[x] *= x % (pair.proposal.size() / 3) == 7;
         for (float& q : pair.proposal) q /= sum;
-        compare<LadderWor, drafters::WithoutReplacementUniform>(pair, drafts, static_cast<Mapping>(mapping++ % 4),
+        compare<LadderWor, drafters::WithoutReplacementUniform>(pair, drafts, static_cast<Mapping>(mapping++ % 3),
                                                                 tally);
       }
 }

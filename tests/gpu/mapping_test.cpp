@@ -45,11 +45,22 @@ int main() {
                             std::size_t bytes = 4) {
     return mapped(Mapping::automatic, device, positions, vocabulary, proposals, bytes);
   };
-  expect(automatic(hopper, 1000, 512), {Mapping::warp, 1}, "a small vocabulary");
-  // 32,000 tokens of two rows are 256,000 bytes: two blocks hold 16,384 tokens each.
-  expect(automatic(hopper, 1000, 32000), {Mapping::cluster, 2}, "many positions");
-  expect(automatic(hopper, 1, 32000), {Mapping::cluster, 8}, "one position takes what would idle");
-  expect(automatic(hopper, 256, 128256), {Mapping::cluster, 8}, "a large vocabulary");
+  expect(automatic(hopper, 1000, 512), {Mapping::block, 1}, "a small vocabulary");
+  // 32,000 tokens of two rows are 256,000 bytes: four blocks hold 8,192 tokens each, and three share a multiprocessor.
+  expect(automatic(hopper, 1000, 32000), {Mapping::cluster, 4}, "many positions");
+  expect(automatic(hopper, 1, 32000), {Mapping::cluster, 16}, "one position takes what would idle");
+  expect(automatic(hopper, 256, 128256), {Mapping::cluster, 16}, "a large vocabulary");
+  expect(mapped(Mapping::automatic, hopper, 64, 128256, 1, 4, 2), {Mapping::block, 1},
+         "few passes over many positions");
+  expect(mapped(Mapping::automatic, hopper, 43, 128256, 1, 4, 2), {Mapping::cluster, 16}, "few passes over few");
+  expect(mapped(Mapping::automatic, hopper, 64, 128256, 1, 4, 3), {Mapping::cluster, 16}, "more passes");
+  expect(mapped(Mapping::automatic, hopper, 132, 128256, 1, 4, 4), {Mapping::block, 1}, "four passes over many");
+  expect(mapped(Mapping::automatic, hopper, 131, 128256, 1, 4, 4), {Mapping::cluster, 16}, "four passes over fewer");
+  expect(automatic(hopper, 64, 4096), {Mapping::block, 1}, "many positions of a short vocabulary");
+  expect(automatic(hopper, 8, 4096), {Mapping::cluster, 16}, "few positions of a short vocabulary");
+  expect(automatic(hopper, 2, 262144), {Mapping::cluster, 16}, "large rows, a quarter of the device");
+  expect(automatic(hopper, 3, 262144), {Mapping::split, 32}, "large rows, more than that");
+  expect(automatic(hopper, 64, 262144), {Mapping::block, 1}, "large rows, many");
   expect(automatic(hopper, 1, 262144), {Mapping::cluster, 16}, "beyond the portable size");
   expect(automatic(hopper, 1, 1 << 20), {Mapping::split, 32}, "beyond every cluster");
   expect(automatic(hopper, 200, 1 << 20), {Mapping::block, 1}, "the same, many");
@@ -60,21 +71,19 @@ int main() {
   expect(automatic(ampere, 28, 128256), {Mapping::block, 1}, "more than that");
   // Four times as many positions, or twice as many blocks, exceed an int.
   expect(automatic(hopper, 1 << 30, 1 << 20), {Mapping::block, 1}, "positions without end");
-  expect(automatic(hopper, (1 << 30) + 1, 128256), {Mapping::cluster, 8}, "the same in clusters");
+  expect(automatic(hopper, (1 << 30) + 1, 128256), {Mapping::cluster, 16}, "the same in clusters");
   expect(mapped(Mapping::split, ampere, 1 << 30, 128256, 1, 4), {Mapping::split, 1}, "the same by the whole device");
   expect(automatic(plain, 1, 128256), {Mapping::block, 1}, "no cooperation");
   expect(mapped(Mapping::block, hopper, 1, 128256, 1, 4), {Mapping::block, 1}, "by name");
-  expect(mapped(Mapping::warp, plain, 1, 128256, 4, 8), {Mapping::warp, 1}, "by name, whatever it costs");
   expect_refused(Mapping::cluster, ampere, 32000, 1, 4, "the device has no clusters");
   expect_refused(Mapping::cluster, hopper, 32000, 4, 4, "found 4 proposal rows, wanted 1");
   expect_refused(Mapping::cluster, hopper, 32000, 1, 8, "found rows of double");
   expect_refused(Mapping::cluster, hopper, 1 << 20, 1, 4, "1048576 tokens do not fit");
   expect_refused(Mapping::split, plain, 32000, 1, 4, "cannot launch cooperatively");
-  // A plan of 83 KB leaves 144 KB: 16,384 tokens per block (128 KB) still fit, 18,944 do not.
   constexpr DeviceTraits planning = beside_plans(hopper, 85088);
-  expect(automatic(planning, 256, 128256), {Mapping::cluster, 8}, "beside a plan");
-  expect(automatic(planning, 256, 150000), {Mapping::cluster, 16}, "beside a plan, more blocks");
-  expect(automatic(planning, 256, 300000), {Mapping::block, 1}, "beside a plan, too many tokens");
+  expect(automatic(planning, 66, 128256), {Mapping::split, 2}, "a plan, few positions");
+  expect(automatic(planning, 256, 128256), {Mapping::block, 1}, "a plan, many positions");
+  expect_refused(Mapping::cluster, planning, 128256, 1, 4, "the verifier makes a plan");
   expect(automatic(beside_plans(plain, 85088), 1, 128256), {Mapping::block, 1},
          "a plan that the device has no room for");
   if (failures == 0) std::puts("mappings: as wanted");

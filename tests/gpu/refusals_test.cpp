@@ -17,7 +17,7 @@
 #include <draftproof/verifiers/paths/block.hpp>
 #include <draftproof/verifiers/paths/greedy_block.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
-#include <draftproof/verifiers/spec_hub.hpp>
+#include <draftproof/verifiers/single_draft.hpp>
 
 namespace {
 
@@ -105,8 +105,8 @@ void refuse() {
                                    [&] { count(verifiers::RecursiveRejection{}, "greedy", 2); });
   expect_refusal<std::invalid_argument>("33 drafts, but a position takes 1 .. 32",
                                         [&] { count(verifiers::RecursiveRejection{}, "iid", 33); });
-  expect_refusal<std::invalid_argument>("3 drafts, but spec_hub takes at most 2",
-                                        [&] { count(verifiers::SpecHub{}, "hub", 3); });
+  expect_refusal<std::invalid_argument>("2 drafts, but single_draft takes at most 1",
+                                        [&] { count(verifiers::SingleDraft{}, "iid", 2); });
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Registers and spills of every kernel, from what ptxas said when it compiled them (cmake/keep_ptxas.sh): a table, and
-# exit code 1 if a verifier's kernel spills on a mapping that is taken where many tokens are wanted.
+# exit code 1 if a verifier's kernel spills more than is allowed below.
 #
 #   sh resources.sh FOLDER       of the objects; exit code 77 if there are none
 #
 # Split over the device, a position waits for barriers in device memory and may spill; so may what is wrong on purpose, and
-# the ladders without replacement, whose plans take many passes and barriers (docs/gpu.md has the bytes).
+# the ladders without replacement, whose plans take many passes and barriers (docs/gpu.md has the bytes). Kernels of blocks
+# and clusters are compiled so that two or three blocks share a multiprocessor, which is faster than no spill: 384 bytes.
 folder=$1
 files=$(find "$folder" -name '*.resources')
 [ -n "$files" ] || { echo "skipped: no kernels were compiled in $folder"; exit 77; }
@@ -34,7 +35,7 @@ cat $files | c++filt | awk '
     kernels++
     if ($4 > 0) {
       spilling++
-      if ($5 !~ /by_split|mutants::|LadderWor|LadderBlockWor/) hot = hot "\n  " $1 " " $5
+      if ($5 !~ /by_split|mutants::|LadderWor|LadderBlockWor/ && !($5 ~ /verify_by_(block|cluster)</ && $4 <= 384)) hot = hot "\n  " $1 " " $5
     }
   }
   END {

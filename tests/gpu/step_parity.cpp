@@ -180,6 +180,9 @@ int run(const Sizes& sizes) {
     }
     if (own == 0) ++idle;
     steps += own;
+    if (sizes.tells)
+      std::printf("%s: %lld steps, %lld mismatches so far\n", scheme.info.name.data(), own, mismatches);
+    if (sizes.tells) std::fflush(stdout);
   }
   std::printf("steps: %zu schemes (%lld without a tree law of theirs), %zu tree laws, %lld steps, %lld mismatches\n",
               schemes().size(), idle, laws().size(), steps, mismatches);

@@ -1,4 +1,4 @@
-// Positions from logits of every format: softmax in addition to a refusal.
+// Positions from logits of every format: softmax in addition to a refusal; and softmax of the same rows alone.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 
 #include <draftproof/bench/gpu/refused_logits.cuh>
 #include <draftproof/bench/gpu/run.cuh>
+#include <draftproof/bench/gpu/softmax_rows.cuh>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
 namespace draftproof::gpu_bench {
@@ -25,7 +26,10 @@ struct Logits {
   template <class Entry>
   static void time(Run& run, const std::string& format, int count, int vocabulary) {
     const RefusedLogits<Entry> batches(count, vocabulary, 4, run.cache_bytes());
-    for (const gpu::Mapping mapping : {gpu::Mapping::automatic, gpu::Mapping::block}) {
+    softmax(run, "softmax_" + format + where(vocabulary, count), batches, count, vocabulary);
+    for (const gpu::Mapping mapping :
+         {gpu::Mapping::automatic, gpu::Mapping::block, gpu::Mapping::cluster, gpu::Mapping::split}) {
+      if (!run.can(mapping, count, vocabulary)) continue;
       const std::string name =
           "logits_" + format + "/" + std::string(gpu::name_of(mapping)) + where(vocabulary, count) + "/4";
       const std::size_t bytes = gpu::workspace_bytes(batches.batch(0), {.mapping = mapping});
@@ -36,6 +40,17 @@ struct Logits {
       });
       Run::expect_refusals(name, batches.verdicts());
     }
+  }
+
+  template <class Entry>
+  static void softmax(Run& run, const std::string& name, const RefusedLogits<Entry>& batches, int count,
+                      int vocabulary) {
+    const auto rows = static_cast<unsigned>(2 * count);
+    const gpu::DeviceBuffer<float> out(nullptr, static_cast<std::size_t>(batches.stride()) * rows);
+    run.add_sets(name, batches, [&](int set, cudaStream_t stream) {
+      softmax_rows_kernel<<<rows, common_threads, 0, stream>>>(batches.rows(set), batches.stride(), vocabulary,
+                                                               out.data());
+    });
   }
 };
 

@@ -16,8 +16,7 @@ gpu::BatchVerdicts device_verdicts(const gpu::Batch<float>& host) {
   const gpu::DeviceBatch<float> device(host);
   gpu::verify_batch(V{}, device.view(), nullptr);
   const gpu::BatchVerdicts chosen = device.verdicts();
-  for (const gpu::Mapping mapping :
-       {gpu::Mapping::warp, gpu::Mapping::block, gpu::Mapping::split, gpu::Mapping::cluster}) {
+  for (const gpu::Mapping mapping : {gpu::Mapping::block, gpu::Mapping::split, gpu::Mapping::cluster}) {
     try {
       gpu::verify_batch(V{}, device.view(), nullptr, mapping);
     } catch (const std::invalid_argument&) {

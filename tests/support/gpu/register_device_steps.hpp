@@ -18,7 +18,7 @@ namespace step_parity {
 template <class V>
 void device_steps(const gpu::StepBatch<float>& batch, std::int64_t rows) {
   bool first = true;
-  for (const gpu::Mapping mapping : {gpu::Mapping::block, gpu::Mapping::warp, gpu::Mapping::split}) {
+  for (const gpu::Mapping mapping : {gpu::Mapping::block, gpu::Mapping::split}) {
     const gpu::StepResults results = gpu::verify_steps_copied(V{}, batch, rows, mapping);
     for (std::size_t i = 0; i < results.steps.size(); ++i) {
       const StepOutput &found = results.steps[i], &before = batch.steps[i];

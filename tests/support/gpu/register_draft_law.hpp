@@ -14,7 +14,7 @@ namespace parity {
 template <class D>
 gpu::DraftTuples device_tuples(const gpu::DraftBatch<float>& host) {
   const gpu::DraftTuples chosen = gpu::draft_copied(D{}, host);
-  for (const gpu::Mapping mapping : {gpu::Mapping::warp, gpu::Mapping::block, gpu::Mapping::split}) {
+  for (const gpu::Mapping mapping : {gpu::Mapping::block, gpu::Mapping::split}) {
     const gpu::DraftTuples found = gpu::draft_copied(D{}, host, mapping);
     if (found.drafts != chosen.drafts || found.counts != chosen.counts)
       throw std::logic_error("mappings disagree on drafts: " + std::string(gpu::name_of(mapping)));

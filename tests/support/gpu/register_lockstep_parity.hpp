@@ -15,14 +15,12 @@
 namespace draftproof {
 namespace parity {
 
-/// A block of two warps of four lanes, enough for every exchange to cross lanes and every barrier to matter; a single
-/// warp; partitions that are separate blocks, and the same with rows in the memory of the partitions.
-enum class Mapping { block, warp, split, cluster };
+/// A block of two warps of four lanes, enough for every exchange to cross lanes and every barrier to matter; partitions
+/// that are separate blocks, and the same with rows in the memory of the partitions.
+enum class Mapping { block, split, cluster };
 inline constexpr TeamShape block_shape{.partitions = 1, .warps = 2, .lanes = 4};
 inline TeamShape shape_of(Mapping mapping) {
   switch (mapping) {
-    case Mapping::warp:
-      return {.partitions = 1, .warps = 1, .lanes = 4};
     case Mapping::split:
     case Mapping::cluster:
       return {.partitions = 4, .warps = 2, .lanes = 4};
@@ -73,7 +71,7 @@ gpu::BatchVerdicts lockstep_verdicts(const gpu::Batch<Entry>& batch) {
       return std::pair{verdict.token, verdict.accepted};
     };
     const auto [token, accepted] =
-        in_lockstep(batch.rows(i), decide, static_cast<Mapping>(i % 4), gpu::plan_bytes<V>);
+        in_lockstep(batch.rows(i), decide, static_cast<Mapping>(i % 3), gpu::plan_bytes<V>);
     result.verdicts.push_back({token, accepted});
     if (token == no_token) result.unserved.push_back(static_cast<std::size_t>(i));
   }

@@ -39,8 +39,9 @@ void add(TreeLaw law);
 
 struct Sizes {
   std::vector<int> vocabularies;
-  int requests;    ///< per batch; one batch per scheme, tree law and vocabulary
-  int iterations;  ///< of schemes that carry state
+  int requests;        ///< per batch; one batch per scheme, tree law and vocabulary
+  int iterations;      ///< of schemes that carry state
+  bool tells = false;  ///< a line for each scheme, as it ends
 };
 
 /// Runs every registered scheme on every tree law that it supports. Prints each mismatch and a summary; returns the

@@ -1,0 +1,66 @@
+// The kernels of all verifiers as functions of C, for languages that load a shared library: draftproof.torch does, by
+// python/draftproof/torch/kernels.py. The library is libdraftproof_kernels.so.
+//
+//   field                 shape        meaning
+//   target                [B, V]       target rows, `target_stride` entries apart
+//   proposal              [B, M, V]    proposal rows; M = `proposals` is 1 or the number of drafts
+//   drafts                [B, K]       draft tokens in draw order, `draft_stride` apart
+//   counts                [B]          number of drafts of each position, 1 .. K, K at most 32
+//   faults                [B]          null, or written: a word of row_fault.hpp for each position
+//   verdicts              [B, 2]       written: token, and index of the accepted draft or -1
+//
+// Position i is trial first_trial + i of `seed`. A position that reaches a branch of probability zero, or whose rows
+// have a fault, gets the token -1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(_WIN32)
+#define DRAFTPROOF_EXPORT
+#else
+#define DRAFTPROOF_EXPORT __attribute__((visibility("default")))
+#endif
+
+extern "C" {
+
+/// A batch of rows. Strides are in entries; 0 means one row for all positions.
+struct draftproof_rows {
+  std::int32_t format;  ///< of entries: 0 float, 1 bfloat16, 2 IEEE half
+  std::int32_t logits;  ///< 0: entries are probabilities; 1: natural logarithms up to a constant
+  std::int32_t check;   ///< 1: rows of probabilities are checked, by one more read
+  std::int32_t positions, vocabulary, proposals;
+  double target_temperature, proposal_temperature;  ///< divide logits; above 0
+  const void* target;
+  std::int64_t target_stride;
+  const void* proposal;
+  std::int64_t proposal_stride, proposal_row_stride;
+  const std::int32_t* drafts;
+  std::int64_t draft_stride;
+  const std::int32_t* counts;
+  std::uint64_t seed, first_trial;
+  std::uint64_t* faults;
+  std::int32_t* verdicts;
+};
+
+// Functions return 0; 2 on bad input, 3 where the verifier has no kernel, 4 if a call of CUDA fails. Then `error`, of
+// `error_size` bytes, has a text that ends in 0.
+
+/// Queues the verdicts of rows in device memory on `stream`, a cudaStream_t, and returns without waiting. Memory beside
+/// the rows comes from the pool of the stream. Counts and drafts are not checked.
+DRAFTPROOF_EXPORT int draftproof_verify_rows(const char* verifier, const draftproof_rows* rows, void* stream,
+                                             char* error, std::size_t error_size);
+
+/// The same for rows in host memory, decided on the host one after another: the reference for the kernels. Counts and
+/// drafts are checked; `check` and `faults` are not read, and logits without a softmax are bad input.
+DRAFTPROOF_EXPORT int draftproof_verify_rows_on_host(const char* verifier, const draftproof_rows* rows, char* error,
+                                                     std::size_t error_size);
+
+/// Writes the verifiers that have a kernel, one a line: its name, its fewest and its most drafts (0: no limit), and the
+/// draft laws that it is for, none for any law, separated by spaces.
+DRAFTPROOF_EXPORT int draftproof_kernel_names(char* names, std::size_t size);
+
+/// Writes what the word of `faults` says of a position.
+DRAFTPROOF_EXPORT int draftproof_describe_fault(std::int64_t position, std::uint64_t word, char* text,
+                                                std::size_t size);
+}
