@@ -6,7 +6,9 @@ A round calls every function once and then starts `draftproof bench` once for al
 machine meets both. A cell is the best of the rounds. On one CPU thread both sides count processor time of that thread;
 with more threads, or on a device, torch is timed by the wall clock.
 
-torch   B rows of float32 probabilities, as `calls` makes them; a decision is one row of the batch
+torch   B rows of float32 probabilities, as `calls` makes them; a decision is one row of the batch. On a device that has
+        the library of kernels, functions of one position are timed twice, as written in torch and by their kernel, and
+        so is the operator alone, which checks nothing and does not wait for the device
 C++     the benchmarks that `CPP` names: one decision at a time on rows of float32 with the same law, plan included and
         nothing kept. `cold` ones read rows from memory, `step_cost` ones from the cache
 
@@ -19,6 +21,8 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -29,6 +33,7 @@ except ModuleNotFoundError:
     sys.path.insert(0, str(Path(__file__).parents[1]))
     import draftproof.torch as verifiers
 from draftproof import program
+from draftproof.torch import kernels
 
 SIZES = (32_000, 128_256)
 CPP = {  # names without the vocabulary; K = 4 and L = 4
@@ -59,7 +64,25 @@ def calls(b: int, v: int, device: torch.device) -> dict[str, Callable[[], object
     options = {"generator": generator, "check": False}
     without = verifiers.recursive_rejection_without_replacement
     ladder_without = verifiers.ladder_without_replacement
-    return {
+    by_kernel: dict[str, Callable[[], object]] = {}
+    if device.type == "cuda" and kernels.ready():
+        own, counts = kernels.require(), torch.full((b,), K, dtype=torch.int32, device=device)
+        half = row.bfloat16(), (row + torch.randn(b, v, generator=generator, device=device)).bfloat16()
+        for function, name, drafts in (
+            (verifiers.recursive_rejection, "recursive_rejection", iid),
+            (without, "recursive_rejection_wor", distinct),
+            (verifiers.ladder, "ladder", iid),
+            (ladder_without, "ladder_wor", distinct),
+        ):
+
+            def alone(name: str, rows: tuple[torch.Tensor, ...], drafts: torch.Tensor, logits: bool) -> object:
+                return own.draw_rows(name, *rows, drafts, counts, logits, 1.0, False)
+
+            short = drafts.int()
+            by_kernel[f"{function.__name__}, K = {K}, kernel"] = partial(function, p, q, drafts, **options)
+            by_kernel[f"{name}, K = {K}, operator alone"] = partial(alone, name, (p, q), short, False)
+            by_kernel[f"{name}, K = {K}, operator alone, bfloat16 logits"] = partial(alone, name, half, short, True)
+    return by_kernel | {
         "softmax of one row": lambda: row.softmax(-1),
         "torch.multinomial, 1 of one row": lambda: torch.multinomial(p, 1, generator=generator),
         f"torch.multinomial, {K} of one row": lambda: torch.multinomial(q, K, replacement=True, generator=generator),
@@ -133,7 +156,8 @@ def main() -> None:
 
         for repeat in range(arguments.repeats + 1):
             for name, call in timed.items():
-                spent = seconds(call, device)
+                with nullcontext() if name.endswith("kernel") else kernels.torch_form():
+                    spent = seconds(call, device)
                 if repeat > 0:  # the first one warms up
                     enter(name, spent / b)
             if repeat > 0 and with_cpp:

@@ -156,7 +156,7 @@ class _Numbers:
 
             from draftproof.intercept import _torch_numbers
 
-            made["generator"] = torch.Generator()
+            made["generator"] = torch.Generator(self._subject.device)
             if self.scripted:
                 _torch_numbers.mark(made["generator"])
             else:  # a new generator has the same seed each time: without one of the host, torch's own

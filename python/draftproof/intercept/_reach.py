@@ -76,6 +76,11 @@ def _loaded_by(function: types.FunctionType) -> Iterator[tuple[str, object]]:
             yield (f"{way} of the closure" if kind == "closure" else f"{kind} {way}"), thing
 
 
+def _is_tuned(thing: object) -> bool:
+    """Whether this is a kernel of Triton in a decorator: of tuning, or of heuristics."""
+    return type(thing).__module__.partition(".")[0] == "triton" and getattr(thing, "fn", None) is not None
+
+
 def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
     if isinstance(thing, functools.partial):
         yield name, thing.func
@@ -93,8 +98,8 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
         yield from _loaded_by(thing)
         yield from ((f"default {i}", value) for i, value in enumerate(thing.__defaults__ or ()))
         yield from ((f"default of {key}", value) for key, value in (thing.__kwdefaults__ or {}).items())
-    elif isinstance(getattr(thing, "fn", None), types.FunctionType):  # a kernel, or another wrapper of a function
-        yield name, getattr(thing, "fn", None)
+    elif isinstance(getattr(thing, "fn", None), types.FunctionType) or _is_tuned(thing):
+        yield name, getattr(thing, "fn", None)  # of a kernel, or of another wrapper of a function
     elif isinstance(thing, list | tuple):
         yield from ((f"{name}[{i}]", value) for i, value in enumerate(thing[:64]))
     elif isinstance(thing, dict):

@@ -18,6 +18,7 @@ import torch
 from draftproof.intercept import _elements as elements
 from draftproof.intercept._elements import note
 from draftproof.intercept._scalars import Patches, own, running
+from draftproof.intercept._torch_generators import default_of, device_of
 from draftproof.intercept._torch_mode import PlainTapeMode
 from draftproof.intercept._torch_numbers import drawn, dtype_name, placed, source_at, uniform_bits
 from draftproof.seeds import SeededSource
@@ -29,7 +30,20 @@ _Direct = Callable[[Tape, tuple[Any, ...], dict[str, Any]], Any]
 
 
 def _generator(seed: int) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
+    return torch.Generator(_CPU).manual_seed(seed)
+
+
+def _usual_device() -> torch.device:
+    """The device of torch.set_default_device or of `with torch.device(..)`, else the CPU."""
+    return getattr(_device_contexts(), "CURRENT_DEVICE", None) or _CPU
+
+
+@functools.cache
+def _device_contexts() -> Any:
+    try:
+        return importlib.import_module("torch.utils._device")
+    except ImportError:
+        return None
 
 
 def _stand_in(original: Any, direct: _Direct | None) -> Any:
@@ -37,10 +51,9 @@ def _stand_in(original: Any, direct: _Direct | None) -> Any:
     def function(*args: Any, **kwargs: Any) -> Any:
         tape = running()
         if tape is None:
-            if kwargs.get("generator") is None and (generator := own("torch", _generator)) is not None:
-                target = next((x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)), None)
-                if torch.device(kwargs.get("device") or (target.device if target is not None else _CPU)) == _CPU:
-                    kwargs["generator"] = generator
+            generator = own("torch", _generator) if kwargs.get("generator") is None else None
+            if generator is not None and (device_of(args, kwargs) or _usual_device()) == _CPU:
+                kwargs["generator"] = generator
             return original(*args, **kwargs)
         if tape.every_operator:
             return original(*args, **kwargs)
@@ -56,7 +69,7 @@ def _stand_in(original: Any, direct: _Direct | None) -> Any:
 def _rand(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """torch.rand(sizes) on the CPU; others are left to the operator."""
     dtype = kwargs.get("dtype")
-    if kwargs and (len(kwargs) > 1 or dtype is None):
+    if (kwargs and (len(kwargs) > 1 or dtype is None)) or _usual_device() != _CPU:
         return NotImplemented
     shape = tuple(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else args
     if not all(type(size) is int and size >= 0 for size in shape):
@@ -81,20 +94,29 @@ def _multinomial(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     return torch.tensor([tape.one.pick(weights.tolist(), "multinomial")])
 
 
-def _get_rng_state() -> torch.Tensor:
-    """Marks the generator first, so that restoring this state later repeats the same numbers."""
+def _mark_state(device: torch.device) -> torch.Tensor:
+    """Marks torch's own generator of the device first, so that restoring this state later repeats the same numbers."""
     tape = running()
     if tape is not None:
-        source = source_at(tape, None)
+        source = source_at(tape, None, device)
         if source is None or isinstance(source, SeededSource):
-            drawn(tape, None, source or SeededSource(("torch state", len(tape.seeded))))
-    return torch.default_generator.get_state()
+            drawn(tape, None, source or SeededSource(("torch state", len(tape.seeded))), device)
+    return default_of(device).get_state()
+
+
+def _get_rng_state() -> torch.Tensor:
+    return _mark_state(_CPU)
+
+
+def _get_cuda_rng_state(device: int | str | torch.device = "cuda") -> torch.Tensor:
+    torch.cuda.init()
+    return _mark_state(torch.device("cuda", device) if isinstance(device, int) else torch.device(device))
 
 
 @functools.cache
 def patches() -> Patches:
-    with contextlib.suppress(ImportError):  # it keeps a table of torch's functions from its first call on
-        importlib.import_module("torch.utils._device")._device_constructors()
+    with contextlib.suppress(AttributeError):  # it keeps a table of torch's functions from its first call on
+        _device_contexts()._device_constructors()
     functions = {"rand": _rand, "multinomial": _multinomial} | dict.fromkeys(
         ("bernoulli", "rand_like", "randint", "randint_like", "randperm", "normal", "randn", "randn_like", "poisson")
     )
@@ -103,6 +125,7 @@ def patches() -> Patches:
          "log_normal_")
     )  # fmt: skip
     changes: list[tuple[Any, str, Any]] = [(owner, "get_rng_state", _get_rng_state) for owner in (torch, torch.random)]
+    changes += [(owner, "get_rng_state", _get_cuda_rng_state) for owner in (torch.cuda, torch.cuda.random)]
     for owner, names in ((torch, functions), (torch.Tensor, methods)):
         changes += [(owner, name, _stand_in(getattr(owner, name), direct)) for name, direct in names.items()]
     return Patches(changes)

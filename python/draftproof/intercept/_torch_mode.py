@@ -12,8 +12,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from draftproof.intercept._elements import refuse
+from draftproof.intercept._torch_generators import device_of, refuse_unseen
 from draftproof.intercept._torch_handlers import HANDLERS, Handler
-from draftproof.intercept._torch_numbers import drawn, source_at
+from draftproof.intercept._torch_numbers import drawn, marks, source_at
 from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
 
@@ -75,14 +76,15 @@ def handler_of(operator: torch._ops.OpOverload) -> Handler | None:
 def answer(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any], handler: Handler) -> Any:
     """The result of a random operator. A generator whose seed is the same in every call draws its own numbers."""
     generator = kwargs.get("generator")
-    source = source_at(tape, generator)
+    device = device_of(args, kwargs) if generator is None and torch.cuda.is_initialized() else None
+    source = source_at(tape, generator, device)
     seeded = isinstance(source, SeededSource)
     if source is not None and not seeded:
         return operator(*args, **kwargs)
     tape.source = source
     result = handler(tape, operator, args, kwargs)
     if seeded:
-        drawn(tape, generator, source)
+        drawn(tape, generator, source, device)
     return result
 
 
@@ -96,6 +98,11 @@ class TapeMode(TorchDispatchMode):  # type: ignore[misc]
     def __init__(self, tape: Tape) -> None:
         super().__init__()
         self.tape = tape
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        if self.tape.every_operator and torch.cuda.is_initialized():
+            refuse_unseen(self.tape, marks())
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from draftproof.intercept._scalars import drawing_from, source_of
+from draftproof.intercept._torch_generators import default_of
 from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
 
@@ -47,8 +48,12 @@ def uniform_bits(dtype: torch.dtype, device: torch.device) -> int:
     float32 24, float64 53, float16 and bfloat16 24, for they are rounded floats. Earlier versions drew half formats on
     grids of 2^-11 and 2^-8. Each number has its last bit set with probability 1/2, so a grid is found too coarse with
     probability 2^-512.
+
+    CUDA draws (x + 1/2) 2^-32, rounds it to a float, and turns 1 into 0: numbers below 2^-9 keep more bits than the
+    tape's grid of 2^-24 has. A comparison of such a number has a probability that differs from the tape's by 2^-24 at
+    most. Doubles are the same with 2^-53.
     """
-    count = 512
+    count, most = 512, 53 if dtype == torch.float64 else 24
 
     def drawn(of: torch.dtype) -> torch.Tensor:
         with drawing_from(None):  # not from the tape of a call that runs
@@ -57,8 +62,8 @@ def uniform_bits(dtype: torch.dtype, device: torch.device) -> int:
     if significand(dtype) < 24:
         rounded, half = drawn(torch.float32).to(dtype), drawn(dtype)
         if bool(((rounded == half) | (rounded == 1)).all()):
-            return _grid_of(drawn(torch.float32))
-    return _grid_of(drawn(dtype))
+            return min(most, _grid_of(drawn(torch.float32)))
+    return min(most, _grid_of(drawn(dtype)))
 
 
 def affine(drawn: Any, low: float, high: float, dtype: torch.dtype) -> Any:
@@ -109,12 +114,17 @@ def is_mark(seed: int) -> bool:
     return _first <= seed < _next
 
 
-def source_at(tape: Tape, generator: torch.Generator | None) -> Any:
+def marks() -> tuple[int, int]:
+    """The first mark, and the end of the marks so far."""
+    return _first, _next
+
+
+def source_at(tape: Tape, generator: torch.Generator | None, device: torch.device | None = None) -> Any:
     """What the next draw of a generator is of: a SeededSource; the generator itself, if its seed is the same in every
-    call; None, if the call did not seed it."""
+    call; None, if the call did not seed it. Without a generator it is torch's own of the device."""
     if generator is None and not tape.every_operator:
         return None
-    generator = torch.default_generator if generator is None else generator
+    generator = default_of(device) if generator is None else generator
     seed = generator.initial_seed()
     if is_mark(seed):
         at = tape.seeded.get(("torch", seed))
@@ -122,6 +132,8 @@ def source_at(tape: Tape, generator: torch.Generator | None) -> Any:
     return source_of(tape, ("torch seed", seed), generator)
 
 
-def drawn(tape: Tape, generator: torch.Generator | None, source: SeededSource) -> None:
-    """Marks the generator after a draw."""
-    tape.seeded["torch", mark(torch.default_generator if generator is None else generator)] = source
+def drawn(
+    tape: Tape, generator: torch.Generator | None, source: SeededSource, device: torch.device | None = None
+) -> None:
+    """Marks the generator after a draw; without one, torch's own of the device."""
+    tape.seeded["torch", mark(default_of(device) if generator is None else generator)] = source

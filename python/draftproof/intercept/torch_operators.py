@@ -1,8 +1,8 @@
 """torch: random operators on any device, below the Python functions, by a dispatch mode.
 
 A mode makes every operator slower, so calls begin without it: the random functions of torch that usual verifiers call
-are replaced instead (`_torch_functions.py`). Whether anything else drew shows in the state of torch's own generator,
-and from then on the function runs under the mode.
+are replaced instead (`_torch_functions.py`). Whether anything else drew shows in the states of torch's own generators,
+that of the CPU and those of CUDA devices, and from then on the function runs under the mode.
 
 A compiled function (torch.compile) is run as the function it was made from: torch does not enter compiled code while a
 dispatch mode is active. What is judged then are its operators, not the code that the compiler made of them.
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 NAME = "torch"
 
 _lock, _depth = threading.Lock(), 0
-_before: Any = None  # the state of torch's own generator outside of all checks
+_before: Any = None  # the states of torch's own generators outside of all checks
+_first_seed = 0  # that of the CPU's, and of generators that devices get later
 
 
 def present() -> bool:
@@ -34,58 +35,58 @@ def present() -> bool:
 
 @contextmanager
 def replaced() -> Iterator[None]:
-    """Torch's own generator has a mark meanwhile, so that every seed shows, and its state back afterwards."""
-    import torch
-
-    from draftproof.intercept import _torch_numbers
+    """Torch's own generators have a mark meanwhile, so that every seed shows, and their states back afterwards."""
+    from draftproof.intercept import _torch_generators, _torch_numbers
     from draftproof.intercept._torch_functions import patches
 
-    global _depth, _before
+    global _depth, _before, _first_seed
     with patches().on():
         try:
             with _lock:
                 _depth += 1
                 if _depth == 1:
-                    _before = torch.default_generator.get_state()
-                    _torch_numbers.mark(torch.default_generator)
+                    _before = _torch_generators.states()
+                    _first_seed = _torch_generators.defaults()[0].initial_seed()
+                    for generator in _torch_generators.defaults():
+                        _torch_numbers.mark(generator)
             yield
         finally:
             with _lock:
                 _depth -= 1
                 if _depth == 0:
-                    torch.default_generator.set_state(_before)
+                    _torch_generators.restore(_before)
 
 
 def scripted(tape: Tape) -> AbstractContextManager[None] | None:
     if not tape.every_operator:
         return None
-    import torch
+    from draftproof.intercept import _torch_generators, _torch_numbers
 
-    from draftproof.intercept import _torch_numbers
-
-    if not _torch_numbers.is_mark(torch.default_generator.initial_seed()):
-        _torch_numbers.mark(torch.default_generator)
+    for generator in _torch_generators.defaults():
+        if not _torch_numbers.is_mark(generator.initial_seed()):
+            _torch_numbers.mark(generator)
     from draftproof.intercept._torch_mode import PlainTapeMode, TapeMode
 
     return cast("AbstractContextManager[None]", (TapeMode if tape.compiled else PlainTapeMode)(tape))
 
 
 def state() -> Any:
-    """The state of torch's own generator; None where torch is not imported."""
+    """The states of torch's own generators; None where torch is not imported."""
     if not present():
         return None
-    import torch
+    from draftproof.intercept import _torch_generators
 
-    return torch.default_generator.get_state()
+    return _torch_generators.states()
 
 
 def drew(before: Any) -> bool:
-    """Whether torch's own generator drew or was seeded since `before = state()`. Torch may be imported since then."""
-    if not present():
+    """Whether one of torch's own generators drew or was seeded since `before = state()`. Torch may be imported since
+    then, and CUDA in use."""
+    if not present() or before is None:
         return False
-    import torch
+    from draftproof.intercept import _torch_generators
 
-    return before is not None and not torch.equal(before, torch.default_generator.get_state())
+    return _torch_generators.changed(before, _first_seed)
 
 
 def needs_every_operator(fn: Callable[..., Any]) -> bool:

@@ -2,7 +2,8 @@
 
 A number of Triton is a function of seed and offset. Each pair is one coin of the tape, in order of first use, and the
 same pair gives the same number again: a kernel that uses an offset twice shows it. Compiled kernels draw on the device,
-out of sight; `unreachable` names them.
+out of sight; `unreachable` names them, and a check of such a function is refused: a kernel that takes its uniforms as
+an argument can be judged compiled, and any by trials alone with scripted=False.
 """
 
 from __future__ import annotations
@@ -129,6 +130,14 @@ def scripted(tape: Tape) -> AbstractContextManager[None] | None:
     return _replaced(functions, Numbers(tape).answers()) if functions else None
 
 
+def _random_names(fn: types.FunctionType) -> set[str]:
+    """Triton's random functions that the code names, also those that it imported under names of its own."""
+    module = sys.modules.get("triton.language.random")
+    own = {id(getattr(module, name)): name for name in FUNCTIONS if hasattr(module, name)}
+    names = set(fn.__code__.co_names)
+    return set(FUNCTIONS) & names | {own[id(fn.__globals__[x])] for x in names if id(fn.__globals__.get(x)) in own}
+
+
 def unreachable(thing: object) -> str:
     """A kernel that is compiled, not interpreted, and names a random function."""
     fn = getattr(thing, "fn", None)
@@ -136,7 +145,10 @@ def unreachable(thing: object) -> str:
         return ""
     if fn.__module__.partition(".")[0] == "triton":  # its own functions count where a kernel names them
         return ""
-    named = sorted(set(FUNCTIONS) & set(fn.__code__.co_names))
+    named = sorted(_random_names(fn))
     if not named:
         return ""
-    return f"a compiled kernel that draws by {', '.join(named)}; set TRITON_INTERPRET=1 before Triton is imported"
+    return (
+        f"a compiled kernel that draws by {', '.join(named)}; set TRITON_INTERPRET=1 before Triton is imported, or "
+        "give the kernel its uniforms as an argument"
+    )

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from ..inputs import Options, position, want
+from ..kernels import verified
 from ..ladder_choice import choose, number_law, verify_selected
 from ..ladder_plan import plan
 from ..rows import Temperature
@@ -33,6 +34,8 @@ def ladder(
     """The ladder for K i.i.d. drafts of one proposal. No lossless rule for such drafts accepts more often.
 
     Rows of p and q are normalised in float64.
+
+    Where the library of CUDA kernels is built, rows on a device are decided by a kernel (docs/python-verifiers.md).
 
     Args:
         p: target [B, V]. Any floating type.
@@ -59,6 +62,9 @@ def ladder(
     Source: derived here, docs/ladder.md; same optimum as Global Resolution, Thomas and Pal, arXiv:2511.15898.
     """
     want(buckets is None or buckets > 0, "buckets", buckets, "a number above 0, or None")
-    at = position(p, q, drafts, 4 - drafts.shape[-1], Options(lengths, logits, temperature, generator, uniforms, check))
+    given = Options(lengths, logits, temperature, generator, uniforms, check)
+    if buckets is None and (found := verified("ladder", p, q, drafts, given)) is not None:
+        return found
+    at = position(p, q, drafts, 4 - drafts.shape[-1], given)
     made = plan(at.p.single(), at.q.single(), number_law(at.lengths, drafts.shape[1]), buckets)
     return verify_selected(at, made, *choose(made, at.drafts, at.there, at.uniforms)[:2])

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from ..draws import Uniforms, inverse
 from ..inputs import Options, position, want
+from ..kernels import verified
 from ..ladder_choice import group_of, number_law, verify_selected
 from ..ladder_plan import Plan, plan
 from ..ladder_race import coverage
@@ -47,6 +48,8 @@ def ladder_without_replacement(
     for such drafts accepts more often.
 
     Rows of p and q are normalised in float64.
+
+    Where the library of CUDA kernels is built, rows on a device are decided by a kernel (docs/python-verifiers.md).
 
     Args:
         p: target [B, V]. Any floating type.
@@ -76,7 +79,10 @@ def ladder_without_replacement(
     Source: derived here, docs/ladder.md, "Without replacement"; the optimum is that of Hu et al., arXiv:2502.18779.
     """
     want(buckets is None or buckets > 0, "buckets", buckets, "a number above 0, or None")
-    at = position(p, q, drafts, 3, Options(lengths, logits, temperature, generator, uniforms, check))
+    given = Options(lengths, logits, temperature, generator, uniforms, check)
+    if buckets is None and (found := verified("ladder_wor", p, q, drafts, given)) is not None:
+        return found
+    at = position(p, q, drafts, 3, given)
     if check:
         want_distinct(at.drafts, at.there)
         want_drafted(at.drafts, at.there, at.q.of(at.drafts))

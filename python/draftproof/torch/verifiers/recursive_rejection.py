@@ -14,6 +14,7 @@ from torch import Tensor
 
 from ..endings import above, one_token
 from ..inputs import Options, position
+from ..kernels import verified
 from ..rows import Temperature
 
 
@@ -30,6 +31,8 @@ def recursive_rejection(
     check: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """Recursive rejection of K i.i.d. drafts of one proposal.
+
+    Where the library of CUDA kernels is built, rows on a device are decided by a kernel (docs/python-verifiers.md).
 
     Args:
         p: target [B, V]. Any floating type.
@@ -52,7 +55,10 @@ def recursive_rejection(
     Cost: K look-ups, and a pass over p and q for each rejection. Each test asks the device which rows take part.
     Source: multi-step speculative sampling of Miao et al. 2023 (SpecInfer), arXiv:2305.09781, algorithm 2.
     """
-    at = position(p, q, drafts, 1, Options(lengths, logits, temperature, generator, uniforms, check))
+    given = Options(lengths, logits, temperature, generator, uniforms, check)
+    if (found := verified("recursive_rejection", p, q, drafts, given)) is not None:
+        return found
+    at = position(p, q, drafts, 1, given)
     there = at.there
     b = torch.zeros(len(p), dtype=torch.float64, device=at.device)
     mass = torch.ones_like(b)

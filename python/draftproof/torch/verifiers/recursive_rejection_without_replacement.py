@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ..endings import above, one_token
 from ..inputs import Options, position
+from ..kernels import verified
 from ..rows import Temperature
 
 
@@ -31,6 +32,8 @@ def recursive_rejection_without_replacement(
     check: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """Recursive rejection of K different drafts, drawn one after another from what is left of one proposal.
+
+    Where the library of CUDA kernels is built, rows on a device are decided by a kernel (docs/python-verifiers.md).
 
     Args:
         p: target [B, V]. Any floating type.
@@ -55,7 +58,10 @@ def recursive_rejection_without_replacement(
     Cost: K look-ups, and a pass over p and q for each rejection. Each test asks the device which rows take part.
     Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
     """
-    at = position(p, q, drafts, 1, Options(lengths, logits, temperature, generator, uniforms, check))
+    given = Options(lengths, logits, temperature, generator, uniforms, check)
+    if (found := verified("recursive_rejection_wor", p, q, drafts, given)) is not None:
+        return found
+    at = position(p, q, drafts, 1, given)
     there = at.there
     if check:
         want_distinct(at.drafts, there)

@@ -1,0 +1,74 @@
+"""Torch's own generators: that of the CPU, and one for each CUDA device once CUDA is in use.
+
+A generator of a device is a seed and an offset in the host's memory. Reading and setting them costs microseconds and
+does not wait for the device. Before CUDA is in use a device has no generator; its seed is then that of the last
+torch.manual_seed, which is the CPU's, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from draftproof.tape import Tape, UnknownRandomness
+
+OUT_OF_SIGHT = (
+    "numbers of the device's generator were drawn by code that is no operator of torch: a kernel or an extension. They "
+    "cannot be replaced: give the random numbers to it as an argument, or declare scripted=False"
+)
+
+
+def defaults() -> tuple[torch.Generator, ...]:
+    """Torch's own generators, the CPU's first."""
+    devices: tuple[torch.Generator, ...] = torch.cuda.default_generators if torch.cuda.is_initialized() else ()
+    return (torch.default_generator, *devices)
+
+
+def default_of(device: torch.device | None) -> torch.Generator:
+    """The generator that operators of a device draw from if they are given none; the CPU's for other types."""
+    if device is None or device.type != "cuda" or not torch.cuda.is_initialized():
+        return torch.default_generator
+    index = torch.cuda.current_device() if device.index is None else device.index
+    return torch.cuda.default_generators[index]
+
+
+def device_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.device | None:
+    """The device that an operator with these arguments draws on; None: the CPU, or no argument says it."""
+    device = kwargs.get("device")
+    if device is not None:
+        return torch.device(device)
+    return next((x.device for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)), None)
+
+
+def states() -> list[torch.Tensor]:
+    """The states of torch's own generators."""
+    return [generator.get_state() for generator in defaults()]
+
+
+def changed(before: list[torch.Tensor], first_seed: int) -> bool:
+    """Whether a generator drew or was seeded since `before = states()`. One that is new since then has `first_seed`."""
+    now = defaults()
+    for generator, state in zip(now, before, strict=False):
+        if not torch.equal(generator.get_state(), state):
+            return True
+    return any(g.initial_seed() != first_seed or g.get_offset() != 0 for g in now[len(before) :])
+
+
+def restore(before: list[torch.Tensor]) -> None:
+    """Sets the states back. Generators that are new since then get the seed of the CPU's."""
+    now = defaults()
+    for generator, state in zip(now, before, strict=False):
+        generator.set_state(state)
+    for generator in now[len(before) :]:
+        generator.manual_seed(now[0].initial_seed())
+
+
+def refuse_unseen(tape: Tape, marks: tuple[int, int]) -> None:
+    """Refuses a call in which a device's generator went on from a mark: operators leave a new mark after each draw.
+
+    marks    seeds that are marks: the first one, and the end
+    """
+    for index, generator in enumerate(defaults()[1:]):
+        if marks[0] <= generator.initial_seed() < marks[1] and generator.get_offset() != 0 and tape.refused is None:
+            tape.refused = UnknownRandomness(f"the generator of cuda:{index}", OUT_OF_SIGHT)

@@ -1,0 +1,212 @@
+"""CUDA kernels as torch operators, and when the functions of draftproof.torch call them.
+
+    torch.ops.draftproof.verify_rows        numbers by a seed and a first trial: the same arguments, the same tokens
+    torch.ops.draftproof.draw_rows          numbers of the device's own generator, for torch.compile too
+
+The library of kernels is looked for once (kernel_library.py); without it the functions run as ever. They call kernels
+where all of this holds:
+
+    rows          CUDA tensors, float32; bfloat16 and float16 as logits, and as probabilities for recursive rejection
+    temperature   a number, or none
+    drafts        1 .. 32 of each row; a vocabulary of at most 2^22 for logits
+    uniforms      not given; with them the torch form runs, as documented for each function
+    buckets       not given
+    torch_form()  is not in effect
+    a check       does not run in this thread with replaced or seeded numbers: draftproof.check asks the torch form
+
+Random numbers: row i of a batch is trial `offset + i` of a hash of the generator's seed; the generator's offset then
+goes on by the number of rows, rounded up to a multiple of 4. All of it is done on the host without waiting. Equal seeds
+and offsets give equal tokens, on every device and on the CPU.
+
+What differs from the torch form: numbers, and so tokens, but not their law; ladders put tokens in buckets of equal
+p / q (docs/ladder.md), whose acceptance is some 1e-4 below the optimum, and do not normalise rows of probabilities.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from draftproof.intercept._scalars import here
+
+from . import kernel_library
+from .inputs import Options, drafts_of, want, want_rows, want_temperature
+from .rows import Rows
+
+NEED_A_DRAFT = ("ladder", "ladder_wor")
+_ROWS = "str verifier, Tensor p, Tensor q, Tensor drafts, Tensor counts, bool logits, float temperature, bool check"
+_MASK = (1 << 64) - 1
+_off = ContextVar("draftproof_torch_form", default=False)
+
+
+@contextmanager
+def torch_form() -> Iterator[None]:
+    """The functions of draftproof.torch call no kernel meanwhile, in this thread or task."""
+    token = _off.set(True)
+    try:
+        yield
+    finally:
+        _off.reset(token)
+
+
+def hashed(seed: int) -> int:
+    """The seed of the kernels, signed: another key than torch's own numbers have (splitmix64, Steele et al. 2014)."""
+    x = (seed + 0x9E3779B97F4A7C15) & _MASK
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _MASK
+    x ^= x >> 31
+    return x - (1 << 64) if x >> 63 else x
+
+
+def reserve(generator: torch.Generator, count: int) -> tuple[int, int]:
+    """The seed and the first of `count` trials; moves the offset of a generator of a CUDA device beyond them."""
+    offset = generator.get_offset()
+    generator.set_offset(offset + (count + 3) // 4 * 4)
+    return hashed(generator.initial_seed()), offset
+
+
+def default_generator(device: torch.device) -> torch.Generator:
+    torch.cuda.init()
+    return torch.cuda.default_generators[torch.cuda.current_device() if device.index is None else device.index]
+
+
+@functools.cache
+def operators() -> Any:
+    """torch.ops.draftproof with its operators; None where the library is not built, or torch is older than 2.4.
+
+    Raises: OSError if the library cannot be loaded.
+    """
+    if not hasattr(torch.library, "register_fake") or kernel_library.library() is None:
+        return None
+    result = "(Tensor, Tensor)"
+
+    def shapes(verifier: str, p: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+        b = p.shape[0]
+        return p.new_empty((b, 2), dtype=torch.int32), p.new_empty((b,), dtype=torch.int64)
+
+    def draw_rows(
+        verifier: str,
+        p: Tensor,
+        q: Tensor,
+        drafts: Tensor,
+        counts: Tensor,
+        logits: bool,
+        temperature: float,
+        check: bool,
+    ) -> tuple[Tensor, Tensor]:
+        rows = verifier, p, q, drafts, counts, logits, temperature, check
+        return kernel_library.verify_rows(*rows, *reserve(default_generator(p.device), len(p)))
+
+    library = torch.library.Library("draftproof", "FRAGMENT")
+    drawn = (torch.Tag.nondeterministic_seeded,)
+    library.define(f"verify_rows({_ROWS}, int seed, int first_trial) -> {result}")
+    library.define(f"draw_rows({_ROWS}) -> {result}", tags=drawn)
+    for device in ("CPU", "CUDA"):
+        library.impl("verify_rows", kernel_library.verify_rows, device)
+    library.impl("draw_rows", draw_rows, "CUDA")
+    for name in ("verify_rows", "draw_rows"):
+        torch.library.register_fake(f"draftproof::{name}", shapes, lib=library)
+    _kept.append(library)
+    return torch.ops.draftproof
+
+
+_kept: list[Any] = []  # operators are gone with their library
+
+
+def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> tuple[Tensor, Tensor] | None:
+    """Token [B] and index of the accepted draft [B] by the kernel of `verifier`; None: the torch form is to run.
+
+    p, q [B, V], drafts [B, K]; `given` as the functions have them. Waits for the device only with `check`, and for
+    ladders, whose rows need a draft each.
+    Raises: ValueError as the torch form does, with `check` also where a row has no token to be drawn.
+    """
+    if p.device.type != "cuda" or not _suits(verifier, p, q, drafts, given):
+        return None
+    ops = operators()
+    if ops is None or verifier not in kernel_library.kernels():
+        return None
+    v = p.shape[1]
+    if given.check:
+        want_rows("p", p, ("B", "V"), p.device)
+        want_temperature(given.logits, given.temperature, len(p))
+        tokens, lengths = drafts_of(drafts, (len(p), "K"), v, given)
+        _check_rows(verifier, p, q, tokens, lengths, given)
+    else:
+        tokens = drafts.clamp(0, v - 1)
+        lengths = (drafts >= 0).sum(1, dtype=torch.int32) if given.lengths is None else given.lengths
+    if verifier in NEED_A_DRAFT and bool((lengths < 1).any()):
+        return None
+    generator = default_generator(p.device) if given.generator is None else given.generator
+    temperature = 1.0 if given.temperature is None else float(given.temperature)
+    counts = lengths.clamp(0, drafts.shape[1]).to(torch.int32)
+    numbers = reserve(generator, len(p))
+    rows = p, q, tokens.to(torch.int32), counts, given.logits, temperature, False
+    verdicts, faults = ops.verify_rows(verifier, *rows, *numbers)
+    if given.check:
+        bad = (verdicts[:, 0] < 0).nonzero()
+        if len(bad) > 0:
+            said = kernel_library.fault_of(int(bad[0]), int(faults[bad[0]]))
+            raise ValueError(said or f"target[{int(bad[0])}]: found a row without probability mass, wanted a law")
+    token, accepted = verdicts.long().unbind(1)
+    return token, accepted
+
+
+def _suits(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> bool:
+    """Whether the table above holds; what the torch form refuses does not suit."""
+    k = drafts.shape[-1] if drafts.dim() == 2 else 0
+    half = p.dtype in (torch.bfloat16, torch.float16) and (given.logits or verifier not in NEED_A_DRAFT)
+    integers = not (drafts.is_floating_point() or drafts.is_complex() or drafts.dtype == torch.bool)
+    lengths = given.lengths
+    return (
+        given.uniforms is None
+        and not _off.get()
+        and here.tape is None
+        and here.seed is None
+        and (p.dtype == torch.float32 or half)
+        and p.dim() == 2
+        and p.shape == q.shape
+        and p.dtype == q.dtype
+        and p.device == q.device == drafts.device
+        and len(p) == len(drafts) > 0
+        and integers
+        and 1 <= k <= kernel_library.MOST_DRAFTS
+        and 1 <= p.shape[1] <= (kernel_library.MOST_LOGITS if given.logits else 2**31 - 1)
+        and not isinstance(given.temperature, Tensor)
+        and (given.temperature is None or (given.logits and given.temperature > 0))
+        and (given.generator is None or given.generator.device.type == "cuda")
+        and (lengths is None or (tuple(lengths.shape) == (len(p),) and lengths.device == p.device))
+        and not (p.requires_grad or q.requires_grad)
+    )
+
+
+def _check_rows(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, lengths: Tensor, given: Options) -> None:
+    """The checks of values that the torch form makes."""
+    from .verifiers.recursive_rejection_without_replacement import want_distinct, want_drafted
+
+    p_rows = Rows("p", p[:, None], given.logits, given.temperature)
+    q_rows = Rows("q", q[:, None], given.logits, given.temperature)
+    p_rows.check(torch.ones_like(lengths))
+    q_rows.check(lengths.clamp(max=1))
+    if verifier.endswith("_wor"):
+        there = torch.arange(drafts.shape[1], device=drafts.device) < lengths[:, None]
+        want_distinct(drafts, there)
+        want_drafted(drafts, there, q_rows.of(drafts))
+
+
+def ready() -> bool:
+    """Whether kernels are called for CUDA tensors here."""
+    return torch.cuda.is_available() and operators() is not None
+
+
+def require() -> Any:
+    """torch.ops.draftproof. Raises: ValueError where the library of kernels is not found."""
+    found = operators()
+    places = ", ".join(map(str, kernel_library.places()))
+    want(found is not None, "kernels", f"no library at {places}", f"{kernel_library.FILE}, by ./dev build device")
+    return found
