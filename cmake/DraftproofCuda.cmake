@@ -209,7 +209,7 @@ list(FILTER gpu_sources EXCLUDE REGEX "/gpu/(trials|calls)/")
 set(cluster_sources "")
 draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART clusters)
 if(DRAFTPROOF_CUDA_MUTANTS)
-  # Lossy schemes have every mapping, as verifiers do; mutants have warps and blocks alone.
+  # Lossy schemes have every mapping, as verifiers do; mutants have blocks alone.
   draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy PART clusters)
 endif()
 # Where clusters are not compiled for, launches of them are: they are never asked for.

@@ -22,12 +22,12 @@ bool fits(const DeviceTraits& device, int vocabulary, int partitions, int blocks
 }
 
 /// Blocks of a cluster whose shared memory holds both rows: the fewest that share multiprocessors, or the fewest at all;
-/// more if multiprocessors would idle. 0 if none fits.
+/// more if multiprocessors would idle and each block has tokens. 0 if none fits.
 int cluster_partitions(const DeviceTraits& device, int positions, int vocabulary) {
   for (const int blocks : {sharing, 1})
     for (int partitions = 1; partitions <= device.most_cluster; partitions *= 2) {
       if (!fits(device, vocabulary, partitions, blocks)) continue;
-      while (2 * partitions <= device.most_cluster &&
+      while (2 * partitions <= device.most_cluster && partitions * softmax_block_size < vocabulary &&
              std::int64_t{2} * partitions * positions <= device.multiprocessors)
         partitions *= 2;
       return partitions;
@@ -37,9 +37,9 @@ int cluster_partitions(const DeviceTraits& device, int positions, int vocabulary
 
 /// Whether a block a position is faster than all else although other mappings are there.
 bool blocks_win(const DeviceTraits& device, int positions, int vocabulary, int drafts) {
-  if (vocabulary <= 2048) return true;
-  const bool many = std::int64_t{3} * positions >= device.multiprocessors;
-  return (many && (vocabulary <= 8192 || drafts <= 2)) || (positions >= device.multiprocessors && drafts <= 4);
+  const bool many = std::int64_t{3} * positions >= device.multiprocessors, is_short = vocabulary <= 8192;
+  return vocabulary <= 2048 || (many && is_short) || (drafts <= 2 && (many || is_short)) ||
+         (positions >= device.multiprocessors && drafts <= 4);
 }
 
 /// Blocks per position: the largest power of two, at most 32, with at most one block per multiprocessor in all.

@@ -9,6 +9,7 @@
 #include <draftproof/gpu/batch.hpp>
 #include <draftproof/gpu/mapping.hpp>
 #include <draftproof/gpu/stored_batch.hpp>
+#include <draftproof/gpu/workspace.hpp>
 
 struct CUstream_st;
 
@@ -25,6 +26,10 @@ using Stream = CUstream_st*;
 template <class V, class Entry>
 void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, Mapping mapping = Mapping::automatic);
 
+struct VerifyOptions;
+/// workspace_bytes of a verifier whose plan takes `plan_bytes` (workspace.hpp).
+std::size_t workspace_bytes_of(const StoredBatch& batch, const VerifyOptions& options, std::size_t plan_bytes);
+
 struct VerifyOptions {
   Mapping mapping = Mapping::automatic;
   bool check_probabilities = false;  ///< one more read of the rows: entries in [0, 2), and a sum of 1 within rounding
@@ -40,10 +45,13 @@ struct VerifyOptions {
 template <class V>
 void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, const VerifyOptions& options = {});
 
-/// Returns bytes of workspace on the current device that suffice for this batch and for every batch like it with
-/// fewer positions. Reads no memory of the batch; whether `faults` is null matters. `plan_bytes` is plan_bytes<V>
-/// (workspace.hpp) of the verifier. Throws: std::invalid_argument on a batch that verify_batch refuses; DeviceError.
-std::size_t workspace_bytes(const StoredBatch& batch, const VerifyOptions& options = {}, std::size_t plan_bytes = 0);
+/// Returns bytes of workspace on the current device that suffice for the verifier on this batch, and on every batch like
+/// it with fewer positions or other drafts. Reads no memory of the batch; whether `faults` is null matters. Throws:
+/// std::invalid_argument on a batch that verify_batch refuses; DeviceError.
+template <class V>
+std::size_t workspace_bytes(const StoredBatch& batch, const VerifyOptions& options = {}) {
+  return workspace_bytes_of(batch, options, plan_bytes<V>);
+}
 
 /// The part of verify_batch for clusters of `shares` blocks per position. Throws: DeviceError; std::logic_error.
 template <class V>

@@ -16,8 +16,9 @@ int most_split_teams(const DeviceTraits& device, int positions, int partitions) 
   return std::min({positions, std::max(1, blocks * device.multiprocessors / partitions), most_rows});
 }
 
-int passes_of(const StoredBatch& batch) {
-  if (batch.contents == Contents::logits || batch.format != Format::float32) return many_drafts;
+int drafts_that_choose(const StoredBatch& batch) {
+  const bool converts = batch.contents == Contents::logits || batch.format != Format::float32;
+  if (converts || batch.draft_stride == 0) return many_drafts;
   return static_cast<int>(std::min<std::int64_t>(batch.draft_stride, many_drafts));
 }
 
@@ -55,10 +56,15 @@ std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const 
   const auto bytes = [&](int positions) {
     StoredBatch fewer = batch;
     fewer.positions = positions;
-    const auto entry = static_cast<std::size_t>(bytes_of(batch.format));
-    const Mapped found =
-        mapped(wanted, device, positions, batch.vocabulary, batch.proposals, entry, passes_of(batch));
-    return workspace_of(fewer, found, device, checks).bytes;
+    std::size_t most = 0;
+    for (const int drafts : {1, 4, many_drafts}) {  // a mapping's choice changes between them (mapping.cpp)
+      fewer.draft_stride = drafts;
+      const auto entry = static_cast<std::size_t>(bytes_of(batch.format));
+      const Mapped found =
+          mapped(wanted, device, positions, batch.vocabulary, batch.proposals, entry, drafts_that_choose(fewer));
+      most = std::max(most, workspace_of(fewer, found, device, checks).bytes);
+    }
+    return most;
   };
   if (batch.positions == 0) return 0;
   // From as many positions as multiprocessors on, each position has at most one block, and more positions need more.

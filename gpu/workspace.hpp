@@ -26,9 +26,9 @@ struct Workspace {
 /// Returns how many teams of `partitions` blocks of 512 threads a device can run at once, at most `positions`.
 int most_split_teams(const DeviceTraits& device, int positions, int partitions);
 
-/// Returns the drafts by which a mapping is chosen: those that `batch` has room for. Rows that a block would have to
-/// convert first count as passed over many times.
-int passes_of(const StoredBatch& batch);
+/// Returns the drafts by which a mapping is chosen: those that `batch` has room for, or many if a block would have to
+/// convert the rows first, which a cluster reads as they are.
+int drafts_that_choose(const StoredBatch& batch);
 
 /// Returns the layout for `batch`; `checks`: rows of probabilities are checked before they are used.
 Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const DeviceTraits& device, bool checks);
@@ -37,7 +37,7 @@ Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const Dev
 /// Throws: std::invalid_argument if it has fewer than `wanted` bytes or is not 256-byte aligned.
 char* given_workspace(void* workspace, std::size_t bytes, std::size_t wanted);
 
-/// Returns bytes that suffice for every batch like this one with at most as many positions. Fewer positions may need
+/// Returns bytes that suffice for every batch like this one with at most as many positions and any number of drafts. Fewer positions may need
 /// more memory, because few positions are split over the device. Throws: as mapped() does.
 std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const DeviceTraits& device, bool checks);
 
@@ -45,7 +45,7 @@ std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const 
 //
 //   V::team_bytes   bytes of a plan that a team makes together (sim/device/cooperative_memory.hpp); else absent
 //
-// It is dynamic shared memory, behind the rows if these lie on chip.
+// It is dynamic shared memory.
 
 /// Bytes of the plan of V for one partition, a multiple of 16; 0 if it needs none.
 template <class V>

@@ -36,10 +36,12 @@ class Run {
     return watch_.microseconds(queue);
   }
 
-  /// Whether the device has this mapping for such positions.
-  bool can(gpu::Mapping mapping, int positions, int vocabulary) const {
+  /// Whether the device has this mapping for such positions of the verifier.
+  template <class V>
+  bool can(const V&, gpu::Mapping mapping, int positions, int vocabulary) const {
     try {
-      gpu::mapped(mapping, gpu::this_device(), positions, vocabulary, 1, sizeof(float));
+      gpu::mapped(mapping, gpu::beside_plans(gpu::this_device(), gpu::plan_bytes<V>), positions, vocabulary, 1,
+                  sizeof(float));
       return true;
     } catch (const std::invalid_argument&) {
       return false;

@@ -49,7 +49,12 @@ int guarded(char* error, std::size_t size, const Call& call) {
   }
 }
 
-/// Calls use(verifier) for the verifier of this name that has a kernel. Throws: std::invalid_argument if none has.
+/// No verifier of the name has a kernel.
+class NoSuchKernel : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Calls use(verifier) for the verifier of this name that has a kernel. Throws: NoSuchKernel if none has.
 template <class Use>
 void with_verifier(std::string_view name, const Use& use) {
   bool found = false;
@@ -63,7 +68,7 @@ void with_verifier(std::string_view name, const Use& use) {
       use(verifier);
     }
   });
-  if (!found) throw std::out_of_range("verifier: found " + std::string(name) + ", wanted one of " + known);
+  if (!found) throw NoSuchKernel("verifier: found " + std::string(name) + ", wanted one of " + known);
 }
 
 gpu::StoredBatch batch_of(const draftproof_rows& rows) {
@@ -91,14 +96,14 @@ gpu::StoredBatch batch_of(const draftproof_rows& rows) {
   return batch;
 }
 
-/// Throws: std::invalid_argument, with the position, unless position i has 1 .. 32 drafts that are tokens.
-void want_drafts(const gpu::StoredBatch& batch, int i) {
+/// Throws: std::invalid_argument, with the position, unless position i has `fewest` .. 32 drafts that are tokens.
+void want_drafts(const gpu::StoredBatch& batch, int i, int fewest) {
   const std::string place = "position " + std::to_string(i) + ": ";
   const int count = batch.counts[i];
   const int most = batch.proposals > 1 ? std::min(batch.proposals, max_drafts) : max_drafts;
-  if (count < 1 || count > most)
-    throw std::invalid_argument(place + "found " + std::to_string(count) + " drafts, wanted 1 .. " +
-                                std::to_string(most));
+  if (count < fewest || count > most)
+    throw std::invalid_argument(place + "found " + std::to_string(count) + " drafts, wanted " +
+                                std::to_string(fewest) + " .. " + std::to_string(most));
   for (int k = 0; k < count; ++k)
     if (const Token x = batch.drafts[i * batch.draft_stride + k]; x < 0 || x >= batch.vocabulary)
       throw std::invalid_argument(place + "draft " + std::to_string(k) + ": found " + std::to_string(x) +
@@ -120,7 +125,7 @@ void verify_on_host(const V& verifier, const gpu::StoredBatch& batch) {
   std::vector<std::vector<float>> floats(static_cast<std::size_t>(batch.proposals) + 1);
   LogitRows softmaxes(batch.vocabulary, batch.proposals);
   for (int i = 0; i < batch.positions; ++i) {
-    want_drafts(batch, i);
+    want_drafts(batch, i, gpu::plan_bytes<V> > 0 ? 1 : 0);
     gpu::with_entries(batch.format, batch.target_row(i), [&]<class Entry>(const Entry* target) {
       std::vector<std::span<const Entry>> proposals;
       for (int k = 0; k < batch.proposals; ++k)
@@ -156,7 +161,7 @@ int draftproof_verify_rows(const char* verifier, const draftproof_rows* rows, vo
       with_verifier(verifier, [&](const auto& found) {
         gpu::verify_batch(found, batch, static_cast<gpu::Stream>(stream), {.check_probabilities = rows->check != 0});
       });
-    } catch (const std::out_of_range& thrown) {
+    } catch (const NoSuchKernel& thrown) {
       tell(thrown.what(), error, error_size);
       return no_kernel_here;
     }
@@ -170,7 +175,7 @@ int draftproof_verify_rows_on_host(const char* verifier, const draftproof_rows* 
     const gpu::StoredBatch batch = batch_of(*rows);
     try {
       with_verifier(verifier, [&](const auto& found) { verify_on_host(found, gpu::checked_shape(batch)); });
-    } catch (const std::out_of_range& thrown) {
+    } catch (const NoSuchKernel& thrown) {
       tell(thrown.what(), error, error_size);
       return no_kernel_here;
     }

@@ -5,7 +5,8 @@
 //   target                [B, V]       target rows, `target_stride` entries apart
 //   proposal              [B, M, V]    proposal rows; M = `proposals` is 1 or the number of drafts
 //   drafts                [B, K]       draft tokens in draw order, `draft_stride` apart
-//   counts                [B]          number of drafts of each position, 1 .. K, K at most 32
+//   counts                [B]          number of drafts of each position, 0 .. K, K at most 32; 1 .. K if the
+//                                      verifier makes a plan, as ladders do
 //   faults                [B]          null, or written: a word of row_fault.hpp for each position
 //   verdicts              [B, 2]       written: token, and index of the accepted draft or -1
 //

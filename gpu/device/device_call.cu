@@ -31,6 +31,22 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
+__global__ void nothing() {}
+
+/// The most blocks of a cluster that the current device grants: 8, or 16 where it says so.
+int most_cluster() {
+  constexpr int portable = 8, most = 16;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(most);
+  config.blockDim = dim3(256);
+  int granted = 0;
+  const bool asked =
+      cudaFuncSetAttribute(nothing, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess &&
+      cudaOccupancyMaxPotentialClusterSize(&granted, nothing, &config) == cudaSuccess;
+  if (!asked) cudaGetLastError();  // what could not be asked is no error of a later call
+  return asked && granted >= most ? most : portable;
+}
+
 DeviceTraits traits_of(int device) {
   DeviceTraits traits;
   traits.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, device);
@@ -40,7 +56,7 @@ DeviceTraits traits_of(int device) {
   // needs an attribute (cluster_launch.cuh).
   if (DRAFTPROOF_CLUSTER_KERNELS != 0 && attribute(cudaDevAttrComputeCapabilityMajor, device) >= 9 &&
       attribute(cudaDevAttrClusterLaunch, device) != 0)
-    traits.most_cluster = 16;
+    traits.most_cluster = most_cluster();
   return traits;
 }
 
@@ -54,6 +70,19 @@ const DeviceTraits& this_device() {
   const std::lock_guard held(lock);
   const auto found = known.find(device);
   return found != known.end() ? found->second : known.emplace(device, traits_of(device)).first->second;
+}
+
+void allow_shared_of(const void* kernel, std::size_t bytes) {
+  static std::mutex lock;
+  static std::map<std::pair<int, const void*>, std::size_t> allowed;  // the attribute is the kernel's: it only rises
+  int device = 0;
+  device_call("cudaGetDevice", cudaGetDevice(&device));
+  const std::lock_guard held(lock);
+  std::size_t& most = allowed[{device, kernel}];
+  if (bytes <= most) return;
+  device_call("cudaFuncSetAttribute",
+              cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  most = bytes;
 }
 
 int device_count() {

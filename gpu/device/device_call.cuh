@@ -17,13 +17,12 @@ void device_call(const char* name, cudaError_t status);
 /// Returns the properties of the current device that mappings depend on. Throws: DeviceError.
 const DeviceTraits& this_device();
 
-/// Allows a kernel `bytes` of dynamic shared memory. Throws: DeviceError if the device has less.
+/// Allows a kernel at least `bytes` of dynamic shared memory on the current device, by any threads at once.
+/// Throws: DeviceError if the device has less.
+void allow_shared_of(const void* kernel, std::size_t bytes);
 template <class... Parameters>
 void allow_shared(void (*kernel)(Parameters...), std::size_t bytes) {
-  if (bytes > 0)
-    device_call("cudaFuncSetAttribute",
-                cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  if (bytes > 0) allow_shared_of(reinterpret_cast<const void*>(kernel), bytes);
 }
 
 /// Throws: std::logic_error saying that the verifier `name` has no kernel, and why.

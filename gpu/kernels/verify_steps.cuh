@@ -52,9 +52,10 @@ __global__ void __launch_bounds__(step_threads, 1)
 
 /// Chooses the mapping of a batch of requests as for positions, among those that steps have: never cluster.
 /// Throws: std::invalid_argument as mapped() does.
-inline Mapped mapped_steps(Mapping wanted, int requests, int vocabulary, std::size_t entry_bytes) {
+inline Mapped mapped_steps(Mapping wanted, int requests, int vocabulary, std::size_t entry_bytes,
+                           std::size_t plan_bytes) {
   if (wanted == Mapping::cluster) throw std::invalid_argument("a request by cluster: steps run by block or split");
-  DeviceTraits without = this_device();
+  DeviceTraits without = beside_plans(this_device(), plan_bytes);
   without.most_cluster = 0;
   return mapped(wanted, without, requests, vocabulary, 1, entry_bytes);
 }
@@ -69,7 +70,7 @@ void verify_steps(const V& verifier, const StepBatch<Entry>& batch, Stream strea
                                     " carries state from one iteration to the next, and the batch has no carries");
     const auto requests = static_cast<unsigned>(batch.requests);
     constexpr std::size_t shared = plan_bytes<V>;
-    const auto [mapping, shares] = mapped_steps(wanted, batch.requests, batch.vocabulary, sizeof(Entry));
+    const auto [mapping, shares] = mapped_steps(wanted, batch.requests, batch.vocabulary, sizeof(Entry), shared);
     switch (mapping) {
       case Mapping::split: {
         const int teams = most_split_teams(this_device(), batch.requests, shares);

@@ -48,7 +48,6 @@ DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t
 template <class V>
 inline constexpr int block_sharing = plan_bytes<V> > 0 ? 1 : 2;
 
-/// Bounds of one block per multiprocessor, below, keep the compiler from spilling registers for a second block.
 template <class V, class Entry>
 __global__ void __launch_bounds__(verify_threads, block_sharing<V>)
     verify_by_block(const V verifier, const Batch<Entry> batch) {
@@ -59,6 +58,7 @@ __global__ void __launch_bounds__(verify_threads, block_sharing<V>)
   if (threadIdx.x == 0) batch.verdicts[position] = verdict;
 }
 
+/// Bounds of one block per multiprocessor keep the compiler from spilling registers for a second block.
 template <class V, class Entry>
 __global__ void __launch_bounds__(verify_threads, 1)
     verify_by_split(const V verifier, const Batch<Entry> batch, SplitScratch* scratch) {

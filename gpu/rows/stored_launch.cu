@@ -9,7 +9,7 @@ namespace {
 
 Mapped mapping_of(const StoredBatch& batch, const VerifyOptions& options, const DeviceTraits& device) {
   return mapped(options.mapping, device, batch.positions, batch.vocabulary, batch.proposals,
-                static_cast<std::size_t>(bytes_of(batch.format)), passes_of(batch));
+                static_cast<std::size_t>(bytes_of(batch.format)), drafts_that_choose(batch));
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ Batch<float> StoredLaunch::floats() const {
                              : rows_.as_they_are();
 }
 
-std::size_t workspace_bytes(const StoredBatch& batch, const VerifyOptions& options, std::size_t plan_bytes) {
+std::size_t workspace_bytes_of(const StoredBatch& batch, const VerifyOptions& options, std::size_t plan_bytes) {
   return workspace_for_up_to(checked_shape(batch), options.mapping, beside_plans(this_device(), plan_bytes),
                              options.check_probabilities);
 }

@@ -22,8 +22,7 @@ namespace draftproof::gpu {
 /// but must not run.
 class ClusterTeam : public BlockPartition {
  public:
-  DRAFTPROOF_DEVICE explicit ClusterTeam(TeamScratch* scratch, TeamMemory memory = {})
-      : BlockPartition(memory), scratch_{scratch} {}
+  DRAFTPROOF_DEVICE explicit ClusterTeam(TeamScratch* scratch) : BlockPartition({}), scratch_{scratch} {}
 
   DRAFTPROOF_DEVICE Fixed get(int segment) const { return scratch_->partial[segment]; }
   DRAFTPROOF_DEVICE Candidate first(int warp) const {

@@ -92,9 +92,10 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
     });
     // +infinity and NaN are earliest of all, so the team agrees on the first of them.
     Candidate here{-static_cast<double>(greatest), first + begin};
-    for (int i = begin; !sound && i < end; i += team.lanes()) {
-      sound = !(static_cast<float>(logits[i]) < infinity);
-      if (sound) here = {-static_cast<double>(infinity), first + i};
+    bool found = sound;
+    for (int i = begin; !found && i < end; i += team.lanes()) {
+      found = !(static_cast<float>(logits[i]) < infinity);
+      if (found) here = {-static_cast<double>(infinity), first + i};
     }
     if (begin < end && here.before(own)) own = here;
     greatest = team.lane_max(greatest);

@@ -60,7 +60,6 @@ class WarpLanes {
     const unsigned ballot = __ballot_sync(all, here);
     return ballot == 0 ? lanes() : __ffs(static_cast<int>(ballot)) - 1;
   }
-  DRAFTPROOF_DEVICE void warp_barrier() const { __syncwarp(); }
   /// Adds to a sum in shared memory, by any threads at once. Native additions there have 32 bits; the thread whose
   /// addition overflows the lower half adds the carry to the upper half.
   DRAFTPROOF_DEVICE void add_shared(Fixed& sum, Fixed more) const {
@@ -93,7 +92,6 @@ class WarpLanes {
     return value;
   }
   DRAFTPROOF_DEVICE int first_lane(bool) const { return 0; }
-  DRAFTPROOF_DEVICE void warp_barrier() const {}
   DRAFTPROOF_DEVICE void add_shared(Fixed& sum, Fixed more) const { sum += more; }
 #endif
 };

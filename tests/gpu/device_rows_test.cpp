@@ -66,7 +66,7 @@ void compare_verdicts(int vocabulary, int positions) {
        {gpu::Mapping::automatic, gpu::Mapping::block, gpu::Mapping::cluster, gpu::Mapping::split}) {
     gpu::VerifyOptions options{.mapping = mapping};
     try {
-      options.workspace_bytes = gpu::workspace_bytes(batch, options);
+      options.workspace_bytes = gpu::workspace_bytes<V>(batch, options);
     } catch (const std::invalid_argument&) {
       continue;  // not on this device
     }

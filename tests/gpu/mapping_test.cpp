@@ -57,7 +57,8 @@ int main() {
   expect(mapped(Mapping::automatic, hopper, 132, 128256, 1, 4, 4), {Mapping::block, 1}, "four passes over many");
   expect(mapped(Mapping::automatic, hopper, 131, 128256, 1, 4, 4), {Mapping::cluster, 16}, "four passes over fewer");
   expect(automatic(hopper, 64, 4096), {Mapping::block, 1}, "many positions of a short vocabulary");
-  expect(automatic(hopper, 8, 4096), {Mapping::cluster, 16}, "few positions of a short vocabulary");
+  expect(mapped(Mapping::automatic, hopper, 1, 4096, 1, 4, 2), {Mapping::block, 1}, "the same, few passes");
+  expect(automatic(hopper, 8, 4096), {Mapping::cluster, 4}, "few positions of a short vocabulary");
   expect(automatic(hopper, 2, 262144), {Mapping::cluster, 16}, "large rows, a quarter of the device");
   expect(automatic(hopper, 3, 262144), {Mapping::split, 32}, "large rows, more than that");
   expect(automatic(hopper, 64, 262144), {Mapping::block, 1}, "large rows, many");

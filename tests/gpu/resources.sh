@@ -5,7 +5,7 @@
 #   sh resources.sh FOLDER       of the objects; exit code 77 if there are none
 #
 # Split over the device, a position waits for barriers in device memory and may spill; so may what is wrong on purpose, and
-# the ladders without replacement, whose plans take many passes and barriers (docs/gpu.md has the bytes). Kernels of blocks
+# the ladders without replacement, whose plans take many passes and barriers. Kernels of blocks
 # and clusters are compiled so that two or three blocks share a multiprocessor, which is faster than no spill: 384 bytes.
 folder=$1
 files=$(find "$folder" -name '*.resources')

@@ -157,6 +157,7 @@ const std::map<std::string, Rooms>& arrows() {
                                         {"bench/studies", studies},
                                         {"bench", studies},
                                         {"bench/gpu", device_bench},
+                                        {"gpu/calls", with(schemes, {"gpu", "found"})},  // a verifier by its name
                                         {"gpu/trials", with(schemes, {"gpu", "properties"})}};
   }();
   return map;

@@ -29,10 +29,11 @@ struct Logits {
     softmax(run, "softmax_" + format + where(vocabulary, count), batches, count, vocabulary);
     for (const gpu::Mapping mapping :
          {gpu::Mapping::automatic, gpu::Mapping::block, gpu::Mapping::cluster, gpu::Mapping::split}) {
-      if (!run.can(mapping, count, vocabulary)) continue;
+      if (!run.can(verifiers::RecursiveRejection{}, mapping, count, vocabulary)) continue;
       const std::string name =
           "logits_" + format + "/" + std::string(gpu::name_of(mapping)) + where(vocabulary, count) + "/4";
-      const std::size_t bytes = gpu::workspace_bytes(batches.batch(0), {.mapping = mapping});
+      const std::size_t bytes =
+          gpu::workspace_bytes<verifiers::RecursiveRejection>(batches.batch(0), {.mapping = mapping});
       const gpu::DeviceBuffer<char> workspace(nullptr, bytes + 1);
       run.add_sets(name, batches, [&](int set, cudaStream_t stream) {
         gpu::verify_batch(verifiers::RecursiveRejection{}, batches.batch(set), stream,

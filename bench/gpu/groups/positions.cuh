@@ -26,11 +26,12 @@ struct Positions {
     const std::string name = where(vocabulary, count) + "/" + std::to_string(drafts);
     for (const gpu::Mapping mapping :
          {gpu::Mapping::automatic, gpu::Mapping::block, gpu::Mapping::cluster, gpu::Mapping::split}) {
-      if (!run.can(mapping, count, vocabulary)) continue;
+      if (!run.can(verifiers::RecursiveRejection{}, mapping, count, vocabulary)) continue;
       const std::string by = std::string(gpu::name_of(mapping)) + name;
       run.add_refused("recursive_rejection/" + by, verifiers::RecursiveRejection{}, batches, mapping);
       if (drafts != 4) continue;
-      run.add_refused("ladder/" + by, verifiers::Ladder{}, batches, mapping);
+      if (run.can(verifiers::Ladder{}, mapping, count, vocabulary))
+        run.add_refused("ladder/" + by, verifiers::Ladder{}, batches, mapping);
       if (mapping == gpu::Mapping::automatic) run.add_refused("k_seq/" + by, verifiers::KSeq{}, batches, mapping);
     }
     if (drafts != 1) return;

@@ -136,6 +136,8 @@ def verify_rows(
     want(integers, "drafts and counts: dtype", (drafts.dtype, counts.dtype), "torch.int32")
     for name, tensor in (("q", q), ("drafts", drafts), ("counts", counts)):
         want(tensor.device == p.device, f"{name}: device", tensor.device, p.device)
+    if p.device.type == "cpu" and b > 0:
+        want(int(counts.max()) <= k, "counts", int(counts.max()), f"0 .. {k}")
     p, q, drafts, counts = (x if x.stride(-1) == 1 else x.contiguous() for x in (p, q, drafts, counts))
     verdicts = torch.empty((b, 2), dtype=torch.int32, device=p.device)
     faults = torch.full((b,), -1, dtype=torch.int64, device=p.device)

@@ -12,10 +12,11 @@ where all of this holds:
     uniforms      not given; with them the torch form runs, as documented for each function
     buckets       not given
     torch_form()  is not in effect
-    a check       does not run in this thread with replaced or seeded numbers: draftproof.check asks the torch form
+    a check       does not run in this thread: draftproof.check judges the torch form
 
 Random numbers: row i of a batch is trial `offset + i` of a hash of the generator's seed; the generator's offset then
-goes on by the number of rows, rounded up to a multiple of 4. All of it is done on the host without waiting. Equal seeds
+goes on by the number of rows, rounded up to a multiple of 4. All of it is done on the host without waiting. Threads
+that also draw by torch need a generator each. Equal seeds
 and offsets give equal tokens, on every device and on the CPU.
 
 What differs from the torch form: numbers, and so tokens, but not their law; ladders put tokens in buckets of equal
@@ -24,7 +25,7 @@ p / q (docs/ladder.md), whose acceptance is some 1e-4 below the optimum, and do 
 
 from __future__ import annotations
 
-import functools
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -43,6 +44,7 @@ NEED_A_DRAFT = ("ladder", "ladder_wor")
 _ROWS = "str verifier, Tensor p, Tensor q, Tensor drafts, Tensor counts, bool logits, float temperature, bool check"
 _MASK = (1 << 64) - 1
 _off = ContextVar("draftproof_torch_form", default=False)
+_lock = threading.RLock()
 
 
 @contextmanager
@@ -66,8 +68,9 @@ def hashed(seed: int) -> int:
 
 def reserve(generator: torch.Generator, count: int) -> tuple[int, int]:
     """The seed and the first of `count` trials; moves the offset of a generator of a CUDA device beyond them."""
-    offset = generator.get_offset()
-    generator.set_offset(offset + (count + 3) // 4 * 4)
+    with _lock:
+        offset = generator.get_offset()
+        generator.set_offset(offset + (count + 3) // 4 * 4)
     return hashed(generator.initial_seed()), offset
 
 
@@ -76,14 +79,19 @@ def default_generator(device: torch.device) -> torch.Generator:
     return torch.cuda.default_generators[torch.cuda.current_device() if device.index is None else device.index]
 
 
-@functools.cache
 def operators() -> Any:
     """torch.ops.draftproof with its operators; None where the library is not built, or torch is older than 2.4.
 
     Raises: OSError if the library cannot be loaded.
     """
-    if not hasattr(torch.library, "register_fake") or kernel_library.library() is None:
-        return None
+    with _lock:
+        if not _kept and hasattr(torch.library, "register_fake") and kernel_library.library() is not None:
+            _kept.append(_defined())
+    return torch.ops.draftproof if _kept else None
+
+
+def _defined() -> Any:
+    """The library of operators."""
     result = "(Tensor, Tensor)"
 
     def shapes(verifier: str, p: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
@@ -112,8 +120,7 @@ def operators() -> Any:
     library.impl("draw_rows", draw_rows, "CUDA")
     for name in ("verify_rows", "draw_rows"):
         torch.library.register_fake(f"draftproof::{name}", shapes, lib=library)
-    _kept.append(library)
-    return torch.ops.draftproof
+    return library
 
 
 _kept: list[Any] = []  # operators are gone with their library
@@ -139,7 +146,7 @@ def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options
         _check_rows(verifier, p, q, tokens, lengths, given)
     else:
         tokens = drafts.clamp(0, v - 1)
-        lengths = (drafts >= 0).sum(1, dtype=torch.int32) if given.lengths is None else given.lengths
+        lengths = (drafts >= 0).int().cumprod(1).sum(1) if given.lengths is None else given.lengths
     if verifier in NEED_A_DRAFT and bool((lengths < 1).any()):
         return None
     generator = default_generator(p.device) if given.generator is None else given.generator

@@ -7,6 +7,7 @@ them, and are arguments of the kernels. the .cu files here are a C interface for
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import shutil
 import subprocess
@@ -51,16 +52,26 @@ def compiler() -> str:
     raise Missing("no nvcc to compile kernels with")
 
 
-def build(name: str, sources: Path, architecture: str = "sm_90") -> Path:
-    """The library of a kernel beside its sources; one that is there already is kept. Raises: Missing."""
-    kernel, result = KERNELS[name], sources / f"{name}.so"
+def architecture() -> str:
+    """That of torch's device, as in sm_90."""
+    import torch
+
+    return "sm_{}{}".format(*torch.cuda.get_device_capability()) if torch.cuda.is_available() else "sm_90"
+
+
+def build(name: str, sources: Path) -> Path:
+    """The library of a kernel beside its sources; one of the same file, defines and architecture is kept. Raises:
+    Missing."""
+    kernel, wanted = KERNELS[name], architecture()
+    made_of = (FOLDER / kernel.file).read_bytes() + repr((kernel, wanted)).encode()
+    result = sources / f"{name}-{hashlib.sha256(made_of).hexdigest()[:12]}.so"
     if result.is_file():
         return result
     lacking = [one for one in kernel.includes if not (sources / one).is_dir()]
     if lacking:
         raise Missing(f"{name}: no folder {lacking[0]} in {sources}")
     part = result.with_suffix(f".{os.getpid()}.part")
-    command = [compiler(), f"-arch={architecture}", "-O2", "-std=c++20", "-shared", "-Xcompiler", "-fPIC"]
+    command = [compiler(), f"-arch={wanted}", "-O2", "-std=c++20", "-shared", "-Xcompiler", "-fPIC"]
     command += ["--compress-mode=size", "-Xlinker", "-s", "-cudart", "static", *(f"-D{one}" for one in kernel.defines)]
     command += [f"-I{sources / one}" for one in kernel.includes]
     said = subprocess.run([*command, str(FOLDER / kernel.file), "-o", str(part)], capture_output=True, text=True)

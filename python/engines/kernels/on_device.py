@@ -123,6 +123,7 @@ def cuda_doors() -> list[Door]:
 
 def triton_doors() -> list[Door]:
     kernels = module_of(HERE / "triton_kernels.py", "draftproof_triton_kernels")
+    zero = "violated where p = q up to rounding: the residual is empty, and the race gives token 0"
     short = "violated: an impossible draft, or the last token behind a sum that is short"
     return [
         Door(
@@ -140,7 +141,6 @@ def triton_doors() -> list[Door]:
             "speculative_sampling_classic_kernel, block verification",
             lambda sources, place: kernels.sglang_chain(sources, place, True),
             models=2,
-            wanted=short,
         ),
         Door(
             "vllm_rejection_sample",
@@ -150,7 +150,7 @@ def triton_doors() -> list[Door]:
             instances=(EQUAL, OF_TWO, WITH_ZERO),
             models=1,
             predictions=16,
-            wanted="violated where p = q up to rounding: the residual is empty, and the race gives token 0",
+            wanted=zero,
         ),
         Door(
             "vllm_rejection_sample_sampled",
@@ -158,6 +158,7 @@ def triton_doors() -> list[Door]:
             "rejection_random_sample_kernel, sample_recovered_tokens_kernel",
             kernels.vllm_first_runner,
             tiers=("sampled",),
+            wanted=zero,
         ),
         Door(
             "vllm_second_runner_token",
@@ -165,6 +166,7 @@ def triton_doors() -> list[Door]:
             "_rejection_kernel, _resample_kernel",
             lambda sources, place: kernels.vllm_second_runner(sources, place, False),
             tiers=("sampled",),
+            wanted=zero,
         ),
         Door(
             "vllm_second_runner_block",
@@ -172,6 +174,7 @@ def triton_doors() -> list[Door]:
             "_rejection_kernel, _resample_kernel, block verification",
             lambda sources, place: kernels.vllm_second_runner(sources, place, True),
             tiers=("sampled",),
+            wanted=zero,
         ),
     ]
 
@@ -271,6 +274,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.list:
         print(*(f"{one.name:32} {one.kernel}" for one in chosen), sep="\n")
         return 0
+    if not chosen:
+        parser.error(f"--only {options.only} --tier {options.tier}: found no door of these")
     if options.device.startswith("cuda") and not has_device():
         print("on_device.py: torch finds no device", file=sys.stderr)
         return 77
@@ -279,9 +284,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for one in chosen:
         left = options.total - (time.perf_counter() - begun)
         if left < 1:
-            result["doors"].append({"name": one.name, "verdict": "skipped", "message": "no time was left"})
-            continue
-        entry = judged(one, options.sources.resolve(), place, min(options.limit, left), options.profile)
+            entry = {"name": one.name, "verdict": "skipped", "message": "no time was left", "seconds": 0}
+        else:
+            entry = judged(one, options.sources.resolve(), place, min(options.limit, left), options.profile)
         result["doors"].append(entry)
         first = next((line for line in entry["message"].splitlines()[1:] if "violated" not in line and ":" in line), "")
         told = first.strip() if entry["verdict"] == "violated" else entry["message"].splitlines()[0]
