@@ -252,6 +252,22 @@ def test_values_are_checked_on_a_device(ops, name):
 
 @needs_device
 @pytest.mark.parametrize("name", POSITIONS)
+def test_drafts_end_before_the_first_that_is_none_with_and_without_checks(ops, name):
+    p, q, drafts, _ = (x.cuda() for x in drawn(NAMES[name], 64, 50, 4, equal=True))
+    drafts[:, 1] = -1
+    function, generator = getattr(verifiers, name), torch.Generator("cuda")
+    tokens = [function(p, q, drafts, generator=generator.manual_seed(5), check=check)[0] for check in (True, False)]
+    assert torch.equal(*tokens)
+
+
+def test_counts_beyond_the_drafts_are_refused(ops):
+    p, q, drafts, counts = drawn("recursive_rejection", 4, 20, 3)
+    with pytest.raises(ValueError, match=r"counts: found 8, wanted 0 .. 3"):
+        ops.verify_rows("recursive_rejection", p, q, drafts, counts.fill_(8), False, 1.0, False, 1, 0)
+
+
+@needs_device
+@pytest.mark.parametrize("name", POSITIONS)
 @pytest.mark.parametrize(("dtype", "logits"), [(torch.float32, False), (torch.bfloat16, True)])
 def test_the_law_on_a_device(ops, name, dtype, logits):
     b, v, k = 40_000, 12, 3
