@@ -37,8 +37,8 @@ Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const Dev
 /// Throws: std::invalid_argument if it has fewer than `wanted` bytes or is not 256-byte aligned.
 char* given_workspace(void* workspace, std::size_t bytes, std::size_t wanted);
 
-/// Returns bytes that suffice for every batch like this one with at most as many positions and any number of drafts. Fewer positions may need
-/// more memory, because few positions are split over the device. Throws: as mapped() does.
+/// Returns bytes that suffice for every batch like this one with at most as many positions and any number of drafts.
+/// Fewer positions may need more memory, because few positions are split over the device. Throws: as mapped() does.
 std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const DeviceTraits& device, bool checks);
 
 // Memory of the threads of one partition for a verifier's plan: as much as the verifier requests.

@@ -72,7 +72,7 @@ RowTape* LibraryTapes::find(void* self, std::int32_t row) {
   auto& tapes = *static_cast<LibraryTapes*>(self);
   if (row >= 0 && static_cast<std::size_t>(row) < tapes.rows_.size())
     return &tapes.rows_[static_cast<std::size_t>(row)];
-  tapes.stranger_ = row;
+  tapes.unknown_row_ = row;
   return nullptr;
 }
 

@@ -125,16 +125,16 @@ class LibraryTapes {
 
   const dp_tape* callbacks() const { return &callbacks_; }
   const RowTape& row(int row) const { return rows_[static_cast<std::size_t>(row)]; }
-  /// Returns a row number of some draw that is not a row of the batch, or `nobody` if all draws were for rows of it.
-  int stranger() const { return stranger_; }
-  static constexpr int nobody = INT32_MAX;
+  /// Returns the number that a draw named as its row although the batch has no such row; `none` if no draw did.
+  int unknown_row() const { return unknown_row_; }
+  static constexpr int none = INT32_MAX;
 
  private:
-  /// Returns the tape of `row`, or null if the batch has no such row; stranger() then returns that row.
+  /// Returns the tape of `row`, or null if the batch has no such row; unknown_row() then returns that row.
   static RowTape* find(void* self, std::int32_t row);
 
   std::vector<RowTape> rows_;
-  std::atomic<int> stranger_ = nobody;
+  std::atomic<int> unknown_row_ = none;
   dp_tape callbacks_;
 };
 

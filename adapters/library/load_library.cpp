@@ -115,7 +115,7 @@ void LoadedLibrary::call(std::string_view name, Function function, const ServedB
   expect(p.unchanged() && q.unchanged() && drafts.unchanged() && wanted.unchanged() && parents.unchanged() &&
              seeds.unchanged() && state.unchanged(),
          name, "inputs that the call changed", "inputs as they were");
-  expect(tapes.stranger() == LibraryTapes::nobody, name, fmt::format("a draw for row {}", tapes.stranger()),
+  expect(tapes.unknown_row() == LibraryTapes::none, name, fmt::format("a draw for row {}", tapes.unknown_row()),
          fmt::format("rows 0 .. {}", batch.rows - 1));
   expect(status == DP_OK, name, fmt::format("status {} \"{}\"", status_text(status), words_of(out.words)), "0");
   read(batch, lengths, tapes, out, result);

@@ -190,7 +190,7 @@ int draftproof_kernel_names(char* names, std::size_t size) {
       using V = std::remove_cvref_t<decltype(verifier)>;
       if constexpr (has_kernel<V>) {
         text += std::string(V::info.name) + " " + std::to_string(V::info.fewest_drafts) + " " +
-                std::to_string(V::info.most_drafts);
+                std::to_string(V::info.most_drafts) + (gpu::plan_bytes<V> > 0 ? " 1" : " 0");
         for (std::size_t i = 0; i < V::info.drafts.count; ++i) text += " " + std::string(V::info.drafts.names[i]);
         text += "\n";
       }

@@ -57,8 +57,9 @@ DRAFTPROOF_EXPORT int draftproof_verify_rows(const char* verifier, const draftpr
 DRAFTPROOF_EXPORT int draftproof_verify_rows_on_host(const char* verifier, const draftproof_rows* rows, char* error,
                                                      std::size_t error_size);
 
-/// Writes the verifiers that have a kernel, one a line: its name, its fewest and its most drafts (0: no limit), and the
-/// draft laws that it is for, none for any law, separated by spaces.
+/// Writes the verifiers that have a kernel, one a line: its name, its fewest and its most drafts (0: no limit), 1 if the
+/// kernel makes a plan and so needs a draft, else 0, and the draft laws that it is for, none for any law, separated by
+/// spaces.
 DRAFTPROOF_EXPORT int draftproof_kernel_names(char* names, std::size_t size);
 
 /// Writes what the word of `faults` says of a position.

@@ -25,7 +25,7 @@ namespace draftproof::gpu {
 
 /// Threads per block: 16 warps keep enough loads in flight for one block per multiprocessor.
 inline constexpr int verify_threads = 512;
-/// Of a cluster's blocks, and how many of those share a multiprocessor, so that some read rows while others compute.
+/// Threads of a block of a cluster, and blocks that share a multiprocessor, so that one reads rows while another computes.
 inline constexpr int cluster_threads = 256, cluster_sharing = 3;
 
 static_assert(Laws<TeamRows<RowView<float>, BlockTeam>> && Laws<TeamRows<RowView<double>, BlockTeam>>);

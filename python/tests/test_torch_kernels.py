@@ -16,6 +16,9 @@ import draftproof.torch as verifiers  # noqa: E402
 from draftproof.tape import UnknownRandomness  # noqa: E402
 from draftproof.torch import kernel_library, kernels  # noqa: E402
 
+# Six standard deviations (2 * 11)^0.5 above the mean 11 of chi-square with 11 degrees of freedom, twelve tokens.
+CHI_SQUARE_OF_TWELVE = 11 + 6 * 22**0.5
+
 NAMES = {
     "recursive_rejection": "recursive_rejection",
     "recursive_rejection_without_replacement": "recursive_rejection_wor",
@@ -36,7 +39,7 @@ def ops():
 
 def drawn(name, b, v, k, seed=1, dtype=torch.float32, equal=False):
     """p, q, drafts, counts for the verifier `name` of the library; counts of `fewest` to `most`, or all k."""
-    fewest, most, laws = kernel_library.kernels()[name]
+    fewest, most, _, laws = kernel_library.kernels()[name]
     k = min(k, most or k)
     fewest = min(fewest, k)
     several = laws == ("independent",)
@@ -111,10 +114,11 @@ def test_the_library_has_the_law_of_the_torch_form(ops, name):
     counts = torch.full((b,), k, dtype=torch.int32)
     verdicts, _ = ops.verify_rows(NAMES[name], p, q, drafts.int(), counts, False, 1.0, False, 9, 0)
     token, accepted = verdicts.long().unbind(1)
-    assert chi_square(token, p[0].double()) < 11 + 6 * 22**0.5
+    assert chi_square(token, p[0].double()) < CHI_SQUARE_OF_TWELVE
     own, index = getattr(verifiers, name)(p, q, drafts, generator=torch.Generator().manual_seed(6))
-    assert chi_square(own, p[0].double()) < 11 + 6 * 22**0.5
+    assert chi_square(own, p[0].double()) < CHI_SQUARE_OF_TWELVE
     rates = [float((x >= 0).double().mean()) for x in (accepted, index)]
+    # Six standard deviations: each rate has a variance of at most 1 / (4 b), their difference of at most 1 / (2 b).
     assert abs(rates[0] - rates[1]) < 6 * (0.5 / b) ** 0.5
     there = accepted >= 0
     assert torch.equal(drafts[there].gather(1, accepted[there, None]).squeeze(1), token[there])
@@ -278,7 +282,7 @@ def test_the_law_on_a_device(ops, name, dtype, logits):
     drafts = draw(q, k, logits=logits, generator=generator)
     token, _ = getattr(verifiers, name)(p, q, drafts, logits=logits, generator=generator)
     law = p[0].double().softmax(0) if logits else p[0].double()
-    assert chi_square(token.cpu(), law.cpu()) < 11 + 6 * 22**0.5
+    assert chi_square(token.cpu(), law.cpu()) < CHI_SQUARE_OF_TWELVE
 
 
 @needs_device

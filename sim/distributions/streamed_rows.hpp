@@ -6,7 +6,7 @@
 //   visited     visited()            number of tokens that passes and draws have read so far
 //
 // Terms are formed in double; those of residuals of shorter entries in float (short_float.hpp). They are added as
-// 64-bit integers (exp.hpp) in the widest registers of the processor (simd/block_sums.hpp). A pass leaves one
+// 64-bit integers (fixed_point.hpp) in the widest registers of the processor (simd/block_sums.hpp). A pass leaves one
 // partial sum per block, in which a draw finds its block.
 #pragma once
 

@@ -1,4 +1,4 @@
-// General passes of laws in double: sums and draws of any function of the token, in integers (exp.hpp) and in
+// General passes of laws in double: sums and draws of any function of the token, in integers (fixed_point.hpp) and in
 // the widest registers of the processor (simd/strips.hpp).
 //
 //   f(x)     f_            0 <= f, total below 8                                        x = 0 .. size - 1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Everything that a device has to say, in one run of some minutes: parity of kernels and host first, then times, Python,
-# the toolkit's sanitizers, other engines' kernels, and more parity while time is left.
+# Tests and benchmarks that need a device, in one run of some minutes: parity of kernels and host, the toolkit's
+# sanitizers, Python and other engines' kernels at the same time; then times; then more parity while time is left.
 #
 #   sh tests/gpu/first_run.sh [--built FOLDER] [--program FILE] [--engines FOLDER] [--seconds N] RESULTS
 #
@@ -74,11 +74,12 @@ if [ -z "$built" ]; then
 fi
 tests=$built/tests/gpu
 
-# Right or wrong: all at the same time, they share the device.
+# Tests: all at the same time, they share the device.
 limit=$((seconds / 3))
-for test in device_parity device_steps device_trials device_rows device_tables device_kernel_mutants refusals; do
+for test in device_parity device_trials device_rows device_tables device_kernel_mutants refusals; do
   part "$test" "$limit" "$tests/draftproof_${test}_test" &
 done
+part device_steps "$limit" "$tests/draftproof_device_steps_test" short &
 [ -z "$program" ] || part check_on_device "$limit" "$program" check recursive_rejection k_seq ladder single_draft \
   --tier sampled --device cuda &
 for tool in memcheck racecheck; do
@@ -105,7 +106,7 @@ fi
 wait
 tell
 
-# How long: alone on the device.
+# Benchmarks: one at a time, alone on the device.
 part bench 120 "$built/draftproof_gpu_bench" --output "$results/gpu_bench.json"
 tell
 [ -z "$python" ] || part python_bench 60 "$python" python/bench/torch_verifiers.py --device cuda --repeats 3

@@ -11,7 +11,7 @@ import ctypes
 import functools
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -22,8 +22,22 @@ from .inputs import want
 
 VARIABLE, FILE = "DRAFTPROOF_KERNELS", "libdraftproof_kernels.so"
 FORMATS = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
-MOST_DRAFTS = 32
-MOST_LOGITS = 1 << 22  # tokens of a row of logits
+MOST_DRAFTS = 32  # of a position: max_drafts of sim/token.hpp
+MOST_LOGITS = 1 << 22  # tokens of a row of logits: most_tokens of gpu/stored_batch.hpp
+
+
+class Kernel(NamedTuple):
+    """A verifier that has a kernel.
+
+    fewest, most    drafts of a position; most is 0 for no limit
+    plans           the kernel computes a plan first: each row needs a draft, and rows of probabilities sum to 1
+    laws            draft laws that it is for; none for any law
+    """
+
+    fewest: int
+    most: int
+    plans: bool
+    laws: tuple[str, ...]
 
 
 class DraftproofRows(ctypes.Structure):
@@ -79,17 +93,16 @@ def library() -> Any:
 
 
 @functools.cache
-def kernels() -> dict[str, tuple[int, int, tuple[str, ...]]]:
-    """The verifiers that have a kernel: fewest and most drafts (0: no limit), and draft laws, none for any law.
-
-    Empty without a library.
-    """
+def kernels() -> dict[str, Kernel]:
+    """The verifiers that have a kernel, by name; empty without a library."""
     if library() is None:
         return {}
     names = ctypes.create_string_buffer(1 << 16)
     _raise(library().draftproof_kernel_names(names, len(names)), names)
     lines = [line.split() for line in names.value.decode().splitlines()]
-    return {name: (int(fewest), int(most), tuple(laws)) for name, fewest, most, *laws in lines}
+    return {
+        name: Kernel(int(fewest), int(most), plans == "1", tuple(laws)) for name, fewest, most, plans, *laws in lines
+    }
 
 
 def fault_of(position: int, word: int) -> str:

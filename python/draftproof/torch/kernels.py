@@ -15,9 +15,8 @@ where all of this holds:
     a check       does not run in this thread: draftproof.check judges the torch form
 
 Random numbers: row i of a batch is trial `offset + i` of a hash of the generator's seed; the generator's offset then
-goes on by the number of rows, rounded up to a multiple of 4. All of it is done on the host without waiting. Threads
-that also draw by torch need a generator each. Equal seeds
-and offsets give equal tokens, on every device and on the CPU.
+goes on by the number of rows, rounded up to a multiple of 4. All of it is done on the host without waiting. Equal seeds
+and offsets give equal tokens, on every device and on the CPU. Threads that also draw by torch need a generator each.
 
 What differs from the torch form: numbers, and so tokens, but not their law; ladders put tokens in buckets of equal
 p / q (docs/ladder.md), whose acceptance is some 1e-4 below the optimum, and do not normalise rows of probabilities.
@@ -35,12 +34,12 @@ import torch
 from torch import Tensor
 
 from draftproof.intercept._scalars import here
+from draftproof.intercept._torch_generators import default_of
 
 from . import kernel_library
 from .inputs import Options, drafts_of, want, want_rows, want_temperature
 from .rows import Rows
 
-NEED_A_DRAFT = ("ladder", "ladder_wor")
 _ROWS = "str verifier, Tensor p, Tensor q, Tensor drafts, Tensor counts, bool logits, float temperature, bool check"
 _MASK = (1 << 64) - 1
 _off = ContextVar("draftproof_torch_form", default=False)
@@ -74,11 +73,6 @@ def reserve(generator: torch.Generator, count: int) -> tuple[int, int]:
     return hashed(generator.initial_seed()), offset
 
 
-def default_generator(device: torch.device) -> torch.Generator:
-    torch.cuda.init()
-    return torch.cuda.default_generators[torch.cuda.current_device() if device.index is None else device.index]
-
-
 def operators() -> Any:
     """torch.ops.draftproof with its operators; None where the library is not built, or torch is older than 2.4.
 
@@ -98,18 +92,9 @@ def _defined() -> Any:
         b = p.shape[0]
         return p.new_empty((b, 2), dtype=torch.int32), p.new_empty((b,), dtype=torch.int64)
 
-    def draw_rows(
-        verifier: str,
-        p: Tensor,
-        q: Tensor,
-        drafts: Tensor,
-        counts: Tensor,
-        logits: bool,
-        temperature: float,
-        check: bool,
-    ) -> tuple[Tensor, Tensor]:
-        rows = verifier, p, q, drafts, counts, logits, temperature, check
-        return kernel_library.verify_rows(*rows, *reserve(default_generator(p.device), len(p)))
+    def draw_rows(verifier: str, p: Tensor, *others: Any) -> tuple[Tensor, Tensor]:
+        arguments: list[Any] = [verifier, p, *others, *reserve(default_of(p.device), len(p))]
+        return kernel_library.verify_rows(*arguments)
 
     library = torch.library.Library("draftproof", "FRAGMENT")
     drawn = (torch.Tag.nondeterministic_seeded,)
@@ -133,10 +118,10 @@ def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options
     ladders, whose rows need a draft each.
     Raises: ValueError as the torch form does, with `check` also where a row has no token to be drawn.
     """
-    if p.device.type != "cuda" or not _suits(verifier, p, q, drafts, given):
+    if p.device.type != "cuda" or operators() is None:
         return None
-    ops = operators()
-    if ops is None or verifier not in kernel_library.kernels():
+    kernel = kernel_library.kernels().get(verifier)
+    if kernel is None or not _suits(kernel, p, q, drafts, given):
         return None
     v = p.shape[1]
     if given.check:
@@ -147,14 +132,14 @@ def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options
     else:
         tokens = drafts.clamp(0, v - 1)
         lengths = (drafts >= 0).int().cumprod(1).sum(1) if given.lengths is None else given.lengths
-    if verifier in NEED_A_DRAFT and bool((lengths < 1).any()):
+    if kernel.plans and bool((lengths < 1).any()):
         return None
-    generator = default_generator(p.device) if given.generator is None else given.generator
+    generator = default_of(p.device) if given.generator is None else given.generator
     temperature = 1.0 if given.temperature is None else float(given.temperature)
     counts = lengths.clamp(0, drafts.shape[1]).to(torch.int32)
     numbers = reserve(generator, len(p))
     rows = p, q, tokens.to(torch.int32), counts, given.logits, temperature, False
-    verdicts, faults = ops.verify_rows(verifier, *rows, *numbers)
+    verdicts, faults = torch.ops.draftproof.verify_rows(verifier, *rows, *numbers)
     if given.check:
         bad = (verdicts[:, 0] < 0).nonzero()
         if len(bad) > 0:
@@ -164,10 +149,10 @@ def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options
     return token, accepted
 
 
-def _suits(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> bool:
-    """Whether the table above holds; what the torch form refuses does not suit."""
+def _suits(kernel: kernel_library.Kernel, p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> bool:
+    """Whether the table above holds, but for the device. Input that the torch form refuses does not suit."""
     k = drafts.shape[-1] if drafts.dim() == 2 else 0
-    half = p.dtype in (torch.bfloat16, torch.float16) and (given.logits or verifier not in NEED_A_DRAFT)
+    half = p.dtype in (torch.bfloat16, torch.float16) and (given.logits or not kernel.plans)
     integers = not (drafts.is_floating_point() or drafts.is_complex() or drafts.dtype == torch.bool)
     lengths = given.lengths
     return (

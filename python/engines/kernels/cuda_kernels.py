@@ -1,7 +1,7 @@
 """CUDA kernels of released engines, compiled from their sources, behind doors that call them on a device.
 
 Rows come from the CPU and go to the device inside each function. Coins are drawn by torch, so that the gate scripts
-them, and are arguments of the kernels. the .cu files here are a C interface for each.
+them, and are arguments of the kernels. Each .cu file here is a C interface of a kernel.
 """
 
 from __future__ import annotations

@@ -17,12 +17,22 @@ dp_verifier linked_table;
 const dp_verifier* linked_door(std::uint32_t abi) { return abi == DRAFTPROOF_DOOR_ABI ? &linked_table : nullptr; }
 
 /// Emits what the tape and the seeds give, and misbehaves as `slip` says.
-enum class Slip { none, past_end, changes_input, stranger, no_count, bad_count, bad_status, refuses, stays_silent };
+enum class Slip {
+  none,
+  past_end,
+  changes_input,
+  unknown_row,
+  no_count,
+  bad_count,
+  bad_status,
+  refuses,
+  stays_silent
+};
 Slip slip = Slip::none;
 
 std::int32_t linked_verify(void*, const dp_batch* batch, dp_result* result) {
   for (std::int32_t row = 0; row < batch->rows; ++row) {
-    const std::int32_t at = slip == Slip::stranger ? batch->rows : row;
+    const std::int32_t at = slip == Slip::unknown_row ? batch->rows : row;
     std::int32_t token = 0;
     if (batch->tape != nullptr)
       token =
@@ -139,7 +149,7 @@ TEST(LoadLibrary, FindsSlipsOfACall) {
            {Slip::none, "^none$"},
            {Slip::past_end, "a write outside the buffers"},
            {Slip::changes_input, "inputs that the call changed"},
-           {Slip::stranger, "a draw for row 2, wanted rows 0 .. 1"},
+           {Slip::unknown_row, "a draw for row 2, wanted rows 0 .. 1"},
            {Slip::bad_count, "^counts: found 4, wanted 0 .. 3$"},
            {Slip::bad_status, "^status: found 6, wanted 0 .. 5$"},
            {Slip::no_count, "counts: found "},
