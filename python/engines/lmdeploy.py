@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import OF_TWO, WITH_ZERO, Engine, EngineDoor, module_of, on_one
-
-# p = q, token 0 is impossible. The softmax of the logarithms of p is one step of float32 below q at token 1.
-ZERO_RESIDUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
+from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineDoor, module_of, on_one
 
 
 def _implementation() -> Any:
@@ -80,7 +77,7 @@ ENGINE = Engine(
     packages=("lmdeploy==0.18.0",),
     replaces="the base class of its backends, by an empty one; around settings the model, by its logits",
     doors=(
-        EngineDoor("rejection_sampling", lambda: rejection_sampling(True), models=40, instances=(ZERO_RESIDUAL,)),
+        EngineDoor("rejection_sampling", lambda: rejection_sampling(True), models=40, instances=(EQUAL,)),
         EngineDoor(
             "without_draft_probs",
             lambda: rejection_sampling(False),

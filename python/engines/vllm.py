@@ -7,10 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import OF_TWO, Engine, EngineDoor, module_of, on_one
+from draftproof.engines import EQUAL, OF_TWO, Engine, EngineDoor, module_of, on_one
 
-# p = q, token 0 is impossible. The softmax of the logarithms of p is one step of float32 below q at token 1.
-ZERO_RESIDUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
 # p = q bit for bit, with a draft of small probability: the logarithm of the coin is lost in that of q.
 LOG_RATIO = "L=1 K=1 [] p=(0 9999 1 0)/10000 q=(0 9999 1 0)/10000"
 # For batches, whose laws take a thousand calls and more.
@@ -75,7 +73,7 @@ ENGINE = Engine(
             models=2,
             predictions=16,
             tiers=("proof",),
-            instances=(ZERO_RESIDUAL,),
+            instances=(EQUAL,),
             shrinks=False,
             note="first model runner, the whole sampler at temperature 1",
         ),

@@ -5,10 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from draftproof.engines import Engine, EngineDoor, module_of
-
-# p = q, token 0 is impossible. The softmax of the logarithms of p is one step of float32 below q at token 1.
-ZERO_RESIDUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
+from draftproof.engines import EQUAL, Engine, EngineDoor, module_of
 
 
 def with_kernels() -> tuple[Any, Any]:
@@ -41,7 +38,7 @@ ENGINE = Engine(
             models=10,
             predictions=64,
             tiers=("proof",),
-            instances=(ZERO_RESIDUAL,),
+            instances=(EQUAL,),
             note="the kernels alone, rows without temperature, top-k and top-p",
         ),
         EngineDoor(

@@ -6,7 +6,7 @@
 #
 #   --built      folder of a build by the device preset; without it the preset is built here
 #   --program    draftproof with `--device cuda`; without it the commands that need one are left out
-#   --engines    sources of other engines' kernels (python/engines/kernels/on_device.py)
+#   --engines    folder of installed engines, whose kernels are judged (DRAFTPROOF_ENGINE_PACKAGES, docs/engines.md)
 #   --seconds    no part begins after so long (480)
 #   RESULTS      folder: summary.json (part, exit code, seconds; what the device is), log.txt, gpu_bench.json, more
 #
@@ -98,13 +98,19 @@ if "$python" -c 'import torch, pytest; raise SystemExit(not torch.cuda.is_availa
     part "python_$test" "$limit" "$python" -m pytest -q $at_once --tb short --maxfail 15 --durations 5 \
       -p no:cacheprovider "python/tests/test_$test.py" &
   done
-  [ -z "$engines" ] || part engines "$limit" "$python" python/engines/kernels/on_device.py --sources "$engines" \
-    --output "$results/engines.json" --limit 15 --total $((limit - 5)) &
+  [ -z "$engines" ] || for file in python/engines/[a-z]*_kernels.py; do
+    engine=$(basename "$file" .py | tr _ -)
+    # A door that is violated is a result, not a failure of this run.
+    # shellcheck disable=SC2016
+    part "$engine" "$limit" sh -c '"$@"; code=$?; [ $code -eq 1 ] || exit $code' sh \
+      env DRAFTPROOF_ENGINE_PACKAGES="$engines" "$python" -m draftproof engines "$engine" --limit 15 --timings &
+  done
 else
   python=
 fi
 wait
 tell
+[ -z "$engines" ] || cp python/engines/results/*-kernels-*.json "$results" || :
 
 # Benchmarks: one at a time, alone on the device.
 part bench 120 "$built/draftproof_gpu_bench" --output "$results/gpu_bench.json"

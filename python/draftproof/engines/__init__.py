@@ -14,7 +14,10 @@ from __future__ import annotations
 
 from draftproof.engines.command import main
 from draftproof.engines.engine import (
+    CHAINS,
+    EQUAL,
     OF_TWO,
+    SHORT_SUM,
     WITH_ZERO,
     Engine,
     EngineDoor,
@@ -30,7 +33,10 @@ from draftproof.engines.engine import (
 from draftproof.engines.install import install
 
 __all__ = [
+    "CHAINS",
+    "EQUAL",
     "OF_TWO",
+    "SHORT_SUM",
     "WITH_ZERO",
     "Engine",
     "EngineDoor",

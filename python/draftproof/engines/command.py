@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.repeat:
             keep(results.repeat(engine, doors, options.repeat, seed=options.seed, models=options.models, keep=keep))
         else:
-            keep(results.run(engine, doors, seed=options.seed, timings=options.timings, keep=keep))
+            keep(results.run(engine, doors, seed=options.seed, timings=options.timings, limit=options.limit, keep=keep))
         return HELD
     codes = [_one(known[name], doors, base, options) for name, doors in chosen.items()]
     return next(code for code in (*_WORST, BAD_INPUT) if code in codes)
@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--write-docs", action="store_true", help="docs/engines.md from the kept results, run none")
     parser.add_argument("--seed", type=int, default=1, help="of models and predictions, %(default)s")
     parser.add_argument("--timings", action="store_true", help="keep the seconds of each door")
+    parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="of each door, %(default)s")
     told = "N gates with other seeds, counted; seeds that follow those of a kept count are added to it"
     parser.add_argument("--repeat", type=int, default=0, metavar="N", help=told)
     told = "of each repeated gate, %(default)s; 0: one of a single draft and 2 or 3 tokens, for slow chain doors"
@@ -114,7 +115,7 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
         start = "from draftproof.engines import main; raise SystemExit(main())"
         command = [sys.executable, "-c", start, *names, "--into", str(into), "--seed", str(options.seed)]
         command += ["--timings"] if options.timings else []
-        command += ["--repeat", str(options.repeat), "--models", str(options.models)]
+        command += ["--repeat", str(options.repeat), "--models", str(options.models), "--limit", str(options.limit)]
         paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
         env = {**os.environ, **engine.environment, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
         code = _ended(subprocess.Popen(command, cwd=base, env=env))

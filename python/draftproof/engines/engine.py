@@ -47,9 +47,22 @@ class EngineDoor:
     note: str = ""
 
 
-# Chains of one draft for `on_one`: all tokens possible, and a first row with an impossible one.
+# Chains of one draft: all tokens possible, and a first row with an impossible one.
 OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
 WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/2 q=(1 0)/1"
+# p = q and token 0 impossible: a rejected draft leaves no residual. The softmax of log p is one step of float32 below q
+# at token 1.
+EQUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
+# A draft without target probability.
+IMPOSSIBLE = "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1"
+# The running sum ends below the sum by another order of additions, before the impossible last token.
+SHORT_SUM = "L=1 K=1 [] p=(5 6 1 1 5 6 2 3 0)/29 q=(0 0 0 0 0 0 0 0 1)/1"
+# Two drafts, each with tokens of greater and of smaller target probability.
+OF_LENGTH_TWO = (
+    "L=2 K=1 [] p=(2 5 1 0)/8 q=(3 1 4 0)/8 [0] p=(1 2 1 4)/8 q=(1 3 1 3)/8 [1] p=(0 4 3 1)/8 q=(1 1 1 1)/4 "
+    "[2] p=(1 0 0 0)/1 q=(1 1 0 0)/2"
+)
+CHAINS = (EQUAL, IMPOSSIBLE, SHORT_SUM, OF_TWO, WITH_ZERO, OF_LENGTH_TWO)
 
 
 def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = "") -> EngineDoor:

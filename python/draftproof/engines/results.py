@@ -27,10 +27,11 @@ def run(
     *,
     seed: int = 1,
     timings: bool = False,
+    limit: float = 600,
     keep: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
     """The gate on the doors of an engine, in this process, and its result. `keep` gets the result so far after each
-    door. Raises: Missing."""
+    door; a gate is undecided after `limit` seconds. Raises: Missing."""
     engine.enter()
     result: dict[str, Any] = {
         "schema": SCHEMA,
@@ -57,7 +58,7 @@ def run(
             instance=door.instances if door.shrinks else (),
             keep=False,
             raises=False,
-            time_limit=600,
+            time_limit=limit,
         )
         entry = described(verdict, subject) | ({"note": door.note} if door.note else {})
         if door.instances:

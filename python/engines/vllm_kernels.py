@@ -1,7 +1,7 @@
-"""Triton kernels of released engines, compiled for a device, or under Triton's interpreter on the CPU.
+"""vLLM on a device: the Triton kernels of both model runners, compiled.
 
-Where torch draws the numbers of a kernel the gate scripts them. Kernels that hash seeds draw out of its sight: they get
-new seeds in every call, and are judged on trials.
+Where torch draws the numbers of a kernel the gate scripts them. The second runner's kernels hash seeds, which the gate
+cannot script: they get new seeds in every call, and are judged by trials.
 """
 
 from __future__ import annotations
@@ -15,34 +15,11 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import functions_of, module_of
+from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineDoor, functions_of, module_of
 
+device = module_of(Path(__file__).with_name("_device.py"), "draftproof_device")
 
-def sglang_chain(sources: Path, place: Any, block: bool) -> Any:
-    """SGLang's chain verification, token or block."""
-    import torch
-
-    path = sources / "sglang" / "sglang" / "kernels" / "ops" / "speculative" / "reject_sampling.py"
-    kernel = module_of(path, "draftproof_sglang_reject_sampling").chain_speculative_sampling_triton
-
-    def verify(p: Any, q: Any, drafts: Any) -> Any:
-        b, slots = len(drafts), drafts.shape[1] + 1
-        on = {"device": place.device}
-        predicts = torch.full((b * slots,), -1, dtype=torch.int32, **on)
-        accepted = torch.full((b, slots), -1, dtype=torch.int32, **on)
-        count = torch.zeros(b, dtype=torch.int32, **on)
-        candidates = torch.cat([torch.zeros(b, 1, dtype=torch.int64), drafts.long()], 1).to(place.device)
-        index = torch.arange(b * slots, **on).reshape(b, slots)
-        coins = torch.cat([place.coins(b, slots - 1), torch.zeros(b, 1, **on)], 1)
-        last = place.coins(b)
-        target, draft = (one.to(place.device).contiguous() for one in (p, q))
-        kernel(predicts, accepted, count, candidates, index, None, None, coins, last, target, draft, 1.0, 1.0, True,
-               block_verification=block)  # fmt: skip
-        tokens, counts = predicts.reshape(b, slots).cpu().long(), count.cpu()
-        return torch.where(torch.arange(slots)[None] <= counts[:, None], tokens, -1)
-
-    name = "sglang_triton_chain_" + ("block" if block else "token")
-    return door(verify, arrays="torch", batched=True, races=False, name=name)
+ZERO = "where p = q up to rounding the residual is empty, and the race gives token 0"
 
 
 def launched(kernel: Any, **unused: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
@@ -65,8 +42,9 @@ def launched(kernel: Any, **unused: Any) -> Callable[[Callable[..., Any]], Calla
     return decorate
 
 
-def vllm_first_runner(sources: Path, place: Any) -> Any:
+def first_runner() -> Any:
     """The verification of the first model runner, on requests with as many drafts each, at temperature 1."""
+    device.want_device()
     import torch
     import triton
     import triton.language as tl
@@ -84,27 +62,27 @@ def vllm_first_runner(sources: Path, place: Any) -> Any:
     }
     names = ["rejection_sample", "generate_uniform_probs", "sample_recovered_tokens", "rejection_random_sample_kernel"]
     names += ["_rejection_random_sample", "sample_recovered_tokens_kernel", "_sample_recovered_tokens"]
-    sample = functions_of(sources / "vllm" / "vllm" / "v1" / "sample" / "rejection_sampler.py", names, scope)[0]
+    sample = functions_of(ENGINE.root() / "vllm" / "v1" / "sample" / "rejection_sampler.py", names, scope)[0]
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
         b, n = drafts.shape
-        bonus = place.picks(p[:, -1])[:, None].to(torch.int32).contiguous()
-        ends = torch.arange(n, b * n + 1, n, dtype=torch.int32, device=place.device)
+        bonus = device.picks(p[:, -1])[:, None].to(torch.int32).contiguous()
+        ends = torch.arange(n, b * n + 1, n, dtype=torch.int32, device=device.DEVICE)
         sampling = SimpleNamespace(
             all_greedy=False,
             all_random=True,
-            temperature=torch.ones(b, device=place.device),
+            temperature=torch.ones(b, device=device.DEVICE),
             generators={},
         )
-        target = torch.log(p[:, :-1].flatten(0, 1)).to(place.device)
-        proposal = q.flatten(0, 1).to(place.device).contiguous()
-        ids = drafts.reshape(-1).to(device=place.device, dtype=torch.int32)
+        target = torch.log(p[:, :-1].flatten(0, 1)).to(device.DEVICE)
+        proposal = q.flatten(0, 1).to(device.DEVICE).contiguous()
+        ids = drafts.reshape(-1).to(device=device.DEVICE, dtype=torch.int32)
         return sample(ids, [n] * b, n, ends, proposal, target, bonus, sampling).cpu().long()
 
     return door(verify, arrays="torch", batched=True, races=False, name="vllm_rejection_sample")
 
 
-def _second_runner(sources: Path) -> Any:
+def second_runner_module() -> Any:
     """The module of the second runner's kernels, behind one that stands in for vllm.triton_utils. Its package has no
     code of its own here."""
     import importlib
@@ -114,34 +92,35 @@ def _second_runner(sources: Path) -> Any:
     from triton.language.extra import libdevice
 
     package, stand_in = ModuleType("vllm"), ModuleType("vllm.triton_utils")
-    package.__path__ = [str(sources / "vllm" / "vllm")]
+    package.__path__ = [str(ENGINE.root() / "vllm")]
     vars(stand_in).update(HAS_TRITON=True, tl=tl, triton=triton, tldevice=libdevice)
     sys.modules.update({one.__name__: one for one in (package, stand_in)})
     return importlib.import_module("vllm.v1.worker.gpu.spec_decode.rejection_sampler_utils")
 
 
-def vllm_second_runner(sources: Path, place: Any, block: bool) -> Any:
+def second_runner(block: bool) -> Any:
     """The verification of the second model runner at temperature 1, with seeds of its own for each request."""
+    device.want_device()
     import torch
 
-    sample = _second_runner(sources).rejection_sample
+    sample = second_runner_module().rejection_sample
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
         b, n = drafts.shape
-        on = {"device": place.device}
+        on = {"device": device.DEVICE}
         requests = torch.arange(b, dtype=torch.int32)
         steps = torch.arange(n + 1, dtype=torch.int32).repeat(b)
         tokens, counts = sample(
-            torch.log(p).flatten(0, 1).to(place.device),
-            torch.log(q).to(place.device).contiguous(),
-            torch.cat([torch.zeros(b, 1, dtype=torch.int64), drafts.long()], 1).reshape(-1).to(place.device),
+            torch.log(p).flatten(0, 1).to(device.DEVICE),
+            torch.log(q).to(device.DEVICE).contiguous(),
+            torch.cat([torch.zeros(b, 1, dtype=torch.int64), drafts.long()], 1).reshape(-1).to(device.DEVICE),
             torch.arange(0, b * (n + 1) + 1, n + 1, dtype=torch.int32, **on),
-            (steps.long() + 5).to(place.device),
-            requests.to(place.device),
-            requests.repeat_interleave(n + 1).to(place.device),
-            steps.to(place.device),
+            (steps.long() + 5).to(device.DEVICE),
+            requests.to(device.DEVICE),
+            requests.repeat_interleave(n + 1).to(device.DEVICE),
+            steps.to(device.DEVICE),
             torch.ones(b, **on),
-            torch.randint(2**62, (b,)).to(place.device),
+            torch.randint(2**62, (b,)).to(device.DEVICE),
             n,
             use_block_verification=block,
         )
@@ -150,3 +129,22 @@ def vllm_second_runner(sources: Path, place: Any, block: bool) -> Any:
 
     name = "vllm_second_runner_" + ("block" if block else "token")
     return door(verify, arrays="torch", batched=True, races=False, scripted=False, name=name)
+
+
+ENGINE = Engine(
+    packages=("vllm==0.33.0",),
+    replaces="the launcher, which compiles kernels ahead of their first call; vllm.triton_utils, by triton",
+    doors=(
+        EngineDoor(
+            "rejection_sample",
+            first_runner,
+            models=1,
+            predictions=16,
+            instances=(EQUAL, OF_TWO, WITH_ZERO),
+            note=f"compiled; {ZERO}",
+        ),
+        EngineDoor("rejection_sample_sampled", first_runner, tiers=("sampled",), note=f"compiled; {ZERO}"),
+        EngineDoor("second_runner_token", lambda: second_runner(False), tiers=("sampled",), note=f"compiled; {ZERO}"),
+        EngineDoor("second_runner_block", lambda: second_runner(True), tiers=("sampled",), note=f"compiled; {ZERO}"),
+    ),
+)

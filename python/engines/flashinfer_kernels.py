@@ -1,0 +1,119 @@
+"""FlashInfer on a device: its CUDA kernel of chain verification, compiled from its header.
+
+_flashinfer_chain.cu is a C interface of the kernel, as released or with coins in place of its generator.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from draftproof.declare import door
+from draftproof.engines import CHAINS, EQUAL, Engine, EngineDoor, module_of
+
+HERE = Path(__file__)
+device = module_of(HERE.with_name("_device.py"), "draftproof_device")
+cuda_library = module_of(HERE.with_name("_cuda_library.py"), "draftproof_cuda_library")
+
+EMPTY = "the token is memory without a value where a rejected draft leaves no residual"
+REPLACED = "tokens of empty residuals are replaced by the target's likeliest"
+
+
+def library(*defines: str) -> Any:
+    """Raises: Missing."""
+    device.want_device()
+    path = cuda_library.build("_flashinfer_chain.cu", ENGINE.root(), ("flashinfer/data/include",), defines)
+    return cuda_library.Library(path)
+
+
+def verifier(kernels: Any, seed_of: Callable[[int, int], tuple[Any, int]], replaced: bool, **declared: Any) -> Any:
+    """seed_of(rows, drafts) gives the seed and the offset of the kernel's generator. `replaced`: the token of a row
+    whose residual is empty is the target's likeliest one instead of the kernel's, so that all else is judged."""
+    import torch
+
+    def verify(p: Any, q: Any, drafts: Any) -> Any:
+        b, n = drafts.shape
+        ints = {"dtype": torch.int32, "device": device.DEVICE}
+        tokens = torch.full((b, n + 1), -1, **ints)
+        accepted, emitted = torch.zeros(b, **ints), torch.zeros(b, **ints)
+        target, draft = (one.to(device.DEVICE).contiguous() for one in (p, q))
+        seed, offset = seed_of(b, n)
+        address = seed.data_ptr() if isinstance(seed, torch.Tensor) else seed
+        kernels.call(
+            "flashinfer_chain",
+            draft,
+            drafts.to(**ints).contiguous(),
+            target,
+            tokens,
+            accepted,
+            emitted,
+            b,
+            n,
+            p.shape[-1],
+            ctypes.c_uint64(address),
+            ctypes.c_uint64(offset),
+        )
+        found, counts = tokens.cpu().long(), emitted.cpu().long()
+        if replaced:
+            rows, ends = torch.arange(b), counts.clamp(0, n)
+            here = p[rows, ends]
+            empty = (counts < n) & ~(here > q[rows, ends.clamp(max=n - 1)]).any(-1)
+            found[rows[empty], ends[empty]] = here[empty].argmax(-1)
+        kept = (found >= 0).sum(1)
+        if bool((kept != counts + 1).any()):
+            wrong = int((kept != counts + 1).nonzero()[0])
+            raise RuntimeError(f"found tokens {found[wrong].tolist()}, wanted {int(counts[wrong])} drafts and one more")
+        return found
+
+    return door(verify, arrays="torch", batched=True, races=False, **declared)
+
+
+def chain_of_coins(replaced: bool) -> Any:
+    """The kernel on coins of the gate. Its generator gives uniforms above 0 up to 1, so a coin is 1 - a draw of torch:
+    on the grid of 2^-24, where the generator has 1 at 2^-25 and a finer grid near 0."""
+
+    def coins(rows: int, drafts: int) -> tuple[Any, int]:
+        # one for each draft, one more for the draft that is rejected, one for the token behind them
+        return 1.0 - device.uniforms(rows, drafts + 2), drafts + 2
+
+    return verifier(library("DRAFTPROOF_COINS"), coins, replaced, name="flashinfer_chain")
+
+
+def own_generator(replaced: bool) -> Any:
+    """The kernel with the generator that it was released with, on trials."""
+    import torch
+
+    def seed(rows: int, drafts: int) -> tuple[Any, int]:
+        del rows, drafts
+        return int(torch.randint(2**62, ())), 0
+
+    return verifier(library(), seed, replaced, name="flashinfer_own_generator", scripted=False)
+
+
+ENGINE = Engine(
+    packages=("flashinfer_python==0.7.2",),
+    doors=(
+        EngineDoor(
+            "chain_replaced",
+            lambda: chain_of_coins(True),
+            models=6,
+            predictions=32,
+            instances=CHAINS,
+            note=f"coins are given; {REPLACED}",
+        ),
+        EngineDoor(
+            "own_generator_replaced", lambda: own_generator(True), tiers=("sampled",), note=f"as released; {REPLACED}"
+        ),
+        EngineDoor(
+            "chain",
+            lambda: chain_of_coins(False),
+            models=6,
+            predictions=32,
+            instances=(EQUAL,),
+            note=f"coins are given; {EMPTY}",
+        ),
+        EngineDoor("own_generator", lambda: own_generator(False), tiers=("sampled",), note=f"as released; {EMPTY}"),
+    ),
+)

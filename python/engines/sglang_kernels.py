@@ -1,0 +1,164 @@
+"""SGLang on a device: its CUDA kernels of trees, compiled from their headers, and its Triton kernel of chains.
+
+Rows come from the CPU and go to the device inside each function. Coins are drawn by torch, so that the gate scripts
+them, and are arguments of the kernels. _sglang_tree.cu is a C interface of the CUDA kernels.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from draftproof.declare import door
+from draftproof.engines import CHAINS, Engine, EngineDoor, module_of
+
+HERE = Path(__file__)
+device = module_of(HERE.with_name("_device.py"), "draftproof_device")
+cuda_library = module_of(HERE.with_name("_cuda_library.py"), "draftproof_cuda_library")
+triton_chain = module_of(HERE.with_name("_sglang_chain.py"), "draftproof_sglang_chain")
+
+HEADERS = ("flashinfer/data/include", "sglang/kernels/jit/include")
+
+
+def library() -> Any:
+    """Raises: Missing."""
+    device.want_device()
+    return cuda_library.Library(cuda_library.build("_sglang_tree.cu", ENGINE.root(), HEADERS))
+
+
+def links(parents: Any) -> tuple[Any, Any, int]:
+    """First child and next sibling of each slot [B, n + 1], -1 for none, and the most depth. Slot 0 is the root, slot
+    i + 1 node i, whose parent comes before it."""
+    import torch
+
+    b, n = parents.shape
+    above, nodes = parents.long() + 1, torch.arange(1, n + 1)
+
+    def first_of(which: Any) -> Any:
+        found = torch.where(which, nodes, n + 1).amin(-1)
+        return torch.where(found > n, -1, found)
+
+    child = first_of(above[:, None, :] == torch.arange(n + 1)[None, :, None])
+    sibling = first_of((above[:, :, None] == above[:, None, :]) & (nodes[:, None] < nodes)[None])
+    depth = torch.zeros(b, n + 1, dtype=torch.int64)
+    for i in range(n):
+        depth[:, i + 1] = depth.gather(1, above[:, i : i + 1])[:, 0] + 1
+    none = torch.full((b, 1), -1)
+    return child, torch.cat([none, sibling], 1), int(depth.max())
+
+
+class Tree:
+    """The arguments that SGLang's kernels of trees share, and the tokens out of what they write."""
+
+    def __init__(self, p: Any, drafts: Any, parents: Any) -> None:
+        import torch
+
+        self.batch, self.slots, self.vocabulary = p.shape
+        child, sibling, depth = links(parents)
+        self.steps = depth + 1
+        ints = {"dtype": torch.int32, "device": device.DEVICE}
+        self.predicts = torch.full((self.batch * self.slots,), -1, **ints)
+        self.index_out = torch.full((self.batch, self.steps), -1, **ints)
+        self.count = torch.zeros(self.batch, **ints)
+        candidates = torch.cat([torch.zeros(self.batch, 1, dtype=torch.int64), drafts.long()], 1)
+        index = torch.arange(self.batch * self.slots).reshape(self.batch, self.slots)
+        self.inputs = [one.to(device.DEVICE).contiguous() for one in (candidates, index, child, sibling)]
+
+    @property
+    def first(self) -> list[Any]:
+        return [self.predicts, self.index_out, self.count, *self.inputs]
+
+    def tokens(self) -> Any:
+        """[B, steps], -1 behind the end."""
+        import torch
+
+        predicts, index, count = (one.cpu().long() for one in (self.predicts, self.index_out, self.count))
+        tokens = predicts[index.clamp(0, len(predicts) - 1)]
+        return torch.where(torch.arange(self.steps)[None] <= count[:, None], tokens, -1)
+
+
+def tree_sample(kernels: Any, p: Any, drafts: Any, parents: Any) -> Any:
+    """A draft is accepted by the sum of its target probability and those of its siblings before it."""
+    import torch
+
+    tree = Tree(p, drafts, parents)
+    target = p.to(device.DEVICE).contiguous()
+    coins = device.uniforms(tree.batch, tree.slots)
+    last = device.uniforms(tree.batch)
+    sizes = (tree.batch, tree.steps, tree.slots, tree.vocabulary)
+    kernels.call("sglang_tree_sample", *tree.first, coins, last, target, torch.zeros_like(target), *sizes, 1.0, 1.0)
+    return tree.tokens()
+
+
+def tree(law: str) -> Any:
+    """Trees of the draft law `law`, whose siblings are distinct."""
+    kernels = library()
+
+    def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
+        del q  # the rule asks the target alone
+        return tree_sample(kernels, p, drafts, parents)
+
+    return door(verify, drafts=law, level="tree", arrays="torch", batched=True, races=False, name="sglang_tree")
+
+
+def tree_chain() -> Any:
+    """A chain as a tree of one path."""
+    import torch
+
+    kernels = library()
+
+    def verify(p: Any, q: Any, drafts: Any) -> Any:
+        del q
+        parents = torch.arange(-1, drafts.shape[1] - 1).expand(len(drafts), -1)
+        return tree_sample(kernels, p, drafts, parents)
+
+    return door(verify, arrays="torch", batched=True, races=False, name="sglang_tree_chain")
+
+
+def greedy(law: str) -> Any:
+    """The kernel for greedy targets: drafts are accepted while they equal the target's token. Here this token is drawn
+    from p behind every node, so that the law is p whatever the tree."""
+    kernels = library()
+
+    def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
+        del q
+        tree = Tree(p, drafts, parents)
+        chosen = device.picks(p.flatten(0, 1)).reshape(tree.batch, tree.slots).contiguous()
+        kernels.call("sglang_tree_greedy", *tree.first, chosen, tree.batch, tree.steps, tree.slots)
+        return tree.tokens()
+
+    return door(verify, drafts=law, level="tree", arrays="torch", batched=True, races=False, name="sglang_tree_greedy")
+
+
+def chain(block: bool) -> Any:
+    device.want_device()
+    return triton_chain.chain(ENGINE.root(), block, device.DEVICE)
+
+
+ENGINE = Engine(
+    packages=("sglang==0.5.23",),
+    needs=("flashinfer_python==0.7.2",),
+    doors=(
+        EngineDoor("tree_top_k", lambda: tree("top_k_tree"), models=6, predictions=32),
+        EngineDoor("tree_without_replacement", lambda: tree("without_replacement_tree"), models=6, predictions=32),
+        EngineDoor("tree_chain", tree_chain, models=6, predictions=32, instances=CHAINS),
+        EngineDoor("tree_sampled", lambda: tree("without_replacement_tree"), tiers=("sampled",)),
+        EngineDoor(
+            "tree_greedy",
+            lambda: greedy("without_replacement_tree"),
+            models=6,
+            predictions=32,
+            note="the targets of the kernel are drawn from p",
+        ),
+        EngineDoor(
+            "chain_token",
+            lambda: chain(False),
+            models=2,
+            predictions=32,
+            instances=CHAINS,
+            shrinks=False,
+            note="compiled; an impossible draft, or the last token behind a sum that is short",
+        ),
+        EngineDoor("chain_block", lambda: chain(True), models=2, predictions=32, note="compiled"),
+    ),
+)
