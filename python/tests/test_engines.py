@@ -125,6 +125,24 @@ def test_the_command_keeps_results_and_says_what_changed(checkout: Path, capfd: 
     assert command.main(["large"]) == command.BAD_INPUT
 
 
+def test_a_door_that_is_skipped_keeps_its_last_result(tmp_path: Path) -> None:
+    def of(**statuses: str) -> dict[str, Any]:
+        doors = [{"name": name, "status": status} for name, status in statuses.items()]
+        return {"engine": "small", "version": "1", "doors": doors}
+
+    assert not engine_results.write(of(first="skipped", second="skipped"), tmp_path).exists()
+    engine_results.write(of(first="held", second="skipped"), tmp_path)
+    path = engine_results.write(of(first="skipped", second="violated"), tmp_path)
+    assert json.loads(path.read_text())["doors"] == of(first="held", second="violated")["doors"]
+    text = path.read_text()
+    engine_results.write(of(first="skipped", second="skipped"), tmp_path)
+    assert path.read_text() == text
+
+
+def test_a_gate_that_reaches_the_limit_of_a_door_is_undecided(checkout: Path) -> None:
+    assert command.main(["small:chain", "--limit", "0.001"]) == command.UNDECIDED
+
+
 def test_a_wrong_engine_is_violated(checkout: Path) -> None:
     path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text().replace("q[i][x] < p[i][x]", "q[i][x] < 0.9 * p[i][x]"))

@@ -193,12 +193,18 @@ def described(verdict: Any, subject: Subject) -> dict[str, Any]:
 
 def write(result: Mapping[str, Any], folder: Path) -> Path:
     """Keeps a result as NAME-VERSION.json; a reader sees the old file or the new one. A door that was not asked this
-    time keeps its last entry, and its count of repeated gates."""
+    time, or was skipped, keeps its last entry; every door keeps its count of repeated gates. Nothing is written where
+    all doors were skipped."""
     path = folder / f"{result['engine']}-{result['version']}.json"
     old = json.loads(path.read_text())["doors"] if path.is_file() else []
     doors = {door["name"]: door for door in old}
+    if all(door["status"] == "skipped" for door in result["doors"]):
+        return path
     for door in result["doors"]:
-        kept = {key: doors.get(door["name"], {})[key] for key in ("repeated",) if key in doors.get(door["name"], {})}
+        last = doors.get(door["name"], {})
+        if door["status"] == "skipped" and last:
+            continue
+        kept = {key: last[key] for key in ("repeated",) if key in last}
         doors[door["name"]] = {**kept, **door}
     replace(path, json.dumps({**result, "doors": list(doors.values())}, indent=1, ensure_ascii=False) + "\n")
     return path
