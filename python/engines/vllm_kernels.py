@@ -7,6 +7,7 @@ cannot script: they get new seeds in every call, and are judged by trials.
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import sys
 from collections.abc import Callable
@@ -83,18 +84,20 @@ def first_runner() -> Any:
 
 
 def second_runner_module() -> Any:
-    """The module of the second runner's kernels, behind one that stands in for vllm.triton_utils. Its package has no
-    code of its own here."""
-    import importlib
-
+    """The module of the second runner's kernels. Packages above it run no code of their own, which would load the whole
+    engine; triton takes the place of vllm.triton_utils."""
     import triton
     import triton.language as tl
     from triton.language.extra import libdevice
 
-    package, stand_in = ModuleType("vllm"), ModuleType("vllm.triton_utils")
-    package.__path__ = [str(ENGINE.root() / "vllm")]
-    vars(stand_in).update(HAS_TRITON=True, tl=tl, triton=triton, tldevice=libdevice)
-    sys.modules.update({one.__name__: one for one in (package, stand_in)})
+    root = ENGINE.root()
+    for folder in (root / "vllm", *(path.parent for path in (root / "vllm" / "v1").rglob("__init__.py"))):
+        package = ModuleType(".".join(folder.relative_to(root).parts))
+        package.__path__ = [str(folder)]
+        sys.modules[package.__name__] = package
+    utils = ModuleType("vllm.triton_utils")
+    vars(utils).update(HAS_TRITON=True, tl=tl, triton=triton, tldevice=libdevice)
+    sys.modules[utils.__name__] = utils
     return importlib.import_module("vllm.v1.worker.gpu.spec_decode.rejection_sampler_utils")
 
 

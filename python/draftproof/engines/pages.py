@@ -30,7 +30,8 @@ from `python/engines/results`, one file for each engine and version. One engine 
 
 On a fresh machine `./dev engines NAME` makes the environment first. An engine that has no package is fetched from its
 repository at the pinned commit, unless a folder of `DRAFTPROOF_ENGINE_SOURCES` has it, as `OWNER+NAME` or `NAME`. One
-that cannot be had is skipped, with the reason.
+that cannot be had is skipped, with the reason. Engines `NAME-kernels` need a CUDA device, and nvcc where their kernels
+are CUDA sources.
 `examples/engine_pull_request` has a gate of one file for the tests of an engine. `python/engines/recorders` records
 runs of transformers and vLLM for `draftproof audit` ([python-captures.md](python-captures.md)).
 
