@@ -134,7 +134,7 @@ inline double double_sums(const float* p, const float* q, double b, std::size_t 
   return plain_double_sums(p, q, b, size, partial);
 }
 
-/// For b that fits (short_float.hpp).
+/// Requires: b <= 2^100 (fits() of short_float.hpp).
 inline double float_sums(const float* p, const float* q, double b, std::size_t size, double* partial) {
 #if DRAFTPROOF_WIDE
   if (simd::widest() == simd::Width::avx512) return wide_float_sums(p, q, b, size, partial);

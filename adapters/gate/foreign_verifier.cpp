@@ -17,7 +17,7 @@ namespace draftproof::adapters {
 
 namespace {
 
-// Of rows in a batch: larger ones gain nothing beyond the caches.
+// The bytes of rows in a batch: a batch that exceeds the caches gains nothing from more rows.
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
 
 /// Rows of one position, as often as a batch needs them.

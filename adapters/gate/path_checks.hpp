@@ -143,7 +143,7 @@ struct PathCheckOptions {
   int drafts = 4;       ///< of a chain; trees of one path where it is 1
   double alpha = 1e-9;  ///< probability of a false alarm
   std::uint64_t seed = 1;
-  /// Of rows; empty: the standard source, four positions of V = 1024 or the most that is taken.
+  /// The rows that trials use; empty: the standard source, four positions of V = 1024, or of the most tokens taken.
   std::string source{};
   std::string door{};  ///< as --door names it, for replay lines
   const std::atomic<bool>* stop = nullptr;
