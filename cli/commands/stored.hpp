@@ -32,14 +32,15 @@ struct Audit {
         ->check(CLI::IsMember({"iid", "without_replacement", "greedy", "unknown"}));
     app.add_option(
            "--rule", rule,
-           "rejection: the engine verifies a chain of drafts by rejection sampling, so that its verdicts have "
-           "a law too")
-        ->check(CLI::IsMember({"rejection"}));
+           "rejection: the engine verifies a chain of drafts by rejection sampling, so that its verdicts have a "
+           "distribution too; greedy: it emits a most likely token of each row")
+        ->check(CLI::IsMember({"rejection", "greedy"}));
   }
 
   int run(const Session& session) {
     const Trace trace = Trace::open(file);
     options.rejection = rule == "rejection";
+    options.greedy = rule == "greedy";
     options.threads = session.threads;
     options.stop = &stop_requested();
     AuditResult result;

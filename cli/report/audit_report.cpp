@@ -46,6 +46,9 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
   if (result.alarm_record) notes.push_back(fmt::format("alarm after {}", counted(*result.alarm_record, "record")));
   if (!result.proofs.empty()) notes.emplace_back("a record that no correct engine writes");
   if (result.stopped) notes.emplace_back("stopped");
+  if (result.shows && result.status != Status::violated)
+    notes.push_back(fmt::format("shows {:.2g} % of total variation or more, {}",
+                                100 * result.shows->second.total_variation, result.shows->second.direction));
   ResultRow row;
   row.cell("verdict", status_cell(result.status)).number("e", {power_of_ten(result.log_e)});
   row.number("largest e at a look", {power_of_ten(result.largest_log_e)});
@@ -66,9 +69,13 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
                                         counted(result.chain_records, "record"), trace.truncated() ? "at most " : "",
                                         result.chain_overlap / n));
   }
+  if (!result.shows && !options.greedy)
+    section.after.push_back(
+        "  tokens are not judged: too few records, or rows with one possible token, show no deviation of a "
+        "distribution;\n  --rule greedy says that the engine emits a most likely token of each row");
   if (result.draft_law == "unknown")
     section.after.push_back("  drafts are not judged: the recording does not say how they are drawn (--draft-law)");
-  if (!options.rejection)
+  if (!options.rejection && !options.greedy)
     section.after.push_back(
         "  verdicts are not judged: --rule rejection says that drafts are verified one after another");
   return section;
@@ -149,12 +156,18 @@ Document report_audit(const AuditResult& result, const Trace& trace, const Audit
                    {"drafts", result.drafts},
                    {"vocabulary", trace.vocabulary()},
                    {"draft_law", result.draft_law},
-                   {"rule", options.rejection ? "rejection" : "any lossless"},
+                   {"rule", options.greedy      ? "greedy"
+                            : options.rejection ? "rejection"
+                                                : "any lossless"},
                    {"share", options.share},
                    {"log10_e", decades(result.log_e)},
                    {"largest_log10_e", decades(result.largest_log_e)},
                    {"log10_threshold", decades(result.log_threshold)}};
   if (result.alarm_record) document.data["alarm_after_records"] = *result.alarm_record;
+  if (result.shows)
+    document.data["shows"] = {{"bets", result.shows->first},
+                              {"direction", result.shows->second.direction},
+                              {"total_variation", result.shows->second.total_variation}};
   if (timings) {
     document.data["seconds"] = result.seconds;
     document.data["gigabytes_per_second"] = gigabytes / result.seconds;

@@ -89,6 +89,19 @@ void check_greedy(const Trace& trace, const TraceGroups& groups, std::size_t b, 
   }
 }
 
+/// A greedy engine emits a most likely token of each row, any of those that tie.
+void check_greedy_tokens(const Trace& trace, const TraceGroups& groups, std::size_t b,
+                         std::vector<AuditProof>& proofs) {
+  const std::size_t first = trace.block_start(b), chunk = trace.block_start(groups.first_block);
+  for (std::size_t r = first; r < trace.block_start(b + 1); ++r) {
+    const RowItem& item = groups.items[groups.item_of_record[r - chunk]];
+    if (item.emitted.p < item.groups.largest_p)
+      proofs.push_back({"greedy_tokens", b, r, static_cast<int>(r - first),
+                        fmt::format("emitted token {} has p = {:.3g}, and another has {:.3g}", trace.emitted(r),
+                                    item.emitted.p, item.groups.largest_p)});
+  }
+}
+
 /// Keeps the first proof of each kind, and counts all.
 void keep_first(std::vector<AuditProof>& proofs, AuditResult& result) {
   for (AuditProof& proof : proofs) {
@@ -117,9 +130,20 @@ void count_acceptance(const Trace& trace, const TraceGroups& groups, std::size_t
   }
 }
 
-Status status_of_audit(const AuditResult& result) {
+/// The smallest deviation that any family on emitted tokens finds.
+std::optional<std::pair<std::string, SmallestFound>> smallest_shown(const std::vector<AuditFamily>& families) {
+  std::optional<std::pair<std::string, SmallestFound>> smallest;
+  for (const AuditFamily& family : families)
+    for (const SmallestFound& found : family.smallest)
+      if (family.of_tokens && (!smallest || found.total_variation < smallest->second.total_variation))
+        smallest.emplace(family.name, found);
+  return smallest;
+}
+
+Status status_of_audit(const AuditResult& result, const AuditOptions& options) {
   if (!result.proofs.empty() || result.alarm_record) return Status::violated;
-  return result.stopped || result.log_e >= GateSchedule::log_watch ? Status::undecided : Status::held;
+  if (result.stopped || result.log_e >= GateSchedule::log_watch) return Status::undecided;
+  return result.shows || options.greedy ? Status::held : Status::undecided;
 }
 
 }  // namespace
@@ -128,15 +152,20 @@ AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
   if (trace.records() == 0)
     throw InputError({.file = trace.file(), .array = "emitted", .found = "no record", .wanted = "at least one"});
   if (options.rejection && trace.truncated())
+    throw InputError(
+        {.file = trace.file(),
+         .found = "truncated rows",
+         .wanted = "whole rows: of a rest the sum of min(p, q) is not known, so verdicts have no distribution"});
+  if (options.greedy && trace.truncated())
     throw InputError({.file = trace.file(),
                       .found = "truncated rows",
-                      .wanted = "whole rows: of a rest the sum of min(p, q) is not known, so verdicts have no law"});
+                      .wanted = "whole rows: the likeliest token of a row may be part of the rest"});
   const auto start = std::chrono::steady_clock::now();
   AuditResult result;
   result.draft_law = options.draft_law.empty() ? trace.draft_law() : options.draft_law;
   result.log_threshold = ErrorBudget::log_threshold_at(options.false_alarm * options.share / 2);
   result.largest_log_e = 0;
-  TraceStatistics statistics(trace, result.draft_law, options.rejection);
+  TraceStatistics statistics(trace, result.draft_law, options.rejection, options.greedy);
   std::vector<AuditProof> proofs;
   std::uint64_t next_look = records_between_looks;
   const auto look = [&] {
@@ -154,6 +183,7 @@ AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
     for (; block < groups.end_block; ++block) {
       check_block(trace, block, result.draft_law, proofs);
       if (statistics.greedy()) check_greedy(trace, groups, block, proofs);
+      if (options.greedy) check_greedy_tokens(trace, groups, block, proofs);
       keep_first(proofs, result);
       statistics.add(groups, block);
       count_acceptance(trace, groups, block, result);
@@ -169,9 +199,10 @@ AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
   }
   look();
   result.families = statistics.families(result.log_threshold);
+  result.shows = smallest_shown(result.families);
   result.places = statistics.places();
   if (!result.stopped) result.row_bytes = trace.row_bytes();
-  result.status = status_of_audit(result);
+  result.status = status_of_audit(result, options);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

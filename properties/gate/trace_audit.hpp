@@ -31,6 +31,7 @@ struct AuditOptions {
   double share = 1;                                 ///< of half of it, as in gates (docs/gate.md)
   std::string draft_law{};                          ///< empty: that of the recording
   bool rejection = false;  ///< the verifier is said to be rejection sampling of chains: its joint law is judged too
+  bool greedy = false;     ///< the engine is said to emit a most likely token of each row: no bet is on tokens
   int threads = 0;         ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t)> progress{};  ///< gets the number of blocks judged
@@ -39,7 +40,8 @@ struct AuditOptions {
 /// A record or a block that no correct engine writes, whatever was drawn.
 struct AuditProof {
   std::string
-      check;  ///< "emitted_possible", "drafted_possible", "accepted_drafts", "greedy_drafts", "distinct_drafts"
+      check;  ///< "emitted_possible", "drafted_possible", "accepted_drafts", "greedy_drafts", "distinct_drafts",
+              ///< "greedy_tokens"
   std::uint64_t block = 0, record = 0;
   int place = 0;  ///< of the record or draft in its block, from 0
   std::string evidence;
@@ -48,6 +50,7 @@ struct AuditProof {
 /// One family of bets.
 struct AuditFamily {
   std::string name;
+  bool of_tokens = true;  ///< on emitted tokens and verdicts; false: on drafts
   double weight = 0, log_e = 0;
   std::uint64_t draws = 0;
   GroupExcess worst{};                    ///< the largest excess
@@ -69,6 +72,9 @@ struct AuditResult {
   double log_e = 0, largest_log_e = 0;  ///< at the end, and the largest at a look
   double log_threshold = 0;
   std::optional<std::uint64_t> alarm_record{};  ///< records judged at the first look that reached the threshold
+  /// The smallest deviation of emitted tokens that would have been found, and the bets that would have. Nothing where
+  /// the recording could have shown none: too few records, or rows with one possible token.
+  std::optional<std::pair<std::string, SmallestFound>> shows{};
   std::vector<AuditFamily> families;
   std::vector<AuditPlace> places;
   std::vector<AuditProof> proofs;  ///< the first of each kind

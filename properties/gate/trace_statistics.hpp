@@ -24,11 +24,12 @@ namespace draftproof {
 class TraceStatistics {
  public:
   /// Which statistics there are follows from the form of the recording and from how its drafts are drawn.
-  TraceStatistics(const Trace& trace, std::string draft_law, bool rejection)
+  TraceStatistics(const Trace& trace, std::string draft_law, bool rejection, bool greedy_tokens)
       : trace_{trace},
         draft_law_{std::move(draft_law)},
         judges_drafts_{draft_law_ == "iid" || draft_law_ == "without_replacement" || draft_law_ == "greedy"},
-        rejection_{rejection} {
+        rejection_{rejection},
+        greedy_tokens_{greedy_tokens} {
     fill_table();
   }
 
@@ -53,6 +54,7 @@ class TraceStatistics {
 
   double log_e() const {
     std::vector<double> logs, weights;
+    if (statistics_.empty()) return 0;
     for (const Statistic& statistic : statistics_) {
       logs.push_back(log_e(statistic));
       weights.push_back(statistic.weight);
@@ -64,7 +66,10 @@ class TraceStatistics {
   std::vector<AuditFamily> families(double log_threshold) const {
     std::vector<AuditFamily> result;
     for (const Statistic& statistic : statistics_) {
-      AuditFamily out{.name = statistic.name, .weight = statistic.weight, .log_e = log_e(statistic)};
+      AuditFamily out{.name = statistic.name,
+                      .of_tokens = statistic.of == Of::token,
+                      .weight = statistic.weight,
+                      .log_e = log_e(statistic)};
       const auto fill = [&](const auto& bets) {
         if constexpr (requires { bets.worst(); }) out.draws = bets.draws(), out.worst = bets.worst();
         if constexpr (requires { bets.smallest(log_threshold, out.weight); })
@@ -79,6 +84,7 @@ class TraceStatistics {
 
   std::vector<AuditPlace> places() const {
     std::vector<AuditPlace> result;
+    if (greedy_tokens_) return result;
     for (int part = 0; part < place_count; ++part) {
       if (depth().draws_of(part) == 0) continue;
       const GroupExcess along_p = depth().worst(part), along_ratio = ratio().worst(part);
@@ -168,19 +174,21 @@ class TraceStatistics {
       statistics_.push_back({name, weight, of, std::move(bets), add});
     };
     using enum Of;
-    row("tokens along p/q", 0.25, token, groups(ratio_design(""), place_count), along_ratio);
-    row("tokens along p", 0.25, token, groups(depth_design("", "p"), place_count), along_depth);
-    row("most likely token", 0.05, token, groups(top_design("")), on_top);
-    row("mass of the most likely token", 0.1, token, moved_tokens(""), on_moved);
-    row("places in the block", 0.1, token, MeanOfPlaces{}, nothing);
-    if (!trace_.truncated()) row("token numbers", 0.05, token, groups(id_design("", trace_.symbols())), along_id);
+    if (!greedy_tokens_) {  // ratio() and depth() are the first two
+      row("tokens along p/q", 0.25, token, groups(ratio_design(""), place_count), along_ratio);
+      row("tokens along p", 0.25, token, groups(depth_design("", "p"), place_count), along_depth);
+      row("most likely token", 0.05, token, groups(top_design("")), on_top);
+      row("mass of the most likely token", 0.1, token, moved_tokens(""), on_moved);
+      row("places in the block", 0.1, token, MeanOfPlaces{}, nothing);
+      if (!trace_.truncated()) row("token numbers", 0.05, token, groups(id_design("", trace_.symbols())), along_id);
+    }
     if (rejection_) {
       row("verdicts along p/q", 0.25, token, groups(verdict_design("")), verdict);
       row("verdicts on the most likely token", 0.05, token, groups(top_verdict_design("")), top_verdict);
       row("verdicts, mass of the most likely token", 0.15, token, moved_verdicts(""), moved_verdict);
     }
     if (drafts_drawn()) {
-      row("accepted drafts", 0.1, first_token, AcceptedBets{}, accepted);
+      if (!greedy_tokens_) row("accepted drafts", 0.1, first_token, AcceptedBets{}, accepted);
       row("drafts along q", 0.1, draft, groups(depth_design("", "q")), along_depth);
       row("first drafts along p/q", 0.05, draft, groups(ratio_design("")), along_ratio);
       if (!trace_.truncated()) row("draft numbers", 0.05, draft, groups(id_design("", trace_.symbols())), along_id);
@@ -305,7 +313,7 @@ class TraceStatistics {
 
   const Trace& trace_;
   std::string draft_law_;
-  bool judges_drafts_, rejection_;
+  bool judges_drafts_, rejection_, greedy_tokens_;
   std::vector<Statistic> statistics_{};
 };
 

@@ -203,6 +203,7 @@ std::vector<SmallestFound> GroupBets::smallest(double log_threshold, double weig
       expected += part.expected[k];
       variance += part.variance[k];
     }
+    if (variance == 0) continue;  // no row has mass on both sides: tokens across the cut are impossible
     for (const bool more : {true, false}) {
       double best = std::numeric_limits<double>::infinity();
       for (std::size_t i = 0; i < all_odds.size(); ++i) {

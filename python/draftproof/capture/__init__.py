@@ -19,6 +19,7 @@ from .models import Model
 from .options import Filter, Options, Trees
 from .recorder import Recorder, recover
 from .run import Captured, capture
+from .scored_again import score_again
 from .trace import Trace, read_trace
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "main",
     "read_trace",
     "recover",
+    "score_again",
 ]
 
 

@@ -203,6 +203,45 @@ TEST(TraceAudit, RefusesVerdictsOfTruncatedRows) {
   EXPECT_THROW(audited(form, {}, 1, {.rejection = true}), InputError);
 }
 
+// Of rows with one possible token, and of a few records, no bet on tokens can reach the threshold.
+TEST(TraceAudit, IsUndecidedWhereARecordingShowsNoDeviation) {
+  Form certain = of_records(2000);
+  certain.zeros = 1;
+  for (const Form& form : {certain, of_records(5)}) {
+    const AuditResult result = audited(form, {}, 1);
+    EXPECT_FALSE(result.shows) << form.records;
+    EXPECT_EQ(result.status, Status::undecided) << form.records;
+  }
+  const AuditResult drawn = audited(of_records(2000), {}, 1);
+  ASSERT_TRUE(drawn.shows);
+  EXPECT_EQ(drawn.status, Status::held);
+  for (const AuditFamily& one : drawn.families)
+    for (const SmallestFound& found : one.smallest) {
+      const bool smaller = one.of_tokens && found.total_variation < drawn.shows->second.total_variation;
+      EXPECT_FALSE(smaller) << one.name << " " << found.direction;
+    }
+}
+
+TEST(TraceAudit, OfAGreedyEngineComparesTokensWithTheLargestEntry) {
+  const auto greedy = [](const Law& p, const Law&) {
+    Law law(p.size());
+    law[static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin())] = 1;
+    return law;
+  };
+  Form certain = of_records(300);
+  certain.zeros = 1;
+  EXPECT_EQ(audited(certain, {}, 1, {.greedy = true}).status, Status::held);
+  EXPECT_EQ(audited(of_records(300), {.target = greedy}, 1, {.greedy = true}).status, Status::held);
+  EXPECT_EQ(audited(of_records(2000), {.target = greedy}, 1).status, Status::violated);
+  const AuditResult drawn = audited(of_records(300), {}, 1, {.greedy = true});
+  EXPECT_EQ(drawn.status, Status::violated);
+  ASSERT_FALSE(drawn.proofs.empty());
+  EXPECT_EQ(drawn.proofs[0].check, "greedy_tokens");
+  Form truncated = of_records(50);
+  truncated.top = 5;
+  EXPECT_THROW(audited(truncated, {}, 1, {.greedy = true}), InputError);
+}
+
 TEST(TraceAudit, RefusesAnEmptyRecording) {
   Recording recording(of_records(10), 1);
   EXPECT_THROW(audit_trace(recording.trace(), {}), InputError);

@@ -1,0 +1,133 @@
+"""A recording with the target's rows computed again from the text that came out.
+
+An engine whose state is wrong (tokens that are not rolled back, fed twice or lost, an offset after a wrap-around)
+verifies against wrong rows. Its tokens fit the rows that it used, so a recording of those rows shows nothing. They do
+not fit the rows of a clean pass over the same text.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..files import written
+from .errors import CaptureError
+from .laws import Law, filtered, log_law, padded, stored
+from .layout import ArraySpec, head
+from .models import open_model
+from .options import Filter, Options
+from .trace import Trace, read_trace
+
+_ROWS_BYTES = 1 << 28
+"""Most bytes of rows in double precision that one call of the target returns."""
+
+_UNCHANGED = Filter()
+
+
+def score_again(
+    recording: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    target: Any,
+    prompts: Mapping[int, Sequence[int]] | Sequence[int],
+    *,
+    settings: Filter | Mapping[int, Filter] = _UNCHANGED,
+    values: str | None = None,
+) -> int:
+    """Writes `recording` with the target's rows after each prefix of the text that came out, for `draftproof audit`.
+
+    recording: a trace of a `Recorder` that recorded every block from the first emitted token on.
+    output: the trace to write.
+    target: as `capture` takes it: a name or folder of a transformers model, a loaded one, or a function of ids [n] that
+        returns rows [n, V], or [V] after all of them. It must not be the engine's own object with its cache.
+    prompts: for each request the tokens before its first emitted one; one sequence for all requests.
+    settings: temperature, top-k and top-p of the engine, for all requests or for each.
+    values: what a function returns, `logit` or `probability`; None: logits, refused where they look like probabilities.
+
+    Returns: the number of records.
+
+    Raises: CaptureError for a recording with blocks left out, a request without a prompt, a text that is longer than
+        the target's context, or rows of another vocabulary.
+
+    Cost: one pass of the target over each text, in pieces of 256 MiB of rows.
+    """
+    trace = read_trace(recording)
+    if trace.metadata.get("every") != "1":
+        found = f"one block in {trace.metadata.get('every')}"
+        raise CaptureError(str(recording), found, "every block: the text is made of all emitted tokens")
+    model = open_model(target, Options(values=values))
+    vocabulary = int(trace.metadata["vocabulary"])
+    metadata = trace.metadata | {"target_rows": "scored again", "target": model.name}
+    specs = [ArraySpec(name, array.dtype.name, array.shape) for name, array in trace.arrays.items()]
+    before, placed = head(specs, metadata)
+    begin = {array.name: array for array in placed}
+    replaced = ("p_top", "p_rest") if trace.truncated else ("p_rows",)
+    with written(Path(output)) as file:
+        file.write(before)
+        for array in placed:
+            if array.name not in replaced:
+                file.seek(array.begin)
+                file.write(np.ascontiguousarray(trace.arrays[array.name]).tobytes())
+        for request in np.unique(trace.arrays["request"]).tolist():
+            given = prompts.get(request) if isinstance(prompts, Mapping) else prompts
+            by = settings.get(request) if isinstance(settings, Mapping) else settings
+            for name, value in (("prompts", given), ("settings", by)):
+                if value is None:
+                    raise CaptureError(name, f"none for request {request}", "one for each request of the recording")
+            assert given is not None and by is not None
+            records = _records_of(trace, request)
+            text = np.concatenate([np.asarray(given, np.int64), trace.arrays["emitted"][records].astype(np.int64)])
+            if not len(given):
+                raise CaptureError(f"prompts, request {request}", "no token", "at least one")
+            if model.longest is not None and len(text) - 1 > model.longest:
+                found = f"a text of {len(text):,} tokens"
+                raise CaptureError(f"request {request}", found, f"at most {model.longest + 1:,} for {model.name}")
+            step = max(1, _ROWS_BYTES // (8 * vocabulary))
+            for first in range(0, len(records), step):
+                part = records[first : first + step]
+                at = [len(given) - 1 + first + i for i in range(len(part))]
+                rows = model.rows(text[None, : at[-1] + 1], at)[0]
+                place = f"{model.name}, request {request}, after {at[0] + 1} tokens and more"
+                laws = [_law(row, model.values, by, vocabulary, place) for row in rows]
+                _write(file, begin, trace, part, laws)
+    return trace.records
+
+
+def _records_of(trace: Trace, request: int) -> NDArray[np.int64]:
+    """The records of a request, in the order of its text."""
+    blocks = np.flatnonzero(trace.arrays["request"] == request)
+    return np.concatenate([np.arange(*trace.arrays["block_start"][b : b + 2]) for b in blocks.tolist()])
+
+
+def _law(row: NDArray[Any], values: str | None, by: Filter, vocabulary: int, place: str) -> Law:
+    if len(row) > vocabulary:
+        raise CaptureError(place, f"rows of {len(row)} tokens", f"the {vocabulary} of the recording")
+    law = padded(log_law(row, values, place), vocabulary)
+    if by == _UNCHANGED:
+        return law
+    with np.errstate(divide="ignore"):
+        return np.log(filtered(law, by))
+
+
+def _write(
+    file: IO[bytes], begin: Mapping[str, ArraySpec], trace: Trace, records: NDArray[np.int64], laws: list[Law]
+) -> None:
+    """The entries of some records. Truncated rows keep the tokens that the recording has: these were chosen before the
+    emitted token was drawn."""
+    entries: dict[str, NDArray[Any]] = {}
+    if trace.truncated:
+        ids = trace.arrays["p_top_ids"][records]
+        masses = [np.exp(law) for law in laws]
+        entries["p_top"] = np.stack([mass[kept] for mass, kept in zip(masses, ids, strict=True)])
+        entries["p_rest"] = np.array([np.delete(mass, kept).sum() for mass, kept in zip(masses, ids, strict=True)])
+    else:
+        entries["p_rows"] = stored(laws, begin["p_rows"].dtype)
+    for name, values in entries.items():
+        array = begin[name]
+        for record, value in zip(records.tolist(), values.astype(array.numpy), strict=True):
+            file.seek(array.begin + record * array.row_bytes)
+            file.write(value.tobytes())

@@ -1,0 +1,127 @@
+"""A recording scored again shows a state that is not rolled back; the rows that the engine used do not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from draftproof.capture import CaptureError, Filter, Recorder, read_trace, score_again
+
+V, DRAFTS = 16, 3
+PROMPT = [0, 0]
+_tables = np.random.default_rng(5)
+TARGET = _tables.dirichlet(np.full(V, 0.5), (V, V))  # [token before the last, last token, next token]
+PROPOSAL = 0.3 * _tables.dirichlet(np.full(V, 0.5), (V, V)) + 0.7 * TARGET
+
+
+def after(seen: Sequence[int], temperature: float = 1.0) -> NDArray[np.float64]:
+    weights: NDArray[np.float64] = TARGET[seen[-2], seen[-1]] ** (1 / temperature)
+    return weights / weights.sum()
+
+
+def target(ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Rows of a clean pass, [n, V]; the row after the first token alone is of no text."""
+    return np.stack([after([0, *ids[: i + 1].tolist()]) for i in range(len(ids))])
+
+
+def record(
+    path: Path, blocks: int, seed: int, rolls_back: bool = True, temperatures: Sequence[float] = (1,), **form: Any
+) -> None:
+    """A chain engine that verifies with rows after its state; a state that keeps rejected drafts is wrong."""
+    random = np.random.default_rng(seed)
+    texts = [list(PROMPT) for _ in temperatures]
+    states = [list(PROMPT) for _ in temperatures]
+    with Recorder(path, V, draft_law="iid", **form) as recorder:
+        for block in range(blocks):
+            request = block % len(temperatures)
+            text, state, temperature = texts[request], states[request], temperatures[request]
+            drafts: list[int] = []
+            q = []
+            for _ in range(DRAFTS):
+                seen = [*text, *drafts]
+                q.append(PROPOSAL[seen[-2], seen[-1]])
+                drafts.append(int(random.choice(V, p=q[-1])))
+            p = [after([*state, *drafts[:i]], temperature) for i in range(DRAFTS + 1)]
+            emitted: list[int] = []
+            for i, x in enumerate(drafts):
+                if random.random() * q[i][x] < p[i][x]:
+                    emitted.append(x)
+                    continue
+                left = np.maximum(p[i] - q[i], 0)
+                emitted.append(int(random.choice(V, p=left / left.sum())))
+                break
+            else:
+                emitted.append(int(random.choice(V, p=p[DRAFTS])))
+            recorder.block(np.array(p), np.array(q), drafts, emitted, request=request)
+            kept = drafts[: len(emitted) - 1] if rolls_back else drafts
+            states[request] = [*state, *kept, emitted[-1]]
+            texts[request] = [*text, *emitted]
+
+
+def audited(path: Path) -> dict[str, Any]:
+    program = os.environ.get("DRAFTPROOF_PROGRAM", "draftproof")
+    done = subprocess.run([program, "audit", str(path), "--json"], capture_output=True, text=True, check=False)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+@pytest.mark.parametrize("form", [{}, {"dtype": "float16"}, {"top": 6}])
+def test_a_state_that_keeps_rejected_drafts_is_seen_by_the_second_look(tmp_path: Path, form: dict[str, Any]) -> None:
+    own, again = tmp_path / "own.safetensors", tmp_path / "again.safetensors"
+    for seed in range(10):
+        record(own, 300, seed, rolls_back=False, **form)
+        assert score_again(own, again, target, PROMPT, values="probability") == read_trace(own).records
+        assert audited(own)["status"] != "violated"
+        found = audited(again)
+        assert found["status"] == "violated"
+        assert found["alarm_after_records"] <= 2 * (256 + DRAFTS)  # the first or the second look
+        own.unlink()
+
+
+@pytest.mark.parametrize("form", [{}, {"dtype": "float16"}, {"top": 6}])
+def test_a_right_engine_scored_again_has_the_rows_that_it_recorded(tmp_path: Path, form: dict[str, Any]) -> None:
+    own, again = tmp_path / "own.safetensors", tmp_path / "again.safetensors"
+    record(own, 1600, 3, temperatures=(1, 0.5), **form)
+    settings = {0: Filter(), 1: Filter(temperature=0.5)}
+    score_again(own, again, target, {0: PROMPT, 1: PROMPT}, settings=settings, values="probability")
+    one, other = read_trace(own), read_trace(again)
+    assert set(one.arrays) == set(other.arrays)
+    for name in one.arrays:
+        if name.startswith("p_"):
+            # Twice the rounding of a stored logarithm below 16: 2^-8 in float16, 2^-21 in float32.
+            step = 2**-7 if one.arrays[name].dtype == np.float16 else 2**-20
+            np.testing.assert_allclose(one.arrays[name], other.arrays[name], atol=step)
+        else:
+            np.testing.assert_array_equal(one.arrays[name], other.arrays[name])
+    assert other.metadata["target_rows"] == "scored again"
+    assert audited(again)["status"] == "held"
+    score_again(own, again, target, PROMPT, values="probability")  # a temperature that was not the engine's
+    assert audited(again)["status"] == "violated"
+
+
+def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    own, again = tmp_path / "own.safetensors", tmp_path / "again.safetensors"
+    record(own, 4, 1)
+    for arguments, words in [
+        ({"prompts": {1: PROMPT}}, "none for request 0"),
+        ({"prompts": []}, "no token"),
+        ({"settings": {1: Filter()}}, "settings"),
+        ({"target": lambda ids: np.full(V + 1, 1 / (V + 1))}, "rows of 17 tokens"),
+        ({"values": None}, "probabilities"),
+    ]:
+        given: dict[str, Any] = {"target": target, "prompts": PROMPT, "values": "probability", **arguments}
+        with pytest.raises(CaptureError, match=words):
+            score_again(own, again, given.pop("target"), given.pop("prompts"), **given)
+        assert not again.exists()
+    part = tmp_path / "part.safetensors"
+    record(part, 4, 1, every=2)
+    with pytest.raises(CaptureError, match="one block in 2"):
+        score_again(part, again, target, PROMPT, values="probability")
