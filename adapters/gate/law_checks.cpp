@@ -4,13 +4,13 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <set>
 #include <string>
 
 #include <fmt/format.h>
 
 #include <fmt/ranges.h>
 #include <draftproof/properties/proof/finding.hpp>
+#include <draftproof/properties/proof/shrink.hpp>
 
 #include <draftproof/adapters/gate/edge_rows.hpp>
 #include <draftproof/adapters/gate/law_answers.hpp>
@@ -81,7 +81,7 @@ class Checker {
     if (!answers.violated[0]) return answers;
     if (shrinks_it) {
       Answers small = answers;
-      const I smallest = shrink(instance, 0, small);
+      const I smallest = shrunk(instance, 0, small);
       small = confirmed(smallest, std::move(small), smallest == instance ? predictions : predictions / few);
       answers.calls = small.calls;
       if (small.violated[0]) {
@@ -153,7 +153,7 @@ class Checker {
         const bool shrinks_it = shrinks_them && !lost && silent.empty() && i != 0;
         Answers small;
         small.violated[i] = evidence[i];
-        const I smallest = shrinks_it ? shrink(*failing[i], i, small) : *failing[i];
+        const I smallest = shrinks_it ? shrunk(*failing[i], i, small) : *failing[i];
         evidence[i] = *small.violated[i];
         finding.status = Status::violated;
         finding.evidence = evidence[i].text;
@@ -215,37 +215,27 @@ class Checker {
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// Descent: the next smaller instance that violates the check too, until there is none. `answers` become those on it,
-  /// with the calls of all. The search goes on with the step that succeeded, since those before it have just failed, and
-  /// asks no instance twice.
-  I shrink(I instance, std::size_t check, Answers& answers) const {
-    std::vector<I> candidates = shrinks(instance);
-    std::set<std::string> asked;
-    std::size_t at = 0, failures = 0;
-    while (failures < candidates.size() && !stopped()) {
-      at %= candidates.size();
-      const I& candidate = candidates[at];
-      if (takes(declaration_, candidate) && asked.insert(candidate.text()).second) {
-        const std::uint64_t calls = answers.calls;
-        Answers found;
-        try {
-          found = ask(candidate, exploration().predictions / few);
-        } catch (const DoorError&) {  // the program is lost: what was found stands
-          return instance;
-        }
-        answers.calls += found.calls;
-        if (found.violated[check]) {
-          found.calls += calls;
-          answers = std::move(found);
-          instance = candidate;
-          candidates = shrinks(instance);
-          failures = 0;
-          continue;
-        }
+  /// The smallest instance that violates the check too. `answers` become those on it, with the calls of all.
+  I shrunk(const I& instance, std::size_t check, Answers& answers) const {
+    bool lost = false;  // then there is no program to ask any more, and what was found stands
+    std::uint64_t calls = answers.calls;
+    const ShrinkOptions search{.next = ShrinkOptions::Next::same_step, .stopped = [&] { return lost || stopped(); }};
+    Shrunk<I> found = shrink(instance, search, [&](const I& candidate) {
+      if (!takes(declaration_, candidate)) return false;
+      try {
+        Answers here = ask(candidate, exploration().predictions / few);
+        calls += here.calls;
+        if (!here.violated[check]) return false;
+        answers = std::move(here);
+        return true;
+      } catch (const DoorError&) {
+        lost = true;
+        return false;
       }
-      ++at, ++failures;
-    }
-    return instance;
+    });
+    answers.calls = calls;
+    if (!lost) answers.violated[check]->text += found.note();
+    return std::move(found.smallest);
   }
 
   Program& program_;

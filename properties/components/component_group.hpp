@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/properties/components/component.hpp>
+#include <draftproof/properties/proof/shrink.hpp>
 
 namespace draftproof {
 
@@ -71,7 +72,7 @@ class ComponentOf final : public AnyComponent {
       Answer answer = ask(check, one, work);
       if (answer.status == Answer::Status::violated) {
         const std::uint64_t until_decided = work;
-        const Case smallest = shrink(check, one, answer);
+        const Case smallest = shrunk(check, one, answer);
         return report(check, answer, smallest, until_decided);
       }
       // One undecided case makes the check undecided; one case that held outweighs cases to which it does not apply.
@@ -92,20 +93,17 @@ class ComponentOf final : public AnyComponent {
     }
   }
 
-  Case shrink(const Check& check, Case smallest, Answer& answer) const {
-    for (bool shrunk = true; shrunk;) {
-      shrunk = false;
-      for (Case& candidate : shrinks(smallest)) {
-        std::uint64_t ignored = 0;
-        Answer found = ask(check, candidate, ignored);
-        if (found.status != Answer::Status::violated) continue;
-        smallest = std::move(candidate);
-        answer = std::move(found);
-        shrunk = true;
-        break;
-      }
-    }
-    return smallest;
+  /// The smallest case that violates the check; `answer` becomes the one on it.
+  Case shrunk(const Check& check, const Case& one, Answer& answer) const {
+    Shrunk<Case> found = shrink(one, {}, [&](const Case& candidate) {
+      std::uint64_t ignored = 0;
+      Answer here = ask(check, candidate, ignored);
+      if (here.status != Answer::Status::violated) return false;
+      answer = std::move(here);
+      return true;
+    });
+    answer.evidence += found.note();
+    return std::move(found.smallest);
   }
 
   GateFinding report(const Check& check, const Answer& answer, const std::optional<Case>& one,

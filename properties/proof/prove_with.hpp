@@ -26,6 +26,7 @@
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/proof/proof.hpp>
 #include <draftproof/properties/proof/property.hpp>
+#include <draftproof/properties/proof/shrink.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 
 namespace draftproof {
@@ -122,7 +123,7 @@ class Prover {
   /// The finding of a violation, with the shrunk instance.
   Finding violation_of(const Property& property, const Instance& instance, std::string evidence) const {
     Finding finding{.property = property.name, .status = Status::violated, .evidence = std::move(evidence)};
-    finding.instance = shrink(property, instance, finding.evidence);
+    finding.instance = shrunk(property, instance, finding.evidence);
     finding.replay =
         fmt::format("{} replay {} --law {} --property {} --instance '{}'", program_name(), verifier_.info().name,
                     drafter_.info().name, property.name, finding.instance->text());
@@ -300,24 +301,19 @@ class Prover {
     distance->instance = *finding.instance;
   }
 
-  /// Greedy descent: the first smaller instance that still violates, until there is none; then the lightest of its
-  /// shape.
-  Instance shrink(const Property& property, Instance instance, std::string& evidence) const {
-    const auto step = [&](const std::vector<Instance>& candidates) {
-      for (const Instance& candidate : candidates) {
-        if (!InstanceAnalysis::possible(verifier_, drafter_, candidate)) continue;
-        InstanceAnalysis at(verifier_, drafter_, candidate, options_.limits);
-        if (const Answer answer = ask(property, at); answer.status == Answer::Status::violated) {
-          instance = candidate;
-          evidence = answer.evidence;
-          return true;
-        }
-      }
-      return false;
-    };
-    while (step(shrinks(instance))) continue;
-    step(of_small_weights(instance));
-    return instance;
+  /// Greedy descent to a smaller instance that still violates the property; then the lightest of its shape.
+  Instance shrunk(const Property& property, const Instance& instance, std::string& evidence) const {
+    const ShrinkOptions search{.small_weights = true, .stopped = [this] { return options_.stopped(); }};
+    Shrunk<Instance> found = shrink(instance, search, [&](const Instance& candidate) {
+      if (!InstanceAnalysis::possible(verifier_, drafter_, candidate)) return false;
+      InstanceAnalysis at(verifier_, drafter_, candidate, options_.limits);
+      Answer answer = ask(property, at);
+      if (answer.status != Answer::Status::violated) return false;
+      evidence = std::move(answer.evidence);
+      return true;
+    });
+    evidence += found.note();
+    return std::move(found.smallest);
   }
 
   const Verifier& verifier_;

@@ -9,6 +9,7 @@
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/mutation/kill_matrix.hpp>
 #include <draftproof/properties/mutation/mutant_search.hpp>
+#include <draftproof/properties/proof/shrink.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 
