@@ -100,7 +100,7 @@ class Checker {
     int unfinished = 0, unanswered = 0;
     std::uint64_t spent = 0;        // calls without a decision
     bool answered = !shrinks_them;  // a replay shows what there is
-    std::optional<GateFinding> lost;
+    std::optional<Finding> lost;
     std::string silent;
     for (I instance : instances) {
       if (stopped()) break;
@@ -111,10 +111,8 @@ class Checker {
         silent = why.what();
         break;
       } catch (const DoorError& error) {  // there is no program to ask any more
-        lost = GateFinding{
-            .check = "protocol", .tier = Tier::proof, .status = Status::violated, .evidence = error.what()};
-        lost->instance = instance.text();
-        lost->replay = replay_line(instance);
+        lost = finding_of("protocol", Tier::proof, Answer::violated(error.what()), 0, instance.text(),
+                          replay_of(instance));
         break;
       }
       ++result.instances;
@@ -147,7 +145,7 @@ class Checker {
     for (std::size_t i = 0; i < law_checks.size(); ++i) {
       if (law_checks[i] == "optimum" && declaration_.level != Level::position) continue;
       if (lost && !failing[i]) continue;  // nothing is said of the instances that follow
-      GateFinding finding{.check = std::string(law_checks[i]), .tier = Tier::proof, .work = result.calls};
+      Finding finding{.property = std::string(law_checks[i]), .tier = Tier::proof, .work = result.calls};
       if (failing[i]) {
         // Where i is 0, a wrong law was found on a small instance already.
         const bool shrinks_it = shrinks_them && !lost && silent.empty() && i != 0;
@@ -159,7 +157,7 @@ class Checker {
         finding.evidence = evidence[i].text;
         finding.numbers = evidence[i].numbers;
         finding.instance = smallest.text();
-        finding.replay = replay_line(smallest);
+        finding.replay = replay_of(smallest);
       } else if (!silent.empty()) {
         finding.status = Status::undecided;
         finding.evidence = silent;
@@ -209,8 +207,8 @@ class Checker {
     return explore;
   }
 
-  std::string replay_line(const I& instance) const {
-    return fmt::format("{} replay --door '{}' --instance '{}'", program_name(), options_.door, instance.text());
+  std::string replay_of(const I& instance) const {
+    return replay_line("replay", "", {{"door", options_.door}, {"instance", instance.text()}});
   }
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }

@@ -37,10 +37,10 @@ class AnyComponent {
   bool builtin() const { return builtin_; }
 
   /// One finding for each check of the group; violations have the smallest counterexample found by shrinking.
-  virtual std::vector<GateFinding> examine(const ComponentOptions& options) const = 0;
+  virtual std::vector<Finding> examine(const ComponentOptions& options) const = 0;
   /// The finding of one check on one case, given as text; nothing if the group has no such check.
   /// Throws: std::invalid_argument, with the found and the expected text, if the text is not a case.
-  virtual std::optional<GateFinding> examine_one(std::string_view check, std::string_view instance) const = 0;
+  virtual std::optional<Finding> examine_one(std::string_view check, std::string_view instance) const = 0;
   /// For each check how many of its cases show the component, of those to which the check applies.
   virtual std::vector<ShownShare> shares(const ComponentOptions& options) const = 0;
 

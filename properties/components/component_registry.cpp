@@ -31,8 +31,7 @@ const ComponentRegistry& component_registry() {
   return ComponentRegistry::instance();
 }
 
-std::optional<GateFinding> examine_one(std::string_view component, std::string_view check,
-                                       std::string_view instance) {
+std::optional<Finding> examine_one(std::string_view component, std::string_view check, std::string_view instance) {
   const AnyComponent* found = component_registry().component(component);
   if (!found) return std::nullopt;
   return found->examine_one(check, instance);

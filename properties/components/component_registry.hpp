@@ -31,6 +31,6 @@ const ComponentRegistry& component_registry();
 
 /// The finding that `draftproof replay NAME --property CHECK --instance TEXT` shows; nothing if there is no such
 /// component or check. Throws: std::invalid_argument if the text is not a case of its group.
-std::optional<GateFinding> examine_one(std::string_view component, std::string_view check, std::string_view instance);
+std::optional<Finding> examine_one(std::string_view component, std::string_view check, std::string_view instance);
 
 }  // namespace draftproof

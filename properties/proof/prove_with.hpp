@@ -39,7 +39,6 @@ class Prover {
   using Instance = typename Level::Instance;
   using InstanceAnalysis = typename Level::InstanceAnalysis;
   using Property = PropertyOf<Level>;
-  using Finding = FindingOf<Instance>;
 
   Prover(const Verifier& verifier, const Drafter& drafter, const ProofOptions& options)
       : verifier_{verifier}, drafter_{drafter}, options_{options} {}
@@ -122,12 +121,11 @@ class Prover {
 
   /// The finding of a violation, with the shrunk instance.
   Finding violation_of(const Property& property, const Instance& instance, std::string evidence) const {
-    Finding finding{.property = property.name, .status = Status::violated, .evidence = std::move(evidence)};
-    finding.instance = shrunk(property, instance, finding.evidence);
-    finding.replay =
-        fmt::format("{} replay {} --law {} --property {} --instance '{}'", program_name(), verifier_.info().name,
-                    drafter_.info().name, property.name, finding.instance->text());
-    return finding;
+    const std::string smallest = shrunk(property, instance, evidence).text(), name(property.name);
+    return finding_of(
+        name, property.tier, Answer::violated(std::move(evidence)), 0, smallest,
+        replay_line("replay", verifier_.info().name,
+                    {{"law", std::string(drafter_.info().name)}, {"property", name}, {"instance", smallest}}));
   }
 
   /// Whether the property decides losslessness.
@@ -273,9 +271,11 @@ class Prover {
     const std::vector<const Property*> properties = properties_asked();
     for (std::size_t i = 0; i < properties.size(); ++i) {
       const Count& count = range.properties[i];
-      Finding finding{.property = properties[i]->name, .evidence = count.evidence};
-      finding.status = count.undecided > 0 ? Status::undecided : count.held > 0 ? Status::held : Status::skipped;
-      if (count.violated) finding = violation_of(*properties[i], instances()[*count.violated], count.evidence);
+      const Status status = count.undecided > 0 ? Status::undecided : count.held > 0 ? Status::held : Status::skipped;
+      Finding finding = count.violated
+                            ? violation_of(*properties[i], instances()[*count.violated], count.evidence)
+                            : finding_of(properties[i]->name, properties[i]->tier, {status, count.evidence}, 0);
+      finding.work = range.leaves;
       finding.held = count.held;
       finding.undecided = count.undecided;
       proof.findings.push_back(std::move(finding));
@@ -293,12 +293,13 @@ class Prover {
 
   /// Takes the counterexample that is shown into the largest distance: shrinking may lead to a larger one.
   void note_shown(const Finding& finding, std::optional<DistanceOf<Instance>>& distance) const {
-    if (!distance || !finding.instance || finding.status != Status::violated) return;
-    InstanceAnalysis at(verifier_, drafter_, *finding.instance, options_.limits);
+    if (!distance || finding.status != Status::violated) return;
+    const Instance shown = Instance::parse(finding.instance);
+    InstanceAnalysis at(verifier_, drafter_, shown, options_.limits);
     const auto here = distance_at(at);
     if (!here || *here <= distance->largest) return;
     distance->largest = *here;
-    distance->instance = *finding.instance;
+    distance->instance = shown;
   }
 
   /// Greedy descent to a smaller instance that still violates the property; then the lightest of its shape.

@@ -10,7 +10,6 @@
 
 namespace draftproof {
 
-using PathFinding = FindingOf<PathInstance>;
 using PathProof = ProofOf<BlockLevel>;
 
 /// Limits of the small models of a proof.
