@@ -21,7 +21,6 @@
 #include <draftproof/adapters/wire/batch_packer.hpp>
 #include <draftproof/adapters/wire/result_reader.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 

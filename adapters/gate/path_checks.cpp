@@ -16,7 +16,7 @@
 #include <draftproof/captures/path_source.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/proof/finding.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/statistics/count_models.hpp>
 #include <draftproof/properties/statistics/error_budget.hpp>
 #include <draftproof/properties/statistics/gate_suite.hpp>

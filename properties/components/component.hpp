@@ -72,10 +72,10 @@ struct CheckOf {
   std::vector<Case> (*cases)(std::uint64_t seed, int rounds);
 };
 
-/// The registered checks, sorted by name.
+/// The registered checks.
 template <class Group>
-std::vector<CheckOf<Group>>& checks_of() {
-  static std::vector<CheckOf<Group>> checks;
+NamedList<CheckOf<Group>>& checks_of() {
+  static NamedList<CheckOf<Group>> checks;
   return checks;
 }
 
@@ -86,7 +86,7 @@ void add_check() {
   if constexpr (requires { Check::tier; }) tier = Check::tier;
   CheckOf<Group> record{Check::name, Check::about, tier, &Check::check, &Group::cases};
   if constexpr (requires { Check::cases(std::uint64_t{}, 1); }) record.cases = &Check::cases;
-  insert_sorted(checks_of<Group>(), record, [](const auto& check) { return std::tuple(0, check.name); });
+  checks_of<Group>().add(record);
 }
 
 }  // namespace draftproof

@@ -23,12 +23,12 @@ class ComponentOf final : public AnyComponent {
 
   std::vector<Finding> examine(const ComponentOptions& options) const override {
     std::vector<Finding> findings;
-    for (const auto& check : checks_of<Group>()) findings.push_back(examine(check, cases_of(check, options)));
+    for (const auto& check : checks_of<Group>().all()) findings.push_back(examine(check, cases_of(check, options)));
     return findings;
   }
 
   std::optional<Finding> examine_one(std::string_view name, std::string_view instance) const override {
-    for (const auto& check : checks_of<Group>())
+    for (const auto& check : checks_of<Group>().all())
       if (check.name == name) {
         Case one = Case::parse(instance);
         std::uint64_t work = 0;
@@ -40,7 +40,7 @@ class ComponentOf final : public AnyComponent {
 
   std::vector<ShownShare> shares(const ComponentOptions& options) const override {
     std::vector<ShownShare> shares;
-    for (const auto& check : checks_of<Group>()) {
+    for (const auto& check : checks_of<Group>().all()) {
       ShownShare& share = shares.emplace_back();
       std::uint64_t ignored = 0;
       for (const Case& one : cases_of(check, options)) {

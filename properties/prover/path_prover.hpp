@@ -6,7 +6,7 @@
 
 #include <draftproof/properties/instances/path_instance.hpp>
 #include <draftproof/properties/proof/proof.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {
 

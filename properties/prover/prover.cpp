@@ -8,8 +8,6 @@
 
 namespace draftproof {
 
-const std::vector<Property>& TokenLevel::properties() { return registry().properties(); }
-
 std::optional<Rational> TokenLevel::distance(draftproof::InstanceAnalysis& at) {
   if (!at.law().complete) return std::nullopt;
   return total_variation(at.law().output, normalised(at.instance().target));
