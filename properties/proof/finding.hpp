@@ -46,7 +46,9 @@ struct Answer {
 
   static Answer held() { return {Status::held, {}}; }
   static Answer not_applicable() { return {Status::skipped, {}}; }
-  static Answer violated(std::string evidence) { return {Status::violated, std::move(evidence)}; }
+  static Answer violated(std::string evidence, Numbers numbers = {}) {
+    return {Status::violated, std::move(evidence), std::move(numbers)};
+  }
   static Answer undecided(std::string reason) { return {Status::undecided, std::move(reason)}; }
   /// held() if `condition` is true, else violated(evidence()).
   static Answer held_if(bool condition, auto&& evidence) { return condition ? held() : violated(evidence()); }
