@@ -157,7 +157,7 @@ class Checker {
       Answer answer = Answer::not_applicable();
       std::string on, replay;
       if (failing[i]) {
-        // Where i is 0, a wrong law was found on a small instance already.
+        // A wrong law was found on a small instance already.
         const bool shrinks_it = shrinks_them && !lost && silent.empty() && i != law_check::exact_law;
         Answers small;
         small.violated[i] = violation[i];

@@ -2,7 +2,7 @@
 // found: verifiers of positions and of paths, whose branches are enumerated, and programs behind a door (a C library, a
 // child process, a function in Python), whose law is found by calls.
 //
-// A file `my_check.hpp` defines, in the namespace given to draftproof_add(KIND law_property),
+// A header that is given to draftproof_add(KIND law_property) defines a struct of its name, with
 //
 //   struct MyCheck {
 //     static constexpr std::string_view name = "my_check";
