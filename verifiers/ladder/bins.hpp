@@ -1,5 +1,6 @@
-// The bins of ladders on paths. Long tables are grouped into bins of similar p / q, as fresh rows are: a plan for one
-// prefix serves one or two outputs, and a sweep over every token would be most of its cost.
+// The bins of ladders, beyond those that laws make (ratio_bins.hpp): OrderedBins of tokens in a given order, RestBuckets of
+// the tokens that q lacks, and RankedBins on paths. There long tables are grouped into bins of similar p / q, as fresh
+// rows are: a plan for one prefix serves one or two outputs, and a sweep over every token would be most of its cost.
 //
 //   n                size()                 number of bins; at most few_tokens tokens stay single
 //   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one bin: at most least_spread. A bin loses less

@@ -40,9 +40,8 @@ struct TakenGroup {
 template <class Bin, class Levels, class R>
 DRAFTPROOF_DEVICE TakenGroup taken_group(int drafts, const Bin& bin, const Levels& levels, R& random) {
   TakenGroup group;
-  group.top = bin(0);
-  for (int k = 1; k < drafts; ++k)
-    if (const int own = bin(k); own < group.top) group.top = own;
+  for (int k = 0; k < drafts; ++k)
+    if (const int own = bin(k); k == 0 || own < group.top) group.top = own;
   group.u = levels.draw(random);
   for (int k = 0; k < drafts; ++k)
     if (levels.together(group.top, bin(k), group.u)) group.drafts[group.size++] = k;

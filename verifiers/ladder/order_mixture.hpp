@@ -1,5 +1,6 @@
-// A mixture of a ladder and of orders of the bins for drafts from different proposals: with probability w_j the draft
-// of the best rank in order j is selected, with the rest the ladder decides.
+// The laws of selections among drafts from different proposals: by groups and levels (group_slopes), and by a mixture of
+// a ladder and of orders of the bins: with probability w_j the draft of the best rank in order j is selected, with the
+// rest the ladder decides.
 //
 //   w_j       weight of alternative j, a multiple of 2^-20; alternative 0 is the ladder
 //   v_j       mass that alternative j gives each bin

@@ -54,10 +54,6 @@ struct RaceBins {
     heavy.resize(found.size());
     auto place = first_heavy;
     for (const auto& [bin, q] : found) heavy[place[at(bin)]++] = q;
-    for (std::size_t i = 0; i < size(); ++i) {
-      mass[i] = unit.value(light[i][1], 1);
-      for (std::size_t x = first_heavy[i]; x < first_heavy[i + 1]; ++x) mass[i] += heavy[x];
-    }
     add_up();
   }
 
@@ -70,12 +66,9 @@ struct RaceBins {
     bins.heavy = heavy;
     for (std::size_t j = 0; j < bins.size(); ++j) {
       const auto end = static_cast<std::size_t>(breaks[j + 1]);
-      for (auto i = static_cast<std::size_t>(breaks[j]); i < end; ++i) {
+      for (auto i = static_cast<std::size_t>(breaks[j]); i < end; ++i)
         for (std::size_t m = 1; m <= powers; ++m) bins.light[j][m] += light[i][m];
-      }
       bins.first_heavy[j + 1] = first_heavy[end];
-      bins.mass[j] = unit.value(bins.light[j][1], 1);
-      for (std::size_t x = bins.first_heavy[j]; x < bins.first_heavy[j + 1]; ++x) bins.mass[j] += heavy[x];
     }
     bins.add_up();
     return bins;
@@ -119,7 +112,12 @@ struct RaceBins {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+  /// Masses and numbers of tokens, from the light sums and the heavy tokens.
   void add_up() {
+    for (std::size_t i = 0; i < size(); ++i) {
+      mass[i] = unit.value(light[i][1], 1);
+      for (std::size_t x = first_heavy[i]; x < first_heavy[i + 1]; ++x) mass[i] += heavy[x];
+    }
     for (std::size_t i = 0; i + 1 < size(); ++i) above[i + 1] = above[i] + mass[i];
     for (std::size_t i = size(), tokens = 0; i-- > 0;) {
       tokens += first_heavy[i + 1] - first_heavy[i] + (light[i][1] > 0 ? drafts_ : 0);

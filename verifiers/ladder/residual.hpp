@@ -12,7 +12,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +26,6 @@
 #include <draftproof/sim/sampling/weights.hpp>
 #include <draftproof/sim/simd/block_sums.hpp>
 #include <draftproof/sim/simd/residual_terms.hpp>
-#include <draftproof/verifiers/ladder/bins.hpp>
 
 namespace draftproof::simd {
 

@@ -88,6 +88,7 @@ struct InThreeBins : Rows<Rational> {
 struct ThreeGroups {
   InThreeBins::Bins bins;
   LadderLevels<Rational> levels{std::vector<Rational>{0, 1, 1}};
+  LadderPlan<Rational> plan{};
   int bin(const InThreeBins& laws, Token x) const { return laws.bin(bins, x); }
 };
 
