@@ -11,6 +11,7 @@
 #include <draftproof/adapters/own/own_door.hpp>
 #include <draftproof/adapters/own/serve_registered.hpp>
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 
 namespace draftproof::adapters {
 
@@ -63,12 +64,6 @@ bool starts(const std::string& text, std::string_view prefix, std::string& rest)
 
 }  // namespace
 
-std::string within_quotes(const std::string& text) {
-  std::string result;
-  for (const char character : text) result += character == '\'' ? "'\\''" : std::string(1, character);
-  return result;
-}
-
 OpenDoor open_door(const std::string& text, const WireOptions& options) {
   std::string rest;
   Address address("");
@@ -78,7 +73,7 @@ OpenDoor open_door(const std::string& text, const WireOptions& options) {
     address = {Address::Kind::socket, rest};
   else if (starts(text, "floor", rest) || starts(text, "lib:", rest) || starts(text, "own:", rest) ||
            starts(text, "abi:", rest))
-    address = fmt::format("exec '{}' serve '{}'", within_quotes(this_program()), within_quotes(text));
+    address = fmt::format("exec {} serve {}", in_shell_quotes(this_program()), in_shell_quotes(text));
   else
     throw InputError({.file = "--door",
                       .found = in_quotes(text),

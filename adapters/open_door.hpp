@@ -24,9 +24,6 @@ struct OpenDoor {
   std::shared_ptr<Served> served;
 };
 
-/// The text as it stands between single quotes of sh.
-std::string within_quotes(const std::string& text);
-
 /// Throws: InputError for a text that is no door, DoorError for a program that does not answer, or whose
 /// draft law is not known.
 OpenDoor open_door(const std::string& text, const WireOptions& options = {});

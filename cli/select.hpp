@@ -13,7 +13,6 @@
 #include <draftproof/cli/arguments.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/trial_device.hpp>
 

@@ -21,7 +21,6 @@
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/report/registration.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {

@@ -19,10 +19,10 @@
 
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/ladder/group_choice.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder/plan.hpp>
 #include <draftproof/verifiers/ladder/residual.hpp>
-#include <draftproof/verifiers/ladder/uniform_rest.hpp>
 #include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::verifiers {
@@ -145,12 +145,17 @@ struct Ladder {
   /// `plan` is a Plan or a view of one.
   template <Position P, class Made, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, const Made& plan, R& random) const {
+    return verify_selected(at, plan, choose_in_top_group(at, plan.core(), random), random);
+  }
+
+  /// The verdict on the selected draft, whose law is the plan's.
+  template <Position P, class Made, RandomSource R>
+  DRAFTPROOF_DEVICE static Verdict verify_selected(const P& at, const Made& plan, int chosen, R& random) {
     const auto& core = plan.core();
     const auto& laws = at.laws();
-    const int chosen = choose_in_top_group(at, core, random);
     const Token x = at.draft(chosen);
     if (random.flip(at.target(x), core.selected(laws, x))) return accepted(x, chosen);
-    if (plan.nothing_left)  // only by rounding, which may have selected a token that the target lacks
+    if (plan.nothing_left)  // only by rounding; x may be a token that the target lacks
       return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(laws.residual(at.zero()));
     if constexpr (PlannedByTeam<typename P::Underlying>)
       return last_draw(at, random, laws.weights([&](Token y) { return core.left(laws, y); }));

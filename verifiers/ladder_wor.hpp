@@ -4,7 +4,7 @@
 //   bins, c_i, p_I     as in ladder.hpp, with F, the probability that the drafts hit the first bins, for 1 - (1 - s)^K
 //
 // Selection: the group that holds the highest drafted p / q is taken, as in ladder.hpp; the choice among its drafts
-// depends on their draw order (ladder/distinct_choice.hpp).
+// depends on their draw order (ladder/group_choice.hpp).
 // Where q runs out, drafts that go on uniformly have a plan of their own (ladder/uniform_rest.hpp).
 // Cost: one plan per (p, q, K), O(V K M) for K > 2 with M nodes of an integral (ladder/race_bins.hpp), less in
 // buckets (ladder/coverage.hpp); then O(K) a trial and now and then a few draws of q.
@@ -20,10 +20,9 @@
 #include <draftproof/sim/verifier.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 #include <draftproof/verifiers/ladder/coverage.hpp>
-#include <draftproof/verifiers/ladder/distinct_choice.hpp>
+#include <draftproof/verifiers/ladder/group_choice.hpp>
 #include <draftproof/verifiers/ladder/team_race.hpp>
 #include <draftproof/verifiers/ladder/uniform_rest.hpp>
-#include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::verifiers {
 
@@ -77,17 +76,7 @@ struct LadderWorBy {
         if (plan.rest && plan.rest->drafts() == drafts) return plan.rest->verify(at, used, random);
       return UniformRest<L>(at.laws(), at.draft_data(), used, drafts).verify(at, used, random);
     }
-    const auto& core = plan.core();
-    const auto& laws = at.laws();
-    const int chosen = choose_distinct(at, core, random, Choice{});
-    const Token x = at.draft(chosen);
-    if (random.flip(at.target(x), core.selected(laws, x))) return accepted(x, chosen);
-    if (plan.nothing_left)  // only by rounding. The drafts can be all tokens, so x may be one that the target lacks
-      return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(laws.residual(at.zero()));
-    if constexpr (PlannedByTeam<L>)
-      return last_draw(at, random, laws.weights([&](Token y) { return core.left(laws, y); }));
-    else
-      return last_draw(at, random, plan.residual);
+    return Ladder::verify_selected(at, plan, choose_distinct(at, plan.core(), random, Choice{}), random);
   }
 
  private:

@@ -198,22 +198,21 @@ class Batches {
     judge_one_number(whole);
   }
 
-  std::vector<GateFinding> findings() const {
-    std::vector<GateFinding> result;
+  std::vector<Finding> findings() const {
+    std::vector<Finding> result;
     for (const char* check : {"row_alone", "slots_permuted", "neighbours", "repetition", "number_grid", "answers"}) {
-      GateFinding finding{.check = check, .tier = Tier::edge, .status = Status::held, .work = runs_};
+      Answer answer = Answer::held();
+      std::string replay;
       if (const auto failed = failed_.find(check); failed != failed_.end()) {
-        finding.status = Status::violated;
-        finding.evidence = failed->second;
-        finding.replay =
-            fmt::format("{} check --door '{}' --tier edge --seed {}", program_name(), options_.door, options_.seed);
+        answer = Answer::violated(failed->second);
+        replay = replay_line("check", "",
+                             {{"door", options_.door}, {"tier", "edge"}, {"seed", std::to_string(options_.seed)}});
       } else if (const auto open = open_.find(check); open != open_.end()) {
-        finding.status = Status::undecided;
-        finding.evidence = open->second;
+        answer = Answer::undecided(open->second);
       } else if (const auto note = notes_.find(check); note != notes_.end()) {
-        finding.evidence = note->second;
+        answer.evidence = note->second;
       }
-      result.push_back(std::move(finding));
+      result.push_back(finding_of(check, Tier::edge, std::move(answer), runs_, {}, std::move(replay)));
     }
     return result;
   }
@@ -428,8 +427,8 @@ class Batches {
 
 }  // namespace
 
-std::vector<GateFinding> check_batches(Program& program, const Declaration& declaration,
-                                       const BatchCheckOptions& options) {
+std::vector<Finding> check_batches(Program& program, const Declaration& declaration,
+                                   const BatchCheckOptions& options) {
   Batches batches(program, declaration, options);
   for (int round = 0; round < options.rounds; ++round) batches.examine(round);
   return batches.findings();

@@ -88,7 +88,7 @@ struct BatchCheckOptions {
   std::string door{};  ///< as --door names it, for replay lines
 };
 
-std::vector<GateFinding> check_batches(Program& program, const Declaration& declaration,
-                                       const BatchCheckOptions& options);
+std::vector<Finding> check_batches(Program& program, const Declaration& declaration,
+                                   const BatchCheckOptions& options);
 
 }  // namespace draftproof::adapters

@@ -72,8 +72,8 @@ class DraftChecks {
         form_{form_of_trials(program.declaration())},
         log_threshold_{ErrorBudget::numerics - std::log(options.alpha / 2)} {}
 
-  GateFinding law() {
-    GateFinding finding = started("draft_law");
+  Finding law() {
+    Finding finding = started("draft_law");
     double largest = 0;
     for (std::size_t model = 0; model < small_proposals.size(); ++model) {
       const std::vector<int>& proposal = small_proposals[model];
@@ -124,9 +124,9 @@ class DraftChecks {
   }
 
   /// Nothing if the first draft of the law is not a draw of q.
-  std::optional<GateFinding> noise() {
+  std::optional<Finding> noise() {
     if (!follows_proposal_.value_or(false)) return std::nullopt;
-    GateFinding finding = started("draft_noise");
+    Finding finding = started("draft_noise");
     const std::vector<NoiseRow> asked = noise_rows();
     const int fewest =
         std::min(drafts_, std::max(drafter_.info().fewest_drafts, program_.declaration().fewest_drafts));
@@ -189,18 +189,17 @@ class DraftChecks {
     return fmt::format("e = 10^{:.1f}", log_e / std::log(10.0));
   }
 
-  GateFinding started(const char* check) const {
-    return {.check = check,
-            .tier = Tier::sampled,
-            .status = Status::held,
-            .replay = fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), options_.door,
-                                  options_.seed)};
+  Finding started(const char* check) const {
+    return finding_of(
+        check, Tier::sampled, Answer::held(), 0, {},
+        replay_line("check", "",
+                    {{"door", options_.door}, {"tier", "sampled"}, {"seed", std::to_string(options_.seed)}}));
   }
 
   /// A Poisson number of tuples with mean `planned`; each model has trials of its own.
   template <class Visit>
-  void draw(const std::vector<double>& row, int drafts, std::uint64_t planned, std::size_t model,
-            GateFinding& finding, Visit visit) {
+  void draw(const std::vector<double>& row, int drafts, std::uint64_t planned, std::size_t model, Finding& finding,
+            Visit visit) {
     const std::uint64_t first = static_cast<std::uint64_t>(model) << 40;
     const std::uint64_t count = poisson_count(planned, options_.seed, first);
     DrawBatches(program_, row, drafts).draw(options_.seed, first, count, visit);
@@ -226,7 +225,7 @@ std::string_view law_of_one_row(const Declaration& declaration) {
 
 }  // namespace
 
-std::vector<GateFinding> check_drafts(Served& program, const DraftCheckOptions& options) {
+std::vector<Finding> check_drafts(Served& program, const DraftCheckOptions& options) {
   const Declaration& declaration = program.declaration();
   const bool chain = declaration.level == Level::chain;
   const std::string_view law = law_of_one_row(declaration);
@@ -237,7 +236,7 @@ std::vector<GateFinding> check_drafts(Served& program, const DraftCheckOptions& 
   if (declaration.most_drafts > 0) drafts = std::min(drafts, declaration.most_drafts);
   if (drafter->info().most_drafts > 0) drafts = std::min(drafts, drafter->info().most_drafts);
   DraftChecks checks(program, *drafter, drafts, options);
-  std::vector<GateFinding> findings{checks.law()};
+  std::vector<Finding> findings{checks.law()};
   if (auto noise = checks.noise()) findings.push_back(std::move(*noise));
   return findings;
 }

@@ -115,6 +115,6 @@ struct DraftCheckOptions {
 };
 
 /// Requires a program that drafts and is seeded or opaque. Throws: DoorError.
-std::vector<GateFinding> check_drafts(Served& program, const DraftCheckOptions& options);
+std::vector<Finding> check_drafts(Served& program, const DraftCheckOptions& options);
 
 }  // namespace draftproof::adapters

@@ -21,7 +21,6 @@
 #include <draftproof/adapters/wire/batch_packer.hpp>
 #include <draftproof/adapters/wire/result_reader.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 
@@ -57,7 +56,7 @@ bool decides_paths(const Declaration& declaration, int drafts) {
 
 /// What a check that holds has to say, beside the numbers of the tier.
 void add_note(GateResult& result) {
-  for (const GateFinding& finding : result.findings)
+  for (const Finding& finding : result.findings)
     if (finding.status == Status::held && !finding.evidence.empty()) {
       result.note += (result.note.empty() ? "" : "; ") + finding.evidence;
       return;
@@ -89,7 +88,7 @@ std::optional<Toy> near_model(const Declaration& declaration, std::uint64_t seed
 
 /// The first fault of a program that draws its own numbers on near rows: a row without an answer, or a first token with
 /// p = 0. Trials on rows of a source hardly ever reject there; these drafts are chosen, not drawn.
-std::optional<GateFinding> near_fault(Served& program, std::uint64_t seed, int drafts) {
+std::optional<Finding> near_fault(Served& program, std::uint64_t seed, int drafts) {
   constexpr std::uint32_t purpose = 0x203;
   const Declaration& declaration = program.declaration();
   for (const int n : {near_at, near_at + near_every}) {
@@ -114,14 +113,12 @@ std::optional<GateFinding> near_fault(Served& program, std::uint64_t seed, int d
         const auto first = result.tokens_of(static_cast<int>(i)).front();
         const bool answered = result.status[i] == 0 && result.counts[i] > 0;
         if (answered && model->target({})[static_cast<std::size_t>(first)] > 0) continue;
-        return GateFinding{.check = "answers",
-                           .tier = Tier::sampled,
-                           .status = Status::violated,
-                           .evidence = fmt::format(
-                               "on drafts ({}): found {}, wanted a token with p > 0", fmt::join(input.drafts, " "),
-                               answered ? fmt::format("token {}, which has p = 0", first)
-                                        : fmt::format("status {} and no token", result.status[i])),
-                           .instance = model->text};
+        return finding_of("answers", Tier::sampled,
+                          Answer::violated(fmt::format(
+                              "on drafts ({}): found {}, wanted a token with p > 0", fmt::join(input.drafts, " "),
+                              answered ? fmt::format("token {}, which has p = 0", first)
+                                       : fmt::format("status {} and no token", result.status[i]))),
+                          0, model->text);
       }
     }
   }
@@ -154,21 +151,21 @@ void ForeignGate::examine(GateResult& result, const GateOptions& options) const 
     throw;
   } catch (const ProgramSilent& silent) {
     result.note = silent.what();
-    result.findings.push_back(
-        {.check = "stopped", .tier = result.gate.tier, .status = Status::undecided, .evidence = silent.what()});
+    result.findings.push_back(finding_of("stopped", result.gate.tier, Answer::undecided(silent.what()), 0));
   } catch (const DoorError& error) {  // a program that breaks the protocol has not passed
-    result.findings.push_back({.check = "protocol",
-                               .tier = result.gate.tier,
-                               .status = Status::violated,
-                               .evidence = error.what(),
-                               .replay = fmt::format("{} check --door '{}' --tier {} --seed {}", program_name(),
-                                                     door_, to_text(result.gate.tier), options.seed)});
+    result.findings.push_back(finding_of("protocol", result.gate.tier, Answer::violated(error.what()), 0, {},
+                                         replay_check(result.gate.tier, options.seed)));
   }
+}
+
+std::string ForeignGate::replay_check(Tier tier, std::uint64_t seed) const {
+  return replay_line("check", "",
+                     {{"door", door_}, {"tier", std::string(to_text(tier))}, {"seed", std::to_string(seed)}});
 }
 
 void ForeignGate::examine_batches(GateResult& result, const GateOptions& options) const {
   result.findings = check_batches(*program_, served_->declaration(), {.seed = options.seed, .door = door_});
-  for (const GateFinding& finding : result.findings) result.work = std::max(result.work, finding.work);
+  for (const Finding& finding : result.findings) result.work = std::max(result.work, finding.work);
   result.laws.push_back(served_->declaration().law);
   add_note(result);
 }
@@ -198,8 +195,8 @@ void ForeignGate::examine_trials(GateResult& result, const GateOptions& options)
   // Half of the budget is for decisions, a chain's for those on one draft and on paths alike, which have half of the
   // trials; drafts and text have a quarter each.
   const double alpha = options.false_alarm * options.share / 4 / options.gates;
-  const auto add = [&result](std::vector<GateFinding> findings) {
-    for (GateFinding& finding : findings) {
+  const auto add = [&result](std::vector<Finding> findings) {
+    for (Finding& finding : findings) {
       result.work += finding.work;
       result.findings.push_back(std::move(finding));
     }
@@ -222,8 +219,7 @@ void ForeignGate::examine_trials(GateResult& result, const GateOptions& options)
   }
   if (declaration.has("verify"))
     if (auto fault = near_fault(*served_, options.seed, drafts_of_trials(declaration, options.drafts))) {
-      fault->replay =
-          fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), door_, options.seed);
+      fault->replay = replay_check(Tier::sampled, options.seed);
       add({std::move(*fault)});
     }
   const int log2_drafts = options.profile.door_log2_drafts;
@@ -240,7 +236,7 @@ void ForeignGate::examine_trials(GateResult& result, const GateOptions& options)
         {.log2_tokens = options.profile.door_log2_tokens, .alpha = alpha, .seed = options.seed, .door = door_}));
 }
 
-std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const GateOptions& options) const {
+std::vector<Finding> ForeignGate::verified_trials(GateResult& result, const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
   // One draft of a chain is one draw of q.
   const std::string law = declaration.level == Level::chain ? "iid" : declaration.law;
@@ -269,8 +265,12 @@ std::vector<GateFinding> ForeignGate::verified_trials(GateResult& result, const 
                                             none.trials, sampled.finding->work, none.first, outcome_text(first));
   }
   if (!sampled.finding->replay.empty())
-    sampled.finding->replay = fmt::format("{} check --door '{}' --tier sampled --source '{}' --position {} --seed {}",
-                                          program_name(), door_, asked.source, asked.position, asked.seed);
+    sampled.finding->replay = replay_line("check", "",
+                                          {{"door", door_},
+                                           {"tier", "sampled"},
+                                           {"source", asked.source},
+                                           {"position", std::to_string(asked.position)},
+                                           {"seed", std::to_string(asked.seed)}});
   return {std::move(*sampled.finding)};
 }
 

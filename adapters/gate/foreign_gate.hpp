@@ -22,7 +22,7 @@ class ForeignGate final : public ForeignSubject {
  public:
   /// `door` is the text of --door, for replay lines; `program` and `served` are the two sides of the same door.
   ForeignGate(const std::string& door, std::shared_ptr<Program> program, std::shared_ptr<Served> served)
-      : door_{within_quotes(door)}, program_{std::move(program)}, served_{std::move(served)} {}
+      : door_{door}, program_{std::move(program)}, served_{std::move(served)} {}
 
   std::string name() const override { return served_->declaration().name; }
   std::string_view level() const override { return to_text(served_->declaration().level); }
@@ -33,9 +33,11 @@ class ForeignGate final : public ForeignSubject {
   void examine_laws(GateResult& result, const GateOptions& options) const;
   void examine_batches(GateResult& result, const GateOptions& options) const;
   void examine_trials(GateResult& result, const GateOptions& options) const;
-  std::vector<GateFinding> verified_trials(GateResult& result, const GateOptions& options) const;
+  /// The line that runs one tier again.
+  std::string replay_check(Tier tier, std::uint64_t seed) const;
+  std::vector<Finding> verified_trials(GateResult& result, const GateOptions& options) const;
 
-  std::string door_;  ///< within single quotes
+  std::string door_;
   std::shared_ptr<Program> program_;
   std::shared_ptr<Served> served_;
 };

@@ -7,8 +7,16 @@
 
 #include <draftproof/adapters/gate/batch_checks.hpp>
 #include <draftproof/adapters/gate/law_text.hpp>
+#include <draftproof/properties/prover/law_property.hpp>
 
 namespace draftproof::adapters {
+
+std::vector<std::string_view> law_checks() {
+  std::vector<std::string_view> names{"exact_law", "zero_support", "answers",
+                                      "function",  "optimum",      "inputs_unchanged"};
+  for (const LawProperty& property : law_properties().all()) names.push_back(property.name);
+  return names;
+}
 
 namespace {
 
@@ -36,13 +44,35 @@ void add_law(const ProgramLaw& law, const Input& input, double drawn, Answers& a
       answers.failure = one_line(each.outcome.message);
   const std::string drafts = fmt::format("on drafts ({})", fmt::join(input.drafts, " "));
   if (law.state == LawState::not_a_function)
-    answers.violated[3] = {.text = fmt::format("{}: equal calls have different results on the tape ({:.9g})", drafts,
-                                               fmt::join(law.tape, " "))};
+    answers.violated[law_check::function] = Answer::violated(
+        fmt::format("{}: equal calls have different results on the tape ({:.9g})", drafts, fmt::join(law.tape, " ")));
   answers.unsettled |= law.state == LawState::unsettled ||
                        std::find(law.remarks.begin(), law.remarks.end(), race_undecided) != law.remarks.end();
   if (law.state == LawState::unsettled)
     answers.undecided = fmt::format("{}: predictions still fail after {} witnesses", drafts, law.witnesses);
-  if (!law.overwrote.empty()) answers.violated[5] = {.text = fmt::format("{}: overwrites {}", drafts, law.overwrote)};
+  if (!law.overwrote.empty())
+    answers.violated[law_check::inputs_unchanged] =
+        Answer::violated(fmt::format("{}: overwrites {}", drafts, law.overwrote));
+}
+
+/// The law of the strings that the program emits on a drawn input. Strings that are none of the model's have no place in it;
+/// they are findings of zero_support.
+EmittedLaw emitted_law(const Toy& model, std::span<const ProgramLaw> laws, const Answers& answers) {
+  EmittedLaw emitted{.vocabulary = model.vocabulary, .length = model.length};
+  for (std::size_t i = 0; i < laws.size(); ++i)
+    for (const auto& [outcome, probability] : laws[i].outcomes) {
+      const Tokens& tokens = outcome.tokens;
+      const bool string = !tokens.empty() && std::ssize(tokens) <= model.length &&
+                          std::ranges::all_of(tokens, [&](Token x) { return x >= 0 && x < model.vocabulary; });
+      if (outcome.status == RowStatus::ok && string)
+        emitted.emitted[tokens] += Rational(model.drawn[i]) * Rational(probability);
+    }
+  emitted.target = [&model](const Tokens& prefix) {
+    const std::vector<double>& row = model.target(prefix);
+    return std::vector<Rational>(row.begin(), row.end());
+  };
+  emitted.limit = Rational(answers.judgement.limit + answers.unexplored + answers.judgement.failed);
+  return emitted;
 }
 
 Answers answers_of(Program& program, const Toy& model, const Declaration& declaration,
@@ -51,7 +81,7 @@ Answers answers_of(Program& program, const Toy& model, const Declaration& declar
   const ExploreCalls laws_on = [&](const std::vector<Input>& inputs, const std::vector<double>& drawn) {
     std::vector<ProgramLaw> laws = explore_program(program, inputs, explore);
     for (std::size_t i = 0; i < laws.size(); ++i) add_law(laws[i], inputs[i], drawn[i], answers);
-    if (answers.violated[3]) laws.clear();
+    if (answers.violated[law_check::function]) laws.clear();
     return laws;
   };
   if (declaration.stateful() && model.drafted) {
@@ -60,14 +90,23 @@ Answers answers_of(Program& program, const Toy& model, const Declaration& declar
     answers.judgement = judge_calls(longer, declaration, laws_on);
   } else if (const std::vector<ProgramLaw> laws = laws_on(model.inputs, model.drawn); !laws.empty()) {
     answers.judgement = judge(model, laws, declaration);
+    if (!answers.undecided && !law_properties().all().empty()) {
+      const EmittedLaw emitted = emitted_law(model, laws, answers);
+      std::size_t place = law_check::first_registered;
+      for (const LawProperty& property : law_properties().all()) {
+        if (auto evidence = property.violation(emitted)) answers.violated[place] = Answer::violated(*evidence);
+        ++place;
+      }
+    }
   }
-  if (answers.violated[3]) return answers;  // there is no law to judge
+  if (answers.violated[law_check::function]) return answers;  // there is no law to judge
   const Judgement& judgement = answers.judgement;
   // A tree that predictions still refute is no law.
   if (!answers.undecided && answers.departure() > judgement.limit)
-    answers.violated[0] = {.text = fmt::format("{}, TV {}, rounding explains {:.1g}", text_of(judgement),
-                                               fraction_text(judgement.distance, judgement.limit), judgement.limit),
-                           .numbers = {{"distance", judgement.distance}, {"limit", judgement.limit}}};
+    answers.violated[law_check::exact_law] =
+        Answer::violated(fmt::format("{}, TV {}, rounding explains {:.1g}", text_of(judgement),
+                                     fraction_text(judgement.distance, judgement.limit), judgement.limit),
+                         {{"distance", judgement.distance}, {"limit", judgement.limit}});
   else if (judgement.distance - judgement.failed <= judgement.limit && judgement.distance > judgement.limit)
     answers.unjudged =
         fmt::format("rows without an answer have probability {}, so the law of the others is not judged",
@@ -75,17 +114,17 @@ Answers answers_of(Program& program, const Toy& model, const Declaration& declar
   else if (judgement.distance > judgement.limit && !answers.undecided)
     answers.undecided = fmt::format("{:.3g} of the probability was not explored", answers.unexplored);
   for (const EdgeOutcome& edge : judgement.edges) {
-    auto& answer = answers.violated[edge.emits ? 1 : 2];
+    auto& answer = answers.violated[edge.emits ? law_check::zero_support : law_check::answers];
     if (!answer)
-      answer = {
-          .text = fmt::format("{}, probability {} a decision{}{}", edge.what, probability_text(edge.probability),
-                              edge.where.empty() ? "" : ": where ", edge.where),
-          .numbers = {{"probability", edge.probability}}};
+      answer = Answer::violated(
+          fmt::format("{}, probability {} a decision{}{}", edge.what, probability_text(edge.probability),
+                      edge.where.empty() ? "" : ": where ", edge.where),
+          {{"probability", edge.probability}});
   }
   if (model.optimum && judgement.acceptance > *model.optimum + judgement.limit)
-    answers.violated[4] = {
-        .text = fmt::format("accepts {:.7g}, the optimum is {:.7g}", judgement.acceptance, *model.optimum),
-        .numbers = {{"acceptance", judgement.acceptance}, {"optimum", *model.optimum}}};
+    answers.violated[law_check::optimum] =
+        Answer::violated(fmt::format("accepts {:.7g}, the optimum is {:.7g}", judgement.acceptance, *model.optimum),
+                         {{"acceptance", judgement.acceptance}, {"optimum", *model.optimum}});
   return answers;
 }
 
@@ -94,18 +133,19 @@ Answers answers_of(Program& program, const Toy& model, const Declaration& declar
 Answers answers_on(Program& program, const Toy& model, const Declaration& declaration,
                    const ExploreOptions& explore) {
   Answers answers = answers_of(program, model, declaration, explore);
-  const bool law_unknown = answers.violated[3] || answers.unsettled;
-  if (declaration.most_rows == 1 || declaration.batch_invariant || !(law_unknown || answers.violated[0]))
+  const bool law_unknown = answers.violated[law_check::function] || answers.unsettled;
+  if (declaration.most_rows == 1 || declaration.batch_invariant ||
+      !(law_unknown || answers.violated[law_check::exact_law]))
     return answers;
   // Because neighbours may change the order of a row's draws, or its roundings: what a row does is then asked alone.
   AmongRows alone(program);
   Answers apart = answers_of(alone, model, declaration, explore);
   apart.calls += answers.calls;
-  if (!apart.violated[0] && !apart.violated[3] && !apart.unsettled)
-    apart.note =
-        fmt::format("rows were run one at a time, in batches: {}", answers.violated[3] ? answers.violated[3]->text
-                                                                   : answers.undecided ? *answers.undecided
-                                                                                       : answers.violated[0]->text);
+  if (!apart.violated[law_check::exact_law] && !apart.violated[law_check::function] && !apart.unsettled)
+    apart.note = fmt::format("rows were run one at a time, in batches: {}",
+                             answers.violated[law_check::function] ? answers.violated[law_check::function]->evidence
+                             : answers.undecided                   ? *answers.undecided
+                                                 : answers.violated[law_check::exact_law]->evidence);
   return apart;
 }
 

@@ -1,12 +1,10 @@
 // What the laws of a program on one model say to each check of the proof tier (law_checks.hpp).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <draftproof/adapters/declaration.hpp>
@@ -14,21 +12,22 @@
 #include <draftproof/adapters/gate/judgement.hpp>
 #include <draftproof/adapters/gate/toy.hpp>
 #include <draftproof/adapters/program.hpp>
+#include <draftproof/properties/proof/finding.hpp>
 
 namespace draftproof::adapters {
 
-inline constexpr std::array<std::string_view, 6> law_checks{"exact_law", "zero_support", "answers",
-                                                            "function",  "optimum",      "inputs_unchanged"};
+/// The names of the checks, in the order of findings: those of law_checks.hpp, then the registered properties of the law
+/// that is emitted (properties/prover/law_property.hpp).
+std::vector<std::string_view> law_checks();
 
-/// In words, and in numbers for reports in data.
-struct Evidence {
-  std::string text{};
-  std::vector<std::pair<std::string, double>> numbers{};
-};
+/// The places of the former among law_checks().
+namespace law_check {
+enum Place : std::size_t { exact_law, zero_support, answers, function, optimum, inputs_unchanged, first_registered };
+}
 
-/// What one instance says to each check: the evidence of a violation, or nothing.
+/// What one instance says to each check.
 struct Answers {
-  std::array<std::optional<Evidence>, law_checks.size()> violated{};
+  std::vector<std::optional<Answer>> violated = std::vector<std::optional<Answer>>(law_checks().size());
   std::optional<std::string> undecided{};
   std::optional<std::string> unjudged{};  ///< why rows that fail leave the law open
   bool answered = false;                  ///< whether any run ended in another way than by a failure

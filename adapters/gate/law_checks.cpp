@@ -1,16 +1,18 @@
 #include <draftproof/adapters/gate/law_checks.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include <fmt/ranges.h>
 #include <draftproof/properties/proof/finding.hpp>
+#include <draftproof/properties/proof/shrink.hpp>
 
 #include <draftproof/adapters/gate/edge_rows.hpp>
 #include <draftproof/adapters/gate/law_answers.hpp>
@@ -61,7 +63,8 @@ class Checker {
     const double survives = 42;
     const int most_here = std::max(1 << 15, 128 * explore.predictions);
     // Few more at a time: most trees that are wrong are mended by the next predictions.
-    while (answers.violated[0] && answers.departure() * predictions < survives && predictions < most_here) {
+    while (answers.violated[law_check::exact_law] && answers.departure() * predictions < survives &&
+           predictions < most_here) {
       const double needed = std::ceil(survives / answers.departure());
       predictions = static_cast<int>(std::min({8.0 * predictions, needed, static_cast<double>(most_here)}));
       explore.predictions = predictions;
@@ -78,14 +81,16 @@ class Checker {
   Answers settled(I& instance, bool shrinks_it) const {
     const int predictions = exploration().predictions;
     Answers answers = ask(instance, predictions);
-    if (!answers.violated[0]) return answers;
+    if (!answers.violated[law_check::exact_law]) return answers;
     if (shrinks_it) {
       Answers small = answers;
-      const I smallest = shrink(instance, 0, small);
-      small = confirmed(smallest, std::move(small), smallest == instance ? predictions : predictions / few);
+      const Shrunk<I> found = shrunk(instance, law_check::exact_law, small);
+      small =
+          confirmed(found.smallest, std::move(small), found.smallest == instance ? predictions : predictions / few);
       answers.calls = small.calls;
-      if (small.violated[0]) {
-        instance = smallest;
+      if (small.violated[law_check::exact_law]) {
+        small.violated[law_check::exact_law]->evidence += found.note();
+        instance = found.smallest;
         return small;
       }
     }
@@ -94,13 +99,14 @@ class Checker {
 
   LawChecks examine(const std::vector<I>& instances, bool shrinks_them = true) const {
     LawChecks result;
-    std::array<std::optional<I>, law_checks.size()> failing{};
-    std::array<Evidence, law_checks.size()> evidence{};
+    const std::vector<std::string_view> names = law_checks();
+    std::vector<std::optional<I>> failing(names.size());
+    std::vector<Answer> violation(names.size());
     std::string undecided, undecided_on, unjudged, note;
     int unfinished = 0, unanswered = 0;
     std::uint64_t spent = 0;        // calls without a decision
     bool answered = !shrinks_them;  // a replay shows what there is
-    std::optional<GateFinding> lost;
+    std::optional<Finding> lost;
     std::string silent;
     for (I instance : instances) {
       if (stopped()) break;
@@ -111,10 +117,8 @@ class Checker {
         silent = why.what();
         break;
       } catch (const DoorError& error) {  // there is no program to ask any more
-        lost = GateFinding{
-            .check = "protocol", .tier = Tier::proof, .status = Status::violated, .evidence = error.what()};
-        lost->instance = instance.text();
-        lost->replay = replay_line(instance);
+        lost = finding_of("protocol", Tier::proof, Answer::violated(error.what()), 0, instance.text(),
+                          replay_of(instance));
         break;
       }
       ++result.instances;
@@ -129,53 +133,56 @@ class Checker {
       answered = answered || answers.answered;
       if (!answered && result.instances == std::min(most_failing, static_cast<int>(instances.size())))
         throw ProgramFails(declaration_.name, answers.failure);
-      const bool law_found = !answers.violated[0] && !answers.violated[3] && !answers.undecided && !answers.unjudged;
+      const bool law_found = !answers.violated[law_check::exact_law] && !answers.violated[law_check::function] &&
+                             !answers.undecided && !answers.unjudged;
       if (law_found && (result.farthest.empty() || answers.judgement.distance > result.largest)) {
         result.largest = answers.judgement.distance;
         result.limit = answers.judgement.limit;
         result.farthest = instance.text();
       }
-      for (std::size_t i = 0; i < law_checks.size(); ++i)
+      for (std::size_t i = 0; i < names.size(); ++i)
         if (answers.violated[i] && !failing[i]) {
           failing[i] = instance;
-          evidence[i] = *answers.violated[i];
+          violation[i] = *answers.violated[i];
         }
       if (options_.progress) options_.progress(result.instances);
-      if (failing[0] || failing[3]) break;  // a wrong law: what else is wrong shows on the same instances
+      if (failing[law_check::exact_law] || failing[law_check::function])
+        break;  // a wrong law: what else is wrong shows on the same instances
       if (unfinished == most_undecided || spent >= most_undecided * exploration().most_calls) break;
     }
-    for (std::size_t i = 0; i < law_checks.size(); ++i) {
-      if (law_checks[i] == "optimum" && declaration_.level != Level::position) continue;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (i == law_check::optimum && declaration_.level != Level::position) continue;
+      if (i >= law_check::first_registered && declaration_.stateful()) continue;
       if (lost && !failing[i]) continue;  // nothing is said of the instances that follow
-      GateFinding finding{.check = std::string(law_checks[i]), .tier = Tier::proof, .work = result.calls};
+      Answer answer = Answer::not_applicable();
+      std::string on, replay;
       if (failing[i]) {
-        // Where i is 0, a wrong law was found on a small instance already.
-        const bool shrinks_it = shrinks_them && !lost && silent.empty() && i != 0;
+        // A wrong law was found on a small instance already.
+        const bool shrinks_it = shrinks_them && !lost && silent.empty() && i != law_check::exact_law;
         Answers small;
-        small.violated[i] = evidence[i];
-        const I smallest = shrinks_it ? shrink(*failing[i], i, small) : *failing[i];
-        evidence[i] = *small.violated[i];
-        finding.status = Status::violated;
-        finding.evidence = evidence[i].text;
-        finding.numbers = evidence[i].numbers;
-        finding.instance = smallest.text();
-        finding.replay = replay_line(smallest);
+        small.violated[i] = violation[i];
+        const Shrunk<I> found = shrinks_it ? shrunk(*failing[i], i, small) : Shrunk<I>{*failing[i]};
+        answer = *small.violated[i];
+        answer.evidence += found.note();
+        on = found.smallest.text();
+        replay = replay_of(found.smallest);
       } else if (!silent.empty()) {
-        finding.status = Status::undecided;
-        finding.evidence = silent;
+        answer = Answer::undecided(silent);
       } else {
         // What the unknown part of a law emits is unknown too; calls are compared without a law.
-        const bool open = (unfinished > 0 && law_checks[i] != "function") || (i == 0 && unanswered > 0);
-        finding.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::held;
-        if (law_checks[i] == "function") finding.evidence = note;
+        const bool open =
+            (unfinished > 0 && i != law_check::function) || (i == law_check::exact_law && unanswered > 0);
+        answer.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::held;
+        if (i == law_check::function) answer.evidence = note;
         if (open)
-          finding.evidence = fmt::format("{} instances: {}", unfinished > 0 ? unfinished : unanswered,
-                                         unfinished > 0 ? undecided : unjudged);
-        if (open && unfinished > 0) finding.instance = undecided_on;
-        if (i == 0 && !result.farthest.empty())
-          finding.numbers = {{"distance", result.largest}, {"limit", result.limit}};
+          answer.evidence = fmt::format("{} instances: {}", unfinished > 0 ? unfinished : unanswered,
+                                        unfinished > 0 ? undecided : unjudged);
+        if (open && unfinished > 0) on = undecided_on;
+        if (i == law_check::exact_law && !result.farthest.empty())
+          answer.numbers = {{"distance", result.largest}, {"limit", result.limit}};
       }
-      result.findings.push_back(std::move(finding));
+      result.findings.push_back(
+          finding_of(names[i], Tier::proof, std::move(answer), result.calls, std::move(on), std::move(replay)));
     }
     if (lost) {
       lost->work = result.calls;
@@ -209,43 +216,33 @@ class Checker {
     return explore;
   }
 
-  std::string replay_line(const I& instance) const {
-    return fmt::format("{} replay --door '{}' --instance '{}'", program_name(), options_.door, instance.text());
+  std::string replay_of(const I& instance) const {
+    return replay_line("replay", "", {{"door", options_.door}, {"instance", instance.text()}});
   }
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// Descent: the next smaller instance that violates the check too, until there is none. `answers` become those on it,
-  /// with the calls of all. The search goes on with the step that succeeded, since those before it have just failed, and
-  /// asks no instance twice.
-  I shrink(I instance, std::size_t check, Answers& answers) const {
-    std::vector<I> candidates = shrinks(instance);
-    std::set<std::string> asked;
-    std::size_t at = 0, failures = 0;
-    while (failures < candidates.size() && !stopped()) {
-      at %= candidates.size();
-      const I& candidate = candidates[at];
-      if (takes(declaration_, candidate) && asked.insert(candidate.text()).second) {
-        const std::uint64_t calls = answers.calls;
-        Answers found;
-        try {
-          found = ask(candidate, exploration().predictions / few);
-        } catch (const DoorError&) {  // the program is lost: what was found stands
-          return instance;
-        }
-        answers.calls += found.calls;
-        if (found.violated[check]) {
-          found.calls += calls;
-          answers = std::move(found);
-          instance = candidate;
-          candidates = shrinks(instance);
-          failures = 0;
-          continue;
-        }
+  /// The smallest instance that violates the check too. `answers` become those on it, with the calls of all.
+  Shrunk<I> shrunk(const I& instance, std::size_t check, Answers& answers) const {
+    bool lost = false;  // then there is no program to ask any more, and what was found stands
+    std::uint64_t calls = answers.calls;
+    const ShrinkOptions search{.next = ShrinkOptions::Next::same_step, .stopped = [&] { return lost || stopped(); }};
+    Shrunk<I> found = shrink(instance, search, [&](const I& candidate) {
+      if (!takes(declaration_, candidate)) return false;
+      try {
+        Answers here = ask(candidate, exploration().predictions / few);
+        calls += here.calls;
+        if (!here.violated[check]) return false;
+        answers = std::move(here);
+        return true;
+      } catch (const DoorError&) {
+        lost = true;
+        return false;
       }
-      ++at, ++failures;
-    }
-    return instance;
+    });
+    answers.calls = calls;
+    found.cut = found.cut && !lost;
+    return found;
   }
 
   Program& program_;

@@ -46,7 +46,7 @@ struct LawCheckOptions {
 
 /// What the laws of all instances showed.
 struct LawChecks {
-  std::vector<GateFinding> findings{};
+  std::vector<Finding> findings{};
   int instances = 0;                ///< whose laws were found
   std::uint64_t calls = 0;          ///< runs of the program
   double largest = 0;               ///< distance among the laws within the limit

@@ -16,7 +16,7 @@
 #include <draftproof/captures/path_source.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/proof/finding.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/statistics/count_models.hpp>
 #include <draftproof/properties/statistics/error_budget.hpp>
 #include <draftproof/properties/statistics/gate_suite.hpp>
@@ -361,7 +361,7 @@ std::optional<TreeShape> shape_of_trials(const Declaration& declaration, int dra
   return std::nullopt;
 }
 
-GateFinding check_paths(Served& program, const PathCheckOptions& options) {
+Finding check_paths(Served& program, const PathCheckOptions& options) {
   const Declaration& declaration = program.declaration();
   const TreeShape shape = shape_of_trials(declaration, options.drafts).value();
   const std::string spec = source_of(declaration, options);
@@ -384,10 +384,10 @@ GateFinding check_paths(Served& program, const PathCheckOptions& options) {
   const std::string drafts = declaration.level == Level::chain
                                  ? fmt::format("a path of {} drafts", shape.length)
                                  : fmt::format("trees, K = {}, L = {}", shape.drafts, shape.length);
-  GateFinding finding{.check = fmt::format("law of {} at V = {}", drafts, source->vocabulary()),
-                      .tier = Tier::sampled,
-                      .status = Status::held,
-                      .work = trials.trials()};
+  Finding finding{.property = fmt::format("law of {} at V = {}", drafts, source->vocabulary()),
+                  .tier = Tier::sampled,
+                  .status = Status::held,
+                  .work = trials.trials()};
   if (!trials.fault().empty()) {
     finding.status = Status::violated;
     finding.evidence = trials.fault();
@@ -402,8 +402,9 @@ GateFinding check_paths(Served& program, const PathCheckOptions& options) {
       finding.evidence += "; most by " + trials.evidence().worst();
   }
   if (finding.status != Status::held)
-    finding.replay = fmt::format("{} check --door '{}' --tier sampled --source '{}' --seed {}", program_name(),
-                                 options.door, spec, options.seed);
+    finding.replay = replay_line(
+        "check", "",
+        {{"door", options.door}, {"tier", "sampled"}, {"source", spec}, {"seed", std::to_string(options.seed)}});
   return finding;
 }
 

@@ -156,6 +156,6 @@ std::optional<TreeShape> shape_of_trials(const Declaration& declaration, int dra
 
 /// Requires a program of chains or trees that is seeded or opaque, and that takes shape_of_trials().
 /// Throws: DoorError; InputError for a source that cannot be read.
-GateFinding check_paths(Served& program, const PathCheckOptions& options);
+Finding check_paths(Served& program, const PathCheckOptions& options);
 
 }  // namespace draftproof::adapters

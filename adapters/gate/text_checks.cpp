@@ -110,12 +110,12 @@ TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts,
   return {log_weighted_mean_exp(logs, weights), worst_transition(bets.front(), target, size)};
 }
 
-std::vector<GateFinding> check_text(Served& program, const TextCheckOptions& options) {
+std::vector<Finding> check_text(Served& program, const TextCheckOptions& options) {
   const std::vector<double> target = markov_table(options.vocabulary, options.seed, 0),
                             proposal = markov_table(options.vocabulary, options.seed, 1);
   const std::int64_t planned = std::int64_t{1} << options.log2_tokens;
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
-  GateFinding finding{.check = "generated_text", .tier = Tier::sampled, .status = Status::held};
+  Finding finding{.property = "generated_text", .tier = Tier::sampled, .status = Status::held};
   TextEvidence evidence;
   std::vector<std::vector<std::int32_t>> texts;
   for (std::int64_t tokens = 0; tokens < planned && evidence.log_e < threshold;) {
@@ -143,7 +143,7 @@ std::vector<GateFinding> check_text(Served& program, const TextCheckOptions& opt
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", evidence.log_e / std::log(10.0), finding.work,
                                   evidence.worst.empty() ? "" : ", most at ", evidence.worst);
   finding.replay =
-      fmt::format("{} check --door '{}' --tier sampled --seed {}", program_name(), options.door, options.seed);
+      replay_line("check", "", {{"door", options.door}, {"tier", "sampled"}, {"seed", std::to_string(options.seed)}});
   return {std::move(finding)};
 }
 

@@ -47,6 +47,6 @@ struct TextCheckOptions {
 
 /// Requires a program that generates. A text without an answer within the limit leaves the finding undecided, with the
 /// evidence of those before it. Throws: DoorError.
-std::vector<GateFinding> check_text(Served& program, const TextCheckOptions& options);
+std::vector<Finding> check_text(Served& program, const TextCheckOptions& options);
 
 }  // namespace draftproof::adapters

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <draftproof/adapters/own/drafted_input.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof::adapters {

@@ -7,6 +7,7 @@
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
+#include <draftproof/properties/proof/shrink.hpp>
 
 namespace draftproof {
 
@@ -237,16 +238,7 @@ Seen examine(std::uint64_t n, const std::vector<std::pair<Scheme, Scheme>>& pair
 /// The simplest instance with the property `keeps`, found from `instance` by successive shrinks.
 template <class Keeps>
 std::string shrunk(Instance instance, Keeps keeps, const StudyOptions& options) {
-  for (bool moved = true; moved && !options.stopped();) {
-    moved = false;
-    for (Instance& candidate : shrinks(instance)) {
-      if (!keeps(candidate)) continue;
-      instance = std::move(candidate);
-      moved = true;
-      break;
-    }
-  }
-  return instance.text();
+  return shrink(std::move(instance), {.stopped = [&] { return options.stopped(); }}, keeps).smallest.text();
 }
 
 /// Shrinks the instances of a tally.

@@ -85,11 +85,11 @@ struct Replay {
     for (const adapters::OpenDoor& door : session.doors) {
       const adapters::Declaration& declaration = door.served->declaration();
       adapters::check_instance(declaration, instance_text);
-      adapters::LawCheckOptions options{.seed = session.seed, .door = adapters::within_quotes(door.text)};
+      adapters::LawCheckOptions options{.seed = session.seed, .door = door.text};
       if (predictions) options.explore.predictions = *predictions;
       const adapters::LawChecks checks = adapters::check_laws_on(*door.program, declaration, instance_text, options);
       Document document = start_replay(fmt::format("{} on {}", declaration.name, instance_text), session.seed);
-      for (const GateFinding& finding : checks.findings) {
+      for (const Finding& finding : checks.findings) {
         add_finding(document, finding);
         if (finding.status != Status::held) worst = std::max(worst, static_cast<int>(exit_code_of(finding.status)));
         if (finding.status == Status::violated) worst = exit_violated;
@@ -146,7 +146,7 @@ struct Replay {
 
   /// Runs one check on one case.
   int of_component(const AnyComponent& component, const Session& session) const {
-    std::optional<GateFinding> finding;
+    std::optional<Finding> finding;
     try {
       finding = component.examine_one(property, instance_text);
     } catch (const std::invalid_argument& error) {

@@ -67,8 +67,8 @@ struct BugCount {
       ++(component ? components : schemes);
       if (!component && row.decided >= 0)
         ++refuted;
-      else if (const GateFinding* first = row.catcher())
-        ++others[first->check];
+      else if (const Finding* first = row.catcher())
+        ++others[first->property];
       else
         ++missed;
     }
@@ -202,7 +202,7 @@ Document report_demo(const DemoResult& result) {
   document.sections.push_back(std::move(counts));
   document.sections.push_back(table_of(result));
   if (const KillRow* bug = shown_bug(*result.bugs)) {
-    const GateFinding& shown = *bug->shown();
+    const Finding& shown = *bug->shown();
     document.data["example"] = {{"bug", bug->name}, {"counterexample", shown.instance}, {"evidence", shown.evidence}};
     document.sections.push_back({.title = "One of the bugs: " + bug->name,
                                  .before = {fmt::format("  refuted on {}: {}", shown.instance, shown.evidence)}});

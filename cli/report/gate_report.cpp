@@ -11,8 +11,9 @@ namespace draftproof {
 
 namespace {
 
-nlohmann::ordered_json finding_data(const GateFinding& finding) {
-  nlohmann::ordered_json data{{"check", finding.check}, {"status", to_text(finding.status)}, {"work", finding.work}};
+nlohmann::ordered_json finding_data(const Finding& finding) {
+  nlohmann::ordered_json data{
+      {"check", finding.property}, {"status", to_text(finding.status)}, {"work", finding.work}};
   if (!finding.device.empty()) data["device"] = finding.device;
   if (!finding.evidence.empty()) data["evidence"] = finding.evidence;
   if (!finding.instance.empty()) data["counterexample"] = finding.instance;
@@ -22,12 +23,13 @@ nlohmann::ordered_json finding_data(const GateFinding& finding) {
 }
 
 /// The violation to show: of the law if there is one, else the first. Null if there is none.
-const GateFinding* shown_violation(const GateResult& result) {
-  const GateFinding* shown = nullptr;
-  const auto decides = [](const GateFinding& finding) {
-    return finding.check == "exact_law" || finding.check == "completed_law" || finding.check == "process_law";
+const Finding* shown_violation(const GateResult& result) {
+  const Finding* shown = nullptr;
+  const auto decides = [](const Finding& finding) {
+    return finding.property == "exact_law" || finding.property == "completed_law" ||
+           finding.property == "process_law";
   };
-  for (const GateFinding& finding : result.findings)
+  for (const Finding& finding : result.findings)
     if (finding.status == Status::violated && (!shown || (decides(finding) && !decides(*shown)))) shown = &finding;
   return shown;
 }
@@ -36,15 +38,15 @@ const GateFinding* shown_violation(const GateResult& result) {
 /// Empty if there are none.
 std::vector<std::string> failure_lines(const GateResult& result) {
   std::vector<std::string> lines;
-  const GateFinding* const shown = shown_violation(result);
+  const Finding* const shown = shown_violation(result);
   std::string others;
-  for (const GateFinding& finding : result.findings) {
+  for (const Finding& finding : result.findings) {
     if (finding.status != Status::violated && finding.status != Status::undecided) continue;
     if (finding.status == Status::violated && &finding != shown && !finding.instance.empty()) {
-      others += (others.empty() ? "" : ", ") + finding.check;
+      others += (others.empty() ? "" : ", ") + finding.property;
       continue;
     }
-    lines.push_back(fmt::format("  {} {}{}", finding.check, to_text(finding.status),
+    lines.push_back(fmt::format("  {} {}{}", finding.property, to_text(finding.status),
                                 finding.instance.empty() ? "" : " on " + finding.instance));
     if (!finding.evidence.empty()) lines.push_back("    " + finding.evidence);
     if (!finding.replay.empty()) lines.push_back("    replay: " + finding.replay);
@@ -69,7 +71,7 @@ std::string summary_line(std::span<const GateResult> results) {
 
 ResultRow row_of(const GateResult& result, bool timings) {
   const auto held = std::count_if(result.findings.begin(), result.findings.end(),
-                                  [](const GateFinding& finding) { return finding.status == Status::held; });
+                                  [](const Finding& finding) { return finding.status == Status::held; });
   ResultRow row;
   row.text("verifier", "verifier", {result.gate.name()}).data("level", result.gate.level());
   row.text("tier", "tier", {std::string(to_text(result.gate.tier))});
@@ -80,20 +82,20 @@ ResultRow row_of(const GateResult& result, bool timings) {
   if (timings) row.data("seconds", result.seconds);
   if (!result.note.empty()) row.data("note", result.note);
   for (const auto& [count, value] : result.counts) row.data(count.c_str(), value);
-  for (const GateFinding& finding : result.findings) row.record["findings"].push_back(finding_data(finding));
+  for (const Finding& finding : result.findings) row.record["findings"].push_back(finding_data(finding));
   return row;
 }
 
 /// The names of the other violated checks.
 std::string also(const KillRow& row) {
-  return listed(row.findings, [first = row.catcher()](const GateFinding& finding) {
-    return finding.status == Status::violated && &finding != first ? finding.check : "";
+  return listed(row.findings, [first = row.catcher()](const Finding& finding) {
+    return finding.status == Status::violated && &finding != first ? finding.property : "";
   });
 }
 
 Cell caught_by(const KillRow& row) {
-  if (const GateFinding* first = row.catcher())
-    return {fmt::format("{} ({})", first->check, to_text(first->tier)), Tone::good};
+  if (const Finding* first = row.catcher())
+    return {fmt::format("{} ({})", first->property, to_text(first->tier)), Tone::good};
   return {"not caught", Tone::bad};
 }
 
@@ -111,20 +113,21 @@ struct KillColumns {
 };
 
 ResultRow row_of(const KillRow& row, const KillColumns& shown) {
-  const GateFinding* const first = row.catcher();
+  const Finding* const first = row.catcher();
   ResultRow line;
   line.data("level", row.level).text("mutant", "mutant", {row.name}).text("mutant_of", "a slip of", {row.mutant_of});
   line.text("with", shown.partner, {row.partner}).data("lossy_by_design", row.lossy).data("caught", row.caught());
   line.data("instances", row.instances).cell("caught by", caught_by(row)).cell("also violated", {also(row)});
-  if (first) line.data("first", {{"check", first->check}, {"tier", to_text(first->tier)}, {"work", first->work}});
-  if (const GateFinding* found = row.shown())
-    line.data("shown", {{"check", found->check},
+  if (first) line.data("first", {{"check", first->property}, {"tier", to_text(first->tier)}, {"work", first->work}});
+  if (const Finding* found = row.shown())
+    line.data("shown", {{"check", found->property},
                         {"counterexample", found->instance},
                         {"evidence", found->evidence},
                         {"replay", found->replay}});
-  for (const GateFinding& finding : row.findings)
-    line.record["checks"].push_back(
-        {{"check", finding.check}, {"tier", to_text(finding.tier)}, {"status", draftproof::to_text(finding.status)}});
+  for (const Finding& finding : row.findings)
+    line.record["checks"].push_back({{"check", finding.property},
+                                     {"tier", to_text(finding.tier)},
+                                     {"status", draftproof::to_text(finding.status)}});
   if (row.distance) line.data("total_variation", {{"largest", *row.distance}, {"instance", row.farthest}});
   if (shown.lossy) line.number("lossy, TV to", {row.distance ? fmt::format("{:.4f}", *row.distance) : "-"});
   if (row.share) line.data("share", {{"shown", row.share->shown}, {"asked", row.share->asked}});
@@ -151,8 +154,8 @@ void add_table(Document& document, const std::string& title, const std::vector<c
 Section replays_of(const KillMatrix& matrix) {
   Section section{.title = "How to see each again"};
   for (const KillRow& row : matrix.rows)
-    if (const GateFinding* shown = row.shown()) {
-      section.before.push_back(fmt::format("  {}: {} violated, {}", row.name, shown->check, shown->evidence));
+    if (const Finding* shown = row.shown()) {
+      section.before.push_back(fmt::format("  {}: {} violated, {}", row.name, shown->property, shown->evidence));
       section.before.push_back("    " + shown->replay);
     }
   return section;
@@ -175,7 +178,7 @@ Section controls_of(const KillMatrix& matrix) {
   for (const ControlRow& row : matrix.controls)
     if (row.accused) {
       section.before.push_back(fmt::format("  {} with {} drafts: {} violated on {}", row.name, row.law,
-                                           row.accused->check, row.accused->instance));
+                                           row.accused->property, row.accused->instance));
       section.before.push_back("    " + row.accused->evidence);
       section.before.push_back("    replay: " + row.accused->replay);
     }
@@ -239,7 +242,7 @@ Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options
   for (const ControlRow& row : matrix.controls) {
     nlohmann::ordered_json data{
         {"level", row.level}, {"verifier", row.name}, {"law", row.law}, {"instances", row.instances}};
-    data["accused_by"] = row.accused ? nlohmann::ordered_json(row.accused->check) : nlohmann::ordered_json();
+    data["accused_by"] = row.accused ? nlohmann::ordered_json(row.accused->property) : nlohmann::ordered_json();
     document.data["controls"].push_back(std::move(data));
   }
   if (timings) document.data["seconds"] = matrix.seconds;

@@ -91,8 +91,8 @@ nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings) {
                                  {"status", to_text(finding.status)},
                                  {"held", finding.held},
                                  {"undecided", finding.undecided}};
-    if (finding.instance) {
-      entry["counterexample"] = finding.instance->text();
+    if (!finding.instance.empty()) {
+      entry["counterexample"] = finding.instance;
       entry["replay"] = finding.replay;
     }
     if (!finding.evidence.empty()) entry["evidence"] = finding.evidence;
@@ -108,7 +108,7 @@ std::vector<std::string> violation_lines(const ProofOf<Level>& proof) {
   if (!shown) return lines;
   // One bug breaks many properties: the one that decides losslessness is shown, the others are named.
   lines.push_back(
-      fmt::format("  {} violated on {}", shown->property, shown->instance ? shown->instance->text() : "an instance"));
+      fmt::format("  {} violated on {}", shown->property, shown->instance.empty() ? "an instance" : shown->instance));
   lines.push_back("    " + shown->evidence);
   lines.push_back("    replay: " + shown->replay);
   const std::string others = listed(proof.findings, [shown](const auto& finding) {
@@ -198,13 +198,13 @@ void add_answers(Document& document, const ProofOf<Level>& proof, const std::str
   for (const auto& finding : proof.findings)
     if (finding.status != Status::skipped)
       add_answer(document, finding.property, finding.status,
-                 finding.instance && finding.instance->text() != instance
-                     ? fmt::format("{}, on {}", finding.evidence, finding.instance->text())
+                 !finding.instance.empty() && finding.instance != instance
+                     ? fmt::format("{}, on {}", finding.evidence, finding.instance)
                      : finding.evidence);
 }
 
-void add_finding(Document& document, const GateFinding& finding) {
-  add_answer(document, finding.check, finding.status, finding.evidence);
+void add_finding(Document& document, const Finding& finding) {
+  add_answer(document, finding.property, finding.status, finding.evidence);
 }
 
 void add_remark(Document& document, const std::string& remark) {

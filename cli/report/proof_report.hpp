@@ -85,7 +85,7 @@ template <class Level>
 void add_answers(Document& document, const ProofOf<Level>& proof, const std::string& instance);
 
 /// Adds the finding of one check of a component.
-void add_finding(Document& document, const GateFinding& finding);
+void add_finding(Document& document, const Finding& finding);
 
 /// Adds a sentence.
 void add_remark(Document& document, const std::string& remark);

@@ -37,10 +37,10 @@ class AnyComponent {
   bool builtin() const { return builtin_; }
 
   /// One finding for each check of the group; violations have the smallest counterexample found by shrinking.
-  virtual std::vector<GateFinding> examine(const ComponentOptions& options) const = 0;
+  virtual std::vector<Finding> examine(const ComponentOptions& options) const = 0;
   /// The finding of one check on one case, given as text; nothing if the group has no such check.
   /// Throws: std::invalid_argument, with the found and the expected text, if the text is not a case.
-  virtual std::optional<GateFinding> examine_one(std::string_view check, std::string_view instance) const = 0;
+  virtual std::optional<Finding> examine_one(std::string_view check, std::string_view instance) const = 0;
   /// For each check how many of its cases show the component, of those to which the check applies.
   virtual std::vector<ShownShare> shares(const ComponentOptions& options) const = 0;
 
@@ -72,10 +72,10 @@ struct CheckOf {
   std::vector<Case> (*cases)(std::uint64_t seed, int rounds);
 };
 
-/// The registered checks, sorted by name.
+/// The registered checks.
 template <class Group>
-std::vector<CheckOf<Group>>& checks_of() {
-  static std::vector<CheckOf<Group>> checks;
+NamedList<CheckOf<Group>>& checks_of() {
+  static NamedList<CheckOf<Group>> checks;
   return checks;
 }
 
@@ -86,7 +86,7 @@ void add_check() {
   if constexpr (requires { Check::tier; }) tier = Check::tier;
   CheckOf<Group> record{Check::name, Check::about, tier, &Check::check, &Group::cases};
   if constexpr (requires { Check::cases(std::uint64_t{}, 1); }) record.cases = &Check::cases;
-  insert_sorted(checks_of<Group>(), record, [](const auto& check) { return std::tuple(0, check.name); });
+  checks_of<Group>().add(record);
 }
 
 }  // namespace draftproof

@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <draftproof/properties/components/component.hpp>
+#include <draftproof/properties/proof/shrink.hpp>
 
 namespace draftproof {
 
@@ -22,14 +21,14 @@ class ComponentOf final : public AnyComponent {
   ComponentOf(Subject subject, Kind kind)
       : AnyComponent(subject.info(), Group::name, kind), subject_{std::move(subject)} {}
 
-  std::vector<GateFinding> examine(const ComponentOptions& options) const override {
-    std::vector<GateFinding> findings;
-    for (const auto& check : checks_of<Group>()) findings.push_back(examine(check, cases_of(check, options)));
+  std::vector<Finding> examine(const ComponentOptions& options) const override {
+    std::vector<Finding> findings;
+    for (const auto& check : checks_of<Group>().all()) findings.push_back(examine(check, cases_of(check, options)));
     return findings;
   }
 
-  std::optional<GateFinding> examine_one(std::string_view name, std::string_view instance) const override {
-    for (const auto& check : checks_of<Group>())
+  std::optional<Finding> examine_one(std::string_view name, std::string_view instance) const override {
+    for (const auto& check : checks_of<Group>().all())
       if (check.name == name) {
         Case one = Case::parse(instance);
         std::uint64_t work = 0;
@@ -41,13 +40,13 @@ class ComponentOf final : public AnyComponent {
 
   std::vector<ShownShare> shares(const ComponentOptions& options) const override {
     std::vector<ShownShare> shares;
-    for (const auto& check : checks_of<Group>()) {
+    for (const auto& check : checks_of<Group>().all()) {
       ShownShare& share = shares.emplace_back();
       std::uint64_t ignored = 0;
       for (const Case& one : cases_of(check, options)) {
         const auto status = ask(check, one, ignored).status;
-        share.asked += status != Answer::Status::not_applicable;
-        share.shown += status == Answer::Status::violated;
+        share.asked += status != Status::skipped;
+        share.shown += status == Status::violated;
       }
     }
     return shares;
@@ -64,19 +63,18 @@ class ComponentOf final : public AnyComponent {
     return cases;
   }
 
-  GateFinding examine(const Check& check, const std::vector<Case>& cases) const {
+  Finding examine(const Check& check, const std::vector<Case>& cases) const {
     std::uint64_t work = 0;
     Answer summary = Answer::not_applicable();
     for (const Case& one : cases) {
       Answer answer = ask(check, one, work);
-      if (answer.status == Answer::Status::violated) {
+      if (answer.status == Status::violated) {
         const std::uint64_t until_decided = work;
-        const Case smallest = shrink(check, one, answer);
+        const Case smallest = shrunk(check, one, answer);
         return report(check, answer, smallest, until_decided);
       }
       // One undecided case makes the check undecided; one case that held outweighs cases to which it does not apply.
-      if (answer.status == Answer::Status::undecided || summary.status == Answer::Status::not_applicable)
-        summary = std::move(answer);
+      if (answer.status == Status::undecided || summary.status == Status::skipped) summary = std::move(answer);
     }
     return report(check, summary, std::nullopt, work);
   }
@@ -92,47 +90,26 @@ class ComponentOf final : public AnyComponent {
     }
   }
 
-  Case shrink(const Check& check, Case smallest, Answer& answer) const {
-    for (bool shrunk = true; shrunk;) {
-      shrunk = false;
-      for (Case& candidate : shrinks(smallest)) {
-        std::uint64_t ignored = 0;
-        Answer found = ask(check, candidate, ignored);
-        if (found.status != Answer::Status::violated) continue;
-        smallest = std::move(candidate);
-        answer = std::move(found);
-        shrunk = true;
-        break;
-      }
-    }
-    return smallest;
+  /// The smallest case that violates the check; `answer` becomes the one on it.
+  Case shrunk(const Check& check, const Case& one, Answer& answer) const {
+    Shrunk<Case> found = shrink(one, {}, [&](const Case& candidate) {
+      std::uint64_t ignored = 0;
+      Answer here = ask(check, candidate, ignored);
+      if (here.status != Status::violated) return false;
+      answer = std::move(here);
+      return true;
+    });
+    answer.evidence += found.note();
+    return std::move(found.smallest);
   }
 
-  GateFinding report(const Check& check, const Answer& answer, const std::optional<Case>& one,
-                     std::uint64_t work) const {
-    GateFinding finding{
-        .check = std::string(check.name), .tier = check.tier, .evidence = answer.evidence, .work = work};
-    switch (answer.status) {
-      case Answer::Status::held:
-        finding.status = Status::held;
-        break;
-      case Answer::Status::violated:
-        finding.status = Status::violated;
-        break;
-      case Answer::Status::undecided:
-        finding.status = Status::undecided;
-        break;
-      case Answer::Status::not_applicable:
-        finding.status = Status::skipped;
-        break;
-    }
-    if (answer.status == Answer::Status::not_applicable && finding.evidence.empty())
-      finding.evidence = "does not apply to this component";
-    if (!one) return finding;
-    finding.instance = one->text();
-    finding.replay = fmt::format("{} replay {} --property {} --instance '{}'", program_name(), qualified_name(),
-                                 check.name, finding.instance);
-    return finding;
+  Finding report(const Check& check, Answer answer, const std::optional<Case>& one, std::uint64_t work) const {
+    if (answer.status == Status::skipped && answer.evidence.empty())
+      answer.evidence = "does not apply to this component";
+    if (!one) return finding_of(check.name, check.tier, std::move(answer), work);
+    const std::string name(check.name), text = one->text();
+    return finding_of(name, check.tier, std::move(answer), work, text,
+                      replay_line("replay", qualified_name(), {{"property", name}, {"instance", text}}));
   }
 
   Subject subject_;

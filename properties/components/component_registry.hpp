@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <draftproof/properties/components/component.hpp>
@@ -17,13 +18,13 @@ class ComponentRegistry {
   static ComponentRegistry& instance();
 
   /// Throws: std::logic_error if the name is registered already, in any group.
-  void add(std::unique_ptr<AnyComponent> component);
-  const std::vector<std::unique_ptr<AnyComponent>>& components() const { return components_; }
+  void add(std::unique_ptr<AnyComponent> component) { components_.add(std::move(component)); }
+  const std::vector<std::unique_ptr<AnyComponent>>& components() const { return components_.all(); }
   /// By name, or by group and name as in "sampler/alias_sampler"; null if there is none.
   const AnyComponent* component(std::string_view name) const;
 
  private:
-  std::vector<std::unique_ptr<AnyComponent>> components_;
+  NamedList<std::unique_ptr<AnyComponent>> components_;
 };
 
 /// The registry with the whole library in it.
@@ -31,6 +32,6 @@ const ComponentRegistry& component_registry();
 
 /// The finding that `draftproof replay NAME --property CHECK --instance TEXT` shows; nothing if there is no such
 /// component or check. Throws: std::invalid_argument if the text is not a case of its group.
-std::optional<GateFinding> examine_one(std::string_view component, std::string_view check, std::string_view instance);
+std::optional<Finding> examine_one(std::string_view component, std::string_view check, std::string_view instance);
 
 }  // namespace draftproof

@@ -48,7 +48,7 @@ void add(GateResult& result, const ProofOf<Level>& proof, double& farthest) {
       result.note = fmt::format("lossy by design, TV to {:.4f}", farthest);
       continue;
     }
-    result.findings.push_back(gate_finding(finding, result.gate.tier, proof.leaves));
+    result.findings.push_back(finding);
   }
 }
 
@@ -113,7 +113,7 @@ void add_precision(GateResult& result, const AnyVerifier& verifier, const GateOp
       PrecisionAudit audit =
           audit_precision(verifier, *drafter,
                           {.thorough = options.profile.every_precision, .seed = options.seed, .stop = options.stop});
-      for (GateFinding& finding : audit.findings) {
+      for (Finding& finding : audit.findings) {
         to.work += finding.work;
         to.findings.push_back(std::move(finding));
       }
@@ -139,11 +139,11 @@ void add_sampled(GateResult& result, const AnyDrafter& drafter, const GateOption
 /// Runs the checks of this tier. Skipped checks have no finding; the note names the last of them.
 void examine(GateResult& result, const AnyComponent& component, const GateOptions& options) {
   const ComponentOptions asked{.seed = options.seed, .rounds = std::max(1, options.profile.instances / 500)};
-  for (GateFinding& finding : component.examine(asked)) {
+  for (Finding& finding : component.examine(asked)) {
     if (finding.tier != result.gate.tier) continue;
     result.work += finding.work;
     if (finding.status == Status::skipped)
-      result.note = finding.check + ": " + finding.evidence;
+      result.note = finding.property + ": " + finding.evidence;
     else
       result.findings.push_back(std::move(finding));
   }
@@ -152,7 +152,7 @@ void examine(GateResult& result, const AnyComponent& component, const GateOption
 /// If a device was requested, labels the findings that did not run there with "cpu".
 void name_places(GateResult& result) {
   bool there = false;
-  for (GateFinding& finding : result.findings) {
+  for (Finding& finding : result.findings) {
     there |= !finding.device.empty();
     if (finding.device.empty() && finding.status != Status::skipped) finding.device = "cpu";
   }
@@ -164,7 +164,7 @@ void name_places(GateResult& result) {
 Status verdict(const GateResult& result) {
   const auto any = [&result](Status status) {
     return std::any_of(result.findings.begin(), result.findings.end(),
-                       [status](const GateFinding& finding) { return finding.status == status; });
+                       [status](const Finding& finding) { return finding.status == status; });
   };
   for (const Status status : {Status::violated, Status::undecided, Status::held})
     if (any(status)) return status;

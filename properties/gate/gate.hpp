@@ -97,7 +97,7 @@ struct GateOptions {
 struct GateResult {
   Gate gate;
   Status status = Status::skipped;
-  std::vector<GateFinding> findings{};
+  std::vector<Finding> findings{};
   std::vector<std::string> laws{};  ///< draft laws that the gate ran on
   std::string note{};               ///< why nothing was decided, or the cost of a scheme that is lossy by design
   std::uint64_t work = 0;           ///< number of branches walked and trials run

@@ -24,18 +24,30 @@ namespace {
 
 constexpr int large = 32'000, small = 12;
 
-std::string replay_line(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,
-                        std::optional<std::uint64_t> trial, const GateOptions& options) {
-  if (!trial)
-    return fmt::format(
-        "{} check {} --law {} --tier sampled --profile {} --source '{}' --position {} -K {} --share {:g} "
-        "--gates {} --seed {}{}{}",
-        program_name(), gate.name(), drafter.info().name, options.profile.name, source, options.position, drafts,
-        options.share, options.gates, options.seed,
-        options.distance > 0 ? fmt::format(" --distance {:g}", options.distance) : "",
-        options.device ? fmt::format(" --device {}", options.device->name()) : "");
-  return fmt::format("{} replay {} --law {} --source '{}' --position {} -K {} --trial {} --seed {}", program_name(),
-                     gate.name(), drafter.info().name, source, options.position, drafts, *trial, options.seed);
+std::string replay_of(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,
+                      std::optional<std::uint64_t> trial, const GateOptions& options) {
+  const std::string law(drafter.info().name), position = std::to_string(options.position),
+                                              most = std::to_string(drafts), seed = std::to_string(options.seed);
+  if (trial)
+    return replay_line("replay", gate.name(),
+                       {{"law", law},
+                        {"source", source},
+                        {"position", position},
+                        {"K", most},
+                        {"trial", std::to_string(*trial)},
+                        {"seed", seed}});
+  return replay_line("check", gate.name(),
+                     {{"law", law},
+                      {"tier", "sampled"},
+                      {"profile", std::string(options.profile.name)},
+                      {"source", source},
+                      {"position", position},
+                      {"K", most},
+                      {"share", fmt::format("{:g}", options.share)},
+                      {"gates", std::to_string(options.gates)},
+                      {"seed", seed},
+                      {"distance", options.distance > 0 ? fmt::format("{:g}", options.distance) : ""},
+                      {"device", options.device ? std::string(options.device->name()) : ""}});
 }
 
 std::string evidence_text(const SampledVerdict& verdict) {
@@ -59,13 +71,11 @@ std::string evidence_text(const SampledVerdict& verdict) {
   return text;
 }
 
-GateFinding finding_of(const SampledVerdict& verdict, std::string check) {
-  GateFinding finding{.check = std::move(check), .tier = Tier::sampled, .evidence = evidence_text(verdict)};
-  finding.work = verdict.trials;
-  finding.status = verdict.state == GateState::failed || verdict.impossible > 0 ? Status::violated
-                   : verdict.undecided                                          ? Status::undecided
-                                                                                : Status::held;
-  return finding;
+Finding finding_of(const SampledVerdict& verdict, const std::string& property) {
+  const Status status = verdict.state == GateState::failed || verdict.impossible > 0 ? Status::violated
+                        : verdict.undecided                                          ? Status::undecided
+                                                                                     : Status::held;
+  return finding_of(property, Tier::sampled, {status, evidence_text(verdict)}, verdict.trials);
 }
 
 /// A position of a source with its table.
@@ -95,12 +105,12 @@ std::shared_ptr<const Opened> opened(const std::string& spec, const GateOptions&
 }
 
 /// Skipped if trials do not run on the device. `trial` becomes the first trial that differs, if there is one.
-GateFinding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table,
-                           const Backend& place, const TrialTable* on, int drafts, const GateOptions& options,
-                           std::optional<std::uint64_t>& trial) {
-  GateFinding finding{.check = fmt::format("{} counts what the CPU counts", options.device->name()),
-                      .tier = Tier::sampled,
-                      .evidence = place.refusal};
+Finding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table,
+                       const Backend& place, const TrialTable* on, int drafts, const GateOptions& options,
+                       std::optional<std::uint64_t>& trial) {
+  Finding finding{.property = fmt::format("{} counts what the CPU counts", options.device->name()),
+                  .tier = Tier::sampled,
+                  .evidence = place.refusal};
   if (!on) return finding;
   finding.device = options.device->name();
   const SampledNull null(verifier.info().name, drafter, table, drafts);
@@ -205,7 +215,7 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
     std::optional<std::uint64_t> trial;
     sampled.parity = parity_finding(verifier, drafter, table, place, on, drafts, options, trial);
     if (sampled.parity->status == Status::violated)
-      sampled.parity->replay = replay_line(gate, drafter, spec, drafts, trial, options);
+      sampled.parity->replay = replay_of(gate, drafter, spec, drafts, trial, options);
     if (!sampled.note.empty()) sampled.note += "; ";
     sampled.note += on ? fmt::format("trials on {}", options.device->name())
                        : fmt::format("trials on the CPU: {}", place.refusal);
@@ -215,11 +225,11 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
           ? sampled_gate(verifier, drafter, table, table, drafts, sampling)
           : sampled_gate(verifier, drafter, Rows<double>(at->pair.target, at->pair.proposals), table, drafts,
                          sampling);
-  GateFinding finding = finding_of(
+  Finding finding = finding_of(
       verdict, fmt::format("law of {} at V = {}", drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts),
                            table.vocabulary()));
   if (finding.status != Status::held)
-    finding.replay = replay_line(gate, drafter, spec, drafts, verdict.example, options);
+    finding.replay = replay_of(gate, drafter, spec, drafts, verdict.example, options);
   finding.device = place.device;
   sampled.finding = std::move(finding);
   return sampled;

@@ -9,9 +9,9 @@
 namespace draftproof {
 
 struct SampledPosition {
-  std::optional<GateFinding> finding{};
-  std::optional<GateFinding> parity{};  ///< comparison of the requested device with the host
-  std::string note{};                   ///< why there is no finding, or where trials ran if a device was requested
+  std::optional<Finding> finding{};
+  std::optional<Finding> parity{};  ///< comparison of the requested device with the host
+  std::string note{};               ///< why there is no finding, or where trials ran if a device was requested
 };
 
 /// Specification of the standard source: a Zipf-like target, and a draft that is off by a factor exp(0.8 Gaussian) at

@@ -137,12 +137,7 @@ ControlRow control_row(const typename Level::Verifier& verifier, const typename 
                  .law = std::string(drafter.info().name),
                  .instances = proved.instances,
                  .provable = proved.provable()};
-  if (const auto* violation = proved.violation()) {
-    const auto& properties = Level::properties();
-    const auto property = std::find_if(properties.begin(), properties.end(),
-                                       [violation](const auto& one) { return one.name == violation->property; });
-    row.accused = gate_finding(*violation, property->tier, proved.leaves);
-  }
+  if (const auto* violation = proved.violation()) row.accused = *violation;
   return row;
 }
 
@@ -171,7 +166,7 @@ void add_jobs(const auto& known, const KillOptions& options, std::vector<std::fu
 }
 
 /// The findings of the component's checks.
-std::vector<GateFinding> examined(const AnyComponent& component, const KillOptions& options) {
+std::vector<Finding> examined(const AnyComponent& component, const KillOptions& options) {
   return component.examine({.seed = options.proof.seed});
 }
 
@@ -195,7 +190,7 @@ KillRow component_row(const AnyComponent& component, const KillOptions& options)
 
 ControlRow component_control(const AnyComponent& component, const KillOptions& options) {
   ControlRow row{.level = std::string(component.group()), .name = component.qualified_name(), .law = {}};
-  for (GateFinding& finding : examined(component, options))
+  for (Finding& finding : examined(component, options))
     if (finding.status == Status::violated && !row.accused) row.accused = std::move(finding);
   return row;
 }
@@ -208,7 +203,7 @@ bool KillMatrix::clean() const {
                       [](const ControlRow& row) { return row.accused.has_value(); });
 }
 
-KillRow kill_row(std::string level, std::string name, std::vector<GateFinding> findings) {
+KillRow kill_row(std::string level, std::string name, std::vector<Finding> findings) {
   KillRow row{.level = std::move(level), .name = std::move(name), .mutant_of = {}, .partner = {}};
   row.findings = std::move(findings);
   for (std::size_t n = 0; n < row.findings.size(); ++n) {

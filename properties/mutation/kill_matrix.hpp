@@ -37,19 +37,19 @@ struct KillOptions {
 
 /// The result for one mutant, wrong drafter or wrong component.
 struct KillRow {
-  std::string level;      ///< "position", "paths", "drafters", "tree drafters", or a group of components
-  std::string name;       ///< name of the mutant
-  std::string mutant_of;  ///< the correct rule that the mutant is derived from
-  std::string partner;    ///< draft law with which it was caught; for a drafter the verifier
-  bool lossy = false;     ///< whether it is lossy by design; its distance is then the result
-  std::vector<GateFinding> findings{};  ///< one per check asked
-  int first = -1;                       ///< index of the finding that caught it, or -1
-  int decided = -1;                     ///< index of the violated finding that decides losslessness, or -1
-  int instances = 0;                    ///< number of instances examined
-  std::uint64_t work = 0;               ///< number of branches walked, or trials run
-  std::optional<double> distance{};     ///< largest total variation to the target, if the law is known
-  std::string farthest{};               ///< the instance of that distance
-  std::optional<ShownShare> share{};    ///< of the draft law with which it was caught, where it was asked for
+  std::string level;                  ///< "position", "paths", "drafters", "tree drafters", or a group of components
+  std::string name;                   ///< name of the mutant
+  std::string mutant_of;              ///< the correct rule that the mutant is derived from
+  std::string partner;                ///< draft law with which it was caught; for a drafter the verifier
+  bool lossy = false;                 ///< whether it is lossy by design; its distance is then the result
+  std::vector<Finding> findings{};    ///< one per check asked
+  int first = -1;                     ///< index of the finding that caught it, or -1
+  int decided = -1;                   ///< index of the violated finding that decides losslessness, or -1
+  int instances = 0;                  ///< number of instances examined
+  std::uint64_t work = 0;             ///< number of branches walked, or trials run
+  std::optional<double> distance{};   ///< largest total variation to the target, if the law is known
+  std::string farthest{};             ///< the instance of that distance
+  std::optional<ShownShare> share{};  ///< of the draft law with which it was caught, where it was asked for
   double seconds = 0;
 
   bool caught() const { return first >= 0; }
@@ -60,9 +60,9 @@ struct KillRow {
                     r.work, r.distance, r.farthest, r.share, r.seconds);
   }
   /// The finding that caught it, null for a survivor.
-  const GateFinding* catcher() const { return caught() ? &findings[static_cast<std::size_t>(first)] : nullptr; }
+  const Finding* catcher() const { return caught() ? &findings[static_cast<std::size_t>(first)] : nullptr; }
   /// The finding whose counterexample is shown: the decisive one if violated, else catcher().
-  const GateFinding* shown() const { return decided >= 0 ? &findings[static_cast<std::size_t>(decided)] : catcher(); }
+  const Finding* shown() const { return decided >= 0 ? &findings[static_cast<std::size_t>(decided)] : catcher(); }
 };
 
 /// The result for one correct verifier with one draft law.
@@ -70,7 +70,7 @@ struct ControlRow {
   std::string level, name, law;
   int instances = 0;
   bool provable = true;
-  std::optional<GateFinding> accused{};  ///< the first violation
+  std::optional<Finding> accused{};  ///< the first violation
 
   static auto fields(auto& r) { return std::tie(r.level, r.name, r.law, r.instances, r.provable, r.accused); }
 };
@@ -85,7 +85,7 @@ struct KillMatrix {
 };
 
 /// The row of a subject that was examined elsewhere, such as a component around a verifier.
-KillRow kill_row(std::string level, std::string name, std::vector<GateFinding> findings);
+KillRow kill_row(std::string level, std::string name, std::vector<Finding> findings);
 
 /// The matrix of everything registered, in the registries' order: position, paths, drafters, components. A block is a row
 /// or a control; a process that computes a part returns no rows.

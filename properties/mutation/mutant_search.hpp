@@ -23,11 +23,11 @@ namespace draftproof {
 
 template <class Level>
 struct SearchResult {
-  std::vector<GateFinding> findings{};  ///< one for each property; `work` counts branches until its violation
-  int first = -1;                       ///< index of the first violated finding, or -1
-  int decided = -1;                     ///< index of the violated finding that decides losslessness, or -1
-  int instances = 0;                    ///< number of instances examined
-  std::uint64_t leaves = 0;             ///< branches walked, over all instances
+  std::vector<Finding> findings{};  ///< one for each property; `work` counts branches until its violation
+  int first = -1;                   ///< index of the first violated finding, or -1
+  int decided = -1;                 ///< index of the violated finding that decides losslessness, or -1
+  int instances = 0;                ///< number of instances examined
+  std::uint64_t leaves = 0;         ///< branches walked, over all instances
   std::optional<DistanceOf<typename Level::Instance>> distance{};
   double seconds = 0;
 };
@@ -52,7 +52,7 @@ class MutantSearch : private Prover<Level> {
     const std::vector<const Property*> properties = in_order();
     SearchResult<Level> found;
     for (const Property* property : properties)
-      found.findings.push_back({.check = std::string(property->name), .tier = property->tier});
+      found.findings.push_back({.property = std::string(property->name), .tier = property->tier});
     int left = further;
     for (const Instance& instance : instances) {
       if (this->options().stop && this->options().stop->load(std::memory_order_relaxed)) break;
@@ -98,14 +98,14 @@ class MutantSearch : private Prover<Level> {
     InstanceAnalysis at(this->verifier(), this->drafter(), instance, this->options().limits);
     const std::uint64_t before = found.leaves;
     for (std::size_t n = 0; n < properties.size(); ++n) {
-      GateFinding& finding = found.findings[n];
+      Finding& finding = found.findings[n];
       if (finding.status == Status::violated) continue;
       if (found.first >= 0 && finding.tier == Tier::sampled) continue;
       const auto answer = Base::ask(*properties[n], at);
       found.leaves = before + at.leaves();
       if (answer.status == Answer::Status::violated) {
-        const auto violation = this->violation_of(*properties[n], instance, answer.evidence);
-        finding = gate_finding(violation, finding.tier, found.leaves);
+        finding = this->violation_of(*properties[n], instance, answer.evidence);
+        finding.work = found.leaves;
         if (found.first < 0) found.first = static_cast<int>(n);
         if (found.decided < 0 && Base::decides(*properties[n])) found.decided = static_cast<int>(n);
       } else if (answer.status == Answer::Status::held && finding.status == Status::skipped) {

@@ -273,7 +273,7 @@ class Auditor {
   void form(std::string check, Form form, const std::vector<RowPair>& several, int drafts, double limit) {
     const bool in_double = limit <= large_limit;
     limit += verifier_.info().promise == Promise::lossless_up_to ? verifier_.info().tau : 0;
-    GateFinding finding{.check = std::move(check), .tier = Tier::proof};
+    Finding finding{.property = std::move(check), .tier = Tier::proof};
     double largest = 0;
     bool complete = true;
     for (const RowPair& rows : several) {
@@ -301,9 +301,11 @@ class Auditor {
     }
     if (in_double && complete) audit_.largest = std::max(audit_.largest, largest);
     if (finding.status == Status::violated)
-      finding.replay = fmt::format("{} check {} --law {} --tier proof --profile {} --seed {}", program_name(),
-                                   verifier_.info().name, drafter_.info().name, options_.thorough ? "nightly" : "pr",
-                                   options_.seed);
+      finding.replay = replay_line("check", verifier_.info().name,
+                                   {{"law", std::string(drafter_.info().name)},
+                                    {"tier", "proof"},
+                                    {"profile", options_.thorough ? "nightly" : "pr"},
+                                    {"seed", std::to_string(options_.seed)}});
     audit_.findings.push_back(std::move(finding));
   }
 

@@ -123,7 +123,7 @@ struct PrecisionOptions {
 bool has_precision(const AnyVerifier& verifier);
 
 struct PrecisionAudit {
-  std::vector<GateFinding> findings{};
+  std::vector<Finding> findings{};
   double largest = 0;  ///< largest distance of any form from p, on rows in double
 };
 

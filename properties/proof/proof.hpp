@@ -45,7 +45,6 @@ struct DistanceOf {
 
 template <class Level>
 struct ProofOf {
-  using Finding = FindingOf<typename Level::Instance>;
   using Distance = DistanceOf<typename Level::Instance>;
 
   const typename Level::Verifier* verifier = nullptr;

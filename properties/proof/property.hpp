@@ -11,19 +11,6 @@
 
 namespace draftproof {
 
-/// The answer of a property on one instance.
-struct Answer {
-  enum class Status { held, violated, not_applicable, undecided } status;
-  std::string evidence;  ///< of a violation, or why it is undecided
-
-  static Answer held() { return {Status::held, {}}; }
-  static Answer not_applicable() { return {Status::not_applicable, {}}; }
-  static Answer violated(std::string evidence) { return {Status::violated, std::move(evidence)}; }
-  static Answer undecided(std::string reason) { return {Status::undecided, std::move(reason)}; }
-  /// held() if `condition` is true, else violated(evidence()).
-  static Answer held_if(bool condition, auto&& evidence) { return condition ? held() : violated(evidence()); }
-};
-
 /// A property file defines a struct with `name`, `about`, `every`, `bool applies(verifier, drafter)` and
 /// `Answer check(InstanceAnalysis&)`, all static. `every` = n asks the property of one generated instance in n, for
 /// properties that walk more trees. `static constexpr bool explores = false` asks it of verifiers that cannot be

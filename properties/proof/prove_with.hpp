@@ -26,6 +26,7 @@
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/proof/proof.hpp>
 #include <draftproof/properties/proof/property.hpp>
+#include <draftproof/properties/proof/shrink.hpp>
 #include <draftproof/sim/trials/run_trials.hpp>
 
 namespace draftproof {
@@ -38,7 +39,6 @@ class Prover {
   using Instance = typename Level::Instance;
   using InstanceAnalysis = typename Level::InstanceAnalysis;
   using Property = PropertyOf<Level>;
-  using Finding = FindingOf<Instance>;
 
   Prover(const Verifier& verifier, const Drafter& drafter, const ProofOptions& options)
       : verifier_{verifier}, drafter_{drafter}, options_{options} {}
@@ -121,12 +121,11 @@ class Prover {
 
   /// The finding of a violation, with the shrunk instance.
   Finding violation_of(const Property& property, const Instance& instance, std::string evidence) const {
-    Finding finding{.property = property.name, .status = Status::violated, .evidence = std::move(evidence)};
-    finding.instance = shrink(property, instance, finding.evidence);
-    finding.replay =
-        fmt::format("{} replay {} --law {} --property {} --instance '{}'", program_name(), verifier_.info().name,
-                    drafter_.info().name, property.name, finding.instance->text());
-    return finding;
+    const std::string smallest = shrunk(property, instance, evidence).text(), name(property.name);
+    return finding_of(
+        name, property.tier, Answer::violated(std::move(evidence)), 0, smallest,
+        replay_line("replay", verifier_.info().name,
+                    {{"law", std::string(drafter_.info().name)}, {"property", name}, {"instance", smallest}}));
   }
 
   /// Whether the property decides losslessness.
@@ -272,9 +271,11 @@ class Prover {
     const std::vector<const Property*> properties = properties_asked();
     for (std::size_t i = 0; i < properties.size(); ++i) {
       const Count& count = range.properties[i];
-      Finding finding{.property = properties[i]->name, .evidence = count.evidence};
-      finding.status = count.undecided > 0 ? Status::undecided : count.held > 0 ? Status::held : Status::skipped;
-      if (count.violated) finding = violation_of(*properties[i], instances()[*count.violated], count.evidence);
+      const Status status = count.undecided > 0 ? Status::undecided : count.held > 0 ? Status::held : Status::skipped;
+      Finding finding = count.violated
+                            ? violation_of(*properties[i], instances()[*count.violated], count.evidence)
+                            : finding_of(properties[i]->name, properties[i]->tier, {status, count.evidence}, 0);
+      finding.work = range.leaves;
       finding.held = count.held;
       finding.undecided = count.undecided;
       proof.findings.push_back(std::move(finding));
@@ -292,32 +293,28 @@ class Prover {
 
   /// Takes the counterexample that is shown into the largest distance: shrinking may lead to a larger one.
   void note_shown(const Finding& finding, std::optional<DistanceOf<Instance>>& distance) const {
-    if (!distance || !finding.instance || finding.status != Status::violated) return;
-    InstanceAnalysis at(verifier_, drafter_, *finding.instance, options_.limits);
+    if (!distance || finding.status != Status::violated) return;
+    const Instance shown = Instance::parse(finding.instance);
+    InstanceAnalysis at(verifier_, drafter_, shown, options_.limits);
     const auto here = distance_at(at);
     if (!here || *here <= distance->largest) return;
     distance->largest = *here;
-    distance->instance = *finding.instance;
+    distance->instance = shown;
   }
 
-  /// Greedy descent: the first smaller instance that still violates, until there is none; then the lightest of its
-  /// shape.
-  Instance shrink(const Property& property, Instance instance, std::string& evidence) const {
-    const auto step = [&](const std::vector<Instance>& candidates) {
-      for (const Instance& candidate : candidates) {
-        if (!InstanceAnalysis::possible(verifier_, drafter_, candidate)) continue;
-        InstanceAnalysis at(verifier_, drafter_, candidate, options_.limits);
-        if (const Answer answer = ask(property, at); answer.status == Answer::Status::violated) {
-          instance = candidate;
-          evidence = answer.evidence;
-          return true;
-        }
-      }
-      return false;
-    };
-    while (step(shrinks(instance))) continue;
-    step(of_small_weights(instance));
-    return instance;
+  /// Greedy descent to a smaller instance that still violates the property; then the lightest of its shape.
+  Instance shrunk(const Property& property, const Instance& instance, std::string& evidence) const {
+    const ShrinkOptions search{.small_weights = true, .stopped = [this] { return options_.stopped(); }};
+    Shrunk<Instance> found = shrink(instance, search, [&](const Instance& candidate) {
+      if (!InstanceAnalysis::possible(verifier_, drafter_, candidate)) return false;
+      InstanceAnalysis at(verifier_, drafter_, candidate, options_.limits);
+      Answer answer = ask(property, at);
+      if (answer.status != Answer::Status::violated) return false;
+      evidence = std::move(answer.evidence);
+      return true;
+    });
+    evidence += found.note();
+    return std::move(found.smallest);
   }
 
   const Verifier& verifier_;

@@ -1,4 +1,10 @@
-// Instances for RapidCheck: rc::check and RC_GTEST_PROP accept an Instance as an argument and shrink it.
+// Small models for RapidCheck: rc::check and RC_GTEST_PROP accept an Instance or a PathInstance as an argument, shrink it in
+// the prover's steps and print it in the form that `draftproof prove --instance` reads.
+//
+//   rc::gen::arbitrary<PathInstance>()    up to three paths, with and without context
+//   path_instances({.most_drafts = 1})    other sizes: one path, stems, branching, fixed trees
+//
+// Cost: one small model a value; smaller instances are made on demand.
 #pragma once
 
 #include <ostream>
@@ -10,8 +16,27 @@
 
 namespace draftproof {
 
-/// RapidCheck prints values with this function.
+/// Random instances, of which `make(seed, n)` is one.
+template <class I, class Make>
+rc::Gen<I> instances_made_by(Make make) {
+  return [make](const rc::Random& random, int) {
+    auto dice = random;  // `random` is const and a value type, so a copy is advanced
+    const std::uint64_t seed = dice.next();
+    const auto n = static_cast<int>(dice.next() % 1'000'000);
+    return rc::shrinkable::shrinkRecur(make(seed, n),
+                                       [](const I& instance) { return rc::seq::fromContainer(shrinks(instance)); });
+  };
+}
+
+/// Random small models within `sizes`.
+inline rc::Gen<PathInstance> path_instances(const PathSizes& sizes) {
+  return instances_made_by<PathInstance>(
+      [sizes](std::uint64_t seed, int n) { return generate_path_instance(seed, n, sizes); });
+}
+
+/// RapidCheck prints values with these functions.
 inline void showValue(const Instance& instance, std::ostream& out) { out << instance.text(); }
+inline void showValue(const PathInstance& instance, std::ostream& out) { out << instance.text(); }
 
 }  // namespace draftproof
 
@@ -20,49 +45,10 @@ namespace rc {
 template <>
 struct Arbitrary<draftproof::Instance> {
   static Gen<draftproof::Instance> arbitrary() {
-    return [](const Random& random, int) {
-      auto dice = random;  // `random` is const and a value type, so a copy is advanced
-      const std::uint64_t seed = dice.next();
-      const auto n = static_cast<int>(dice.next() % 1'000'000);
-      return shrinkable::shrinkRecur(draftproof::generate_instance(seed, n, 4, false), [](const auto& instance) {
-        return seq::fromContainer(draftproof::shrinks(instance));
-      });
-    };
+    return draftproof::instances_made_by<draftproof::Instance>(
+        [](std::uint64_t seed, int n) { return draftproof::generate_instance(seed, n, 4, false); });
   }
 };
-
-}  // namespace rc
-
-namespace draftproof {
-
-// Small models of paths for RapidCheck: rc::check and RC_GTEST_PROP accept a PathInstance as an argument, shrink it
-// in the prover's steps (instances/shrink_path_instance.cpp) and print it in the form that `draftproof prove
-// --instance` reads.
-//
-//   rc::gen::arbitrary<PathInstance>()    up to three paths, with and without context
-//   path_instances({.most_drafts = 1})    other sizes: one path, stems, branching, fixed trees
-//
-// Cost: one small model a value; smaller instances are made on demand.
-
-/// Random small models within `sizes`.
-inline rc::Gen<PathInstance> path_instances(const PathSizes& sizes) {
-  return [sizes](const rc::Random& random, int) {
-    auto dice = random;  // `random` is const and a value type, so a copy is advanced
-    const std::uint64_t seed = dice.next();
-    const auto n = static_cast<int>(dice.next() % 1'000'000);
-    return rc::shrinkable::shrinkRecur(generate_path_instance(seed, n, sizes), [](const PathInstance& instance) {
-      return rc::seq::fromContainer(shrinks(instance));
-    });
-  };
-}
-
-/// RapidCheck prints values with this function.
-inline void showValue(const PathInstance& instance, std::ostream& out) { out << instance.text(); }
-
-}  // namespace draftproof
-
-namespace rc {
-
 template <>
 struct Arbitrary<draftproof::PathInstance> {
   static Gen<draftproof::PathInstance> arbitrary() { return draftproof::path_instances({}); }

@@ -9,8 +9,6 @@
 
 namespace draftproof {
 
-const std::vector<PathProperty>& BlockLevel::properties() { return path_registry().properties(); }
-
 namespace {
 
 /// Sum over all prefixes of L + 1 tokens of (p - completed law)+. `settled` is the completed mass of the prefix at

@@ -6,11 +6,10 @@
 
 #include <draftproof/properties/instances/path_instance.hpp>
 #include <draftproof/properties/proof/proof.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {
 
-using PathFinding = FindingOf<PathInstance>;
 using PathProof = ProofOf<BlockLevel>;
 
 /// Limits of the small models of a proof.

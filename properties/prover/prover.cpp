@@ -8,22 +8,6 @@
 
 namespace draftproof {
 
-std::string_view to_text(Status status) {
-  switch (status) {
-    case Status::held:
-      return "held";
-    case Status::violated:
-      return "violated";
-    case Status::undecided:
-      return "undecided";
-    case Status::skipped:
-      return "skipped";
-  }
-  return "";
-}
-
-const std::vector<Property>& TokenLevel::properties() { return registry().properties(); }
-
 std::optional<Rational> TokenLevel::distance(draftproof::InstanceAnalysis& at) {
   if (!at.law().complete) return std::nullopt;
   return total_variation(at.law().output, normalised(at.instance().target));

@@ -9,7 +9,6 @@
 
 namespace draftproof {
 
-using Finding = FindingOf<Instance>;
 using Distance = DistanceOf<Instance>;
 using Proof = ProofOf<TokenLevel>;
 

@@ -1,7 +1,6 @@
 // Adds a property to the registry.
 #pragma once
 
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>

@@ -1,8 +1,9 @@
 #include <draftproof/properties/prover/registry.hpp>
 
 #include <mutex>
-
-#include <draftproof/properties/subjects/any_verifier.hpp>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
 
 namespace draftproof::found {
 void everything();  // generated
@@ -10,50 +11,64 @@ void everything();  // generated
 
 namespace draftproof {
 
-Registry& Registry::instance() {
-  static Registry registry;
+namespace {
+
+bool takes_drafts(const Info& verifier, const DrafterInfo& drafter) {
+  return verifier.drafts.includes(drafter.misdeclares() ? drafter.declared_as : drafter.name);
+}
+bool takes_drafts(const Info& verifier, const TreeDrafterInfo& trees) { return takes_trees(verifier, trees); }
+
+template <class Drafter>
+std::vector<const Drafter*> matching(const NamedList<std::unique_ptr<Drafter>>& drafters, const Info& info) {
+  std::vector<const Drafter*> taken;
+  for (const auto& drafter : drafters.all())
+    if (takes_drafts(info, drafter->info())) taken.push_back(drafter.get());
+  return taken;
+}
+
+}  // namespace
+
+template <class Level>
+RegistryOf<Level>& RegistryOf<Level>::instance() {
+  static RegistryOf registry;
   return registry;
 }
 
-void Registry::add(std::unique_ptr<AnyVerifier> verifier) {
-  // Reports and look-ups use the name alone, so a mutant may not have a verifier's name.
-  if (this->verifier(verifier->info().name))
+template <class Level>
+void RegistryOf<Level>::add(std::unique_ptr<Verifier> verifier) {
+  if (waiting_.find(verifier->info().name))
     throw std::logic_error("registered twice: " + std::string(verifier->info().name));
-  insert_sorted(verifiers_, std::move(verifier), [](const auto& v) { return std::tuple(v->kind(), v->info().name); });
+  const bool waits = std::is_same_v<Level, BlockLevel> && drafters_of(verifier->info()).empty();
+  (waits ? waiting_ : verifiers_).add(std::move(verifier));
 }
-void Registry::add(std::unique_ptr<AnyDrafter> drafter) {
-  auto& among = drafter->info().misdeclares() ? wrong_drafters_ : drafters_;
-  // Look-ups use the name alone, as for verifiers.
+
+template <class Level>
+void RegistryOf<Level>::add(std::unique_ptr<Drafter> drafter) {
   if (this->drafter(drafter->info().name))
     throw std::logic_error("registered twice: " + std::string(drafter->info().name));
-  insert_sorted(among, std::move(drafter), [](const auto& d) { return std::tuple(0, d->info().name); });
-}
-void Registry::add(const Generator& generator) {
-  insert_sorted(generators_, generator, [](const auto& g) { return std::tuple(0, g.name); });
-}
-void Registry::add(const Property& property) {
-  insert_sorted(properties_, property, [](const auto& p) { return std::tuple(0, p.name); });
+  (drafter->info().declared_as.empty() ? drafters_ : by_name_).add(std::move(drafter));
+  auto waiting = std::exchange(waiting_, {});
+  for (auto& verifier : std::move(waiting).take()) add(std::move(verifier));
 }
 
-const AnyVerifier* Registry::verifier(std::string_view name) const { return find_named(verifiers_, name); }
-const AnyDrafter* Registry::drafter(std::string_view name) const {
-  const AnyDrafter* right = find_named(drafters_, name);
-  return right ? right : find_named(wrong_drafters_, name);
+template <class Level>
+const typename Level::Drafter* RegistryOf<Level>::drafter(std::string_view name) const {
+  const Drafter* usual = drafters_.find(name);
+  return usual ? usual : by_name_.find(name);
 }
 
-std::vector<const AnyDrafter*> Registry::drafters_of(const Info& info) const {
-  std::vector<const AnyDrafter*> matching;
-  for (const auto& drafter : drafters_)
-    if (info.drafts.includes(drafter->info().name)) matching.push_back(drafter.get());
-  return matching;
+template <class Level>
+std::vector<const typename Level::Drafter*> RegistryOf<Level>::drafters_of(const Info& info) const {
+  return matching(drafters_, info);
 }
 
-std::vector<const AnyDrafter*> Registry::wrong_drafters_of(const Info& info) const {
-  std::vector<const AnyDrafter*> matching;
-  for (const auto& drafter : wrong_drafters_)
-    if (info.drafts.includes(drafter->info().declared_as)) matching.push_back(drafter.get());
-  return matching;
+template <class Level>
+std::vector<const typename Level::Drafter*> RegistryOf<Level>::wrong_drafters_of(const Info& info) const {
+  return matching(by_name_, info);
 }
+
+template class RegistryOf<TokenLevel>;
+template class RegistryOf<BlockLevel>;
 
 const Registry& registry() {
   static std::once_flag once;
@@ -64,5 +79,13 @@ const Registry& registry() {
   });
   return Registry::instance();
 }
+
+const PathRegistry& path_registry() {
+  registry();  // fills all registries
+  return PathRegistry::instance();
+}
+
+const std::vector<Property>& TokenLevel::properties() { return registry().properties(); }
+const std::vector<PropertyOf<BlockLevel>>& BlockLevel::properties() { return path_registry().properties(); }
 
 }  // namespace draftproof

@@ -1,5 +1,6 @@
-// The registry: verifiers, mutants, drafters, instance generators and properties, by name; and the default
-// draft law and number of drafts of a verifier.
+// The registry: verifiers, mutants, drafters and properties of either level and families of instances, by name; and the
+// default draft law and number of drafts of a verifier. Components have lists of the same kind
+// (properties/components/component.hpp).
 #pragma once
 
 #include <algorithm>
@@ -11,49 +12,80 @@
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
+#include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/proof/property.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
+#include <draftproof/sim/info.hpp>
+#include <draftproof/sim/trees/tree_drafter.hpp>
 
 namespace draftproof {
 
-/// Sorted by name; verifiers before mutants. A generated call, made by registry(), adds this library's entries;
-/// static initialisation adds a consumer's.
-class Registry {
+// Matching of path verifiers and trees: a verifier names draft laws, and a tree drafter names the laws of its
+// siblings. Neither lists the other, so a new drafter is matched without changes to the verifiers.
+
+/// Whether the verifier names these trees, or a law that their siblings have for it.
+constexpr bool takes_trees(const Info& verifier, const TreeDrafterInfo& trees) {
+  if (verifier.drafts.includes(trees.name) ||
+      (!trees.declared_as.empty() && verifier.drafts.includes(trees.declared_as)))
+    return true;
+  for (std::size_t i = 0; i < verifier.drafts.count; ++i) {
+    const std::string_view law = verifier.drafts.names[i];
+    if (trees.siblings.lists(law) || (verifier.sequential && trees.siblings_sequential.lists(law))) return true;
+  }
+  return false;
+}
+
+/// A generated call, made by registry(), adds this library's entries; static initialisation adds a consumer's. The
+/// registry of paths contains the verifiers of one position lifted to trees.
+template <class Level>
+class RegistryOf {
  public:
+  using Verifier = typename Level::Verifier;
+  using Drafter = typename Level::Drafter;
+
   /// The process-wide registry, possibly not filled yet; see registry().
-  static Registry& instance();
+  static RegistryOf& instance();
 
   /// Throws: std::logic_error if the name is registered already.
-  void add(std::unique_ptr<AnyVerifier> verifier);
-  void add(std::unique_ptr<AnyDrafter> drafter);
-  void add(const Generator& generator);
-  void add(const Property& property);
+  void add(std::unique_ptr<Verifier> verifier);
+  void add(std::unique_ptr<Drafter> drafter);
+  void add(const Generator& generator) { generators_.add(generator); }
+  void add(const PropertyOf<Level>& property) { properties_.add(property); }
 
-  const std::vector<std::unique_ptr<AnyVerifier>>& verifiers() const { return verifiers_; }
-  const std::vector<std::unique_ptr<AnyDrafter>>& drafters() const { return drafters_; }
-  /// Drafters that declare one law and draw another. They are not among drafters().
-  const std::vector<std::unique_ptr<AnyDrafter>>& wrong_drafters() const { return wrong_drafters_; }
-  const std::vector<Generator>& generators() const { return generators_; }
-  const std::vector<Property>& properties() const { return properties_; }
+  /// A verifier of paths is among them once there is a drafter of trees for it.
+  const std::vector<std::unique_ptr<Verifier>>& verifiers() const { return verifiers_.all(); }
+  const std::vector<std::unique_ptr<Drafter>>& drafters() const { return drafters_.all(); }
+  /// Drafters that declare another law than their own, which are found by name alone: wrong ones that draw another law,
+  /// and drafters of trees with a row of their own. They are not among drafters().
+  const std::vector<std::unique_ptr<Drafter>>& wrong_drafters() const { return by_name_.all(); }
+  /// Families of instances; those of both levels are in the registry of positions.
+  const std::vector<Generator>& generators() const { return generators_.all(); }
+  const std::vector<PropertyOf<Level>>& properties() const { return properties_.all(); }
 
   /// Null if there is none of that name. Wrong drafters are found too.
-  const AnyVerifier* verifier(std::string_view name) const;
-  const AnyDrafter* drafter(std::string_view name) const;
+  const Verifier* verifier(std::string_view name) const { return verifiers_.find(name); }
+  const Drafter* drafter(std::string_view name) const;
 
   /// The drafters whose law the verifier is written for, sorted by name.
-  std::vector<const AnyDrafter*> drafters_of(const Info& info) const;
-  /// The wrong drafters that declare such a law.
-  std::vector<const AnyDrafter*> wrong_drafters_of(const Info& info) const;
+  std::vector<const Drafter*> drafters_of(const Info& info) const;
+  /// The same of the drafters that are found by name alone.
+  std::vector<const Drafter*> wrong_drafters_of(const Info& info) const;
 
  private:
-  std::vector<std::unique_ptr<AnyVerifier>> verifiers_;
-  std::vector<std::unique_ptr<AnyDrafter>> drafters_, wrong_drafters_;
-  std::vector<Generator> generators_;
-  std::vector<Property> properties_;
+  NamedList<std::unique_ptr<Verifier>> verifiers_,
+      waiting_;  ///< waiting_: of paths, for which there are no trees yet
+  NamedList<std::unique_ptr<Drafter>> drafters_, by_name_;
+  NamedList<Generator> generators_;
+  NamedList<PropertyOf<Level>> properties_;
 };
 
-/// The registry with the whole library in it.
+using Registry = RegistryOf<TokenLevel>;
+using PathRegistry = RegistryOf<BlockLevel>;
+
+/// The registries with the whole library in them.
 const Registry& registry();
+const PathRegistry& path_registry();
 
 /// Whether a source that registers a verifier was compiled without optimisation. Its times are several times too
 /// long, in the project of a consumer too, so tables of times say so.

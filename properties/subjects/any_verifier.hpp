@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
@@ -37,13 +38,46 @@ void insert_sorted(List& list, Item&& item, Key key) {
   list.insert(place, std::forward<Item>(item));
 }
 
-/// The item whose info has this name, or null.
-template <class List>
-auto find_named(const List& list, std::string_view name) {
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const auto& item) { return item->info().name == name; });
-  return found == list.end() ? nullptr : found->get();
-}
+/// Things with names, of which no two are equal: by group if they have groups, verifiers before mutants if they are of a
+/// kind, then by name. Verifiers, drafters, components, their checks, properties and families of instances are registered
+/// in such lists. Infos are those of pointers to things; other things have a name themselves.
+template <class Thing>
+class NamedList {
+ public:
+  /// Throws: std::logic_error if a thing has the name. Look-ups and reports use it alone, whatever the group or kind.
+  void add(Thing thing) {
+    if (find(name_of(thing))) throw std::logic_error("registered twice: " + std::string(name_of(thing)));
+    insert_sorted(things_, std::move(thing), [](const Thing& one) {
+      if constexpr (requires { one->group(); })
+        return std::tuple(std::tuple(one->group(), one->kind()), name_of(one));
+      else if constexpr (requires { one->kind(); })
+        return std::tuple(one->kind(), name_of(one));
+      else
+        return std::tuple(0, name_of(one));
+    });
+  }
+  const std::vector<Thing>& all() const { return things_; }
+  std::vector<Thing> take() && { return std::move(things_); }
+  /// The thing of that name, or null.
+  auto find(std::string_view name) const {
+    const auto found =
+        std::find_if(things_.begin(), things_.end(), [&](const Thing& one) { return name_of(one) == name; });
+    if constexpr (requires { found->get(); })
+      return found == things_.end() ? nullptr : found->get();
+    else
+      return found == things_.end() ? nullptr : &*found;
+  }
+
+ private:
+  static std::string_view name_of(const Thing& thing) {
+    if constexpr (requires { thing->info(); })
+      return thing->info().name;
+    else
+      return thing.name;
+  }
+
+  std::vector<Thing> things_;
+};
 
 /// Trials first .. first + count - 1 of a seed, as arrays. `drafts` has count x stride tokens, trial by trial.
 struct TrialBatch {

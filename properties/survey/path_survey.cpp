@@ -14,7 +14,7 @@
 #include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/survey/survey.hpp>
 
 namespace draftproof {

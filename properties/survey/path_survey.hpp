@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/survey/path_simulation.hpp>
 
 namespace draftproof {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <draftproof/gpu/tree_batch.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/tests/support/gpu/parity_rows.hpp>
 
 namespace draftproof::step_parity {

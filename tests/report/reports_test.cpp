@@ -108,7 +108,7 @@ Proof proof_with(Status status) {
   Proof proof{.verifier = &single_draft(), .drafter = &iid(), .instances = 3, .leaves = 12};
   Finding finding{.property = "exact_law", .status = status, .held = 2};
   if (status == Status::violated) {
-    finding.instance = Instance::parse("p=(1 1)/2 q=(0 1)/1 K=1");
+    finding.instance = "p=(1 1)/2 q=(0 1)/1 K=1";
     finding.evidence = "got this";
     finding.replay = "draftproof prove x";
   }
@@ -179,7 +179,7 @@ TEST(ProofReport, ProofsOfPathsHaveTheSameShape) {
   of_paths.findings.push_back({.property = "completed_law",
                                .status = Status::violated,
                                .evidence = "after [0] got this",
-                               .instance = PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(0 1)/1"),
+                               .instance = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1",
                                .replay = "draftproof prove block"});
   const Document document = report_proofs(proofs, {&of_paths, 1}, {}, false);
   EXPECT_EQ(document.data["schema"], "draftproof.prove/2");
@@ -214,7 +214,7 @@ TEST(DemoReport, CountsWrongDraftersOfBothLevelsApartFromComponents) {
                          .name = "wrong",
                          .mutant_of = "",
                          .partner = "",
-                         .findings = {{.check = "some_law", .status = Status::violated}},
+                         .findings = {{.property = "some_law", .status = Status::violated}},
                          .first = 0,
                          .decided = 0});
   const Json data =

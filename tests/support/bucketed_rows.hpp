@@ -20,6 +20,12 @@ struct Bucketed : Rows<Rational> {
     int size() const { return static_cast<int>(target.size()) - 1; }
     Rational target_below(int i) const { return target[static_cast<std::size_t>(i)]; }
     Rational proposal_below(int i) const { return proposal[static_cast<std::size_t>(i)]; }
+    std::vector<Rational> ratios() const {
+      std::vector<Rational> ratio;
+      for (std::size_t i = 0; i + 1 < target.size(); ++i)
+        ratio.push_back((target[i + 1] - target[i]) / (proposal[i + 1] - proposal[i]));
+      return ratio;
+    }
   };
   std::vector<int> bucket;
 

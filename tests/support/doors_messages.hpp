@@ -50,7 +50,7 @@ void expect_error(Act act, std::string_view words) {
 template <class Findings>
 const auto& finding_of(const Findings& findings, std::string_view check) {
   for (const auto& finding : findings)
-    if (finding.check == check) return finding;
+    if (finding.property == check) return finding;
   throw std::out_of_range("no finding " + std::string(check));
 }
 

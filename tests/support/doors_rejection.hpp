@@ -87,9 +87,9 @@ inline LawChecks laws_of(InProcess::Body body, int bits = 24, Level level = Leve
 
 /// All checks that are not in `violated` hold.
 inline void expect_others_held(const LawChecks& checks, const std::vector<std::string>& violated) {
-  for (const GateFinding& finding : checks.findings)
-    if (std::find(violated.begin(), violated.end(), finding.check) == violated.end()) {
-      EXPECT_EQ(finding.status, Status::held) << finding.check << ": " << finding.evidence;
+  for (const Finding& finding : checks.findings)
+    if (std::find(violated.begin(), violated.end(), finding.property) == violated.end()) {
+      EXPECT_EQ(finding.status, Status::held) << finding.property << ": " << finding.evidence;
     }
 }
 

@@ -5,7 +5,7 @@
 #include <random>
 
 #include <draftproof/properties/paths/tree_optimum.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof {

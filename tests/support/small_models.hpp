@@ -12,7 +12,7 @@
 #include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof::small {

@@ -94,7 +94,7 @@ class ChosenSteps {
       // Where the law is p, p is left for a token that was chosen by rounding and that p lacks.
       if (steps.ladder(i).equal()) return use(laws.residual(steps.zero()));
       if constexpr (Ranked<L>)
-        return use(FromTable{laws, steps.ladder(i), c});
+        return steps.ladder(i).with_left_over(laws, [&](const auto& left) { return use(AtFactor{left, c}); });
       else if constexpr (ShowsRows<L>)
         return use(steps.passed(i, c));
       else if constexpr (PlannedByTeam<L>)
@@ -103,17 +103,15 @@ class ChosenSteps {
         return use(laws.weights(steps.left(i, c)));
     }
   };
-  struct FromTable {
-    const L& laws;
-    const LadderNode<L>& ladder;
+  template <class Left>
+  struct AtFactor {
+    const Left& left;
     Scalar c;
 
-    Token draw(std::uint64_t word) const {
-      return ladder.with_left_over(laws, [this, word](const auto& left) { return left.draw(c, word); });
-    }
+    Token draw(std::uint64_t word) const { return left.draw(c, word); }
     template <class Visit>
     void for_each(Visit visit) const {
-      ladder.with_left_over(laws, [this, &visit](const auto& left) { left.for_each(c, visit); });
+      left.for_each(c, visit);
     }
   };
 

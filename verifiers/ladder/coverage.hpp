@@ -23,9 +23,8 @@
 
 #include <draftproof/sim/device/host_device.hpp>
 #include <draftproof/sim/token.hpp>
-#include <draftproof/verifiers/ladder/path_bins.hpp>
+#include <draftproof/verifiers/ladder/bins.hpp>
 #include <draftproof/verifiers/ladder/race_bins.hpp>
-#include <draftproof/verifiers/ladder/rough_race.hpp>
 
 namespace draftproof {
 
@@ -119,7 +118,7 @@ class MixedCoverage {
 //
 // Fractions: F from the probabilities of all K-subsets, any bins. Floating point: K = 2 in closed form,
 // F(H) = q(H) (1 + sum over the tokens below of q / (1 - q)); K > 2 by the race (race_bins.hpp). In buckets the
-// race is run between the breaks that a plan keeps, refined(breaks); before that F is rough (rough_race.hpp).
+// race is run between the breaks that a plan keeps, refined(breaks); before that F is rough (RoughRace).
 //
 // Cost: O(V) for K <= 2; the number of subsets of at most K tokens in fractions; O(V K M) for the race, M nodes, and
 // O(V + (heavy tokens + breaks) K M) on buckets.
@@ -153,7 +152,7 @@ class WorCoverage {
       else if (drafts > 2 && Bins::single_tokens)
         chord_ = RaceIntegral(race, drafts).chords();
       if (drafts <= 2 || Bins::single_tokens)
-        add_up(race.decided());
+        ChordSums::add_up(mass_, chord_, covered_, race.decided());
       else
         covered_ = RoughRace(rough_.emplace(std::move(race)), drafts).covered();
     } else {
@@ -172,7 +171,7 @@ class WorCoverage {
         subsets(tokens, drafts);
       std::size_t decided = mass_.size();
       for (int left = 0; decided > 1 && (left += tokens_in[decided - 1]) < drafts;) --decided;
-      add_up(decided);
+      ChordSums::add_up(mass_, chord_, covered_, decided);
     }
   }
 
@@ -183,24 +182,16 @@ class WorCoverage {
   template <class Breaks>
   requires std::is_floating_point_v<Scalar> WorCoverage refined(const Breaks& breaks)
   const {
-    const auto n = static_cast<int>(breaks.size()) - 1;
     const RaceBins joined = rough_->joined(breaks);
-    WorCoverage at_breaks;
-    at_breaks.mass_ = joined.mass;
-    at_breaks.chord_ = RaceIntegral(joined, drafts_).chords();
-    at_breaks.covered_.resize(joined.size() + 1);
-    at_breaks.add_up(joined.decided());
+    std::vector<double> chord = RaceIntegral(joined, drafts_).chords(), exact(joined.size() + 1);
+    ChordSums::add_up(joined.mass, chord, exact, joined.decided());
     WorCoverage fine;
     fine.covered_ = covered_;
     fine.mass_ = mass_;
-    for (int j = 0; j < n; ++j) {  // between breaks the rough F, moved as at the breaks
-      const int a = breaks[at(j)], b = breaks[at(j + 1)];
-      const double left = at_breaks.covered(j) - covered(a), right = at_breaks.covered(j + 1) - covered(b);
-      for (int i = a; i < b; ++i) {
-        const double part = static_cast<double>(i - a) / (b - a);
-        fine.covered_[at(i)] += left + part * (right - left);
-        fine.chord_.push_back(at_breaks.chord_[at(j)]);
-      }
+    fine.chord_.resize(mass_.size());
+    for (std::size_t j = 0; j < joined.size(); ++j) {
+      const int a = breaks[j], b = breaks[j + 1];
+      ChordSums::refine(fine.chord_, fine.covered_, a, b, exact[j] - covered(a), exact[j + 1] - covered(b), chord[j]);
     }
     fine.joined_ = true;
     return fine;
@@ -209,13 +200,7 @@ class WorCoverage {
   const Scalar& covered(int i) const { return covered_[at(i)]; }
   /// Between two breaks; where this is refined, between two neighbours of its own.
   Scalar chord(int a, int b) const {
-    if (joined_ || b == a + 1) return chord_[at(a)];
-    Scalar rise{0}, width{0};
-    for (int i = a; i < b; ++i) {
-      rise += mass_[at(i)] * chord_[at(i)];
-      width += mass_[at(i)];
-    }
-    return rise / width;
+    return joined_ || b == a + 1 ? chord_[at(a)] : ChordSums::joined(mass_, chord_, at(a), at(b));
   }
 
  private:
@@ -224,17 +209,6 @@ class WorCoverage {
   WorCoverage() = default;
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-  /// F from the chords. From bin `decided` on fewer than K tokens are left: a draft lies above for certain, and
-  /// rounding must not deny it.
-  void add_up(std::size_t decided) {
-    for (std::size_t i = 0; i < mass_.size(); ++i) {
-      if (i >= decided) chord_[i] = Scalar{0};
-      covered_[i + 1] = i + 1 < decided ? Scalar(covered_[i] + mass_[i] * chord_[i]) : Scalar{1};
-      if (i + 1 == decided && decided < mass_.size())
-        chord_[i] = covered_[i] < Scalar{1} ? Scalar((Scalar{1} - covered_[i]) / mass_[i]) : Scalar{0};
-    }
-  }
 
   /// R(G), the sum of q / (1 - q), of each bin; empty if there is one token only, where F = s.
   std::vector<Scalar> odds_of(const Tokens& tokens) const {
@@ -256,16 +230,8 @@ class WorCoverage {
     return odds;
   }
 
-  /// The chord of a bin G with H above and Z below: 1 + R(Z) - q(H) R(G) / q(G).
   void pairs(const std::vector<Scalar>& odds) {
-    Scalar above{0}, below{0};
-    for (const Scalar& mass : mass_) above += mass;
-    for (std::size_t i = odds.size(); i-- > 0;) {
-      above -= mass_[i];
-      const Scalar chord = Scalar{1} + below - above * (odds[i] / mass_[i]);
-      chord_[i] = chord > Scalar{0} ? chord : Scalar{0};  // below only by rounding
-      below += odds[i];
-    }
+    if (!odds.empty()) ChordSums::pairs(mass_, odds, chord_);
   }
 
   /// Grows the probability that the first drafts are the set S by one token a time; F from the K-sets by their

@@ -12,6 +12,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -20,9 +22,69 @@
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/sampling/guide_table.hpp>
 #include <draftproof/verifiers/ladder/level_sweep.hpp>
-#include <draftproof/verifiers/ladder/order_mixture.hpp>
 
 namespace draftproof {
+
+// Range maxima of small integers: O(1) a range after O(n log n), or by a linear scan if few ranges will be asked for.
+//
+//   row k     places(k) ..    maximum of the 2^k values from i on, for i = 0 .. n - 2^k; row 0 is the values
+//
+// Correctness: a range of any length is the union of two ranges of one power of two, which may overlap.
+
+/// All rows, concatenated, in memory of the host or of a device.
+struct RangeSearch {
+  const std::uint32_t* rows;
+  std::size_t size;
+
+  /// Index of the first entry of row k.
+  DRAFTPROOF_DEVICE static std::size_t places(std::size_t k, std::size_t size) {
+    return k * (size + 1) + 1 - (std::size_t{1} << k);
+  }
+  /// Maximum of values [first, last); first < last.
+  DRAFTPROOF_DEVICE std::uint32_t of(int first, int last) const {
+    const auto a = static_cast<std::size_t>(first), b = static_cast<std::size_t>(last);
+#if defined(__CUDA_ARCH__)
+    const auto row = static_cast<std::size_t>(31 - __clz(last - first));
+#else
+    const auto row = static_cast<std::size_t>(std::bit_width(b - a)) - 1;
+#endif
+    const std::uint32_t* const largest = rows + places(row, size);
+    const std::uint32_t one = largest[a], other = largest[b - (std::size_t{1} << row)];
+    return one < other ? other : one;
+  }
+};
+
+class RangeMaximum {
+ public:
+  RangeMaximum() = default;
+  RangeMaximum(const HostWorkspace&, std::vector<std::uint32_t> values, bool many_runs)
+      : RangeMaximum(std::move(values), many_runs) {}
+  /// `many_runs`: whether to make the rows for O(1) look-ups.
+  RangeMaximum(std::vector<std::uint32_t> values, bool many_runs)
+      : size_{values.size()}, many_{many_runs}, rows_{std::move(values)} {
+    for (std::size_t width = 1; many_ && 2 * width <= size_; width *= 2) {
+      const std::size_t narrow = rows_.size() - (size_ + 1 - width);
+      for (std::size_t i = 0; i + 2 * width <= size_; ++i)
+        rows_.push_back(std::max(rows_[narrow + i], rows_[narrow + i + width]));
+    }
+  }
+
+  /// Maximum of values [first, last); first < last.
+  std::uint32_t of(int first, int last) const {
+    if (many_) return search().of(first, last);
+    return *std::max_element(rows_.begin() + first, rows_.begin() + std::max(last, first + 1));
+  }
+  std::uint32_t of(int i) const { return rows_[static_cast<std::size_t>(i)]; }
+  bool none_above(int first, int last, std::uint32_t u) const { return of(first, last) <= u; }
+  /// Only if made for many ranges.
+  RangeSearch search() const { return {rows_.data(), size_}; }
+  const std::vector<std::uint32_t>& rows() const { return rows_; }
+
+ private:
+  std::size_t size_ = 0;
+  bool many_ = false;
+  std::vector<std::uint32_t> rows_;
+};
 
 /// A uniform index from 0 to size - 1.
 struct UniformIndex {
@@ -86,21 +148,16 @@ class LadderLevels {
 
   /// The bins a .. b - 1 of the group that holds `bin`. Cost: O(log n) with tables for many trials, otherwise O(n).
   DRAFTPROOF_DEVICE BinRange group(int bin, Interval u) const {
-    const auto least = [](int low, int high, const auto& holds) {  // least i in [low, high] with holds(i), or high
-      while (low < high) {
-        const int middle = low + (high - low) / 2;
-        (holds(middle) ? high : low) = holds(middle) ? middle : middle + 1;
-      }
-      return low;
-    };
-    const int first = least(0, bin, [&](int a) { return ranks_.none_above(a + 1, bin + 1, u); });
-    const int end = least(bin + 1, bins_, [&](int b) { return !ranks_.none_above(bin + 1, b + 1, u); });
-    return {first, end};
+    const auto at = [](int i) { return static_cast<std::size_t>(i); };
+    const auto outside = [&](std::size_t a) { return !ranks_.none_above(static_cast<int>(a) + 1, bin + 1, u); };
+    const auto inside = [&](std::size_t b) { return ranks_.none_above(bin + 1, static_cast<int>(b) + 1, u); };
+    return {static_cast<int>(bisected(0, at(bin), outside)),
+            static_cast<int>(bisected(at(bin + 1), at(bins_ - bin - 1), inside))};
   }
 
   /// The distinct levels from 0 to 1, and the ranks of breaks among them.
   const ListIn<Workspace, Scalar>& distinct() const { return distinct_; }
-  const RangeMaximum& ranks() const { return ranks_.largest(); }
+  const RangeMaximum& ranks() const { return ranks_; }
 
   /// Calls `visit(a, b, share)` for each group a .. b - 1 of bins that contains `bin`; the shares of u sum to 1.
   template <class Visit>
@@ -123,20 +180,7 @@ class LadderLevels {
   static constexpr bool alone = std::is_same_v<Workspace, HostWorkspace>;
   using Rank = std::conditional_t<alone, Interval, typename Workspace::Index>;
 
-  /// Ranks with a table of range maxima.
-  class TabulatedRanks {
-   public:
-    TabulatedRanks() = default;
-    TabulatedRanks(const HostWorkspace&, std::vector<Interval> ranks, bool many_trials)
-        : largest_(std::move(ranks), many_trials) {}
-    const RangeMaximum& largest() const { return largest_; }
-    Interval of(int i) const { return largest_.of(i, i + 1); }
-    bool none_above(int first, int last, Interval u) const { return largest_.of(first, last) <= u; }
-
-   private:
-    RangeMaximum largest_;
-  };
-  /// Ranks that a team reads one by one.
+  /// The team's RangeMaximum: ranks that it reads one by one.
   class TeamRanks {
    public:
     TeamRanks() = default;
@@ -200,8 +244,8 @@ class LadderLevels {
   }
 
   int bins_ = 0;
-  ListIn<Workspace, Scalar> distinct_;                          ///< distinct levels, ascending from 0 to 1
-  std::conditional_t<alone, TabulatedRanks, TeamRanks> ranks_;  ///< of break i: the index of its level in distinct_
+  ListIn<Workspace, Scalar> distinct_;                        ///< distinct levels, ascending from 0 to 1
+  std::conditional_t<alone, RangeMaximum, TeamRanks> ranks_;  ///< of break i: the index of its level in distinct_
 };
 
 }  // namespace draftproof

@@ -25,11 +25,11 @@
 #include <vector>
 
 #include <draftproof/sim/position.hpp>
-#include <draftproof/verifiers/ladder/level_sweep.hpp>
+#include <draftproof/verifiers/ladder/bins.hpp>
+#include <draftproof/verifiers/ladder/group_choice.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder/order_mixture.hpp>
 #include <draftproof/verifiers/ladder/plan.hpp>
-#include <draftproof/verifiers/ladder/uniform_rest.hpp>
 
 namespace draftproof {
 
@@ -71,41 +71,6 @@ class ProductCoverage {
   }
   const ProposalRows<Scalar>&own_, &below_;
   int drafts_;
-};
-
-/// Tokens in an order, or bins of neighbours in it, with the sums that a plan reads (sim/distributions/ratio_bins.hpp).
-template <class Scalar>
-class OrderedBins {
- public:
-  /// Starts with the p-mass of the tokens that no proposal can draw.
-  OrderedBins(std::size_t vocabulary, Scalar undraftable)
-      : bin_(vocabulary, -1), target_{undraftable}, proposal_{Scalar{0}} {}
-
-  /// Adds the next token; to the last bin while that has less than `least` of both masses.
-  void add(Token x, const Scalar& p, const Scalar& r, double least) {
-    const std::size_t n = ratio_.size();
-    const bool joins =
-        n > 0 && target_[n] - target_[n - 1] < Scalar(least) && proposal_[n] - proposal_[n - 1] < Scalar(least);
-    if (!joins) {
-      target_.push_back(target_.back());
-      proposal_.push_back(proposal_.back());
-      ratio_.push_back(p / r);
-    }
-    target_.back() += p;
-    proposal_.back() += r;
-    if (joins) ratio_.back() = (target_[n] - target_[n - 1]) / (proposal_[n] - proposal_[n - 1]);
-    bin_[static_cast<std::size_t>(x)] = size() - 1;
-  }
-
-  int size() const { return static_cast<int>(ratio_.size()); }
-  const Scalar& target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
-  const Scalar& proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
-  const std::vector<Scalar>& ratios() const { return ratio_; }
-  int of(Token x) const { return bin_[static_cast<std::size_t>(x)]; }
-
- private:
-  std::vector<int> bin_;
-  std::vector<Scalar> target_, proposal_, ratio_;
 };
 
 template <class L>

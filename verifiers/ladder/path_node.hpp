@@ -18,14 +18,14 @@
 #include <vector>
 
 #include <draftproof/sim/sampling/guide_table.hpp>
+#include <draftproof/verifiers/ladder/bins.hpp>
 #include <draftproof/verifiers/ladder/coverage.hpp>
-#include <draftproof/verifiers/ladder/distinct_choice.hpp>
+#include <draftproof/verifiers/ladder/group_choice.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder/live_paths.hpp>
-#include <draftproof/verifiers/ladder/path_bins.hpp>
 #include <draftproof/verifiers/ladder/plan.hpp>
 #include <draftproof/verifiers/ladder/residual.hpp>
-#include <draftproof/verifiers/ladder/sorted_residual.hpp>
+#include <draftproof/verifiers/ladder/table_residual.hpp>
 #include <draftproof/verifiers/ladder/team_race.hpp>
 
 namespace draftproof {
@@ -263,17 +263,8 @@ class LadderNode {
   /// Below this probability of two active paths, bins are coarse.
   static constexpr double seldom_two = 0x1p-3;
 
-  /// q-mass above bin i; for i = n all of it. A team knows it at the corners its plan began with, which include the
-  /// ends of all groups. For other bins it returns the mass at the next corner above, which is above them in every
-  /// group too.
-  DRAFTPROOF_DEVICE Scalar mass_above(int i) const {
-    if constexpr (by_team) {
-      const auto above = [&](std::size_t j) { return !(i < static_cast<int>(plan_.corner[j])); };
-      return plan_.s[bisected(0, plan_.corner.size(), above) - 1];
-    } else {
-      return bins_->proposal_below(i);
-    }
-  }
+  /// q-mass above bin i; for i = n all of it.
+  DRAFTPROOF_DEVICE Scalar mass_above(int i) const { return draftproof::mass_above(*bins_, plan_, i); }
 
   static constexpr bool by_team = PlannedByTeam<L>;
   struct Nothing {};

@@ -29,7 +29,12 @@ class LadderPaths {
 
   /// The calls of ladder_block and its chosen path (chosen_path.hpp); recomputed_plans.hpp has the same for a team.
   using Place = const Entry*;
-  void begin(const DraftedTree<L>& at) { begin(at.conditionals()); }
+  /// To be called between steps: nodes must not be held across this call.
+  void begin(const DraftedTree<L>& at) {
+    if (at.conditionals().forgotten() != forgotten_) clear();
+    forgotten_ = at.conditionals().forgotten();
+    if (bins_ > most_bins) clear();
+  }
   /// The place of u, where all paths that leave it start together.
   Place start(const DraftedTree<L>& at, int u) {
     return &root(at.conditionals(), at.tree().context(u), at.tree().draw_count(u));
@@ -39,9 +44,15 @@ class LadderPaths {
     const auto& tree = at.tree();
     return &after(at.conditionals(), *before, at.laws(tree.parent(u)), tree.token(u), bin, tree.context(u));
   }
-  /// The place of u, whose children were drawn without replacement; distinct_plans.hpp has the same for a team.
+  /// The place of u, whose children were drawn without replacement.
   Place distinct(const DraftedTree<L>& at, int u) {
-    return &distinct(at.conditionals(), at.tree().context(u), at.tree().draw_count(u));
+    const L& here = at.conditionals().laws(at.tree().context(u));
+    const int children = at.tree().draw_count(u);
+    return &this->at({&here, Start::distinct, static_cast<std::uint32_t>(children), no_token}, [&] {
+      LadderNode<L> node;
+      node.plan_distinct(here, children, [&](bool coarse) { return bins_of(here, coarse); });
+      return node;
+    });
   }
   static bool plain(Place place) { return place->node.plain(); }
   static const LadderNode<L>& last(Place place) { return place->node; }
@@ -58,12 +69,6 @@ class LadderPaths {
     return steps.place(i)->node;
   }
 
-  /// To be called between steps: nodes must not be held across this call.
-  void begin(const ConditionalModel<L>& conditionals) {
-    if (conditionals.forgotten() != forgotten_) clear();
-    forgotten_ = conditionals.forgotten();
-    if (bins_ > most_bins) clear();
-  }
   void clear() {
     entries_.clear();
     start_laws_ = nullptr;
@@ -80,15 +85,6 @@ class LadderPaths {
     start_laws_ = &here;
     start_paths_ = paths;
     return *start_;
-  }
-  /// The node whose children are this many drafts without replacement.
-  const Entry& distinct(const ConditionalModel<L>& conditionals, int context, int children) {
-    const L& here = conditionals.laws(context);
-    return at({&here, Start::distinct, static_cast<std::uint32_t>(children), no_token}, [&] {
-      LadderNode<L> node;
-      node.plan_distinct(here, children, [&](bool coarse) { return bins_of(here, coarse); });
-      return node;
-    });
   }
   /// The node after token y of this bin, which leads to `context` and was chosen at `before`, whose laws are given.
   const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& laws, Token y, int bin,

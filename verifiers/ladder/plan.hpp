@@ -30,7 +30,7 @@
 #include <draftproof/verifiers/ladder/coverage.hpp>
 #include <draftproof/verifiers/ladder/level_sweep.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
-#include <draftproof/verifiers/ladder/rough_race.hpp>
+#include <draftproof/verifiers/ladder/race_step.hpp>
 #include <draftproof/verifiers/ladder/selected_law.hpp>
 
 namespace draftproof {
@@ -116,20 +116,6 @@ concept ViewsPlans = requires {
   typename V::TablePlan;
 };
 
-/// Ratio of p-mass to q-mass of each bin, from the masses of the tokens: differences of prefix sums lose narrow bins.
-template <class L, class Bins>
-std::vector<typename L::Scalar> bin_ratios(const L& laws, const Bins& bins) {
-  std::vector<typename L::Scalar> p(static_cast<std::size_t>(bins.size()), laws.zero()), q = p;
-  for (Token x = 0; x < laws.vocabulary(); ++x)
-    if (laws.proposal(x) > laws.zero()) {
-      const auto bin = static_cast<std::size_t>(laws.bin(bins, x));
-      p[bin] += laws.target(x);
-      q[bin] += laws.proposal(x);
-    }
-  for (std::size_t i = 0; i < p.size(); ++i) p[i] /= q[i];
-  return p;
-}
-
 /// Memory in bytes that a team needs for bins in buckets, their plan and its levels (gpu/teams/team_workspace.cuh):
 /// the persistent lists and the largest of the three sets of scratch lists. Index is that of the workspace.
 template <class Index>
@@ -211,13 +197,7 @@ template <class L, class Bins, class Coverage>
 DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, WorkspaceOf<L>> plan_ladder(const L& laws, const Bins& bins,
                                                                              const Coverage& coverage,
                                                                              bool whole_buckets = false) {
-  const auto& ratios = [&]() -> decltype(auto) {
-    if constexpr (requires { bins.ratios(); })
-      return bins.ratios();
-    else
-      return bin_ratios(laws, bins);
-  }();
-  return make_ladder_plan<typename L::Scalar>(workspace_of(laws), bins, ratios, coverage, whole_buckets);
+  return make_ladder_plan<typename L::Scalar>(workspace_of(laws), bins, bins.ratios(), coverage, whole_buckets);
 }
 
 }  // namespace draftproof

@@ -3,7 +3,7 @@
 //
 //   large_entries(q, most)   places of the entries above `most`, ascending
 //   of(bucket)               sums of r, r^2, r^3, r^4 over the tokens of a bucket with 0 < q <= most, r = q / unit, as
-//                            integers (light_powers.hpp)
+//                            integers (LightPowers)
 //
 // Wide registers find buckets and leave them and r in a buffer in the first-level cache; four powers of a token then
 // go to their bucket as one addition of 256 bits. Cost: one such addition a token; large_entries only reads.
@@ -22,7 +22,7 @@
 #include <draftproof/sim/numeric/ratio_buckets.hpp>
 #include <draftproof/sim/simd/readers.hpp>
 #include <draftproof/sim/simd/registers.hpp>
-#include <draftproof/verifiers/ladder/light_powers.hpp>
+#include <draftproof/verifiers/ladder/race_step.hpp>
 
 namespace draftproof::simd {
 

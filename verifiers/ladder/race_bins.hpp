@@ -1,8 +1,10 @@
-// The tokens of bins as a race of clocks needs them: light ones by sums of their powers, heavy ones
-// one by one.
+// The race of clocks that gives F of drafts without replacement, on a host: the tokens of bins as it needs them, chords
+// of F (RaceIntegral), and the rough F (RoughRace). A team's is in team_race.hpp; the arithmetic of both in race_step.hpp.
+//
+// RaceBins: light tokens by sums of their powers, heavy ones one by one.
 //
 //   slowest       sum of q less its K - 1 largest, or somewhat less on rows: never below half of it
-//   light         q <= slowest 2^-10, in buckets: sums of q^m, m = 1 .. 7, as integers (light_powers.hpp)
+//   light         q <= slowest 2^-10, in buckets: sums of q^m, m = 1 .. 7, as integers (LightPowers)
 //   tiny          q <= slowest 2^-15: m <= 4 only
 //   heavy         the other tokens, and every token where bins are single tokens
 //
@@ -25,8 +27,7 @@
 #include <draftproof/sim/simd/block_sums.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 #include <draftproof/sim/token.hpp>
-#include <draftproof/verifiers/ladder/light_powers.hpp>
-#include <draftproof/verifiers/ladder/path_bins.hpp>
+#include <draftproof/verifiers/ladder/bins.hpp>
 #include <draftproof/verifiers/ladder/power_sums.hpp>
 #include <draftproof/verifiers/ladder/race_step.hpp>
 #include <draftproof/verifiers/ladder/residual.hpp>
@@ -53,10 +54,6 @@ struct RaceBins {
     heavy.resize(found.size());
     auto place = first_heavy;
     for (const auto& [bin, q] : found) heavy[place[at(bin)]++] = q;
-    for (std::size_t i = 0; i < size(); ++i) {
-      mass[i] = unit.value(light[i][1], 1);
-      for (std::size_t x = first_heavy[i]; x < first_heavy[i + 1]; ++x) mass[i] += heavy[x];
-    }
     add_up();
   }
 
@@ -69,12 +66,9 @@ struct RaceBins {
     bins.heavy = heavy;
     for (std::size_t j = 0; j < bins.size(); ++j) {
       const auto end = static_cast<std::size_t>(breaks[j + 1]);
-      for (auto i = static_cast<std::size_t>(breaks[j]); i < end; ++i) {
+      for (auto i = static_cast<std::size_t>(breaks[j]); i < end; ++i)
         for (std::size_t m = 1; m <= powers; ++m) bins.light[j][m] += light[i][m];
-      }
       bins.first_heavy[j + 1] = first_heavy[end];
-      bins.mass[j] = unit.value(bins.light[j][1], 1);
-      for (std::size_t x = bins.first_heavy[j]; x < bins.first_heavy[j + 1]; ++x) bins.mass[j] += heavy[x];
     }
     bins.add_up();
     return bins;
@@ -118,7 +112,12 @@ struct RaceBins {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+  /// Masses and numbers of tokens, from the light sums and the heavy tokens.
   void add_up() {
+    for (std::size_t i = 0; i < size(); ++i) {
+      mass[i] = unit.value(light[i][1], 1);
+      for (std::size_t x = first_heavy[i]; x < first_heavy[i + 1]; ++x) mass[i] += heavy[x];
+    }
     for (std::size_t i = 0; i + 1 < size(); ++i) above[i + 1] = above[i] + mass[i];
     for (std::size_t i = size(), tokens = 0; i-- > 0;) {
       tokens += first_heavy[i + 1] - first_heavy[i] + (light[i][1] > 0 ? drafts_ : 0);
@@ -130,7 +129,12 @@ struct RaceBins {
   void read_rows(const L& laws, const Bins& bins, Heavy& found) {
     const auto p = laws.target_row(), q = laws.proposal_row();
     slowest = bounded_slowest(q);
-    if (!(slowest > 0)) slowest = scaled_slowest(laws);
+    if (!(slowest > 0)) {
+      std::vector<Token> top;
+      for (int k = 0; k < std::min(static_cast<int>(drafts_), laws.vocabulary()); ++k)
+        top.push_back(laws.kth_most_probable(k));
+      slowest = RaceBounds::scaled_slowest(laws, static_cast<int>(drafts_), [&top](int k) { return top[at(k)]; });
+    }
     unit = LightPowers(slowest);
     const double lightest = RaceBounds::light(slowest), tiny = RaceBounds::tiny(slowest);
     const simd::PowersByRatio<RatioBuckets> sums(p, q, lightest, unit);
@@ -164,20 +168,6 @@ struct RaceBins {
     Fixed rest = simd::sums(simd::RowTerm<simd::Reader<Entry>>{{q.data()}}, q.size(), partial.data());
     for (std::size_t i = 0; i < heads; ++i) rest -= to_fixed(q[top[i]]);
     return RaceBounds::slowest(rest, static_cast<int>(drafts_ - 1 - heads));
-  }
-
-  /// Where that bound is of no use: the entries beside the K - 1 largest, as integers of their own scale.
-  template <class L>
-  double scaled_slowest(const L& laws) const {
-    if (laws.vocabulary() < static_cast<int>(drafts_)) return 0;
-    std::vector<Token> top;
-    for (int k = 0; k < static_cast<int>(drafts_); ++k) top.push_back(laws.kth_most_probable(k));
-    const double next = laws.proposal(top.back());
-    if (!(next > 0)) return 0;
-    const double scale = RaceBounds::scale_of_rest(next);
-    return RaceBounds::scaled_slowest(next, scale, laws.sum([&](Token x) {
-      return among(x, top.data(), static_cast<int>(drafts_) - 1) ? 0.0 : laws.proposal(x) * scale;
-    }));
   }
 
   template <class L>
@@ -331,6 +321,81 @@ class RaceIntegral {
   std::size_t drafts_, an_octave_, live_;  ///< groups of times that are not spent
   std::vector<Cell> at_, below_, rung_;    ///< by group; below_: Pr(N' < K)
   std::vector<Cell> counts_, own_;         ///< Pr(N' = k), Pr(own = k): [group][k]
+};
+
+/// The rough F (RoughStep). Cost: O(K) operations on 10 to 40 times for a heavy token, O(K) for a bin: the integrals
+/// change with heavy tokens only.
+class RoughRace {
+ public:
+  /// `bins` must outlive this.
+  RoughRace(const RaceBins& bins, int drafts)
+      : bins_{bins},
+        rough_{drafts},
+        drafts_{static_cast<std::size_t>(drafts)},
+        an_octave_{static_cast<std::size_t>(rough_.an_octave)},
+        times_(static_cast<std::size_t>(rough_.times(bins.slowest))),
+        rung_(drafts_ * times_.size(), 0),
+        decay_(times_.size()) {
+    for (std::size_t n = 0; n < times_.size(); ++n) {
+      times_[n] = n < an_octave_ ? rough_.first(static_cast<int>(n)) : 2 * times_[n - an_octave_];
+      rung_[n] = 1;
+    }
+  }
+
+  /// F at each break, from 0 to the number of bins.
+  std::vector<double> covered() {
+    std::vector<double> value(bins_.size() + 1, 1);
+    double light = 0, squares = 0;
+    bool stale = true;
+    for (std::size_t i = bins_.size(); i-- > 1;) {
+      light += bins_.unit.value(bins_.light[i][1], 1);
+      squares += bins_.unit.value(bins_.light[i][2], 2);
+      for (std::size_t x = bins_.first_heavy[i]; x < bins_.first_heavy[i + 1]; ++x, stale = true)
+        ring(bins_.heavy[x]);
+      if (stale) integrate(bins_.above[i] + light);
+      stale = false;
+      value[i] = rough_.covered(bins_.above[i], light, squares, sums_.data(), corrections_.data());
+    }
+    value[0] = 0;
+    return value;
+  }
+
+ private:
+  /// Sets decay_ to e^(-rate t).
+  void decay(double rate) {
+    for (std::size_t n = 0; n < an_octave_; ++n) decay_[n] = rough_.first_decay(static_cast<int>(n), rate);
+    for (std::size_t n = an_octave_; n < decay_.size(); ++n)
+      decay_[n] = decay_[n - an_octave_] * decay_[n - an_octave_];
+  }
+
+  /// A heavy token joins those below.
+  void ring(double q) {
+    decay(q);
+    const std::size_t size = times_.size();
+    for (std::size_t k = drafts_; k-- > 1;)
+      for (std::size_t n = 0; n < size; ++n) {
+        double& here = rung_[k * size + n];
+        const double fewer = rung_[(k - 1) * size + n];
+        here = fewer + decay_[n] * (here - fewer);
+      }
+    for (std::size_t n = 0; n < size; ++n) rung_[n] *= decay_[n];
+  }
+
+  void integrate(double slow) {
+    decay(slow);
+    sums_.assign(drafts_, 0);
+    corrections_.assign(drafts_, 0);
+    const std::size_t size = times_.size();
+    for (std::size_t n = 0; n < size; ++n)
+      rough_.terms<true>(times_[n], decay_[n], slow, rung_.data() + n, static_cast<int>(size), sums_.data(),
+                         corrections_.data(), 1);
+  }
+
+  const RaceBins& bins_;
+  RoughStep rough_;
+  std::size_t drafts_, an_octave_;
+  std::vector<double> times_, rung_, decay_;  ///< rung_: Pr(H = k), [k][time]
+  std::vector<double> sums_, corrections_;    ///< A_m and B_m
 };
 
 }  // namespace draftproof

@@ -4,19 +4,62 @@
 //   RaceBounds   which tokens are heavy, light and tiny, from a bound of the slowest clocks (race_bins.hpp)
 //   RaceTimes    the times: groups of four, in equal ratios 2^(1/4) or, for K > 8, every other one of ratios 2^(1/8)
 //   RaceStep     the law of the number of clocks that have rung, at one time
+//   RoughStep    the rough F: its times, the terms of its integrals at one of them, and F from the integrals
+//   LightPowers  powers of light tokens as integers, so that sums over tokens have no order
+//   ChordSums    F and its chords from those of bins (coverage.hpp, team_race.hpp)
 //
 // Correctness: no function of a library, so hosts and devices form the same numbers.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
+#include <draftproof/sim/device/host_device.hpp>
 #include <draftproof/sim/numeric/exp.hpp>
 #include <draftproof/sim/numeric/fixed_point.hpp>
 #include <draftproof/sim/simd/dispatch.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {
+
+/// Powers of light tokens as integers.
+//
+//   unit      2^-10 of the least power of two that is not below `slowest`: at least q of every light token
+//   r         q / unit, at most 1; exact
+//   of(r^m)   r^m in steps of 2^-50, rounded to the nearest
+//   value     sum of q^m from the sum of these integers
+//
+// Correctness: r^m + 6 lies between 6 and 7, where doubles have steps of 2^-50, so its bits less those of 6 count the
+// steps. A sum of r over light tokens is at most (sum of light q) / unit < 2^12, and r^m <= r: sums stay below 2^62.
+// V tokens are off by V 2^-51 unit^m at most.
+class LightPowers {
+ public:
+  LightPowers() = default;
+  /// `slowest` > 0, or 0 where no token is light.
+  DRAFTPROOF_DEVICE explicit LightPowers(double slowest) {
+    constexpr double least = 0x1p-1000;  // 1 / unit is a double
+    const auto bits = bit_cast<std::uint64_t>(slowest > least ? slowest : least);
+    unit_ = 0x1p-10 * bit_cast<double>((bits + ((std::uint64_t{1} << 52) - 1)) >> 52 << 52);
+  }
+
+  /// 1 / unit.
+  DRAFTPROOF_DEVICE double scale() const { return 1 / unit_; }
+  /// r^m in steps.
+  DRAFTPROOF_DEVICE static std::int64_t of(double power) {
+    return bit_cast<std::int64_t>(power + 6.0) - bit_cast<std::int64_t>(6.0);
+  }
+  /// Sum of q^m.
+  DRAFTPROOF_DEVICE double value(std::int64_t sum, int m) const {
+    double value = static_cast<double>(sum) * 0x1p-50;
+    for (int i = 0; i < m; ++i) value *= unit_;
+    return value;
+  }
+
+ private:
+  double unit_ = 1;
+};
 
 /// Sums of q^m over light tokens, m = 1 .. 7.
 struct LightSums {
@@ -84,10 +127,73 @@ struct RaceBounds {
     while (next * scale >= 0x1p-19) scale /= 2;
     return scale;
   }
-  /// `sum`: that of the scaled entries.
-  DRAFTPROOF_DEVICE static double scaled_slowest(double next, double scale, double sum) {
-    const double rest = sum / scale;
+  /// Where that bound is of no use: the entries beside the K - 1 largest, as integers of their own scale. `top(k)` is
+  /// the k-th most probable token.
+  template <class L, class Top>
+  DRAFTPROOF_DEVICE static double scaled_slowest(const L& laws, int drafts, const Top& top) {
+    if (laws.vocabulary() < drafts) return 0;
+    const double next = laws.proposal(top(drafts - 1));
+    if (!(next > 0)) return 0;
+    const double scale = scale_of_rest(next);
+    const double rest = laws.sum([&](Token x) {
+      for (int k = 0; k + 1 < drafts; ++k)
+        if (top(k) == x) return 0.0;
+      return laws.proposal(x) * scale;
+    }) / scale;
     return rest > next ? rest : next;
+  }
+};
+
+/// F from the chords of bins, for the lists of a host and of a team; one thread.
+struct ChordSums {
+  /// Sets F at every break. From bin `decided` on fewer than K tokens are left: a draft lies above for certain, and
+  /// rounding must not deny it.
+  template <class Mass, class Chord, class Covered>
+  DRAFTPROOF_DEVICE static void add_up(const Mass& mass, Chord& chord, Covered& covered, std::size_t decided) {
+    using Scalar = std::remove_cvref_t<decltype(mass[0])>;
+    covered[0] = Scalar{0};
+    for (std::size_t i = 0; i < mass.size(); ++i) {
+      if (i >= decided) chord[i] = Scalar{0};
+      covered[i + 1] = i + 1 < decided ? Scalar(covered[i] + mass[i] * chord[i]) : Scalar{1};
+      if (i + 1 == decided && decided < mass.size())
+        chord[i] = covered[i] < Scalar{1} ? Scalar((Scalar{1} - covered[i]) / mass[i]) : Scalar{0};
+    }
+  }
+  /// Sets the chords for K = 2. That of a bin G with H above and Z below is 1 + R(Z) - q(H) R(G) / q(G), where
+  /// `odds` has R, the sum of q / (1 - q), of each bin.
+  template <class Mass, class Odds, class Chord>
+  DRAFTPROOF_DEVICE static void pairs(const Mass& mass, const Odds& odds, Chord& chord) {
+    using Scalar = std::remove_cvref_t<decltype(mass[0])>;
+    Scalar above{0}, below{0};
+    for (std::size_t i = 0; i < mass.size(); ++i) above += mass[i];
+    for (std::size_t i = mass.size(); i-- > 0;) {
+      above -= mass[i];
+      const Scalar slope = Scalar{1} + below - above * (odds[i] / mass[i]);
+      chord[i] = slope > Scalar{0} ? slope : Scalar{0};  // below only by rounding
+      below += odds[i];
+    }
+  }
+  /// The chord of bins a .. b - 1 as one.
+  template <class Mass, class Chord>
+  DRAFTPROOF_DEVICE static auto joined(const Mass& mass, const Chord& chord, std::size_t a, std::size_t b) {
+    using Scalar = std::remove_cvref_t<decltype(mass[0])>;
+    Scalar rise{0}, width{0};
+    for (std::size_t i = a; i < b; ++i) {
+      rise += mass[i] * chord[i];
+      width += mass[i];
+    }
+    return Scalar(rise / width);
+  }
+  /// Between breaks a and b that a plan keeps: moves the rough F as at the two, by `left` and `right`, and sets the
+  /// chords of the bins.
+  template <class Chord, class Covered>
+  DRAFTPROOF_DEVICE static void refine(Chord& chord, Covered& covered, int a, int b, double left, double right,
+                                       double own) {
+    for (int i = a; i < b; ++i) {
+      const double part = static_cast<double>(i - a) / (b - a);
+      covered[static_cast<std::size_t>(i)] += left + part * (right - left);
+      chord[static_cast<std::size_t>(i)] = own;
+    }
   }
 };
 
@@ -276,6 +382,94 @@ struct RaceStep {
     for (std::size_t k = 1; k < values.size(); ++k) values[k] = 1 / static_cast<double>(k);
     return values;
   }();
+};
+
+// The rough F, near enough to choose the bins that a plan joins (plan.hpp): light tokens count as a Poisson process, with
+// a first correction.
+//
+//   c, L, S   mass of the bins above a break, and sums of q and of q^2 over the light tokens below it
+//   w_m       e^(-(c + L) t) ((c + L) t)^m / m!
+//   H         number of heavy clocks below the break that have rung by t
+//   A_m, B_m  integrals over t of w_m Pr(H < K - m) and w_m t^2 / 2 Pr(H = K - 2 - m)
+//   F         c times the sum over m < K of (A_m + S B_m) (L / (c + L))^m
+//
+// Correctness: the logarithm of the generating function of light clocks is the sum of log(1 + (1 - e^(-q t)) (z - 1)),
+// which is L t (z - 1) - S t^2 / 2 (z^2 - z) but for terms in q^3. The trapezoid rule in log t errs by 1e-5 or less.
+// Plans are lossless for any joined bins, and F is computed again at the breaks that are left (coverage.hpp).
+
+/// The times of the rough integral and its terms at one of them, for hosts and devices.
+struct RoughStep {
+  /// Times beyond these are left out, for a device's memory: with K = 32 those after 2^29.
+  static constexpr int most_times = 512, most_counts = 4096;
+
+  DRAFTPROOF_DEVICE explicit RoughStep(int of_drafts) : drafts{of_drafts}, an_octave{of_drafts > 8 ? 4 : 2} {
+    start = 0x1p-3;
+    for (; rung_before() > 1e-7; start /= RaceTimes::root(4)) {
+    }
+    step = 0.69314718055994530942 / an_octave;
+    const double ratio = RaceTimes::root(8 / an_octave);
+    double term = step * start, power = ratio;
+    for (int m = 0; m < 4; ++m) {  // the times before the first are start / ratio^n
+      before_first[m] = term / (power - 1);
+      term *= -start / (m + 1);
+      power *= ratio;
+    }
+  }
+
+  /// Number of times, in whole octaves.
+  DRAFTPROOF_DEVICE int times(double slowest) const {
+    const double longest = 16 + 2.0 * drafts;  // where w_m < 1e-7
+    int count = an_octave;
+    const int most = most_counts / drafts < most_times ? most_counts / drafts : most_times;
+    for (double t = start; 2 * t * slowest < longest && count + an_octave <= most; t *= 2) count += an_octave;
+    return count;
+  }
+  /// Time n of the first octave.
+  DRAFTPROOF_DEVICE double first(int n) const { return start * RaceTimes::root(n * (8 / an_octave)); }
+  /// e^(-rate t) there.
+  DRAFTPROOF_DEVICE double first_decay(int n, double rate) const {
+    double rung;
+    RaceStep<RaceCell<1>>::rung_by(rate * first(n), rung);
+    return 1 - rung;
+  }
+
+  /// The terms of A_m and B_m at a time t. rung[k * times]: Pr(H = k). They are added to entry m * places of the lists,
+  /// or stored there.
+  template <bool add>
+  DRAFTPROOF_DEVICE DRAFTPROOF_INLINE void terms(double t, double decay, double slow, const double* rung, int times,
+                                                 double* rough, double* corrections, int places) const {
+    double weight[max_drafts], fewer = 0;
+    weight[0] = step * t * decay;
+    for (int m = 1; m < drafts; ++m) weight[m] = weight[m - 1] * (slow * t) / m;
+    for (int m = drafts; m-- > 0;) {
+      const double correction = m + 1 < drafts ? weight[m] * (t * t / 2) * rung[(drafts - 2 - m) * times] : 0.0;
+      fewer += rung[(drafts - 1 - m) * times];
+      rough[m * places] = (add ? rough[m * places] : 0.0) + weight[m] * fewer;
+      corrections[m * places] = (add ? corrections[m * places] : 0.0) + correction;
+    }
+  }
+  /// F with `above` before the break, and `light` and `squares` of light tokens below it; from A and B.
+  DRAFTPROOF_DEVICE double covered(double above, double light, double squares, const double* rough,
+                                   const double* corrections) const {
+    const double part = light / (above + light);
+    double sum = 0, before = 0;
+    for (int m = drafts; m-- > 0;) sum = sum * part + (rough[m] + squares * corrections[m]);
+    for (int m = 4; m-- > 0;) before = before * above + before_first[m];
+    const double value = above * (sum + before);
+    return value < 1 ? value : 1;
+  }
+
+  int drafts, an_octave;
+  double start, step;
+  double before_first[4];  ///< the rule's sum before the first time, by powers of c
+
+ private:
+  /// start^K / K!, a bound of the probability that K clocks have rung by then.
+  DRAFTPROOF_DEVICE double rung_before() const {
+    double value = 1;
+    for (int k = 1; k <= drafts; ++k) value *= start / k;
+    return value;
+  }
 };
 
 }  // namespace draftproof

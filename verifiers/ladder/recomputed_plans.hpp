@@ -1,8 +1,8 @@
 // The ladders of one path's nodes, for a team with memory for one plan: the last plan stays there, any other is
-// recomputed when block verification returns to its node. The law of the number of paths is kept for each node; it
-// determines the plan.
+// recomputed when block verification returns to its node. Of independent paths the law of their number is kept for each
+// node; it determines the plan.
 //
-//   begin, start, below     as in LadderPaths (path_plans.hpp)
+//   begin, start, below     as in LadderPaths (path_plans.hpp); distinct for children without replacement
 //   node(at, steps, i)      ladder at token i of the chosen path: the last one, or recomputed
 //   place.law               start of the law of a node's paths in laws_, which outlives plans
 //
@@ -127,6 +127,50 @@ class PlanRecomputer {
   int kept_ = 0;
   bool working_ = false;
   ListAt<L, int, max_drafts> group_;  ///< for the choice at one node
+};
+
+/// The same where children were drawn without replacement: a plan is a function of rows and number of children, and no
+/// laws are kept. Its calls are those of LadderPaths.
+template <class L>
+class DistinctPlans {
+ public:
+  using Node = LadderNode<L>;
+  struct Place {
+    int children = 0;
+  };
+  DRAFTPROOF_DEVICE static bool plain(const Place& place) { return place.children < 2; }
+
+  DRAFTPROOF_DEVICE void begin(const DraftedTree<L>&) {}
+  // Not inlined: inlined they would spill registers of the loop over nodes.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE Place distinct(const DraftedTree<L>& at, int u) {
+    const int children = at.tree().draw_count(u);
+    if (children > 1) plan(at, u, children);
+    return {children};
+  }
+  /// The node at `place`, which must be the last one or plain.
+  DRAFTPROOF_DEVICE const Node& last(const Place& place) const { return plain(place) ? plain_ : last_; }
+  template <class R>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose_distinct(const DraftedTree<L>& at, int u, const Place& place,
+                                                           R& random) const {
+    return last(place).choose_distinct(at.tree(), u, at.laws(u), random);
+  }
+  /// The ladder at token i of `steps`. Not for plain nodes.
+  template <class Steps>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE const Node& node(const DraftedTree<L>& at, const Steps& steps, int i) {
+    if (last_at_ != steps.node(i)) plan(at, steps.node(i), steps.place(i).children);
+    return last_;
+  }
+
+ private:
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void plan(const DraftedTree<L>& at, int u, int children) {
+    const L laws = at.laws(u);
+    last_.plan_distinct(laws, children, [&laws](bool coarse) { return ladder_bins(laws, coarse); });
+    last_at_ = u;
+  }
+
+  const Node plain_{};
+  Node last_;
+  int last_at_ = -1;  ///< the node of last_
 };
 
 }  // namespace draftproof

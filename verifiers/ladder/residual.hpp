@@ -12,10 +12,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,142 +26,6 @@
 #include <draftproof/sim/sampling/weights.hpp>
 #include <draftproof/sim/simd/block_sums.hpp>
 #include <draftproof/sim/simd/residual_terms.hpp>
-#include <draftproof/verifiers/ladder/path_bins.hpp>
-
-namespace draftproof {
-
-// The residual (c p - q slope)+ of a target and the law that a ladder on bins of a ranking selected. It is read from
-// the table's own prefix sums: no sort and no list for a node.
-//
-//   slope_g   slope[g]      selected law over q on bin g
-//   b_g(c)    for_each_run  ranks of bin g with c p / q > slope_g: a prefix of the bin, as p / q never rises
-//   c         at most 1     factor of the target in block verification
-//   excess    excess(c)     c p(q = 0) + sum over g of c p(first(g)..b_g) - slope_g q(first(g)..b_g)
-//
-// Cost: O(n) comparisons for n bins, and O(log V) for each bin in which c p / q crosses the slope. The mass at the last
-// factor is kept: a correction draws at the factor of the test before it, and many tests of a node are at factor 1.
-// Correctness: prefix sums are sums of integers, and terms are added as integers (exp.hpp). The weights are q
-// (c p / q - slope), positive on exactly the tokens counted.
-
-/// The residual mass of a node at one factor, as a fixed-point number.
-struct MassAtFactor {
-  double c = -1;
-  std::int64_t mass = 0;
-};
-
-/// The residual of one node. Refers to all its arguments; `last` is the mass known for these laws, bins and slopes.
-template <RankedBySums L>
-class SelectedBins {
- public:
-  SelectedBins(const L& laws, const RankedBins<L>& bins, const std::vector<double>& slope, int reach,
-               MassAtFactor& last)
-      : laws_{&laws}, bins_{&bins}, slope_{&slope}, reach_{reach}, last_{&last} {}
-
-  /// Number of leading bins that can have a residual for c <= 1; all later bins have none.
-  static int prefix_length(const RankedBins<L>& bins, const std::vector<double>& slope) {
-    int last = bins.size();
-    while (last > 0 && !(bins.stretch(last - 1).highest > slope[static_cast<std::size_t>(last - 1)])) --last;
-    return last;
-  }
-
-  /// Residual mass at factor c.
-  double excess(double c) const { return from_fixed(total(c)); }
-
-  /// The token drawn from the residual by a random word; no_token if it is empty.
-  Token draw(double c, std::uint64_t word) const {
-    const Fixed all = total(c);
-    if (all <= 0) return no_token;
-    auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(all)));
-    const Fixed certain = undraftable(c);
-    if (left < certain) return ranking().draw_undraftable(from_fixed(left) / c);
-    left -= certain;
-    Token drawn = no_token;
-    for_each_run(c, [&](int g, int end, Fixed mass) {
-      if (left >= mass) {
-        left -= mass;
-        return true;
-      }
-      const int first = bins_->first(g);
-      int low = first, high = end - 1;  // the answer lies in [low, high]
-      while (low < high) {
-        const int middle = low + (high - low) / 2;
-        if (above(g, ranking().target(first, middle + 1), ranking().proposal(first, middle + 1), c) > left)
-          high = middle;
-        else
-          low = middle + 1;
-      }
-      drawn = ranking().token(low);
-      return false;
-    });
-    return drawn;
-  }
-
-  /// Calls `visit(x, weight)` for each token x with a positive residual.
-  template <class Visit>
-  void for_each(double c, Visit visit) const {
-    for (Token x = 0; x < laws_->vocabulary(); ++x)
-      if (!(laws_->proposal(x) > 0) && laws_->target(x) > 0) visit(x, c * laws_->target(x));
-    for_each_run(c, [&](int g, int end, Fixed) {
-      for (int j = bins_->first(g); j < end; ++j) {
-        const Token x = ranking().token(j);
-        visit(x, laws_->proposal(x) * (c * ranking().ratio(j) - slope(g)));
-      }
-      return true;
-    });
-  }
-
- private:
-  const auto& ranking() const { return bins_->ranking(); }
-  double slope(int g) const { return (*slope_)[static_cast<std::size_t>(g)]; }
-
-  Fixed undraftable(double c) const { return to_fixed(c * ranking().undraftable()); }
-  /// Residual mass of the first tokens of bin g, which have these masses; a negative difference is rounding and
-  /// becomes 0.
-  Fixed above(int g, double target, double proposal, double c) const {
-    const double left = c * target - slope(g) * proposal;
-    return left > 0 ? to_fixed(left) : 0;
-  }
-  Fixed total(double c) const {
-    if (last_->c == c) return last_->mass;
-    Fixed sum = undraftable(c);
-    for_each_run(c, [&sum](int, int, Fixed mass) {
-      sum += mass;
-      return true;
-    });
-    *last_ = {c, sum};
-    return sum;
-  }
-
-  /// Calls `visit(g, end, mass)` for each bin with a positive residual, which is that of the ranks up to `end`, until
-  /// a call returns false.
-  template <class Visit>
-  void for_each_run(double c, Visit visit) const {
-    for (int g = 0; g < reach_; ++g) {
-      const auto& bin = bins_->stretch(g);
-      if (!(c * bin.highest > slope(g))) continue;
-      if (c * bin.lowest > slope(g)) {
-        if (!visit(g, bins_->first(g + 1), above(g, bin.target, bin.proposal, c))) return;
-        continue;
-      }
-      // the last rank known to be above, the first known not to be
-      int low = bins_->first(g), high = bins_->first(g + 1) - 1;
-      while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        (c * ranking().ratio(middle) > slope(g) ? low : high) = middle;
-      }
-      const int first = bins_->first(g);
-      if (!visit(g, high, above(g, ranking().target(first, high), ranking().proposal(first, high), c))) return;
-    }
-  }
-
-  const L* laws_;
-  const RankedBins<L>* bins_;
-  const std::vector<double>* slope_;
-  int reach_;
-  MassAtFactor* last_;
-};
-
-}  // namespace draftproof
 
 namespace draftproof::simd {
 
@@ -174,43 +38,24 @@ namespace draftproof::simd {
 // Cost: a division and a look-up in 8 KiB a token.
 // Correctness: at every width buckets are those of RatioBuckets, and products and difference round as in one(i).
 
-/// The term, one token at a time; rows of float have a specialisation for wide registers.
+/// Rows of float are read in wide registers, other rows token by token.
 template <class Row>
 struct LeftTerm {
   Row p, q;
   const double* slope;
   double scale;
 
-  static constexpr bool wide() { return false; }
-  void fetch(std::size_t) const {}
+  static constexpr bool floats = std::is_same_v<Row, Reader<float>>;
+  static constexpr bool wide() { return floats; }
+  void fetch(std::size_t) const {}  // no prefetch: what wide registers read was just copied
   double one(std::size_t i) const {
     const double target = p.one(i), proposal = q.one(i);
     const std::size_t bucket = proposal > 0 ? RatioBuckets::of(target, proposal) : RatioBuckets::outside;
     return std::max(scale * target - proposal * slope[bucket], 0.0);
   }
-#if DRAFTPROOF_WIDE
-  // Never called, because wide() is false.
-  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t) const { return _mm256_setzero_pd(); }
-  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t) const { return _mm512_setzero_pd(); }
-#endif
-};
 
 #if DRAFTPROOF_WIDE
-template <>
-struct LeftTerm<Reader<float>> {
-  Reader<float> p, q;
-  const double* slope;
-  double scale;
-
-  static constexpr bool wide() { return true; }
-  void fetch(std::size_t) const {}  // no prefetch: the data was just copied
-  double one(std::size_t i) const {
-    const float target = p.first[i], proposal = q.first[i];
-    const std::size_t bucket = proposal > 0 ? RatioBuckets::of(target / proposal) : RatioBuckets::outside;
-    return std::max(scale * double{target} - double{proposal} * slope[bucket], 0.0);
-  }
-
-  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const {
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t i) const requires floats {
     const __m128 target = _mm_loadu_ps(p.first + i), proposal = _mm_loadu_ps(q.first + i);
     const __m128 drafted = _mm_cmp_ps(proposal, _mm_setzero_ps(), _CMP_GT_OQ), out = _mm_set1_ps(float_of(end));
     __m128 ratio = _mm_div_ps(target, _mm_blendv_ps(out, proposal, drafted));
@@ -223,7 +68,7 @@ struct LeftTerm<Reader<float>> {
                                        _mm256_mul_pd(_mm256_cvtps_pd(proposal), slopes));
     return _mm256_mul_pd(_mm256_max_pd(left, _mm256_setzero_pd()), _mm256_set1_pd(unit));
   }
-  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const {
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t i) const requires floats {
     const __m256 target = _mm256_loadu_ps(p.first + i), proposal = _mm256_loadu_ps(q.first + i);
     const __mmask8 drafted = _mm256_cmp_ps_mask(proposal, _mm256_setzero_ps(), _CMP_GT_OQ);
     __m256 ratio = _mm256_maskz_div_ps(drafted, target, proposal);
@@ -237,13 +82,16 @@ struct LeftTerm<Reader<float>> {
                                        _mm512_mul_pd(_mm512_cvtps_pd(proposal), slopes));
     return _mm512_mul_pd(_mm512_max_pd(left, _mm512_setzero_pd()), _mm512_set1_pd(unit));
   }
+  // Never called, because wide() is false.
+  DRAFTPROOF_AVX2_PART __m256d load4(std::size_t) const { return _mm256_setzero_pd(); }
+  DRAFTPROOF_AVX512_PART __m512d load8(std::size_t) const { return _mm512_setzero_pd(); }
+#endif
 
  private:
   static constexpr std::uint32_t lowest = RatioBuckets::lowest_bits, end = RatioBuckets::end_bits;
   static constexpr int first_step = static_cast<int>(lowest >> RatioBuckets::shift);
   static float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 };
-#endif
 
 // The pass over the residual of a target and the law of a selected draft (LeftTerm), which is 0 for most
 // tokens. Tokens with a ratio in `nothing` are known to have none and are skipped before their slopes are looked up.
@@ -282,28 +130,27 @@ DRAFTPROOF_AVX512 inline std::size_t keep_ratios(const float* p, const float* q,
 }  // namespace detail
 #endif
 
-template <class Term>
-Fixed left_sums(const Term& term, std::size_t size, RatioSpan, Fixed* partial, Width width = in_use()) {
+template <class Row>
+Fixed left_sums(const LeftTerm<Row>& term, std::size_t size, [[maybe_unused]] RatioSpan nothing, Fixed* partial,
+                Width width = in_use()) {
+#if DRAFTPROOF_WIDE
+  if constexpr (LeftTerm<Row>::floats)
+    if (width == Width::avx512 && nothing.from < nothing.to) {
+      float p[block + 16], q[block + 16];
+      nothing.from *= 1 + 0x1p-20f;  // covers two roundings of 2^-24
+      nothing.to *= 1 - 0x1p-20f;
+      Fixed total = 0;
+      for (std::size_t start = 0; start < size; start += block) {
+        const std::size_t count = std::min(block, size - start);
+        const std::size_t kept =
+            detail::keep_ratios(term.p.first + start, term.q.first + start, count, nothing, p, q);
+        total += * partial++ = sum(LeftTerm<Row>{{p}, {q}, term.slope, term.scale}, 0, kept, width);
+      }
+      return total;
+    }
+#endif
   return sums(term, size, partial, width);
 }
-
-#if DRAFTPROOF_WIDE
-inline Fixed left_sums(const LeftTerm<Reader<float>>& term, std::size_t size, RatioSpan nothing, Fixed* partial,
-                       Width width = in_use()) {
-  if (width != Width::avx512 || !(nothing.from < nothing.to)) return sums(term, size, partial, width);
-  float p[block + 16], q[block + 16];
-  nothing.from *= 1 + 0x1p-20f;  // covers two roundings of 2^-24
-  nothing.to *= 1 - 0x1p-20f;
-  Fixed total = 0;
-  for (std::size_t start = 0; start < size; start += block) {
-    const std::size_t count = std::min(block, size - start);
-    const std::size_t kept = detail::keep_ratios(term.p.first + start, term.q.first + start, count, nothing, p, q);
-    const LeftTerm<Reader<float>> of_kept{{p}, {q}, term.slope, term.scale};
-    total += * partial++ = sum(of_kept, 0, kept, width);
-  }
-  return total;
-}
-#endif
 
 }  // namespace draftproof::simd
 

@@ -1,28 +1,151 @@
 // F of drafts without replacement, as a team of a device computes it together for a plan on buckets: the device's form
-// of WorCoverage (coverage.hpp), with the same bits.
+// of RaceBins, RoughRace, RaceIntegral (race_bins.hpp) and WorCoverage (coverage.hpp), with the same bits.
 //
+//   slowest   by one pass and two reductions a draft
+//   powers    integer sums over light tokens of any places; a pass of the whole team
+//   heavy     tokens in the order of bins, then of tokens. Each partition reads the whole row for its own list
 //   K = 2     sums of q / (1 - q) by powers
-//   K > 2     a rough F (below), then chords between the breaks that are left (team_clocks.hpp)
+//   K > 2     a rough F, where threads hold times, then terms, then bins; then chords between the breaks that are left,
+//             where a thread holds one time and takes the bins from the last to the first
 //
-// Cost: 2 + 4 passes over the rows for K > 2; two reductions a draft; the operations of the host's plan, over threads.
-// Correctness: sums over tokens are integers; all others go in the host's order, by one thread each.
+// Cost: 2 + 4 passes over the rows for K > 2; two reductions a draft; V / threads look-ups a thread for the list of heavy
+// tokens, and n^2 / threads comparisons to sort n of them; the operations of the host's plan, over threads, O(K^2) a bin
+// and O(K) a heavy token on every time, in turn where there are more times than threads.
+// Correctness: sums over tokens are integers; the operations are those of race_step.hpp, and every other sum goes in the
+// host's order, by one thread each or by four threads a bin.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include <draftproof/sim/device/cooperative_memory.hpp>
+#include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/sampling/exponential_race.hpp>
+#include <draftproof/sim/sampling/guide_table.hpp>
 #include <draftproof/sim/token.hpp>
-#include <draftproof/verifiers/ladder/rough_race.hpp>
-#include <draftproof/verifiers/ladder/team_clocks.hpp>
+#include <draftproof/verifiers/ladder/race_step.hpp>
 
 namespace draftproof {
 
-// The rough F of drafts without replacement (rough_race.hpp), by a team of a device: threads hold times, then terms, then
-// bins.
-//
-// Cost: one pass over the rows; for each heavy token and for each bin with one, a few steps of all threads.
-// Correctness: the host's operations; sums over times go in its order, by one thread a term.
+/// The team's RaceBins. One object per thread, made together; its lists are scratch of the workspace.
+template <PlannedByTeam L, class Bins>
+class TeamClocks {
+ public:
+  using Workspace = WorkspaceOf<L>;
+
+  TeamClocks() = default;
+  [[gnu::noinline]] DRAFTPROOF_DEVICE TeamClocks(const L& laws, const Bins& bins, int drafts)
+      : laws_{&laws}, drafts_{drafts}, slowest_{slowest_of(laws, drafts)}, unit_{slowest_} {
+    lightest_ = RaceBounds::light(slowest_);
+    tiny_ = RaceBounds::tiny(slowest_);
+    auto token = scratch<std::int32_t>(), bin = scratch<std::int32_t>();
+    const unsigned mark = laws.workspace().brief_so_far();
+    auto found = scratch<std::int32_t>(), its_bin = scratch<std::int32_t>();
+    const int all = laws.workspace().scan(
+        laws.vocabulary(), 0, [&](int x) { return laws.proposal(x) > lightest_ ? 1 : 0; }, Plus{},
+        [&](int x, int before, int own) {
+          if (own == 0 || before >= RaceBounds::most_heavy) return;
+          found[at(before)] = x;
+          its_bin[at(before)] = laws.bin(bins, x);
+        });
+    count_ = all < RaceBounds::most_heavy ? all : RaceBounds::most_heavy;
+    laws.workspace().each(count_, [&](int i) {
+      int place = 0;
+      for (int j = 0; j < count_; ++j)
+        place += its_bin[at(j)] < its_bin[at(i)] || (its_bin[at(j)] == its_bin[at(i)] && j < i);
+      token[at(place)] = found[at(i)];
+      bin[at(place)] = its_bin[at(i)];
+    });
+    laws.workspace().end_brief_after(mark);
+    token_ = token;
+    bin_ = bin;
+  }
+
+  DRAFTPROOF_DEVICE double slowest() const { return slowest_; }
+  DRAFTPROOF_DEVICE const LightPowers& unit() const { return unit_; }
+
+  /// Sums of r^m and r^(m + 1) over the light tokens of each place, in steps of unit(); m = 0 leaves out the first.
+  /// place(x) is that of token x. Collective; the sums are scratch.
+  template <class Place>
+  DRAFTPROOF_DEVICE auto powers(int places, int m, const Place& place) const {
+    struct Term {
+      int place;
+      Fixed first, second;
+    };
+    return laws_->sums_by_place(places, [&](Token x) {
+      const double q = laws_->proposal(x);
+      if (!(q > 0) || q > lightest_) return Term{-1, 0, 0};
+      const auto power = [&](int k) -> Fixed {
+        const bool counts = k > 0 && k <= static_cast<int>(LightSums::powers) && (k < 5 || q > tiny_);
+        return counts ? LightPowers::of(power_of(q * unit_.scale(), static_cast<std::size_t>(k))) : Fixed{0};
+      };
+      return Term{place(x), power(m), power(m + 1)};
+    });
+  }
+
+  /// Calls visit(q) for the heavy tokens of bins first .. end - 1, in order.
+  template <class Visit>
+  DRAFTPROOF_DEVICE void for_heavy(int first, int end, const Visit& visit) const {
+    for (int i = from(first); i < count_ && static_cast<int>(bin_[at(i)]) < end; ++i)
+      visit(laws_->proposal(token_[at(i)]));
+  }
+  DRAFTPROOF_DEVICE bool has_heavy(int bin) const {
+    const int i = from(bin);
+    return i < count_ && static_cast<int>(bin_[at(i)]) == bin;
+  }
+  /// Whether one token has all of q.
+  DRAFTPROOF_DEVICE bool alone() const {
+    for (int i = 0; i < count_; ++i)
+      if (!(laws_->proposal(token_[at(i)]) < 1)) return true;
+    return false;
+  }
+
+  /// From which place on there are fewer tokens than drafts, and the same but for place 0.
+  struct Decided {
+    int first_short, place;
+  };
+  /// `bin(j)`: the first bin of place j; `light(j)`: whether light tokens are there, of which there may be enough.
+  template <class FirstBin, class Light>
+  DRAFTPROOF_DEVICE Decided decided(int places, const FirstBin& bin, const Light& light) const {
+    int tokens = 0, first_short = places;
+    for (int j = places; j-- > 0; first_short = j) {
+      tokens += from(bin(j + 1)) - from(bin(j)) + (light(j) ? drafts_ : 0);
+      if (tokens >= drafts_) break;
+    }
+    return {first_short, first_short > 1 ? first_short : 1};
+  }
+
+ private:
+  DRAFTPROOF_DEVICE static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  template <class T>
+  DRAFTPROOF_DEVICE auto scratch() const {
+    return laws_->workspace().template scratch<T>(RaceBounds::most_heavy);
+  }
+  /// The first heavy token of bin `bin` or a later one.
+  DRAFTPROOF_DEVICE int from(int bin) const {
+    return static_cast<int>(bisected(0, at(count_), [&](std::size_t i) { return bin_[i] < bin; }));
+  }
+
+  [[gnu::noinline]] DRAFTPROOF_DEVICE static double slowest_of(const L& laws, int drafts) {
+    const int wanted = drafts < laws.vocabulary() ? drafts : laws.vocabulary();
+    const auto top = k_smallest<max_drafts>(laws, wanted, [&laws](auto& own, int thread, int threads) {
+      for (Token x = thread; x < laws.vocabulary(); x += threads) own.add({-laws.proposal(x), x});
+    });
+    Fixed rest = laws.fixed_sum([&laws](Token x) { return laws.proposal(x); });
+    int heads = 0;
+    for (; heads < drafts - 1 && heads < top.size() && laws.proposal(top[heads].token) > RaceBounds::large; ++heads)
+      rest -= to_fixed(laws.proposal(top[heads].token));
+    if (const double bound = RaceBounds::slowest(rest, drafts - 1 - heads); bound > 0) return bound;
+    return RaceBounds::scaled_slowest(laws, drafts, [&top](int k) { return top[k].token; });
+  }
+
+  const L* laws_ = nullptr;
+  int drafts_ = 0, count_ = 0;
+  double slowest_ = 0, lightest_ = 0, tiny_ = 0;
+  LightPowers unit_;
+  ListIn<Workspace, std::int32_t> token_, bin_;
+};
 
 /// Sets `covered` to the rough F at every break, from 0 to the number of bins. All threads call it together.
 template <PlannedByTeam L, class Bins>
@@ -128,6 +251,117 @@ template <PlannedByTeam L, class Bins>
   });
 }
 
+/// Sets entry power * m + j to the sum of that power over the light tokens between breaks j and j + 1, m of them.
+template <PlannedByTeam L, class Bins, class Breaks>
+[[gnu::noinline]] DRAFTPROOF_DEVICE void team_stretch_powers(const L& laws, const Bins& bins,
+                                                             const TeamClocks<L, Bins>& clocks, const Breaks& breaks,
+                                                             const ListIn<WorkspaceOf<L>, Fixed>& light) {
+  constexpr auto at = [](int i) { return static_cast<std::size_t>(i); };
+  constexpr int most_powers = static_cast<int>(LightSums::powers);
+  const int m = static_cast<int>(breaks.size()) - 1;
+  const auto bin = [&](int j) { return static_cast<int>(breaks[at(j)]); };
+  const unsigned mark = laws.workspace().brief_so_far();
+  auto stretch = laws.workspace().template scratch<typename WorkspaceOf<L>::Index>(bins.size());
+  laws.workspace().each(m, [&](int j) {
+    for (int i = bin(j); i < bin(j + 1); ++i) stretch[at(i)] = static_cast<typename WorkspaceOf<L>::Index>(j);
+  });
+  for (int power = 1; power <= most_powers; power += 2) {
+    const unsigned sums_mark = laws.workspace().brief_so_far();
+    const auto sums =
+        clocks.powers(m, power, [&](Token x) { return static_cast<int>(stretch[at(laws.bin(bins, x))]); });
+    laws.workspace().each(m, [&](int j) {
+      light[at(power * m + j)] = sums[2 * at(j)];
+      if (power < most_powers) light[at((power + 1) * m + j)] = sums[2 * at(j) + 1];
+    });
+    laws.workspace().end_brief_after(sums_mark);
+  }
+  laws.workspace().end_brief_after(mark);
+}
+
+/// Sets mass and chord between neighbours of `breaks`; returns from which of these bins on, but the first, fewer tokens
+/// are left than drafts. All threads call it together.
+template <PlannedByTeam L, class Bins, class Breaks>
+[[gnu::noinline]] DRAFTPROOF_DEVICE int team_race_chords(const L& laws, const Bins& bins,
+                                                         const TeamClocks<L, Bins>& clocks, int drafts,
+                                                         const Breaks& breaks,
+                                                         const ListIn<WorkspaceOf<L>, double>& mass,
+                                                         const ListIn<WorkspaceOf<L>, double>& chord) {
+  constexpr auto at = [](int i) { return static_cast<std::size_t>(i); };
+  constexpr int most_powers = static_cast<int>(LightSums::powers);
+  const int m = static_cast<int>(breaks.size()) - 1;
+  const auto bin = [&](int j) { return static_cast<int>(breaks[at(j)]); };
+  auto above = laws.workspace().template scratch<double>(m);
+  auto light = laws.workspace().template scratch<Fixed>((most_powers + 1) * m);
+  team_stretch_powers(laws, bins, clocks, breaks, light);
+  laws.workspace().each(m, [&](int j) {
+    mass[at(j)] = clocks.unit().value(light[at(m + j)], 1);
+    clocks.for_heavy(bin(j), bin(j + 1), [&](double q) { mass[at(j)] += q; });
+  });
+  const auto decided = clocks.decided(m, bin, [&](int j) { return light[at(m + j)] > 0; });
+  laws.workspace().once([&] {
+    double before = 0;
+    for (int j = 0; j < m; ++j) {
+      above[at(j)] = before;
+      before += mass[at(j)];
+    }
+  });
+
+  const RaceTimes times(drafts);
+  const int count = 4 * times.groups(clocks.slowest()), first_octave = 4 * times.an_octave;
+  constexpr int batch = 2;
+  auto sums = laws.workspace().template scratch<double>(4 * m);
+  auto terms = laws.workspace().template scratch<double>(batch * laws.workspace().threads());
+  laws.workspace().each(4 * m, [&](int i) { sums[at(i)] = 0; });
+  using Cell = RaceCell<1>;
+  using Step = RaceStep<Cell>;
+  Cell counts_of[max_drafts], own_of[max_drafts];
+  const typename Step::Column counts{counts_of}, rung_own{own_of};
+  const std::size_t all = static_cast<std::size_t>(drafts);
+  for (int first = 0; first < count; first += laws.workspace().threads()) {
+    const int i = first + laws.workspace().thread(), octave = i / first_octave;
+    double start = times.first(i % first_octave / 4, i % 4), time = start, below = 1;
+    for (int k = 0; k < octave; ++k) time *= 2;
+    Step::start(all, counts);
+    const auto rung_by = [&](double rate) {
+      double rung;
+      Step::rung_by(start * rate, rung);
+      for (int k = 0; k < octave; ++k) Step::double_time(rung, rung);
+      return rung;
+    };
+    for (int last = m; last > 0; last -= batch) {
+      for (int b = 0; b < batch && b < last; ++b) {
+        const int j = last - 1 - b;
+        if (light[at(m + j)] > 0) {
+          LightSums sum;
+          for (int power = 1; power <= most_powers; ++power)
+            sum.of[power] = clocks.unit().value(light[at(power * m + j)], power);
+          Step::ring_light(time, rung_by(sum.of[1]), sum, all, rung_own);
+        } else {
+          Step::start(all, rung_own);
+        }
+        clocks.for_heavy(bin(j), bin(j + 1), [&](double q) { Step::ring(rung_by(q), all, rung_own); });
+        double term;
+        Step::integrand(time, rung_by(above[at(j)]), above[at(j)], mass[at(j)], all, rung_own, counts, below, term);
+        terms[at(b * laws.workspace().threads() + laws.workspace().thread())] = i < count ? term : 0;
+        Step::join(all, rung_own, counts, below);
+        if (laws.workspace().of_first_in_four(below) < RaceTimes::spent) Step::drop(all, counts, below);
+      }
+      laws.workspace().meet();
+      laws.workspace().each(4 * (batch < last ? batch : last), [&](int k) {
+        double& sum = sums[at(4 * (last - 1 - k / 4) + k % 4)];
+        for (int t = k % 4; t < laws.workspace().threads(); t += 4)
+          sum += terms[at(k / 4 * laws.workspace().threads() + t)];
+      });
+    }
+  }
+  laws.workspace().each(m, [&](int j) {
+    double total = mass[at(j)] * times.before_start(above[at(j)], mass[at(j)]);
+    for (int lane = 0; lane < 4; ++lane) total += sums[at(4 * j + lane)];
+    chord[at(j)] = j < decided.first_short ? times.step() * total / mass[at(j)] : j == 0 ? 1 / mass[at(j)] : 0;
+  });
+  return decided.place;
+}
+
 /// One object per thread; every call but covered() and chord() is collective.
 template <PlannedByTeam L, class Bins>
 class TeamWorCoverage {
@@ -169,17 +403,11 @@ class TeamWorCoverage {
     auto chord = own().template scratch<double>(m), covered = own().template scratch<double>(m + 1);
     auto mass = own().template scratch<double>(m);
     const int decided = team_race_chords(*laws_, *bins_, clocks_, drafts_, breaks, mass, chord);
-    add_up(mass, chord, covered, decided);
+    own().once([&] { ChordSums::add_up(mass, chord, covered, at(decided)); });
     // Between breaks the rough F, moved as at the breaks.
     own().each(m + 1, [&](int j) { covered[at(j)] -= covered_[at(n(j))]; });
     own().each(m, [&](int j) {
-      const int a = n(j), b = n(j + 1);
-      const double left = covered[at(j)], right = covered[at(j + 1)];
-      for (int i = a; i < b; ++i) {
-        const double part = static_cast<double>(i - a) / (b - a);
-        covered_[at(i)] += left + part * (right - left);
-        chord_[at(i)] = chord[at(j)];
-      }
+      ChordSums::refine(chord_, covered_, n(j), n(j + 1), covered[at(j)], covered[at(j + 1)], chord[at(j)]);
     });
     own().end_brief_after(mark);
     return *this;
@@ -187,13 +415,7 @@ class TeamWorCoverage {
 
   DRAFTPROOF_DEVICE double covered(int i) const { return covered_[at(i)]; }
   DRAFTPROOF_DEVICE double chord(int a, int b) const {
-    if (drafts_ > 2 || b == a + 1) return chord_[at(a)];
-    double rise = 0, width = 0;
-    for (int i = a; i < b; ++i) {
-      rise += mass_[at(i)] * chord_[at(i)];
-      width += mass_[at(i)];
-    }
-    return rise / width;
+    return drafts_ > 2 || b == a + 1 ? chord_[at(a)] : ChordSums::joined(mass_, chord_, at(a), at(b));
   }
 
  private:
@@ -203,22 +425,7 @@ class TeamWorCoverage {
   DRAFTPROOF_DEVICE static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   DRAFTPROOF_DEVICE const Workspace& own() const { return laws_->workspace(); }
 
-  /// F from the chords of bins of these masses; from `decided` on fewer tokens than drafts are left. One thread.
-  DRAFTPROOF_DEVICE void add_up(const List<double>& mass, const List<double>& chord, const List<double>& covered,
-                                int decided) const {
-    own().once([&] {
-      const int n = static_cast<int>(mass.size());
-      covered[0] = 0;
-      for (int i = 0; i < n; ++i) {
-        if (i >= decided) chord[at(i)] = 0;
-        covered[at(i + 1)] = i + 1 < decided ? covered[at(i)] + mass[at(i)] * chord[at(i)] : 1;
-        if (i + 1 == decided && decided < n)
-          chord[at(i)] = covered[at(i)] < 1 ? (1 - covered[at(i)]) / mass[at(i)] : 0;
-      }
-    });
-  }
-
-  /// K = 2: the chord of a bin G with H above and Z below is 1 + R(Z) - q(H) R(G) / q(G), R the sum of q / (1 - q).
+  /// K = 2.
   [[gnu::noinline]] DRAFTPROOF_DEVICE void pairs() {
     const int n = bins_->size();
     auto odds = own().template scratch<double>(n);
@@ -245,19 +452,11 @@ class TeamWorCoverage {
       chord_[at(i)] = 1;
     });
     own().once([&] {
-      if (clocks_.alone()) return;
-      double above = 0, below = 0;
-      for (int i = 0; i < n; ++i) above += mass_[at(i)];
-      for (int i = n; i-- > 0;) {
-        above -= mass_[at(i)];
-        const double chord = 1 + below - above * (odds[at(i)] / mass_[at(i)]);
-        chord_[at(i)] = chord > 0 ? chord : 0;  // below only by rounding
-        below += odds[at(i)];
-      }
+      if (!clocks_.alone()) ChordSums::pairs(mass_, odds, chord_);
     });
     const auto decided = clocks_.decided(
         n, [](int i) { return i; }, [&](int i) { return light[at(i)] != 0; });
-    add_up(mass_, chord_, covered_, decided.place);
+    own().once([&] { ChordSums::add_up(mass_, chord_, covered_, at(decided.place)); });
   }
 
   const L* laws_;

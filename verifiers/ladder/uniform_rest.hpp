@@ -2,87 +2,48 @@
 // drafts are the support S of q and k tokens of the rest R, every set of k with the same probability.
 //
 //   r         number of tokens in R
-//   bins      R by p descending, one token each; then S, one bin of no bounded width
-//   F_i       1 - C(r - i, k) / C(r, k)            probability that some draft lies in the first i bins; 1 with S
+//   bins      R by p descending, one token each, or on fresh rows and on a device in buckets of p (RestBuckets); then
+//             S, one bin of no bounded width
+//   s_i       number of tokens of R in the first i bins
+//   F_i       1 - C(r - s_i, k) / C(r, k)          probability that some draft lies in the first i bins; 1 with S
 //   p_I       slope of its bin on R, p on S        law of the selected token
 //
 // Selection: levels and groups as in ladder.hpp. Where S is in the group a token of S is drawn from p, which is
 // accepted; else the group's first draft is tested.
-// Cost: a plan sorts R, O(r log r); a trial O(K).
-// Correctness: tokens of a group of R are drafted alike, so its first draft is uniform on it. S is drafted for
-// certain, so any of its tokens may be taken (docs/ladder.md).
+// Cost: a plan sorts R, O(r log r), or takes one pass and a sweep over at most 512 bins; a trial O(K).
+// Correctness: tokens of a group of R are drafted alike, so its first draft is uniform on it, for any bins. S is
+// drafted for certain, so any of its tokens may be taken (docs/ladder.md).
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <draftproof/sim/sampling/weights.hpp>
 #include <draftproof/sim/token.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/ladder/bins.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder/plan.hpp>
-#include <draftproof/verifiers/ladder/remaining_bins.hpp>
 
 namespace draftproof {
 
-// The draft that a ladder selects: one of those in the group of the highest drafted ratio, chosen uniformly.
-//
-// Cost: O(K), and a search among the levels.
-
-/// Index of the selected draft. `core.bin(laws, x)` is the bin of a token, `core.levels` the levels between bins.
-template <class P, class Core, class R>
-DRAFTPROOF_DEVICE int choose_in_top_group(const P& at, const Core& core, R& random) {
-  const auto& laws = at.laws();
-  int best = 0;
-  for (int k = 1; k < at.drafts(); ++k)
-    if (core.bin(laws, at.draft(k)) < core.bin(laws, at.draft(best))) best = k;
-  const int top = core.bin(laws, at.draft(best));
-  const auto u = core.levels.draw(random);
-  int group[max_drafts], size = 0;
-  for (int k = 0; k < at.drafts(); ++k)
-    if (core.levels.together(top, core.bin(laws, at.draft(k)), u)) group[size++] = k;
-  return size == 1 ? group[0] : group[random.pick(UniformIndex{size})];
+/// The tokens outside S by p descending, and S, whose n tokens are at `support`. Every token outside weighs 1.
+template <class L>
+OrderedBins<typename L::Scalar> rest_in_order(const L& laws, const Token* support, int n) {
+  using Scalar = typename L::Scalar;
+  std::vector<Token> order;
+  for (Token x = 0; x < laws.vocabulary(); ++x)
+    if (!among(x, support, n)) order.push_back(x);
+  std::stable_sort(order.begin(), order.end(), [&](Token x, Token y) { return laws.target(x) > laws.target(y); });
+  OrderedBins<Scalar> bins(static_cast<std::size_t>(laws.vocabulary()), Scalar{0});
+  for (const Token x : order) bins.add(x, laws.target(x), Scalar{1}, 0);
+  bins.add_certain();
+  return bins;
 }
-
-/// The tokens outside S by p descending, and S. Every token outside weighs 1.
-template <class Scalar>
-class RestBins {
- public:
-  static constexpr bool single_tokens = true;
-
-  /// `support`: the n tokens of S.
-  template <class L>
-  RestBins(const L& laws, const Token* support, int n) : rank_(static_cast<std::size_t>(laws.vocabulary()), -1) {
-    std::vector<Token> order;
-    for (Token x = 0; x < laws.vocabulary(); ++x)
-      if (!among(x, support, n)) order.push_back(x);
-    std::stable_sort(order.begin(), order.end(), [&](Token x, Token y) { return laws.target(x) > laws.target(y); });
-    target_.push_back(Scalar{0});
-    for (const Token x : order) {
-      rank_[static_cast<std::size_t>(x)] = static_cast<int>(ratio_.size());
-      ratio_.push_back(laws.target(x));
-      target_.push_back(target_.back() + ratio_.back());
-    }
-    target_.push_back(Scalar{1});
-    ratio_.push_back(Scalar{0});
-  }
-
-  int size() const { return static_cast<int>(ratio_.size()); }
-  /// r, which is also the bin of S.
-  int outside() const { return size() - 1; }
-  const Scalar& target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
-  Scalar proposal_below(int i) const { return Scalar(i); }
-  const std::vector<Scalar>& ratios() const { return ratio_; }
-  /// -1 in S.
-  int of(Token x) const { return rank_[static_cast<std::size_t>(x)]; }
-
- private:
-  std::vector<int> rank_;
-  std::vector<Scalar> target_, ratio_;
-};
 
 /// F of k uniform drafts without replacement among r tokens, and its chords per token.
 template <class Scalar>
@@ -115,6 +76,48 @@ class RestCoverage {
 
  private:
   std::vector<Scalar> covered_, chord_;
+};
+
+/// The same in buckets: chords are sums of products, so that nothing cancels. `below` must outlive this.
+template <class List>
+class RestBucketCoverage {
+ public:
+  static constexpr bool by_place = true, open_end = true;
+
+  DRAFTPROOF_DEVICE RestBucketCoverage(const List& below, int drafts)
+      : below_{below}, drafts_{drafts}, last_{static_cast<int>(below.size()) - 1} {
+    rest_ = below[static_cast<std::size_t>(last_) - 1];
+  }
+
+  DRAFTPROOF_DEVICE double covered(int i) const { return i == last_ ? 1 : 1 - missed(left(i)); }
+  DRAFTPROOF_DEVICE double chord(int a, int b) const {
+    if (b == last_) return 0;
+    const double from = left(a), to = left(b);
+    if (to < drafts_) return missed(from) / (from - to);
+    // The difference of two products: the sum over m of those whose first m factors are of `to`.
+    double sum = 0, product = 1;
+    for (int m = drafts_; m-- > 0;) {  // product: the factors of `from` after m, or of `to` before it
+      double term = 1 / (rest_ - m);
+      for (int j = 0; j < m; ++j) term *= (to - j) / (rest_ - j);
+      sum += term * product;
+      product *= (from - m) / (rest_ - m);
+    }
+    return sum;
+  }
+
+ private:
+  DRAFTPROOF_DEVICE double left(int i) const { return rest_ - below_[static_cast<std::size_t>(i)]; }
+  /// C(left, k) / C(r, k).
+  DRAFTPROOF_DEVICE double missed(double left) const {
+    if (left < drafts_) return 0;
+    double product = 1;
+    for (int j = 0; j < drafts_; ++j) product *= (left - j) / (rest_ - j);
+    return product;
+  }
+
+  const List& below_;
+  int drafts_, last_;
+  double rest_;
 };
 
 /// The verdict at `at`, whose first `used` drafts are S. `bin(k)`: that of draft k, which is outside S; `selected(x)`:
@@ -176,11 +179,11 @@ class UniformRest {
  private:
   struct Core {
     Core(const L& laws, const Token* support, int n, int drafts)
-        : bins{laws, support, n},
+        : bins{rest_in_order(laws, support, n)},
           plan{make_ladder_plan<Scalar>(HostWorkspace{}, bins, bins.ratios(),
                                         RestCoverage<Scalar>(bins.outside(), drafts), false)},
           levels{plan, true} {}
-    RestBins<Scalar> bins;
+    OrderedBins<Scalar> bins;
     LadderPlan<Scalar> plan;
     LadderLevels<Scalar> levels;
   };

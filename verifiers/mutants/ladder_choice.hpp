@@ -17,7 +17,7 @@ namespace detail {
 
 struct BestOfGroup {
   template <class P, class Core, class R>
-  DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const DistinctGroup& group, R&) const {
+  DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const TakenGroup& group, R&) const {
     const auto bin = [&](int i) { return core.bin(at.laws(), at.draft(group.drafts[i])); };
     int best = 0;
     for (int i = 1; i < group.size; ++i)
@@ -46,7 +46,7 @@ namespace detail {
 
 struct FirstOfGroup {
   template <class P, class Core, class R>
-  DRAFTPROOF_DEVICE int of(const P&, const Core&, const DistinctGroup&, R&) const {
+  DRAFTPROOF_DEVICE int of(const P&, const Core&, const TakenGroup&, R&) const {
     return 0;
   }
 };
@@ -71,7 +71,7 @@ namespace detail {
 
 struct LastOfGroup {
   template <class P, class Core, class R>
-  DRAFTPROOF_DEVICE int of(const P&, const Core&, const DistinctGroup& group, R&) const {
+  DRAFTPROOF_DEVICE int of(const P&, const Core&, const TakenGroup& group, R&) const {
     return group.size - 1;
   }
 };
@@ -95,7 +95,7 @@ namespace detail {
 
 struct AnyOfGroup {
   template <class P, class Core, class R>
-  DRAFTPROOF_DEVICE int of(const P&, const Core&, const DistinctGroup& group, R& random) const {
+  DRAFTPROOF_DEVICE int of(const P&, const Core&, const TakenGroup& group, R& random) const {
     return static_cast<int>(random.pick(UniformIndex{group.size}));
   }
 };

@@ -22,8 +22,8 @@
 
 #include <draftproof/sim/info.hpp>
 #include <draftproof/verifiers/ladder/chosen_path.hpp>
-#include <draftproof/verifiers/ladder/distinct_plans.hpp>
 #include <draftproof/verifiers/ladder/path_plans.hpp>
+#include <draftproof/verifiers/ladder/recomputed_plans.hpp>
 
 namespace draftproof::verifiers::paths {
 

@@ -10,7 +10,7 @@
 #include <draftproof/bench/studies/paired_paths.hpp>
 #include <draftproof/bench/studies/records.hpp>
 #include <draftproof/cli/report/text.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/survey/path_simulation.hpp>
 
 namespace draftproof::studies {

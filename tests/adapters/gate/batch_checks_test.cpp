@@ -75,16 +75,16 @@ Texts failing(const Batched::Body& body, Declaration declaration = {.name = "bat
   Batched program(body);
   Texts failed;
   std::vector<std::string> checks;
-  for (const GateFinding& finding : check_batches(program, declaration, {.seed = 5, .door = "exec:mine"})) {
-    checks.push_back(finding.check);
+  for (const Finding& finding : check_batches(program, declaration, {.seed = 5, .door = "exec:mine"})) {
+    checks.push_back(finding.property);
     EXPECT_EQ(finding.tier, Tier::edge);
     EXPECT_GT(finding.work, 0u);
     if (finding.status == Status::held && notes && !finding.evidence.empty())
-      (*notes)[finding.check] = finding.evidence;
+      (*notes)[finding.property] = finding.evidence;
     if (finding.status == Status::held) continue;
     EXPECT_EQ(finding.status, Status::violated);
     EXPECT_EQ(finding.replay, "draftproof check --door 'exec:mine' --tier edge --seed 5");
-    failed[finding.check] = finding.evidence;
+    failed[finding.property] = finding.evidence;
   }
   EXPECT_EQ(checks, (std::vector<std::string>{"row_alone", "slots_permuted", "neighbours", "repetition",
                                               "number_grid", "answers"}));
@@ -348,7 +348,7 @@ void coins_of_the_next_row_first(const SeenBatch& batch, std::size_t row, OneRun
 }
 
 /// What the laws of a batched program say.
-std::vector<GateFinding> laws_of_batched(Batched::Body body, int most_rows = 4096) {
+std::vector<Finding> laws_of_batched(Batched::Body body, int most_rows = 4096) {
   Batched program(std::move(body));
   const Declaration declaration{.name = "batched", .most_rows = most_rows};
   return check_laws(program, declaration, {.instances = 12, .explore = {.predictions = 32}}).findings;
@@ -358,7 +358,7 @@ TEST(BatchChecks, LawsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
   for (const Batched::Body& body :
        {Batched::Body(coins_of_the_next_row_first), rounded_by_slot(1 + 0x1p-24), Batched::Body(idle_in_odd_slots)}) {
     const auto findings = laws_of_batched(body);
-    for (const GateFinding& finding : findings) EXPECT_EQ(finding.status, Status::held) << finding.evidence;
+    for (const Finding& finding : findings) EXPECT_EQ(finding.status, Status::held) << finding.evidence;
     expect_words(finding_of(findings, "function").evidence, "^rows were run one at a time, in batches: on drafts (");
   }
   const auto alike = laws_of_batched(padded(Idle::none, 0));
@@ -384,7 +384,7 @@ TEST(BatchChecks, WhatCannotBeFoundByCallsIsUndecided) {
     run.tokens = {static_cast<Token>((cell + (batch.calls.size() << 61)) >> 63)};
   });
   std::set<Status> statuses;
-  for (const GateFinding& finding : check_batches(program, {.name = "batched"}, {.seed = 5})) {
+  for (const Finding& finding : check_batches(program, {.name = "batched"}, {.seed = 5})) {
     statuses.insert(finding.status);
     EXPECT_NE(finding.status, Status::violated) << finding.evidence;
   }

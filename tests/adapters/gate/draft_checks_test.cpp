@@ -128,8 +128,8 @@ TEST(DraftChecks, RightDraftersPass) {
   DraftingProgram plain("iid", iid_drafts), logits("iid", iid_drafts, Dtype::bfloat16, RowKind::logits);
   for (const auto& findings : {check_drafts(plain, {.vocabularies = {4096}}),
                                check_drafts(logits, {.log2_small = 12, .log2_large = 6, .vocabularies = {64}})})
-    for (const GateFinding& finding : findings)
-      EXPECT_EQ(finding.status, Status::held) << finding.check << ": " << finding.evidence;
+    for (const Finding& finding : findings)
+      EXPECT_EQ(finding.status, Status::held) << finding.property << ": " << finding.evidence;
 }
 
 TEST(DraftChecks, WrongDraftersAreFoundByTheCheckThatNamesThem) {
@@ -160,7 +160,7 @@ TEST(DraftChecks, WrongDraftersAreFoundByTheCheckThatNamesThem) {
     for (const auto& [check, status] :
          {std::pair{"draft_law", wrong.draft_law}, {"draft_noise", wrong.draft_noise}}) {
       if (status == any) continue;
-      const GateFinding& finding = finding_of(findings, check);
+      const Finding& finding = finding_of(findings, check);
       EXPECT_EQ(finding.status, status) << check << ": " << finding.evidence;
       if (status == violated) expect_words(finding.evidence, wrong.words);
     }

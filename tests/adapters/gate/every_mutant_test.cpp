@@ -68,21 +68,21 @@ std::set<std::string> refuted(bool position) {
       continue;
     }
     const LawChecks result = examined(own.name);
-    const auto of = [&](const char* check) -> const GateFinding& { return finding_of(result.findings, check); };
+    const auto of = [&](const char* check) -> const Finding& { return finding_of(result.findings, check); };
     const auto listed = otherwise_shown.find(own.name);
     if (listed == otherwise_shown.end()) {
       EXPECT_EQ(of("exact_law").status, Status::violated) << of("exact_law").evidence;
     } else if (listed->second.first == Shown::never) {
-      for (const GateFinding& finding : result.findings) EXPECT_EQ(finding.status, Status::held);
+      for (const Finding& finding : result.findings) EXPECT_EQ(finding.status, Status::held);
       continue;
     } else {
       EXPECT_NE(of("exact_law").status, Status::violated) << of("exact_law").evidence;
     }
     const Shown shown = listed == otherwise_shown.end() ? Shown::never : listed->second.first;
-    const GateFinding& found = of(shown == Shown::never             ? "exact_law"
-                                  : shown == Shown::at_an_edge      ? "zero_support"
-                                  : shown == Shown::without_a_token ? "answers"
-                                                                    : "function");
+    const Finding& found = of(shown == Shown::never             ? "exact_law"
+                              : shown == Shown::at_an_edge      ? "zero_support"
+                              : shown == Shown::without_a_token ? "answers"
+                                                                : "function");
     EXPECT_EQ(found.status, Status::violated) << found.evidence;
     // A reader can check it: the smallest sizes that the mistake needs, and a line that shows it again.
     EXPECT_FALSE(found.instance.empty());

@@ -9,7 +9,6 @@
 #include <draftproof/adapters/own/drafted_input.hpp>
 #include <draftproof/adapters/own/serve_registered.hpp>
 #include <draftproof/properties/paths/step_law.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/tests/support/doors_served.hpp>
 

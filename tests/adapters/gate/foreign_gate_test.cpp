@@ -27,9 +27,9 @@ TEST(ForeignSampled, RightProgramsHold) {
       const auto program = std::make_shared<Rejection>(declaration);
       const GateResult result = sampled_gate(program);
       std::vector<std::string> checks;
-      for (const GateFinding& finding : result.findings) {
+      for (const Finding& finding : result.findings) {
         EXPECT_EQ(finding.status, Status::held) << finding.evidence;
-        checks.push_back(finding.check);
+        checks.push_back(finding.property);
       }
       EXPECT_EQ(checks, level == Level::chain ? (std::vector<std::string>{"law of one draft at V = 32",
                                                                           "law of a path of 4 drafts at V = 32"})
@@ -47,7 +47,7 @@ TEST(ForeignSampled, RightProgramsHold) {
     const GateResult result = sampled_gate(std::make_shared<Rejection>(declaration));
     EXPECT_EQ(result.status, Status::held) << result.note;
     ASSERT_EQ(result.findings.size(), 1u);
-    EXPECT_EQ(result.findings[0].check, "law of " + std::to_string(drafts) + " drafts at V = 32");
+    EXPECT_EQ(result.findings[0].property, "law of " + std::to_string(drafts) + " drafts at V = 32");
   }
   Declaration declaration = rejection_of(Level::position);
   declaration.law = "independent";
@@ -65,8 +65,8 @@ TEST(ForeignSampled, ResidualsWithoutMassAreFound) {
     program->sampling.fallback = Fallback::never;
     const GateResult result = sampled_gate(program);
     EXPECT_EQ(result.status, Status::violated);
-    const GateFinding& found = result.findings.back();
-    EXPECT_EQ(found.check, "answers");
+    const Finding& found = result.findings.back();
+    EXPECT_EQ(found.property, "answers");
     EXPECT_EQ(found.tier, Tier::sampled);
     EXPECT_EQ(found.evidence,
               std::string("on drafts ") + drafts + ": found token 0, which has p = 0, wanted a token with p > 0");
@@ -85,8 +85,8 @@ TEST(ForeignSampled, WrongProgramsAreFound) {
       const GateResult result = sampled_gate(program);
       EXPECT_EQ(result.status, Status::violated);
       ASSERT_EQ(result.findings.size(), level == Level::chain ? 2u : 1u);
-      for (const GateFinding& finding : result.findings) {
-        EXPECT_EQ(finding.status, Status::violated) << finding.check;
+      for (const Finding& finding : result.findings) {
+        EXPECT_EQ(finding.status, Status::violated) << finding.property;
         EXPECT_EQ(finding.tier, Tier::sampled);
         expect_words(finding.replay,
                      "^draftproof check --door 'exec:mine' --tier sampled --source 'zipf:vocabulary=32,");
@@ -94,7 +94,7 @@ TEST(ForeignSampled, WrongProgramsAreFound) {
     }
   const auto program = std::make_shared<Rejection>(rejection_of(Level::chain));
   program->sampling.bonus_of_first_row = true;
-  const GateFinding path = sampled_gate(program).findings.back();
+  const Finding path = sampled_gate(program).findings.back();
   EXPECT_EQ(path.status, Status::violated);
   expect_words(path.evidence, "token 5 of a trial");
 }
@@ -207,7 +207,7 @@ TEST(ForeignSampled, BrokenProtocolIsAViolation) {
     const GateResult result = sampled_gate(program, threads);
     EXPECT_EQ(result.status, Status::violated);
     ASSERT_EQ(result.findings.size(), 1u);
-    EXPECT_EQ(result.findings[0].check, "protocol");
+    EXPECT_EQ(result.findings[0].property, "protocol");
     EXPECT_EQ(result.findings[0].evidence, "rejection: found no answer");
     EXPECT_EQ(result.findings[0].replay, "draftproof check --door 'exec:mine' --tier sampled --seed 1");
   }

@@ -24,7 +24,7 @@ InProcess::Body stops(std::function<bool(const Input& input, TapeDraws& draws)> 
 
 void expect_violated(const LawChecks& checks, const std::string& check, const std::string& instance,
                      const std::string& evidence) {
-  const GateFinding& finding = finding_of(checks.findings, check);
+  const Finding& finding = finding_of(checks.findings, check);
   EXPECT_EQ(finding.status, Status::violated) << check;
   EXPECT_EQ(finding.tier, Tier::proof);
   EXPECT_EQ(finding.instance, instance);
@@ -45,7 +45,7 @@ TEST(LawChecks, RightProgramsHold) {
   }
   const LawChecks positions = laws_of(RejectionSampling{}, 24, Level::position);
   ASSERT_EQ(positions.findings.size(), 6u);
-  EXPECT_EQ(positions.findings[4].check, "optimum");
+  EXPECT_EQ(positions.findings[4].property, "optimum");
   expect_others_held(positions, {});
   EXPECT_EQ(positions.instances, 60);
 }
@@ -161,7 +161,7 @@ TEST(LawChecks, WrongProgramsAreNamedOnTheSmallestInstance) {
     const LawChecks checks = laws_of(wrong.body, wrong.bits);
     expect_violated(checks, wrong.check, wrong.instance, wrong.evidence);
     expect_others_held(checks, {wrong.check, wrong.or_violated});
-    const GateFinding& law = finding_of(checks.findings, "exact_law");
+    const Finding& law = finding_of(checks.findings, "exact_law");
     if (wrong.about == "no mass") {
       EXPECT_EQ(law.status, Status::violated);
     }
@@ -204,7 +204,7 @@ TEST(LawChecks, LastCoinsRunPastTheLastCell) {
       return inverted_in_float(weights, draws.coin(), normalised || !is_law);
     };
     const LawChecks checks = laws_of(sampling);
-    const GateFinding& finding = finding_of(checks.findings, "zero_support");
+    const Finding& finding = finding_of(checks.findings, "zero_support");
     expect_violated(checks, "zero_support", finding.instance,
                     "on drafts (3): emits token 3 after [], which has p = 0, probability 2^-24 a decision: where "
                     "coin 1 is 16777215 of 2^24 (0.99999994)");
@@ -225,7 +225,7 @@ TEST(LawChecks, HiddenState) {
     if (++calls % 3 == 0) tokens.pop_back();
     return tokens;
   });
-  const GateFinding& finding = finding_of(checks.findings, "function");
+  const Finding& finding = finding_of(checks.findings, "function");
   EXPECT_EQ(finding.status, Status::violated);
   const PathInstance instance = PathInstance::parse(finding.instance);
   EXPECT_LE(instance.vocabulary(), 2);
@@ -387,8 +387,8 @@ TEST(LawChecks, WhatASilentProgramLeavesOpenIsUndecided) {
   for (std::uint64_t left : {std::uint64_t{0}, std::uint64_t{5}, all / 2}) {
     const LawChecks checks = laws_of(lost_after<ProgramSilent>(left));
     ASSERT_EQ(checks.findings.size(), 5u);
-    for (const GateFinding& finding : checks.findings) {
-      EXPECT_EQ(finding.status, Status::undecided) << finding.check;
+    for (const Finding& finding : checks.findings) {
+      EXPECT_EQ(finding.status, Status::undecided) << finding.property;
       EXPECT_EQ(finding.evidence, "the time limit of 30 s is over");
     }
     EXPECT_LT(checks.instances, 60);
@@ -481,7 +481,7 @@ TEST(LawChecks, DrawsUntilOneFitsAreUndecidedInBoundedTime) {
     });
     const LawChecks checks =
         check_laws(program, {.name = "mine"}, {.instances = 20, .most_drafts = 2, .explore = {.most_calls = 4000}});
-    const GateFinding& law = finding_of(checks.findings, "exact_law");
+    const Finding& law = finding_of(checks.findings, "exact_law");
     EXPECT_EQ(law.status, wrong ? Status::violated : Status::undecided) << law.evidence;
     if (wrong) continue;
     expect_words(law.evidence, " of the probability was not explored$");

@@ -101,7 +101,7 @@ TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
               expect_others_held(checks, {});
               continue;
             }
-            const GateFinding& answers = finding_of(checks.findings, "answers");
+            const Finding& answers = finding_of(checks.findings, "answers");
             EXPECT_EQ(answers.status, Status::violated);
             expect_words(answers.evidence, "draws from weights without mass");
           }

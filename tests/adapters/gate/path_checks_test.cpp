@@ -20,7 +20,7 @@ namespace {
 std::string rows_of_size(int vocabulary) { return standard_source(vocabulary, 1) + ",positions=4"; }
 
 /// 2^14 trials at V = 32, with the budget of one gate.
-GateFinding trials_of(Served& program, double log2_trials = 14, const std::string& source = {}) {
+Finding trials_of(Served& program, double log2_trials = 14, const std::string& source = {}) {
   registry();  // the families of rows
   return check_paths(
       program,
@@ -61,7 +61,7 @@ TEST(PathChecks, RightSchemesOfPathsHold) {
     if (own.kind != Kind::verifier || own.level == Level::position) continue;
     const auto program = serve_registered(own.name);
     const int log2_trials = enumerates(own.name) ? 10 : 14;
-    const GateFinding finding = trials_of(*program, log2_trials, enumerates(own.name) ? rows_of_size(5) : "");
+    const Finding finding = trials_of(*program, log2_trials, enumerates(own.name) ? rows_of_size(5) : "");
     EXPECT_EQ(finding.status, Status::held) << own.name << ": " << finding.evidence;
     EXPECT_EQ(finding.work, 1u << log2_trials);
     ++held;
@@ -93,11 +93,11 @@ TEST(PathChecks, WrongSchemesOfPathsAreFound) {
     if (own.kind != Kind::mutant || own.level == Level::position) continue;
     const auto program = serve_registered(own.name);
     const bool unseen = unseen_by_trials.contains(own.name);
-    GateFinding finding = trials_of(*program);
+    Finding finding = trials_of(*program);
     // A slip that deviates by little on these rows deviates by more on small ones.
     if (!unseen && finding.status == Status::held) finding = trials_of(*program, 16, rows_of_size(4));
     EXPECT_EQ(finding.status == Status::violated, !unseen)
-        << own.name << ": " << finding.check << ": " << finding.evidence;
+        << own.name << ": " << finding.property << ": " << finding.evidence;
     ++mutants;
     found += finding.status == Status::violated ? 1 : 0;
   }
@@ -114,7 +114,7 @@ TEST(PathChecks, BatchesOfEqualLengthsAndOfFewRows) {
   const std::string file = testing::TempDir() + "draftproof_path_checks.npz";
   write_capture(file, {"draft"}, {{{.5, .25, .25}, {{0, 1, 0}}}, {{.25, .5, .25}, {{.25, .25, .5}}}},
                 {.values = Values::Probability, .dtype = DType::F64});
-  const GateFinding finding = trials_of(program, 12, file);
+  const Finding finding = trials_of(program, 12, file);
   EXPECT_EQ(finding.status, Status::held) << finding.evidence;
   EXPECT_TRUE(program.equal_lengths);
   EXPECT_GT(program.entries.size(), 1u) << "drafts without replacement run out";
@@ -143,7 +143,7 @@ TEST(PathChecks, TreesAreThoseThatTheProgramTakes) {
 TEST(PathChecks, RowsThatFailAreViolations) {
   Rejection program(rejection_of(Level::chain));
   program.fails_at = 2;
-  const GateFinding finding = trials_of(program);
+  const Finding finding = trials_of(program);
   EXPECT_EQ(finding.status, Status::violated);
   expect_words(finding.evidence, " has no answer: status failed: no memory");
 }

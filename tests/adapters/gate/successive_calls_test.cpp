@@ -49,8 +49,8 @@ TEST(SuccessiveCalls, AStatefulSchemeHoldsWithItsState) {
     if (!own.stateful) continue;
     ++stateful;
     const LawChecks checks = judged_calls(*served, 40);
-    for (const GateFinding& finding : checks.findings)
-      EXPECT_EQ(finding.status, Status::held) << own.name << ' ' << finding.check << ": " << finding.evidence;
+    for (const Finding& finding : checks.findings)
+      EXPECT_EQ(finding.status, Status::held) << own.name << ' ' << finding.property << ": " << finding.evidence;
     EXPECT_EQ(checks.instances, 40);
     EXPECT_LE(checks.largest, checks.limit);
     EXPECT_LT(checks.limit, 1e-9);
@@ -61,10 +61,10 @@ TEST(SuccessiveCalls, AStatefulSchemeHoldsWithItsState) {
 TEST(SuccessiveCalls, ThroughTheCInterfaceToo) {
   const auto served = linked_library("own", own_door, {.create = R"({"verifier": "greedy_block"})"});
   EXPECT_TRUE(served->declaration().stateful());
-  for (const GateFinding& finding : judged_calls(*served, 10).findings) {
+  for (const Finding& finding : judged_calls(*served, 10).findings) {
     // Rows are float32 there: the mass of a residual that is zero in fractions is an ulp, and has no weights.
-    if (finding.check == "answers") continue;
-    EXPECT_EQ(finding.status, Status::held) << finding.check << ": " << finding.evidence;
+    if (finding.property == "answers") continue;
+    EXPECT_EQ(finding.status, Status::held) << finding.property << ": " << finding.evidence;
   }
 }
 
@@ -73,8 +73,8 @@ TEST(SuccessiveCalls, AWrongStateIsAWrongLaw) {
   for (const auto& [change, smallest] :
        {Slip{forget_state, "L=2 K=1 [] p=(1 1)/2 q=(1 2)/3"}, Slip{double_ratio, ""}, Slip{shorten, ""}}) {
     ChangedState served(serve_registered("greedy_block"), change);
-    const GateFinding finding = judged_calls(served, 40).findings.at(0);
-    EXPECT_EQ(finding.check, "exact_law");
+    const Finding finding = judged_calls(served, 40).findings.at(0);
+    EXPECT_EQ(finding.property, "exact_law");
     EXPECT_EQ(finding.status, Status::violated) << finding.evidence;
     EXPECT_LE(finding.instance.size(), 60u) << finding.instance;
     if (!smallest.empty()) {
@@ -88,7 +88,7 @@ TEST(SuccessiveCalls, TrialsGiveTheStateBack) {
   ChangedState right(serve_registered("greedy_block"), [](std::span<double>) {});
   EXPECT_EQ(check_paths(right, options).status, Status::held);
   ChangedState wrong(serve_registered("greedy_block"), forget_state);
-  const GateFinding finding = check_paths(wrong, options);
+  const Finding finding = check_paths(wrong, options);
   EXPECT_EQ(finding.status, Status::violated) << finding.evidence;
 }
 

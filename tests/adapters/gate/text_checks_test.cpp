@@ -59,7 +59,7 @@ class MarkovEngine final : public Served {
   Declaration declaration_;
 };
 
-GateFinding checked(EngineSlip slip) {
+Finding checked(EngineSlip slip) {
   MarkovEngine engine(slip);
   return check_text(engine, {.log2_tokens = 15}).front();
 }
@@ -67,7 +67,7 @@ GateFinding checked(EngineSlip slip) {
 TEST(TextChecks, RightEnginesPassAndWrongOnesAreFound) {
   for (const EngineSlip slip :
        {EngineSlip::none, EngineSlip::residual_is_target, EngineSlip::bonus_of_last_row, EngineSlip::coin_again}) {
-    const GateFinding finding = checked(slip);
+    const Finding finding = checked(slip);
     EXPECT_EQ(finding.status, slip == EngineSlip::none ? Status::held : Status::violated)
         << static_cast<int>(slip) << ": " << finding.evidence;
   }
@@ -106,7 +106,7 @@ TEST(TextChecks, TextsGrowAndHaveSeedsOfTheirOwn) {
 TEST(TextChecks, WhatIsKnownIsSaidWhereATextTakesTooLong) {
   for (const auto& [longest, known] : {std::pair{0, 0}, {1024, 2048}, {4096, 8192}}) {
     SlowEngine engine(longest);
-    const GateFinding finding = check_text(engine, {}).front();
+    const Finding finding = check_text(engine, {}).front();
     EXPECT_EQ(finding.status, Status::undecided);
     EXPECT_EQ(finding.work, static_cast<std::uint64_t>(known));
     expect_parts(finding.evidence, {"^a text of " + std::to_string(std::max(known, 1024)) +

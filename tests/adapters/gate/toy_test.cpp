@@ -3,7 +3,6 @@
 #include <numeric>
 #include <set>
 
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/tests/support/doors_messages.hpp>
 

@@ -10,7 +10,6 @@
 
 #include <draftproof/adapters/own/own_verifier.hpp>
 #include <draftproof/properties/paths/path_scripted.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/random/philox.hpp>
 

@@ -41,7 +41,7 @@ std::string text_of(const ProofOf<Level>& proof) {
   std::string text = std::to_string(proof.instances) + " " + std::to_string(proof.leaves) + "\n";
   for (const auto& f : proof.findings)
     text += fmt::format("{} {} {} {} {} {} {}\n", f.property, to_text(f.status), f.held, f.undecided, f.evidence,
-                        f.instance ? f.instance->text() : "", f.replay);
+                        f.instance, f.replay);
   if (const auto& d = proof.distance)
     text += fmt::format("{} {} {}", d->off, d->largest.str(), d->largest > 0 ? d->instance.text() : "");
   return text;

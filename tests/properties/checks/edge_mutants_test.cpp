@@ -42,7 +42,7 @@ TEST(EdgeMutants, AreExactInFractionsAndCaughtByTheEdgeTierAlone) {
       const auto property = std::find_if(properties.begin(), properties.end(),
                                          [&](const Property& one) { return one.name == finding.property; });
       EXPECT_EQ(property->tier, Tier::edge) << name << " " << finding.property;
-      EXPECT_LE(finding.instance->vocabulary(), 4) << name << " " << finding.instance->text();
+      EXPECT_LE(Instance::parse(finding.instance).vocabulary(), 4) << name << " " << finding.instance;
     }
     EXPECT_TRUE(caught) << name;
   }

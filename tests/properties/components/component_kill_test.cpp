@@ -13,9 +13,9 @@
 namespace draftproof {
 namespace {
 
-bool mapping_refused(const std::vector<GateFinding>& findings) {
-  return std::any_of(findings.begin(), findings.end(), [](const GateFinding& finding) {
-    return finding.check == "wide_pitch" && finding.status == Status::skipped;
+bool mapping_refused(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.property == "wide_pitch" && finding.status == Status::skipped;
   });
 }
 
@@ -39,19 +39,19 @@ TEST(Components, EveryCheckHasASmallCounterexampleThatReplays) {
   for (const auto& component : component_registry().components()) {
     const std::string name(component->info().name);
     const auto findings = component->examine({});
-    for (const GateFinding& finding : findings) {
-      SCOPED_TRACE(name + ", " + finding.check + ": " + finding.instance);
-      asked.insert(finding.check);
-      if (mapping_refused(findings)) violated.insert(finding.check);
+    for (const Finding& finding : findings) {
+      SCOPED_TRACE(name + ", " + finding.property + ": " + finding.instance);
+      asked.insert(finding.property);
+      if (mapping_refused(findings)) violated.insert(finding.property);
       if (finding.status != Status::violated) continue;
-      violated.insert(finding.check);
-      const auto again = examine_one(name, finding.check, finding.instance);
+      violated.insert(finding.property);
+      const auto again = examine_one(name, finding.property, finding.instance);
       ASSERT_TRUE(again);
       EXPECT_EQ(again->status, Status::violated);
       EXPECT_EQ(again->evidence, finding.evidence);
       EXPECT_EQ(again->instance, finding.instance);
-      EXPECT_EQ(finding.replay, "draftproof replay " + component->qualified_name() + " --property " + finding.check +
-                                    " --instance '" + finding.instance + "'");
+      EXPECT_EQ(finding.replay, "draftproof replay " + component->qualified_name() + " --property " +
+                                    finding.property + " --instance '" + finding.instance + "'");
       if (component->group() == "batch") {
         const BatchCase one = BatchCase::parse(finding.instance);
         EXPECT_LE(one.vocabulary(), 4);
@@ -74,13 +74,13 @@ TEST(Components, NoCorrectOneIsAccused) {
     const std::uint64_t seeds = component->group() == "sampler" ? 2 : 6;  // large rows are the same for every seed
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       int held = 0;
-      for (const GateFinding& finding : component->examine({.seed = seed})) {
+      for (const Finding& finding : component->examine({.seed = seed})) {
         EXPECT_NE(finding.status, Status::violated)
-            << component->info().name << ", " << finding.check << ": " << finding.evidence << "\n"
+            << component->info().name << ", " << finding.property << ": " << finding.evidence << "\n"
             << finding.instance;
-        EXPECT_NE(finding.status, Status::undecided) << component->info().name << ", " << finding.check;
+        EXPECT_NE(finding.status, Status::undecided) << component->info().name << ", " << finding.property;
         held += finding.status == Status::held;
-        EXPECT_TRUE(finding.status != Status::held || finding.work > 0) << finding.check;
+        EXPECT_TRUE(finding.status != Status::held || finding.work > 0) << finding.property;
       }
       EXPECT_GE(held, component->group() == "counter" ? 2 : 3) << component->info().name;
     }

@@ -221,12 +221,12 @@ TEST(SampledPosition, ShrinksTheVocabularyToWhatItsPassesCost) {
   const SampledPosition found = sampled(verifier);
   ASSERT_TRUE(found.finding);
   EXPECT_EQ(found.finding->status, Status::held);
-  EXPECT_EQ(found.finding->check, "law of 2 drafts at V = 1024");
+  EXPECT_EQ(found.finding->property, "law of 2 drafts at V = 1024");
   EXPECT_EQ(found.note, "V = 1024 instead of 32000: a trial passes over 1.0 vocabularies");
   // Look-ups and searches in tables are no passes.
   const SampledPosition tables = sampled(*registry().verifier("recursive_rejection"));
   ASSERT_TRUE(tables.finding);
-  EXPECT_EQ(tables.finding->check, "law of 2 drafts at V = 32000");
+  EXPECT_EQ(tables.finding->property, "law of 2 drafts at V = 32000");
   EXPECT_TRUE(tables.note.empty()) << tables.note;
   options.profile.log2_tokens = 12 + 15;
   EXPECT_TRUE(sampled(verifier).note.empty());

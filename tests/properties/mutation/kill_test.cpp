@@ -9,6 +9,7 @@
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/mutation/kill_matrix.hpp>
 #include <draftproof/properties/mutation/mutant_search.hpp>
+#include <draftproof/properties/proof/shrink.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 
@@ -38,7 +39,7 @@ void expect_none_accused(const KillMatrix& matrix) {
   std::set<std::string> verifiers;
   for (const ControlRow& row : matrix.controls) {
     verifiers.insert(row.level + " " + row.name);
-    EXPECT_FALSE(row.accused) << row.name << " with " << row.law << ": " << row.accused->check << " on "
+    EXPECT_FALSE(row.accused) << row.name << " with " << row.law << ": " << row.accused->property << " on "
                               << row.accused->instance;
     if (!row.law.empty()) {
       EXPECT_GT(row.instances, 0) << row.name << " with " << row.law;
@@ -58,7 +59,7 @@ void expect_legible(const std::vector<std::vector<int>*>& rows, const std::strin
 
 /// V <= 4, K <= 3, L <= 3, weights <= 5, and a line that reproduces it.
 void expect_small(const KillRow& row) {
-  const GateFinding& shown = *row.shown();
+  const Finding& shown = *row.shown();
   const std::string where = row.name + " on " + shown.instance;
   EXPECT_FALSE(shown.evidence.empty()) << where;
   EXPECT_NE(shown.replay.find("draftproof "), std::string::npos) << where;
@@ -87,8 +88,8 @@ void expect_caught_by_its_class(const KillRow& row) {
     return;
   }
   const auto violated = [&row](std::string_view check) {
-    return std::any_of(row.findings.begin(), row.findings.end(), [check](const GateFinding& finding) {
-      return finding.check == check && finding.status == Status::violated;
+    return std::any_of(row.findings.begin(), row.findings.end(), [check](const Finding& finding) {
+      return finding.property == check && finding.status == Status::violated;
     });
   };
   if (row.level == "drafters") {
@@ -169,19 +170,19 @@ TEST(KillMatrix, ACorrectVerifierSurvivesAHunt) {
 TEST(KillMatrix, IsCleanOnlyWithoutSurvivorsAndWithoutAccusations) {
   KillMatrix matrix;
   EXPECT_TRUE(matrix.clean());
-  matrix.rows.push_back(kill_row("batch", "caught", {{.check = "rows_alone", .status = Status::violated}}));
+  matrix.rows.push_back(kill_row("batch", "caught", {{.property = "rows_alone", .status = Status::violated}}));
   EXPECT_TRUE(matrix.clean());
   matrix.controls.push_back({.level = "position", .name = "right", .law = "iid"});
   EXPECT_TRUE(matrix.clean());
   auto accusing = matrix;
-  accusing.controls.back().accused = GateFinding{.check = "exact_law"};
+  accusing.controls.back().accused = Finding{.property = "exact_law"};
   EXPECT_FALSE(accusing.clean());
   auto rare = matrix;
   rare.rows.back().share = ShownShare{.shown = 10, .asked = 100};
   EXPECT_TRUE(rare.clean());
   rare.rows.back().share->shown = 9;
   EXPECT_FALSE(rare.clean());
-  matrix.rows.push_back(kill_row("batch", "survives", {{.check = "rows_alone", .status = Status::held}}));
+  matrix.rows.push_back(kill_row("batch", "survives", {{.property = "rows_alone", .status = Status::held}}));
   EXPECT_FALSE(matrix.clean());
 }
 
@@ -248,7 +249,7 @@ TEST(DraftCache, IsRightWhereItDeclaresItsRow) {
     const PathProof right = prove(verifier, *path_registry().drafter("token_cache_paths"), {.instances = 60});
     EXPECT_TRUE(right.exact()) << name;
     EXPECT_FALSE(right.violation()) << name << ": " << right.violation()->property << " on "
-                                    << right.violation()->instance->text() << ", " << right.violation()->evidence;
+                                    << right.violation()->instance << ", " << right.violation()->evidence;
     const PathProof wrong = prove(verifier, *path_registry().drafter("token_cache_undeclared"), {.instances = 60});
     ASSERT_TRUE(wrong.violation()) << name;
     EXPECT_EQ(wrong.violation()->property, "completed_law") << name;

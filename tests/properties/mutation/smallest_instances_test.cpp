@@ -10,7 +10,6 @@
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {

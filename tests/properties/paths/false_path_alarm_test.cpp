@@ -23,7 +23,7 @@ void expect_no_alarm(const AnyPathVerifier& verifier) {
   EXPECT_GE(proof.instances, 100);
   EXPECT_TRUE(proof.exact()) << verifier.info().name;
   EXPECT_FALSE(proof.violation()) << verifier.info().name << ": " << proof.violation()->property << " on "
-                                  << proof.violation()->instance->text() << ", " << proof.violation()->evidence;
+                                  << proof.violation()->instance << ", " << proof.violation()->evidence;
   if (!verifier.stateful()) {
     ASSERT_TRUE(proof.distance);
     EXPECT_EQ(proof.distance->largest, 0);

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/paths/path_bounds.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/tests/support/golden_path.hpp>
 #include <draftproof/tests/support/random_trees.hpp>
 

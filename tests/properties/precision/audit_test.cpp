@@ -55,9 +55,9 @@ const AnyVerifier& audited() {
 
 const AnyDrafter& iid_drafts() { return *registry().drafter("iid"); }
 
-const GateFinding* finding_named(const PrecisionAudit& audit, std::string_view check) {
+const Finding* finding_named(const PrecisionAudit& audit, std::string_view check) {
   const auto found = std::find_if(audit.findings.begin(), audit.findings.end(),
-                                  [check](const GateFinding& finding) { return finding.check == check; });
+                                  [check](const Finding& finding) { return finding.property == check; });
   return found == audit.findings.end() ? nullptr : &*found;
 }
 
@@ -96,8 +96,8 @@ TEST(PrecisionAudit, CorrectVerifiersHold) {
   for (const std::string_view name : {"single_draft", "recursive_rejection", "k_seq", "sample_and_match"}) {
     const PrecisionAudit audit = audit_precision(*registry().verifier(name), iid_drafts(), {});
     ASSERT_EQ(audit.findings.size(), 16u) << name;
-    for (const GateFinding& finding : audit.findings)
-      EXPECT_EQ(finding.status, Status::held) << name << ", " << finding.check << ": " << finding.evidence;
+    for (const Finding& finding : audit.findings)
+      EXPECT_EQ(finding.status, Status::held) << name << ", " << finding.property << ": " << finding.evidence;
     EXPECT_LT(audit.largest, large_limit);
     EXPECT_GT(audit.largest, 0) << "nothing is rounded at V = 262,144: was it walked?";
   }
@@ -112,8 +112,8 @@ TEST(PrecisionAudit, FloatSumsAreRightInFractionsAndFailInEveryForm) {
 
   const PrecisionAudit audit = audit_precision(verifier, iid_drafts(), {});
   ASSERT_EQ(audit.findings.size(), 16u);
-  for (const GateFinding& finding : audit.findings) {
-    EXPECT_EQ(finding.status, Status::violated) << finding.check << ": " << finding.evidence;
+  for (const Finding& finding : audit.findings) {
+    EXPECT_EQ(finding.status, Status::violated) << finding.property << ": " << finding.evidence;
     EXPECT_NE(finding.replay.find("draftproof check float_running_sum"), std::string::npos) << finding.replay;
   }
   EXPECT_GT(audit.largest, 1e-3) << "at V = 262,144";
@@ -122,7 +122,7 @@ TEST(PrecisionAudit, FloatSumsAreRightInFractionsAndFailInEveryForm) {
 TEST(PrecisionAudit, SeesOneRoundedQuotient) {
   const PrecisionAudit audit = audit_precision(audited<RoundedQuotient>(), iid_drafts(), {});
   for (const std::string_view check : {"double at V = 64", "tables at V = 64", "fresh rows over all V = 262144"}) {
-    const GateFinding* finding = finding_named(audit, check);
+    const Finding* finding = finding_named(audit, check);
     ASSERT_TRUE(finding) << check;
     EXPECT_EQ(finding->status, Status::violated) << check << ": " << finding->evidence;
   }
@@ -130,7 +130,7 @@ TEST(PrecisionAudit, SeesOneRoundedQuotient) {
 
 TEST(PrecisionAudit, SeesSumsInTooCoarseUnits) {
   const PrecisionAudit audit = audit_precision(audited<CoarseUnits>(), iid_drafts(), {});
-  const GateFinding* finding = finding_named(audit, "tables over all V = 262144");
+  const Finding* finding = finding_named(audit, "tables over all V = 262144");
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->status, Status::violated) << finding->evidence;
 }
@@ -167,8 +167,8 @@ TEST(PrecisionAudit, IsPartOfTheProofGate) {
   options.profile.instances = 5;
   const GateResult result = run_gate({.verifier = registry().verifier("single_draft"), .tier = Tier::proof}, options);
   EXPECT_EQ(result.status, Status::held);
-  EXPECT_TRUE(std::any_of(result.findings.begin(), result.findings.end(), [](const GateFinding& finding) {
-    return finding.check == "tables over all V = 262144" && finding.status == Status::held;
+  EXPECT_TRUE(std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& finding) {
+    return finding.property == "tables over all V = 262144" && finding.status == Status::held;
   }));
 }
 

@@ -119,15 +119,15 @@ TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
       }
     }
     EXPECT_EQ(proof.lossy(), verifier.info().promise == Promise::lossy);
-    ASSERT_TRUE(violation->instance);
-    TestFixture::expect_small(*violation->instance);
-    EXPECT_NE(violation->replay.find(violation->instance->text()), std::string::npos) << violation->replay;
+    ASSERT_FALSE(violation->instance.empty());
+    const auto smallest = TypeParam::Instance::parse(violation->instance);
+    TestFixture::expect_small(smallest);
+    EXPECT_NE(violation->replay.find(violation->instance), std::string::npos) << violation->replay;
     // The replay line, parsed from its text, must reproduce the violation.
-    const auto again =
-        prove_on(verifier, drafter, TypeParam::Instance::parse(violation->instance->text()), {.tier = std::nullopt});
+    const auto again = prove_on(verifier, drafter, smallest, {.tier = std::nullopt});
     ASSERT_TRUE(again.violation());
     EXPECT_EQ(again.violation()->evidence, violation->evidence);
-    EXPECT_EQ(*again.violation()->instance, *violation->instance) << "a shrunk instance shrinks no further";
+    EXPECT_EQ(again.violation()->instance, violation->instance) << "a shrunk instance shrinks no further";
   });
 }
 
@@ -201,8 +201,9 @@ TEST(ProverOfPositions, DistanceIsTheLargestOverTheInstances) {
   }
   for (const Finding& finding : proof.findings)  // and the counterexamples that are shown
     if (finding.status == Status::violated) {
-      InstanceAnalysis at(verifier, iid, *finding.instance);
-      largest = std::max(largest, total_variation(at.law().output, normalised(finding.instance->target)));
+      const Instance shown = Instance::parse(finding.instance);
+      InstanceAnalysis at(verifier, iid, shown);
+      largest = std::max(largest, total_variation(at.law().output, normalised(shown.target)));
     }
   EXPECT_EQ(proof.distance->largest, largest);
   EXPECT_EQ(proof.distance->off, off);

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/path_prover.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
 #include <draftproof/properties/prover/register_verifier.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/erased.hpp>

@@ -179,8 +179,8 @@ TEST(GatesOnADevice, HoldItToTheHostFirst) {
   const GateResult held = gate_on(&honest, "recursive_rejection", Tier::sampled);
   EXPECT_EQ(held.status, Status::held);
   ASSERT_EQ(held.findings.size(), 2u);
-  EXPECT_EQ(held.findings[0].check, "fake counts what the CPU counts");
-  for (const GateFinding& finding : held.findings) EXPECT_EQ(finding.device, "fake");
+  EXPECT_EQ(held.findings[0].property, "fake counts what the CPU counts");
+  for (const Finding& finding : held.findings) EXPECT_EQ(finding.device, "fake");
   EXPECT_EQ(held.note, "trials on fake");
 
   const GateResult violated = gate_on(&liar, "recursive_rejection", Tier::sampled);
@@ -200,9 +200,9 @@ TEST(GatesOnADevice, RunOnTheHostWithAReasonWhereTheyMust) {
   ASSERT_EQ(result.findings.size(), 2u);
   EXPECT_EQ(result.findings[0].status, Status::skipped);
   EXPECT_EQ(result.findings[1].device, "cpu");
-  for (const GateFinding& finding : gate_on(&device, "single_draft", Tier::proof).findings)
+  for (const Finding& finding : gate_on(&device, "single_draft", Tier::proof).findings)
     EXPECT_EQ(finding.device, "cpu");
-  for (const GateFinding& finding : gate_on(nullptr, "single_draft", Tier::sampled).findings)
+  for (const Finding& finding : gate_on(nullptr, "single_draft", Tier::sampled).findings)
     EXPECT_EQ(finding.device, "");
 }
 

@@ -305,7 +305,7 @@ TEST(NoiseTrees, AreHeldToWhatTrialsDecide) {
       EXPECT_FALSE(proof.provable());
       EXPECT_TRUE(proof.kept()) << verifier->info().name;
       std::vector<std::string_view> asked;
-      for (const PathFinding& finding : proof.findings)
+      for (const Finding& finding : proof.findings)
         if (finding.held > 0) asked.push_back(finding.property);
       EXPECT_EQ(asked, (std::vector<std::string_view>{"drafter_invariance", "equal_laws"}));
     }

@@ -61,7 +61,7 @@ TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
   EXPECT_GT(compared, 100);
 }
 
-// The choice among drafts without replacement of a group G with H above and Z below (ladder/distinct_choice.hpp) has
+// The choice among drafts without replacement of a group G with H above and Z below (ladder/group_choice.hpp) has
 // law q(x) / q(G) (F(H + G) - F(H)), for any three sets: on RapidCheck's instances, by an enumeration of every branch
 // in fractions. Choices that look right have another law.
 
@@ -88,6 +88,7 @@ struct InThreeBins : Rows<Rational> {
 struct ThreeGroups {
   InThreeBins::Bins bins;
   LadderLevels<Rational> levels{std::vector<Rational>{0, 1, 1}};
+  LadderPlan<Rational> plan{};
   int bin(const InThreeBins& laws, Token x) const { return laws.bin(bins, x); }
 };
 
@@ -148,13 +149,6 @@ TEST(DistinctChoice, FirstAndLastDraftDoNotHaveIt) {
 
 // On buckets of rows: coverage against a race token by token, and draws from what is left of the bins.
 
-/// Every break between `bins`, and the ends.
-std::vector<int> all_breaks(const auto& bins) {
-  std::vector<int> breaks(static_cast<std::size_t>(bins.size()) + 1);
-  std::iota(breaks.begin(), breaks.end(), 0);
-  return breaks;
-}
-
 /// F at these breaks, as a plan of them has it.
 WorCoverage<double> at_breaks(const WorCoverage<double>& coverage, const std::vector<int>& breaks) {
   return coverage.rough() ? coverage.refined(breaks) : coverage;
@@ -176,8 +170,9 @@ TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
       const RaceBins race(rows, bins, drafts);
       const auto with_light = [](const auto& powers) { return powers[1] > 0; };
       EXPECT_GT(std::count_if(race.light.begin(), race.light.end(), with_light), bins.size() / 4) << spec;
-      const WorCoverage<double> rough(rows, bins, drafts), coverage = at_breaks(rough, all_breaks(bins));
-      std::vector<int> few{0};
+      std::vector<int> every(static_cast<std::size_t>(bins.size()) + 1), few{0};
+      std::iota(every.begin(), every.end(), 0);
+      const WorCoverage<double> rough(rows, bins, drafts), coverage = at_breaks(rough, every);
       for (int i = 5; i < bins.size(); i += 7) few.push_back(i);
       few.push_back(bins.size());
       const WorCoverage<double> joined = at_breaks(rough, few);
@@ -197,32 +192,6 @@ TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
           ++compared;
         }
       EXPECT_GT(compared, bins.size() / 2);
-    }
-  }
-}
-
-TEST(LadderWor, EveryRegisterWidthGivesTheSameBits) {
-  registry();
-  const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");
-  const simd::Using before(simd::in_use());
-  for (const RowPair& pair :
-       {source.pair(0), parse_family("gaussian_logits:vocabulary=9001,sigma=2,noise=1").pair(3, 0)}) {
-    const std::vector<float> p(pair.target.begin(), pair.target.end()),
-        q(pair.proposals[0].begin(), pair.proposals[0].end());
-    const FreshRows<float> rows{std::span<const float>(p), std::span<const float>(q)};
-    const auto bins = rows.bins();
-    for (const int drafts : {2, 3, 4, 8, 12}) {
-      simd::use(simd::Width::scalar);
-      const WorCoverage<double> rough(rows, bins, drafts), scalar = at_breaks(rough, all_breaks(bins));
-      for (const simd::Width width : {simd::Width::avx2, simd::Width::avx512}) {
-        if (simd::widest() < width) continue;
-        simd::use(width);
-        const WorCoverage<double> near(rows, bins, drafts), wide = at_breaks(near, all_breaks(bins));
-        for (int i = 0; i < bins.size(); ++i) {
-          EXPECT_EQ(near.covered(i), rough.covered(i)) << i;
-          EXPECT_EQ(wide.chord(i, i + 1), scalar.chord(i, i + 1)) << i;
-        }
-      }
     }
   }
 }

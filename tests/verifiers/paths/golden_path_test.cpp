@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
 #include <draftproof/tests/support/audited.hpp>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/paths/step_law.hpp>
-#include <draftproof/properties/prover/path_registry.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/drafters/trees/trees.hpp>

@@ -1,4 +1,8 @@
-// The choice of a ladder among drafts without replacement: the group of the best-ranked draft, and one of its drafts.
+// The draft that a ladder selects: one of those in the group of the best-ranked draft.
+//
+//   taken_group          that group, for the interval of one uniform (levels.hpp)
+//   choose_in_top_group  of independent drafts: one of the group uniformly
+//   choose_distinct      of drafts without replacement:
 //
 //   H, G, Z        bins above the group taken, the group, the bins below it
 //   g_1, g_2, ..   drafts in G in draw order
@@ -7,8 +11,9 @@
 // If H is empty, g_1 is chosen. Otherwise the race of the drafts goes on: tokens are drawn from q on H and the
 // undrafted part of Z. k falls by one with each from Z, from the number of drafts in G, until one lies in H or k = 1.
 // Then g_i, i < k, is chosen with probability q(g_i) / q(G), and g_k with the rest.
-// Cost: O(K), and O(K) draws where a group holds several drafts (remaining_bins.hpp).
-// Correctness: the choice has law q(x) / q(G) on the event that G is hit and H is not, for all disjoint H, G, Z
+// Cost: O(K) and a search among the levels; without replacement O(K) draws where a group holds several drafts
+// (remaining_bins.hpp).
+// Correctness: without replacement the choice has law q(x) / q(G) on the event that G is hit and H is not, for all disjoint H, G, Z
 // (docs/ladder.md, "Without replacement").
 #pragma once
 
@@ -17,47 +22,63 @@
 #include <type_traits>
 
 #include <draftproof/sim/device/cooperative_memory.hpp>
+#include <draftproof/sim/sampling/guide_table.hpp>
 #include <draftproof/sim/token.hpp>
+#include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder/remaining_bins.hpp>
 
 namespace draftproof {
 
 /// Drafts of the group taken, in draw order.
-struct DistinctGroup {
+struct TakenGroup {
   int drafts[max_drafts], size = 0;  ///< places among all drafts
   int top = 0;                       ///< bin of the best-ranked draft
   std::uint32_t u = 0;               ///< interval of the uniform that decides which breaks are up
 };
 
-/// q-mass of the first i bins of a ladder, for a break i that is ever up. A team keeps it for these only.
-template <class Core>
-DRAFTPROOF_DEVICE auto mass_above(const Core& core, int i) {
-  if constexpr (requires { core.plan.corner; }) {
-    const auto& corner = core.plan.corner;
-    std::size_t low = 0, high = corner.size() - 1;
-    while (low < high) {
-      const std::size_t middle = low + (high - low) / 2;
-      if (static_cast<int>(corner[middle]) < i)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return core.plan.s[low];
+/// The group of the best-ranked of some drafts; `bin(k)` is that of draft k, `levels` those between bins.
+template <class Bin, class Levels, class R>
+DRAFTPROOF_DEVICE TakenGroup taken_group(int drafts, const Bin& bin, const Levels& levels, R& random) {
+  TakenGroup group;
+  for (int k = 0; k < drafts; ++k)
+    if (const int own = bin(k); k == 0 || own < group.top) group.top = own;
+  group.u = levels.draw(random);
+  for (int k = 0; k < drafts; ++k)
+    if (levels.together(group.top, bin(k), group.u)) group.drafts[group.size++] = k;
+  return group;
+}
+
+/// Place among the independent drafts of `at` of the one that a ladder selects. `core.bin(laws, x)` is the bin of a
+/// token.
+template <class P, class Core, class R>
+DRAFTPROOF_DEVICE int choose_in_top_group(const P& at, const Core& core, R& random) {
+  const auto bin = [&](int k) { return core.bin(at.laws(), at.draft(k)); };
+  const TakenGroup group = taken_group(at.drafts(), bin, core.levels, random);
+  return group.drafts[group.size == 1 ? 0 : random.pick(UniformIndex{group.size})];
+}
+
+/// q-mass of the first i bins. A team knows it at the corners its plan began with, which include all breaks that are
+/// ever up. For other bins it returns the mass at the next corner above, which is above them in every group too.
+template <class Bins, class Plan>
+DRAFTPROOF_DEVICE auto mass_above(const Bins& bins, const Plan& plan, int i) {
+  if constexpr (requires { plan.corner; }) {
+    const auto above = [&](std::size_t j) { return !(i < static_cast<int>(plan.corner[j])); };
+    return plan.s[bisected(0, plan.corner.size(), above) - 1];
   } else {
-    return core.bins.proposal_below(i);
+    return bins.proposal_below(i);
   }
 }
 
 /// Index in the group of the chosen draft; the group has more than one. `core` has bins, plan and levels.
 struct DistinctChoice {
   template <class P, class Core, class R>
-  [[gnu::noinline]] DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const DistinctGroup& group,
+  [[gnu::noinline]] DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const TakenGroup& group,
                                              R& random) const {
     const auto [first, end] = core.levels.group(group.top, group.u);
-    const auto above = mass_above(core, first);
+    const auto above = mass_above(core.bins, core.plan, first);
     if (first == 0 || !(above > at.zero())) return 0;
     // The draft that q on G chooses; the last index also stands for none of the drafts.
-    auto rest = mass_above(core, end) - above;
+    auto rest = mass_above(core.bins, core.plan, end) - above;
     int wanted = 0;
     for (; wanted + 1 < group.size; ++wanted) {
       const auto& q = at.proposal(at.draft(group.drafts[wanted]));
@@ -90,10 +111,12 @@ struct DistinctChoice {
   template <class L, class Core>
   DRAFTPROOF_DEVICE static auto remaining_from(const L& laws, const Core& core, int end, const Token* seen, int n) {
     using Remaining = RemainingBins<L, std::remove_cvref_t<decltype(core.bins)>>;
-    if constexpr (PlannedByTeam<L>)
-      return Remaining(laws, core.bins, end, seen, n, mass_above(core, core.bins.size()) - mass_above(core, end));
-    else
+    if constexpr (PlannedByTeam<L>) {
+      const auto above = [&core](int i) { return mass_above(core.bins, core.plan, i); };
+      return Remaining(laws, core.bins, end, seen, n, above(core.bins.size()) - above(end));
+    } else {
       return Remaining(laws, core.bins, end, seen, n);
+    }
   }
 };
 
@@ -102,15 +125,9 @@ template <class P, class Core, class R, class Chooser = DistinctChoice>
 DRAFTPROOF_DEVICE int choose_distinct(const P& at, const Core& core, R& random, const Chooser& choice = {}) {
   const auto& laws = at.laws();
   int bin[max_drafts];
-  DistinctGroup group;
-  group.top = ladder_bin(laws, core.bins, at.draft(0));
-  for (int k = 0; k < at.drafts(); ++k) {
-    bin[k] = ladder_bin(laws, core.bins, at.draft(k));
-    if (bin[k] < group.top) group.top = bin[k];
-  }
-  group.u = core.levels.draw(random);
-  for (int k = 0; k < at.drafts(); ++k)
-    if (core.levels.together(group.top, bin[k], group.u)) group.drafts[group.size++] = k;
+  for (int k = 0; k < at.drafts(); ++k) bin[k] = ladder_bin(laws, core.bins, at.draft(k));
+  const TakenGroup group = taken_group(
+      at.drafts(), [&bin](int k) { return bin[k]; }, core.levels, random);
   return group.drafts[group.size == 1 ? 0 : choice.of(at, core, group, random)];
 }
 

@@ -1,0 +1,115 @@
+// The search for a smaller model that shows the same fault. Proofs, checks of components, programs behind a door and
+// studies all shrink by this loop.
+//
+//   Model        an instance or a case: text(), ==, shrinks(model), which lists those one step smaller, most drastic first
+//   shows(m)     whether m shows the fault that the search started from: the same property of the same subject
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace draftproof {
+
+// The last step of shrinking. Greedy descent lowers one weight at a time and can end at large weights; an enumeration
+// of all models of the same shape with the smallest weights often finds a readable one.
+
+/// A model with weights up to this is readable and is left as it is.
+inline constexpr int legible_weight = 5;
+
+/// All valid models of the shape of `origin` with weights of at most 2, or at most 1 if those would be more than
+/// `limit`, sorted by total weight. Empty if the weights of `origin` are readable, or if even 1 gives too many.
+template <class Model>
+std::vector<Model> of_small_weights(const Model& origin, std::size_t limit = 1000) {
+  Model copy = origin;
+  std::vector<int*> cells;
+  int heaviest = 0;
+  for (auto* row : rows_of(copy))
+    for (int& weight : *row) {
+      heaviest = std::max(heaviest, weight);
+      cells.push_back(&weight);
+    }
+  if (heaviest <= legible_weight) return {};
+  const auto count = [&cells](std::size_t base) {
+    std::size_t total = 1;
+    for (std::size_t i = 0; i < cells.size() && total <= 1'000'000; ++i) total *= base;
+    return total;
+  };
+  const int most = count(3) <= limit ? 2 : 1;
+  if (count(static_cast<std::size_t>(most) + 1) > limit) return {};
+  for (int* cell : cells) *cell = 0;
+  std::vector<std::pair<int, Model>> found;
+  for (std::size_t i = 0; i < cells.size();) {
+    if (copy.valid())
+      found.emplace_back(
+          std::accumulate(cells.begin(), cells.end(), 0, [](int sum, const int* w) { return sum + *w; }), copy);
+    for (i = 0; i < cells.size() && ++*cells[i] > most; ++i) *cells[i] = 0;
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Model> models;
+  for (auto& [weight, model] : found) models.push_back(std::move(model));
+  return models;
+}
+
+// The loop.
+
+struct ShrinkOptions {
+  /// Which step is tried first after one that succeeded. Where a question is dear, the same one again: those before it
+  /// have just failed.
+  enum class Next { most_drastic, same_step } next = Next::most_drastic;
+  bool small_weights = false;       ///< whether the search ends with of_small_weights()
+  std::size_t most = 20'000;        ///< questions; searches of the library ask up to some hundreds
+  std::function<bool()> stopped{};  ///< whether the search is to end here
+};
+
+template <class Model>
+struct Shrunk {
+  Model smallest;
+  std::size_t asked = 0;  ///< questions
+  bool cut = false;       ///< whether smaller models were left that nobody asked
+
+  /// What evidence says of a search that was cut; empty if it was not.
+  std::string note() const { return cut ? fmt::format("; shrinking was cut after {} smaller models", asked) : ""; }
+};
+
+/// Descent from `model`, which shows the fault: the next smaller one that shows it too, until there is none. No model is
+/// asked twice.
+template <class Model, class Shows>
+Shrunk<Model> shrink(Model model, const ShrinkOptions& options, Shows shows) {
+  Shrunk<Model> result{std::move(model)};
+  std::set<std::string> known;
+  const auto cut = [&] {
+    return result.cut = result.asked >= options.most || (options.stopped && options.stopped());
+  };
+  const auto shown_by = [&](Model& candidate) {
+    if (!known.insert(candidate.text()).second) return false;
+    ++result.asked;
+    if (!shows(std::as_const(candidate))) return false;
+    result.smallest = std::move(candidate);
+    return true;
+  };
+  std::vector<Model> candidates = shrinks(result.smallest);
+  for (std::size_t at = 0, failures = 0; failures < candidates.size() && !cut();) {
+    at %= candidates.size();
+    if (!shown_by(candidates[at])) {
+      ++at, ++failures;
+      continue;
+    }
+    candidates = shrinks(result.smallest);
+    failures = 0;
+    if (options.next == ShrinkOptions::Next::most_drastic) at = 0;
+  }
+  if (!options.small_weights || result.cut) return result;
+  for (Model& candidate : of_small_weights(result.smallest))
+    if (cut() || shown_by(candidate)) break;
+  return result;
+}
+
+}  // namespace draftproof

@@ -1,0 +1,118 @@
+// A property of the emitted law is one struct, and is asked of everything whose law is found: compiled schemes of positions
+// and of paths, a scheme behind its own door, a C library, a child process and a function in Python.
+#include <draftproof/properties/prover/law_property.hpp>
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/adapters/gate/law_checks.hpp>
+#include <draftproof/adapters/open_door.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/properties/subjects/path_erased.hpp>
+#include <draftproof/tests/support/doors_wire.hpp>
+#include <draftproof/tests/support/wrong_schemes.hpp>
+
+namespace draftproof {
+namespace {
+
+/// The first emitted token alone has the target's law.
+struct FirstToken {
+  static constexpr std::string_view name = "first_token";
+  static constexpr std::string_view about = "the first token that is emitted has the law p";
+
+  static std::optional<std::string> violation(const EmittedLaw& law) {
+    std::vector<Rational> first(static_cast<std::size_t>(law.vocabulary));
+    for (const auto& [tokens, probability] : law.emitted)
+      first[static_cast<std::size_t>(tokens.front())] += probability;
+    const std::vector<Rational> target = law.target({});
+    for (std::size_t x = 0; x < first.size(); ++x)
+      if (first[x] > target[x] + law.limit || first[x] < target[x] - law.limit)
+        return fmt::format("token {} comes first with probability {:.4f}, wanted {:.4f}", x,
+                           static_cast<double>(first[x]), static_cast<double>(target[x]));
+    return std::nullopt;
+  }
+};
+
+[[maybe_unused]] const bool registered = [] {
+  register_law_property<FirstToken>();
+  return true;
+}();
+
+const ProofOptions few{.instances = 60, .property = "first_token"};
+
+template <class Proof>
+const Finding& asked(const Proof& proof) {
+  EXPECT_EQ(proof.findings.size(), 1u);
+  return proof.findings.at(0);
+}
+
+void expect_violated(const Finding& finding) {
+  EXPECT_EQ(finding.status, Status::violated);
+  EXPECT_NE(finding.evidence.find("comes first with probability"), std::string::npos) << finding.evidence;
+  EXPECT_NE(finding.replay.find(finding.instance), std::string::npos) << finding.replay;
+  EXPECT_LE(finding.instance.size(), 40u) << "the smallest model: " << finding.instance;
+}
+
+TEST(LawProperty, IsAskedOfCompiledSchemesOfAPosition) {
+  const AnyDrafter& iid = *registry().drafter("iid");
+  EXPECT_EQ(asked(prove(*registry().verifier("recursive_rejection"), iid, few)).held, 60);
+  expect_violated(asked(prove(*registry().verifier("resample_from_target"), iid, few)));
+}
+
+TEST(LawProperty, IsAskedOfCompiledSchemesOfPaths) {
+  const AnyTreeDrafter& paths = *path_registry().drafter("iid_paths");
+  EXPECT_EQ(asked(prove(*path_registry().verifier("token_path"), paths, few)).held, 60);
+  expect_violated(asked(prove(PathVerifierOf<wrong::AcceptAlways>(Kind::mutant), paths, few)));
+}
+
+TEST(LawProperty, IsRegisteredOnceByName) { EXPECT_THROW(register_law_property<FirstToken>(), std::logic_error); }
+
+}  // namespace
+
+namespace adapters {
+namespace {
+
+Finding asked_of(Program& program, const Declaration& declaration) {
+  const LawChecks checks = check_laws(program, declaration, {.instances = 20, .door = "mine"});
+  return finding_of(checks.findings, "first_token");
+}
+/// Token verification that is right, and one that draws a rejected draft's token from p.
+void expect_told_apart(const Finding& right, const Finding& wrong) {
+  EXPECT_EQ(right.status, Status::held) << right.evidence;
+  EXPECT_GT(right.work, 0u);
+  expect_violated(wrong);
+}
+
+Finding asked_of_served(const std::string& door) {
+  const auto served = served_here(door);
+  ServedProgram program(*served);
+  return asked_of(program, served->declaration());
+}
+
+TEST(LawProperty, IsAskedOfASchemeBehindADoor) {
+  expect_told_apart(asked_of_served("own:recursive_rejection"), asked_of_served("own:resample_from_target"));
+}
+
+TEST(LawProperty, IsAskedOfACLibrary) {
+  expect_told_apart(asked_of_served("lib:" DRAFTPROOF_DOOR_EXAMPLE), asked_of_served("abi:resample_from_target"));
+}
+
+TEST(LawProperty, IsAskedOfAChildProcessAndOfAFunctionInPython) {
+  const wired::MarkedProcesses marked;
+  const auto asked_of_child = [&](const std::string& command) {
+    WireProgram program(command, marked.options());
+    return asked_of(program, program.declaration());
+  };
+  const std::string serve = "exec '" DRAFTPROOF_PROGRAM "' serve ";
+  expect_told_apart(asked_of_child(serve + "token_path"), asked_of_child(serve + "resample_from_target_tree"));
+  const std::string python = "exec python3 -BES '" DRAFTPROOF_SOURCE_DIR "/examples/door/";
+  expect_told_apart(asked_of_child(python + "verifier_json.py'"),
+                    asked_of_child(python + "wrong_verifier.py' residual_of_p"));
+}
+
+}  // namespace
+}  // namespace adapters
+}  // namespace draftproof

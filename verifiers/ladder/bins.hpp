@@ -1,0 +1,336 @@
+// The bins of ladders, beyond those that laws make (ratio_bins.hpp): OrderedBins of tokens in a given order, RestBuckets of
+// the tokens that q lacks, and RankedBins on paths. There long tables are grouped into bins of similar p / q, as fresh
+// rows are: a plan for one prefix serves one or two outputs, and a sweep over every token would be most of its cost.
+//
+//   n                size()                 number of bins; at most few_tokens tokens stay single
+//   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one bin: at most least_spread. A bin loses less
+//                                           acceptance than that; single tokens lose none
+//   ladder_bins(laws, coarse)               bins of any laws
+//   ladder_bin(laws, bins, x)               the bin of token x
+//
+// Cost: O(n log V) once for the laws, shared by all prefixes that lead to them; O(1) expected for the bin of a token.
+// Correctness: bins are stretches of the ranking, so their masses are differences of exact sums.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <draftproof/sim/device/cooperative_memory.hpp>
+#include <draftproof/sim/distributions/ratio_bins.hpp>
+#include <draftproof/sim/numeric/exp.hpp>
+#include <draftproof/sim/numeric/fixed_point.hpp>
+#include <draftproof/sim/numeric/ratio_buckets.hpp>
+#include <draftproof/sim/position.hpp>
+#include <draftproof/sim/sampling/guide_table.hpp>
+#include <draftproof/sim/token.hpp>
+
+namespace draftproof {
+
+/// The first i in [first, end) with before(i) false, or `end`; `before` is true and then false.
+template <class Before>
+int first_place(int first, int end, const Before& before) {
+  const auto of_place = [&before](std::size_t i) { return before(static_cast<int>(i)); };
+  return static_cast<int>(bisected(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first), of_place));
+}
+
+/// Laws that keep exact sums along their ranking.
+template <class L>
+concept RankedBySums = Ranked<L> && requires(const L& laws) {
+  laws.exact_prefix();
+};
+
+/// Vocabularies of at most this size get one bin per token, and their plans are always computed.
+inline constexpr int few_tokens = 64;
+
+/// Bins along the ranking of a table. Calls return the same for the whole life of an object; its cache makes it
+/// usable by one thread only.
+template <RankedBySums L>
+class RankedBins {
+ public:
+  static constexpr bool single_tokens = false;
+  static constexpr double least_spread = 0x1p-14;
+
+  /// Refers to the laws.
+  explicit RankedBins(const L& laws, double spread = least_spread) : ranking_{laws.ranking()} {
+    const int n = ranking_.size();
+    const double allowed = n > few_tokens ? spread : 0;
+    first_.push_back(0);
+    target_.push_back(ranking_.undraftable());
+    proposal_.push_back(0);
+    for (int first = 0, last; first < n; first = last) {
+      const double highest = ranking_.ratio(first);
+      last = end_of_group(
+          first, [&](int j) { return (highest - ranking_.ratio(j)) * ranking_.proposal(first, j + 1) < allowed; });
+      const double target = ranking_.target(first, last), proposal = ranking_.proposal(first, last);
+      first_.push_back(last);
+      target_.push_back(ranking_.undraftable() + ranking_.target(0, last));
+      proposal_.push_back(ranking_.proposal(0, last));
+      ratio_.push_back(last == first + 1 ? highest : target / proposal);
+      lowest_.push_back(ranking_.ratio(last - 1));
+      stretches_.push_back({highest, lowest_.back(), target, proposal});
+    }
+    guide_ = RatioGuide{lowest_};
+  }
+
+  /// Number of bins.
+  int size() const { return static_cast<int>(ratio_.size()); }
+  /// p-mass of the first i bins, tokens with q = 0 included.
+  double target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
+  /// q-mass of the first i bins.
+  double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
+  /// p-mass over q-mass of each bin.
+  const std::vector<double>& ratios() const { return ratio_; }
+  /// Bin of token x. Cached, because the same few tokens are drafted again and again.
+  int of(Token x) const {
+    Known& known = known_[static_cast<std::size_t>(x) % known_.size()];
+    if (known.token != x) known = {x, find(x)};
+    return known.bin;
+  }
+
+  /// The tokens of a bin: p / q of the first and the last, and their masses.
+  struct Stretch {
+    double highest, lowest, target, proposal;
+  };
+  const Stretch& stretch(int i) const { return stretches_[static_cast<std::size_t>(i)]; }
+  /// Rank of the first token of bin i; for i = n the end of the last bin.
+  int first(int i) const { return first_[static_cast<std::size_t>(i)]; }
+  const auto& ranking() const { return ranking_; }
+
+ private:
+  struct Known {
+    Token token = no_token;
+    int bin = 0;
+  };
+  int find(Token x) const {
+    const double ratio = ranking_.ratio_of(x);
+    const std::size_t bin = guide_.prefix_length(lowest_, ratio);
+    if (bin + 1 == lowest_.size() || stretches_[bin + 1].highest < ratio) return static_cast<int>(bin);
+    // Equal ratios on both sides of a break.
+    const auto after = std::upper_bound(first_.begin(), first_.end(), ranking_.of(x));
+    return static_cast<int>(after - first_.begin()) - 1;
+  }
+  /// The first rank after `first` for which `joins` is false. Ratios never rise along the ranking and masses never
+  /// fall, even when rounded, so `joins` is false for all later ranks too and a search gives the result of a linear
+  /// scan.
+  template <class Joins>
+  int end_of_group(int first, Joins joins) const {
+    const int n = ranking_.size();
+    int low = first, step = 1;  // last rank known to join
+    while (low + step < n && joins(low + step)) {
+      low += step;
+      step *= 2;
+    }
+    return first_place(low + 1, std::min(low + step, n), joins);  // the last bound is known not to join, or the end
+  }
+
+  decltype(std::declval<const L&>().ranking()) ranking_;
+  std::vector<int> first_;
+  std::vector<double> target_, proposal_, ratio_, lowest_;
+  std::vector<Stretch> stretches_;
+  RatioGuide guide_;  ///< over lowest_
+  mutable std::array<Known, 256> known_;
+};
+
+/// Tokens in an order, or bins of neighbours in it, with the sums that a plan reads (sim/distributions/ratio_bins.hpp).
+template <class Scalar>
+class OrderedBins {
+ public:
+  /// Starts with the p-mass of the tokens that no proposal can draw.
+  OrderedBins(std::size_t vocabulary, Scalar undraftable)
+      : bin_(vocabulary, -1), target_{undraftable}, proposal_{Scalar{0}} {}
+
+  /// Adds the next token; to the last bin while that has less than `least` of both masses.
+  void add(Token x, const Scalar& p, const Scalar& r, double least) {
+    const std::size_t n = ratio_.size();
+    const bool joins = least > 0 && n > 0 && target_[n] - target_[n - 1] < Scalar(least) &&
+                       proposal_[n] - proposal_[n - 1] < Scalar(least);
+    if (!joins) {
+      target_.push_back(target_.back());
+      proposal_.push_back(proposal_.back());
+      ratio_.push_back(p / r);
+    }
+    target_.back() += p;
+    proposal_.back() += r;
+    if (joins) ratio_.back() = (target_[n] - target_[n - 1]) / (proposal_[n] - proposal_[n - 1]);
+    bin_[static_cast<std::size_t>(x)] = size() - 1;
+  }
+
+  /// Adds a last bin of no bounded width: tokens that all drafts have, with the p that is left.
+  void add_certain() {
+    target_.push_back(Scalar{1});
+    proposal_.push_back(proposal_.back() + Scalar{1});
+    ratio_.push_back(Scalar{0});
+  }
+
+  int size() const { return static_cast<int>(ratio_.size()); }
+  /// The last bin.
+  int outside() const { return size() - 1; }
+  const Scalar& target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
+  const Scalar& proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
+  const std::vector<Scalar>& ratios() const { return ratio_; }
+  /// -1 for tokens that were not added.
+  int of(Token x) const { return bin_[static_cast<std::size_t>(x)]; }
+
+ private:
+  std::vector<int> bin_;
+  std::vector<Scalar> target_, proposal_, ratio_;
+};
+
+/// The tokens outside the support S of q in buckets of p, and S (uniform_rest.hpp). Buckets are of p times a power of
+/// two that makes 2^-4 / V about 1, two of the ratio's to each; sums of p are integers.
+template <class Workspace>
+class RestBuckets {
+ public:
+  static constexpr bool single_tokens = false, open_end = true;
+  static constexpr double least_spread = 0x1p-14;
+  static constexpr int most_stretches = 512;
+
+  /// `support`: the n tokens of S. A team makes it together, as the first of its plan.
+  template <class L>
+  [[gnu::noinline]] DRAFTPROOF_DEVICE RestBuckets(const Workspace& workspace, const L& laws, const Token* support,
+                                                  int n)
+      : bin_(workspace.template persistent<typename Workspace::Index>(count)),
+        below_(workspace.template persistent<double>(count + 1)),
+        target_(workspace.template scratch<double>(count + 1)),
+        ratio_(workspace.template scratch<double>(count)),
+        bucket_(workspace.template scratch<typename Workspace::Index>(count)) {
+    scale_ = 0x1p4;
+    for (int tokens = 1; tokens < laws.vocabulary(); tokens *= 2) scale_ *= 2;
+    const auto term = [this, &laws, support, n](Token x) {
+      return Term{among(x, support, n) ? count - 1 : place(laws.target(x)), to_fixed(laws.target(x)), 1};
+    };
+    if constexpr (PlannedByTeam<L>) {
+      const unsigned mark = workspace.brief_so_far();
+      fill(workspace, laws.sums_by_place(count, term));
+      workspace.end_brief_after(mark);
+    } else {
+      std::vector<Fixed> sums(2 * static_cast<std::size_t>(count), 0);
+      for (Token x = 0; x < laws.vocabulary(); ++x) {
+        const Term one = term(x);
+        sums[2 * static_cast<std::size_t>(one.place)] += one.first;
+        sums[2 * static_cast<std::size_t>(one.place) + 1] += one.second;
+      }
+      if constexpr (requires { laws.count_visited(sums.size()); })
+        laws.count_visited(static_cast<std::size_t>(laws.vocabulary()));
+      fill(workspace, sums);
+    }
+  }
+
+  DRAFTPROOF_DEVICE int size() const { return static_cast<int>(ratio_.size()); }
+  /// The bin of S.
+  DRAFTPROOF_DEVICE int outside() const { return size() - 1; }
+  DRAFTPROOF_DEVICE double target_below(int i) const { return target_[at(i)]; }
+  DRAFTPROOF_DEVICE double proposal_below(int i) const { return below_[at(i)]; }
+  DRAFTPROOF_DEVICE const ListIn<Workspace, double>& tokens_below() const { return below_; }
+  DRAFTPROOF_DEVICE const ListIn<Workspace, double>& ratios() const { return ratio_; }
+  /// Bounds of p over the tokens of a bin; of S its own mass.
+  DRAFTPROOF_DEVICE double highest(int i) const {
+    if (i == outside()) return target_[at(i + 1)] - target_[at(i)];
+    return RatioBuckets::end(2 * static_cast<int>(bucket_[at(i)]) + 1) / scale_;
+  }
+  DRAFTPROOF_DEVICE double lowest(int i) const {
+    if (i == outside()) return highest(i);
+    const int pair = static_cast<int>(bucket_[at(i)]);
+    return (pair == 1 ? 0 : RatioBuckets::begin(2 * pair)) / scale_;
+  }
+  /// The bin of a token of R with this p.
+  DRAFTPROOF_DEVICE int of(double target) const { return static_cast<int>(bin_[at(place(target))]); }
+
+ private:
+  static constexpr int count =
+      RatioBuckets::count / 2;  ///< places: pairs of buckets, the highest first; S is the last
+  struct Term {
+    int place;
+    Fixed first, second;
+  };
+
+  DRAFTPROOF_DEVICE static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  DRAFTPROOF_DEVICE int place(double target) const {
+    const int pair = static_cast<int>(RatioBuckets::of(static_cast<float>(target * scale_))) / 2;
+    return count - 1 - (pair < 1 ? 1 : pair);
+  }
+
+  /// Places without tokens get no bin.
+  template <class Sums>
+  DRAFTPROOF_DEVICE void fill(const Workspace& workspace, const Sums& sums) {
+    workspace.once([&] {
+      Fixed above = 0, tokens = 0;
+      int bins = 0;
+      for (int i = 0; i < count; ++i) {
+        const Fixed own = sums[2 * at(i)], its_tokens = i == count - 1 ? 1 : sums[2 * at(i) + 1];
+        bin_[at(i)] = static_cast<typename Workspace::Index>(bins);
+        if (its_tokens == 0) continue;
+        target_[at(bins)] = from_fixed(above);
+        below_[at(bins)] = static_cast<double>(tokens);
+        ratio_[at(bins)] = i == count - 1 ? 0 : from_fixed(own) / static_cast<double>(its_tokens);
+        bucket_[at(bins)] = static_cast<typename Workspace::Index>(count - 1 - i);
+        above += own;
+        tokens += its_tokens;
+        ++bins;
+      }
+      target_[at(bins)] = 1;
+      below_[at(bins)] = static_cast<double>(tokens);
+    });
+    // The last place has the last bin: that of S.
+    const int bins = static_cast<int>(bin_[at(count - 1)]) + 1;
+    if constexpr (requires { workspace.meet(); }) workspace.meet();  // before the lists' lengths change
+    target_.resize(at(bins + 1));
+    below_.resize(at(bins + 1));
+    ratio_.resize(at(bins));
+    bucket_.resize(at(bins));
+  }
+
+  double scale_ = 1;
+  ListIn<Workspace, typename Workspace::Index> bin_;
+  ListIn<Workspace, double> below_, target_, ratio_;
+  ListIn<Workspace, typename Workspace::Index> bucket_;
+};
+
+/// Spread of coarse bins, used where a second path is rare: their loss is at least as rare, because p_I is near q
+/// there for any levels. Measured in docs/ladder.md.
+inline constexpr double coarse_spread = 0x1p-10;
+
+/// Bins of these laws for a ladder on paths; `coarse` takes coarse_spread.
+template <class L>
+DRAFTPROOF_DEVICE auto ladder_bins(const L& laws, bool coarse) {
+  if constexpr (RankedBySums<L>) {
+    return RankedBins<L>(laws, coarse ? coarse_spread : RankedBins<L>::least_spread);
+  } else {
+    auto bins = laws.bins();
+    if constexpr (requires { bins.least_spread = coarse_spread; })
+      if (coarse) bins.least_spread = coarse_spread;
+    return bins;
+  }
+}
+template <class L>
+using LadderBins = decltype(ladder_bins(std::declval<const L&>(), false));
+
+/// The bin of token x in the bins of these laws.
+template <class L, class Bins>
+DRAFTPROOF_DEVICE int ladder_bin(const L& laws, const Bins& bins, Token x) {
+  if constexpr (RankedBySums<L>)
+    return bins.of(x);
+  else
+    return laws.bin(bins, x);
+}
+
+/// The optional bins of one node.
+template <class Bins>
+class OwnBins {
+ public:
+  OwnBins() = default;
+  DRAFTPROOF_DEVICE OwnBins(const Bins& bins) : bins_{bins}, there_{true} {}
+
+  DRAFTPROOF_DEVICE explicit operator bool() const { return there_; }
+  DRAFTPROOF_DEVICE const Bins& operator*() const { return bins_; }
+  DRAFTPROOF_DEVICE const Bins* operator->() const { return &bins_; }
+
+ private:
+  Bins bins_;
+  bool there_ = false;
+};
+
+}  // namespace draftproof
