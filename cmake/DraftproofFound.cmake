@@ -165,13 +165,13 @@ function(draftproof_add target)
     set(registrar properties/prover/register_verifier.hpp)
   elseif(arg_KIND MATCHES "^((path_)?property|generator)$")
     set(registrar properties/prover/register_property.hpp)
-  elseif(arg_KIND STREQUAL law_property)
-    set(registrar properties/prover/law_property.hpp)
+  elseif(arg_KIND STREQUAL distribution_property)
+    set(registrar properties/prover/distribution_property.hpp)
   elseif(arg_KIND MATCHES "^(sampler|batch|counter|target)_(component|mutant|check)$")
     set(registrar properties/components/${CMAKE_MATCH_1}/${CMAKE_MATCH_1}_group.hpp)
   else()
     message(FATAL_ERROR "draftproof_add(${target}): found KIND \"${arg_KIND}\", wanted verifier, lossy, mutant, one of them "
-                        "after path_, drafter, wrong_drafter, tree_drafter, wrong_tree_drafter, property, path_property, law_property, generator, or component, "
+                        "after path_, drafter, wrong_drafter, tree_drafter, wrong_tree_drafter, property, path_property, distribution_property, generator, or component, "
                         "mutant or check after sampler_, batch_, counter_ or target_")
   endif()
   if(NOT arg_NAMESPACE)

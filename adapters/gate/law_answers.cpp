@@ -7,14 +7,14 @@
 
 #include <draftproof/adapters/gate/batch_checks.hpp>
 #include <draftproof/adapters/gate/law_text.hpp>
-#include <draftproof/properties/prover/law_property.hpp>
+#include <draftproof/properties/prover/distribution_property.hpp>
 
 namespace draftproof::adapters {
 
 std::vector<std::string_view> law_checks() {
   std::vector<std::string_view> names{"exact_law", "zero_support", "answers",
                                       "function",  "optimum",      "inputs_unchanged"};
-  for (const LawProperty& property : law_properties().all()) names.push_back(property.name);
+  for (const DistributionProperty& property : distribution_properties().all()) names.push_back(property.name);
   return names;
 }
 
@@ -55,10 +55,10 @@ void add_law(const ProgramLaw& law, const Input& input, double drawn, Answers& a
         Answer::violated(fmt::format("{}: overwrites {}", drafts, law.overwrote));
 }
 
-/// The law of the strings that the program emits on a drawn input. Strings that are none of the model's have no place in it;
-/// they are findings of zero_support.
-EmittedLaw emitted_law(const Toy& model, std::span<const ProgramLaw> laws, const Answers& answers) {
-  EmittedLaw emitted{.vocabulary = model.vocabulary, .length = model.length};
+/// The law of the strings that the program emits on a drawn input. Strings that are none of the model's have no place
+/// in it; they are findings of zero_support.
+EmittedDistribution emitted_distribution(const Toy& model, std::span<const ProgramLaw> laws, const Answers& answers) {
+  EmittedDistribution emitted{.vocabulary = model.vocabulary, .length = model.length};
   for (std::size_t i = 0; i < laws.size(); ++i)
     for (const auto& [outcome, probability] : laws[i].outcomes) {
       const Tokens& tokens = outcome.tokens;
@@ -90,10 +90,10 @@ Answers answers_of(Program& program, const Toy& model, const Declaration& declar
     answers.judgement = judge_calls(longer, declaration, laws_on);
   } else if (const std::vector<ProgramLaw> laws = laws_on(model.inputs, model.drawn); !laws.empty()) {
     answers.judgement = judge(model, laws, declaration);
-    if (!answers.undecided && !law_properties().all().empty()) {
-      const EmittedLaw emitted = emitted_law(model, laws, answers);
+    if (!answers.undecided && !distribution_properties().all().empty()) {
+      const EmittedDistribution emitted = emitted_distribution(model, laws, answers);
       std::size_t place = law_check::first_registered;
-      for (const LawProperty& property : law_properties().all()) {
+      for (const DistributionProperty& property : distribution_properties().all()) {
         if (auto evidence = property.violation(emitted)) answers.violated[place] = Answer::violated(*evidence);
         ++place;
       }

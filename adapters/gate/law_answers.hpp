@@ -16,8 +16,8 @@
 
 namespace draftproof::adapters {
 
-/// The names of the checks, in the order of findings: those of law_checks.hpp, then the registered properties of the law
-/// that is emitted (properties/prover/law_property.hpp).
+/// The names of the checks, in the order of findings: those of law_checks.hpp, then the registered properties of the
+/// law that is emitted (properties/prover/distribution_property.hpp).
 std::vector<std::string_view> law_checks();
 
 /// The places of the former among law_checks().
@@ -38,13 +38,13 @@ struct Answers {
   double unexplored = 0;  ///< probability that limits cut
   std::uint64_t calls = 0, predictions = 0;
 
-  /// The distance whatever the branches do that were not explored, and whatever rows that fail should have emitted: mass m
-  /// that may go anywhere changes a total variation by at most m.
+  /// The distance whatever the branches do that were not explored, and whatever rows that fail should have emitted:
+  /// mass m that may go anywhere changes a total variation by at most m.
   double departure() const { return judgement.distance - unexplored - judgement.failed; }
 };
 
-/// Explores the program on all inputs of the model and judges the laws. If there is no distribution in mixed batches, or
-/// a wrong one, rows are run one at a time; what neighbours change is for the edge tier (batch_checks.hpp).
+/// Explores the program on all inputs of the model and judges the laws. If there is no distribution in mixed batches,
+/// or a wrong one, rows are run one at a time; what neighbours change is for the edge tier (batch_checks.hpp).
 /// Throws: DoorError if the program is lost; ProgramSilent.
 Answers answers_on(Program& program, const Toy& model, const Declaration& declaration, const ExploreOptions& explore);
 

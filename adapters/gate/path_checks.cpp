@@ -384,10 +384,8 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
   const std::string drafts = declaration.level == Level::chain
                                  ? fmt::format("a path of {} drafts", shape.length)
                                  : fmt::format("trees, K = {}, L = {}", shape.drafts, shape.length);
-  Finding finding{.property = fmt::format("law of {} at V = {}", drafts, source->vocabulary()),
-                  .tier = Tier::sampled,
-                  .status = Status::held,
-                  .work = trials.trials()};
+  Finding finding = finding_of(fmt::format("law of {} at V = {}", drafts, source->vocabulary()), Tier::sampled,
+                               Answer::held(), trials.trials());
   if (!trials.fault().empty()) {
     finding.status = Status::violated;
     finding.evidence = trials.fault();

@@ -39,8 +39,8 @@ struct Audit {
 
   int run(const Session& session) {
     const Trace trace = Trace::open(file);
-    options.rejection = rule == "rejection";
-    options.greedy = rule == "greedy";
+    if (rule == "rejection") options.rule = AuditRule::rejection;
+    if (rule == "greedy") options.rule = AuditRule::greedy;
     options.threads = session.threads;
     options.stop = &stop_requested();
     AuditResult result;

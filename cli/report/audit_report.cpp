@@ -1,6 +1,7 @@
 #include <draftproof/cli/report/program_report.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -12,6 +13,11 @@
 namespace draftproof {
 
 namespace {
+
+std::string_view to_text(AuditRule rule) {
+  constexpr std::array<std::string_view, 3> names{"any lossless", "rejection", "greedy"};
+  return names[static_cast<std::size_t>(rule)];
+}
 
 /// log e as a power of ten.
 double decades(double log_e) { return log_e / std::log(10.0); }
@@ -46,9 +52,11 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
   if (result.alarm_record) notes.push_back(fmt::format("alarm after {}", counted(*result.alarm_record, "record")));
   if (!result.proofs.empty()) notes.emplace_back("a record that no correct engine writes");
   if (result.stopped) notes.emplace_back("stopped");
-  if (result.shows && result.status != Status::violated)
-    notes.push_back(fmt::format("shows {:.2g} % of total variation or more, {}",
-                                100 * result.shows->second.total_variation, result.shows->second.direction));
+  if (result.shows && result.status != Status::violated) {
+    const SmallestFound& found = result.shows->second;
+    notes.push_back(fmt::format("would have shown {:.2g} % of total variation ({}{})", 100 * found.total_variation,
+                                found.tilt == 0 ? "a shift to " : "", found.direction));
+  }
   ResultRow row;
   row.cell("verdict", status_cell(result.status)).number("e", {power_of_ten(result.log_e)});
   row.number("largest e at a look", {power_of_ten(result.largest_log_e)});
@@ -69,13 +77,14 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
                                         counted(result.chain_records, "record"), trace.truncated() ? "at most " : "",
                                         result.chain_overlap / n));
   }
-  if (!result.shows && !options.greedy)
+  if (!result.shows && options.rule != AuditRule::greedy)
     section.after.push_back(
-        "  tokens are not judged: too few records, or rows with one possible token, show no deviation of a "
-        "distribution;\n  --rule greedy says that the engine emits a most likely token of each row");
+        "  tokens are not judged: with so few records, or rows with one possible token, no deviation from p would "
+        "have "
+        "been found;\n  for an engine that emits a most likely token of each row there is --rule greedy");
   if (result.draft_law == "unknown")
     section.after.push_back("  drafts are not judged: the recording does not say how they are drawn (--draft-law)");
-  if (!options.rejection && !options.greedy)
+  if (options.rule == AuditRule::any_lossless)
     section.after.push_back(
         "  verdicts are not judged: --rule rejection says that drafts are verified one after another");
   return section;
@@ -156,9 +165,7 @@ Document report_audit(const AuditResult& result, const Trace& trace, const Audit
                    {"drafts", result.drafts},
                    {"vocabulary", trace.vocabulary()},
                    {"draft_law", result.draft_law},
-                   {"rule", options.greedy      ? "greedy"
-                            : options.rejection ? "rejection"
-                                                : "any lossless"},
+                   {"rule", to_text(options.rule)},
                    {"share", options.share},
                    {"log10_e", decades(result.log_e)},
                    {"largest_log10_e", decades(result.largest_log_e)},

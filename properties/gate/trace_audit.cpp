@@ -143,7 +143,7 @@ std::optional<std::pair<std::string, SmallestFound>> smallest_shown(const std::v
 Status status_of_audit(const AuditResult& result, const AuditOptions& options) {
   if (!result.proofs.empty() || result.alarm_record) return Status::violated;
   if (result.stopped || result.log_e >= GateSchedule::log_watch) return Status::undecided;
-  return result.shows || options.greedy ? Status::held : Status::undecided;
+  return result.shows || options.rule == AuditRule::greedy ? Status::held : Status::undecided;
 }
 
 }  // namespace
@@ -151,12 +151,12 @@ Status status_of_audit(const AuditResult& result, const AuditOptions& options) {
 AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
   if (trace.records() == 0)
     throw InputError({.file = trace.file(), .array = "emitted", .found = "no record", .wanted = "at least one"});
-  if (options.rejection && trace.truncated())
+  if (options.rule == AuditRule::rejection && trace.truncated())
     throw InputError(
         {.file = trace.file(),
          .found = "truncated rows",
          .wanted = "whole rows: of a rest the sum of min(p, q) is not known, so verdicts have no distribution"});
-  if (options.greedy && trace.truncated())
+  if (options.rule == AuditRule::greedy && trace.truncated())
     throw InputError({.file = trace.file(),
                       .found = "truncated rows",
                       .wanted = "whole rows: the likeliest token of a row may be part of the rest"});
@@ -165,7 +165,7 @@ AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
   result.draft_law = options.draft_law.empty() ? trace.draft_law() : options.draft_law;
   result.log_threshold = ErrorBudget::log_threshold_at(options.false_alarm * options.share / 2);
   result.largest_log_e = 0;
-  TraceStatistics statistics(trace, result.draft_law, options.rejection, options.greedy);
+  TraceStatistics statistics(trace, result.draft_law, options.rule);
   std::vector<AuditProof> proofs;
   std::uint64_t next_look = records_between_looks;
   const auto look = [&] {
@@ -183,7 +183,7 @@ AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
     for (; block < groups.end_block; ++block) {
       check_block(trace, block, result.draft_law, proofs);
       if (statistics.greedy()) check_greedy(trace, groups, block, proofs);
-      if (options.greedy) check_greedy_tokens(trace, groups, block, proofs);
+      if (options.rule == AuditRule::greedy) check_greedy_tokens(trace, groups, block, proofs);
       keep_first(proofs, result);
       statistics.add(groups, block);
       count_acceptance(trace, groups, block, result);

@@ -1,4 +1,5 @@
-// The statistics of an audit: what each bets on, with which weight. Bets are added block by block, tokens before drafts.
+// The statistics of an audit: what each bets on, with which weight. Bets are added block by block, tokens before
+// drafts.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +25,12 @@ namespace draftproof {
 class TraceStatistics {
  public:
   /// Which statistics there are follows from the form of the recording and from how its drafts are drawn.
-  TraceStatistics(const Trace& trace, std::string draft_law, bool rejection, bool greedy_tokens)
+  TraceStatistics(const Trace& trace, std::string draft_law, AuditRule rule)
       : trace_{trace},
         draft_law_{std::move(draft_law)},
         judges_drafts_{draft_law_ == "iid" || draft_law_ == "without_replacement" || draft_law_ == "greedy"},
-        rejection_{rejection},
-        greedy_tokens_{greedy_tokens} {
+        rejection_{rule == AuditRule::rejection},
+        greedy_tokens_{rule == AuditRule::greedy} {
     fill_table();
   }
 
@@ -53,8 +54,8 @@ class TraceStatistics {
   }
 
   double log_e() const {
+    if (statistics_.empty()) return 0;  // no bet: the mean is that of the empty product
     std::vector<double> logs, weights;
-    if (statistics_.empty()) return 0;
     for (const Statistic& statistic : statistics_) {
       logs.push_back(log_e(statistic));
       weights.push_back(statistic.weight);

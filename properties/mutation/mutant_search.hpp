@@ -75,7 +75,7 @@ class MutantSearch : private Prover<Level> {
       InstanceAnalysis at(this->verifier(), this->drafter(), instance, this->options().limits);
       ++share.asked;
       share.shown += std::any_of(properties.begin(), properties.end(), [&at](const Property* property) {
-        return property->tier != Tier::sampled && Base::ask(*property, at).status == Answer::Status::violated;
+        return property->tier != Tier::sampled && Base::ask(*property, at).status == Status::violated;
       });
     }
     return share;
@@ -103,14 +103,14 @@ class MutantSearch : private Prover<Level> {
       if (found.first >= 0 && finding.tier == Tier::sampled) continue;
       const auto answer = Base::ask(*properties[n], at);
       found.leaves = before + at.leaves();
-      if (answer.status == Answer::Status::violated) {
+      if (answer.status == Status::violated) {
         finding = this->violation_of(*properties[n], instance, answer.evidence);
         finding.work = found.leaves;
         if (found.first < 0) found.first = static_cast<int>(n);
         if (found.decided < 0 && Base::decides(*properties[n])) found.decided = static_cast<int>(n);
-      } else if (answer.status == Answer::Status::held && finding.status == Status::skipped) {
+      } else if (answer.status == Status::held && finding.status == Status::skipped) {
         finding.status = Status::held;
-      } else if (answer.status == Answer::Status::undecided) {
+      } else if (answer.status == Status::undecided) {
         finding.status = Status::undecided;
         finding.evidence = answer.evidence;
       }

@@ -1,6 +1,7 @@
 #include <draftproof/properties/proof/finding.hpp>
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -19,12 +20,14 @@ std::string in_shell_quotes(std::string_view text) {
 
 std::string replay_line(std::string_view verb, std::string_view subject,
                         std::initializer_list<std::pair<std::string_view, std::string>> options) {
-  constexpr std::array<std::string_view, 3> free_text{"door", "source", "instance"};
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+  };
   std::string line = fmt::format("{} {}", program_name(), verb);
   if (!subject.empty()) line += fmt::format(" {}", subject);
   for (const auto& [option, value] : options) {
     if (value.empty()) continue;
-    const bool quoted = std::find(free_text.begin(), free_text.end(), option) != free_text.end();
+    const bool quoted = !std::all_of(value.begin(), value.end(), is_plain);
     line += fmt::format(" {}{} {}", option.size() == 1 ? "-" : "--", option, quoted ? in_shell_quotes(value) : value);
   }
   return line;

@@ -1,5 +1,5 @@
-// The results of the framework: what a property answers on one subject, and the finding that reports show. Proofs, edge
-// checks, trials, checks of components and of programs behind a door all give such findings.
+// The results of the framework: what a property answers on one subject, and the finding that reports show. Proofs,
+// edge checks, trials, checks of components and of programs behind a door all give such findings.
 #pragma once
 
 #include <array>
@@ -38,8 +38,6 @@ using Numbers = std::vector<std::pair<std::string, double>>;
 
 /// The answer of a property on one model.
 struct Answer {
-  using Status = draftproof::Status;
-
   Status status = Status::skipped;  ///< skipped: it does not apply
   std::string evidence{};           ///< of a violation, or why it is undecided
   Numbers numbers{};
@@ -76,8 +74,8 @@ struct Finding {
   }
 };
 
-/// The finding of an answer. `instance` is the model that it is about, as text, and `replay` the line for it; both are
-/// empty where the answer is about all models.
+/// Returns the finding that reports an answer. `instance` is the text of the model that it was given on, and `replay`
+/// the line that replays it; both are empty where the answer is about all models.
 inline Finding finding_of(std::string_view property, Tier tier, Answer answer, std::uint64_t work,
                           std::string instance = {}, std::string replay = {}) {
   return {.property = std::string(property),
@@ -99,8 +97,9 @@ inline std::string& program_name() {
 /// The text in single quotes, as sh reads it.
 std::string in_shell_quotes(std::string_view text);
 
-/// The command line that reproduces a finding: "draftproof VERB SUBJECT --OPTION VALUE ..". An option of one letter has one
-/// dash, one without a value is left out, and the values of `door`, `source` and `instance` are quoted.
+/// Returns the command line that reproduces a finding: "draftproof VERB SUBJECT --OPTION VALUE ..". An option of one
+/// letter has one dash, one without a value is left out, and a value that is more than a name or a number is quoted
+/// for sh.
 std::string replay_line(std::string_view verb, std::string_view subject,
                         std::initializer_list<std::pair<std::string_view, std::string>> options);
 

@@ -253,9 +253,9 @@ class Prover {
   }
 
   static Count count_of(const Answer& answer, std::uint64_t instance) {
-    const auto is = [&answer](Answer::Status status) { return answer.status == status; };
-    Count count{.held = is(Answer::Status::held), .undecided = is(Answer::Status::undecided)};
-    if (is(Answer::Status::violated)) count.violated = instance;
+    const auto is = [&answer](Status status) { return answer.status == status; };
+    Count count{.held = is(Status::held), .undecided = is(Status::undecided)};
+    if (is(Status::violated)) count.violated = instance;
     if (count.violated || count.undecided) count.evidence = answer.evidence;
     return count;
   }
@@ -309,7 +309,7 @@ class Prover {
       if (!InstanceAnalysis::possible(verifier_, drafter_, candidate)) return false;
       InstanceAnalysis at(verifier_, drafter_, candidate, options_.limits);
       Answer answer = ask(property, at);
-      if (answer.status != Answer::Status::violated) return false;
+      if (answer.status != Status::violated) return false;
       evidence = std::move(answer.evidence);
       return true;
     });

@@ -1,7 +1,8 @@
-// The search for a smaller model that shows the same fault. Proofs, checks of components, programs behind a door and
-// studies all shrink by this loop.
+// The search for a smaller model that shows the same fault. Proofs, checks of components, gates of external programs
+// and studies all shrink by this loop.
 //
-//   Model        an instance or a case: text(), ==, shrinks(model), which lists those one step smaller, most drastic first
+//   Model        an instance or a case: text(), ==, and shrinks(model), which lists the models that are one step
+//                smaller, most drastic first
 //   shows(m)     whether m shows the fault that the search started from: the same property of the same subject
 #pragma once
 
@@ -61,26 +62,26 @@ std::vector<Model> of_small_weights(const Model& origin, std::size_t limit = 100
 // The loop.
 
 struct ShrinkOptions {
-  /// Which step is tried first after one that succeeded. Where a question is dear, the same one again: those before it
-  /// have just failed.
+  /// Which step is tried first after one that succeeded. `same_step` saves calls where a call is slow, because the
+  /// steps before it have just failed on a larger model.
   enum class Next { most_drastic, same_step } next = Next::most_drastic;
   bool small_weights = false;       ///< whether the search ends with of_small_weights()
-  std::size_t most = 20'000;        ///< questions; searches of the library ask up to some hundreds
-  std::function<bool()> stopped{};  ///< whether the search is to end here
+  std::size_t most = 20'000;        ///< models tried before the search is cut, so that a slow program ends it too
+  std::function<bool()> stopped{};  ///< asked before each model: whether to cut the search
 };
 
 template <class Model>
 struct Shrunk {
   Model smallest;
-  std::size_t asked = 0;  ///< questions
-  bool cut = false;       ///< whether smaller models were left that nobody asked
+  std::size_t asked = 0;  ///< models tried
+  bool cut = false;       ///< whether the search ended before every smaller model was tried
 
-  /// What evidence says of a search that was cut; empty if it was not.
+  /// Returns the words for evidence if the search was cut, else nothing.
   std::string note() const { return cut ? fmt::format("; shrinking was cut after {} smaller models", asked) : ""; }
 };
 
-/// Descent from `model`, which shows the fault: the next smaller one that shows it too, until there is none. No model is
-/// asked twice.
+/// Returns a model that shows the fault while no model one step smaller shows it, unless the search was cut. It
+/// descends from `model`, which shows the fault, and tries no model twice.
 template <class Model, class Shows>
 Shrunk<Model> shrink(Model model, const ShrinkOptions& options, Shows shows) {
   Shrunk<Model> result{std::move(model)};

@@ -1,5 +1,5 @@
-// The registry: verifiers, mutants, drafters and properties of either level and families of instances, by name; and the
-// default draft law and number of drafts of a verifier. Components have lists of the same kind
+// The registry: verifiers, mutants, drafters and properties of either level and families of instances, by name; and
+// the default draft law and number of drafts of a verifier. Components have lists of the same kind
 // (properties/components/component.hpp).
 #pragma once
 
@@ -56,8 +56,8 @@ class RegistryOf {
   /// A verifier of paths is among them once there is a drafter of trees for it.
   const std::vector<std::unique_ptr<Verifier>>& verifiers() const { return verifiers_.all(); }
   const std::vector<std::unique_ptr<Drafter>>& drafters() const { return drafters_.all(); }
-  /// Drafters that declare another law than their own, which are found by name alone: wrong ones that draw another law,
-  /// and drafters of trees with a row of their own. They are not among drafters().
+  /// Drafters that declare another law than their own, which are found by name alone: wrong ones that draw another
+  /// law, and drafters of trees with a row of their own. They are not among drafters().
   const std::vector<std::unique_ptr<Drafter>>& wrong_drafters() const { return by_name_.all(); }
   /// Families of instances; those of both levels are in the registry of positions.
   const std::vector<Generator>& generators() const { return generators_.all(); }
@@ -67,14 +67,15 @@ class RegistryOf {
   const Verifier* verifier(std::string_view name) const { return verifiers_.find(name); }
   const Drafter* drafter(std::string_view name) const;
 
-  /// The drafters whose law the verifier is written for, sorted by name.
+  /// Returns the drafters() whose draft sampling the verifier is written for, sorted by name.
   std::vector<const Drafter*> drafters_of(const Info& info) const;
-  /// The same of the drafters that are found by name alone.
+  /// Returns the wrong_drafters() that declare such a draft sampling, sorted by name.
   std::vector<const Drafter*> wrong_drafters_of(const Info& info) const;
 
  private:
-  NamedList<std::unique_ptr<Verifier>> verifiers_,
-      waiting_;  ///< waiting_: of paths, for which there are no trees yet
+  NamedList<std::unique_ptr<Verifier>> verifiers_;
+  NamedList<std::unique_ptr<Verifier>>
+      waiting_;  ///< verifiers of paths for which no drafter of trees is registered yet
   NamedList<std::unique_ptr<Drafter>> drafters_, by_name_;
   NamedList<Generator> generators_;
   NamedList<PropertyOf<Level>> properties_;
@@ -83,7 +84,7 @@ class RegistryOf {
 using Registry = RegistryOf<TokenLevel>;
 using PathRegistry = RegistryOf<BlockLevel>;
 
-/// The registries with the whole library in them.
+/// Return the registries with everything that the library and the linking program define.
 const Registry& registry();
 const PathRegistry& path_registry();
 

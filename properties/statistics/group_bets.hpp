@@ -112,7 +112,8 @@ class GroupBets {
   /// For every cut and every score: the smallest total variation at which the bet on it alone, with its weight times
   /// `weight`, reaches `log_threshold` with probability 0.99. A plan from normal approximations, not a guarantee.
   ///
-  /// A cut, where some row has mass on both sides: a share d of the records moves to one side. With N records, M expected before the cut and variance V,
+  /// A cut, where some row has mass on both sides: a share d of the records moves to one side. With N records, M
+  /// expected before the cut and variance V,
   ///   log e = (M + N d) log c - sum log U - 2.33 |log c| sqrt(V + N |d|)  must reach  log_threshold - log weight.
   /// A score: the draw has law p exp(t score) / its sum. To first order in t, with mu and V the sums of mean and
   /// variance over records,

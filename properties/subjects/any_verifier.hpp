@@ -38,13 +38,14 @@ void insert_sorted(List& list, Item&& item, Key key) {
   list.insert(place, std::forward<Item>(item));
 }
 
-/// Things with names, of which no two are equal: by group if they have groups, verifiers before mutants if they are of a
-/// kind, then by name. Verifiers, drafters, components, their checks, properties and families of instances are registered
-/// in such lists. Infos are those of pointers to things; other things have a name themselves.
+/// A sorted list whose entries have different names: verifiers, drafters, components, their checks, properties and
+/// families of instances are registered in such lists. Entries with a group() are sorted by it first, entries with a
+/// kind() have verifiers before mutants, and then names decide. A name is `entry->info().name`, or `entry.name`.
 template <class Thing>
 class NamedList {
  public:
-  /// Throws: std::logic_error if a thing has the name. Look-ups and reports use it alone, whatever the group or kind.
+  /// Throws: std::logic_error if an entry has the name already, in any group and of any kind, because look-ups and
+  /// reports use the name alone.
   void add(Thing thing) {
     if (find(name_of(thing))) throw std::logic_error("registered twice: " + std::string(name_of(thing)));
     insert_sorted(things_, std::move(thing), [](const Thing& one) {
@@ -58,7 +59,7 @@ class NamedList {
   }
   const std::vector<Thing>& all() const { return things_; }
   std::vector<Thing> take() && { return std::move(things_); }
-  /// The thing of that name, or null.
+  /// Returns a pointer to the entry of that name, or null.
   auto find(std::string_view name) const {
     const auto found =
         std::find_if(things_.begin(), things_.end(), [&](const Thing& one) { return name_of(one) == name; });

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import module_of
+from draftproof.engines import beside
 
 PROMPT, WRITTEN = (0,), (1, 1, 1)  # of each request; token 0 is in the prompt alone
 # frequency, presence and repetition of the greedy request, of the one without drafts and of the one that is judged
@@ -131,5 +130,5 @@ def least_length(vllm: Any, shared: Any, processor_of: Any = engine_processor) -
         speculative, sampling = shared.metadata_of(torch, vllm, [drafts.tolist()], **written)
         return sampler(speculative, proposal, logits, sampling).sampled_token_ids[0].long()
 
-    held_back = module_of(Path(__file__).with_name("_least_length.py"), "draftproof_least_length")
+    held_back = beside(__file__, "_least_length.py")
     return held_back.least_length("vllm", sample)

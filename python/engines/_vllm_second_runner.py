@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import module_of
+from draftproof.engines import beside
 
 MORE = 5  # tokens behind the vocabulary that must not come out, each for one reason
 NOT_ALLOWED, BAD_WORD, BAD_END, BELOW_MIN_P, STOPS = range(MORE)
@@ -108,9 +107,7 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
     _interpretable(utils)
     temperature = torch.tensor([0.7, 1.0, 0.0]) if among else torch.ones(1)
     states = torch.tensor([2, 0, 1] if among else [0], dtype=torch.int32)  # where each request keeps what it has
-    beside = Path(__file__).parent
-    shared = module_of(beside / "_vllm_batches.py", "draftproof_vllm_batches")
-    first = module_of(beside / "_vllm_processors.py", "draftproof_vllm_processors")
+    shared, first = beside(__file__, "_vllm_batches.py"), beside(__file__, "_vllm_processors.py")
     process = processor(torch, first, temperature) if processed else None
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:

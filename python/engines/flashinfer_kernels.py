@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import CHAINS, EQUAL, Engine, EngineDoor, module_of
+from draftproof.engines import CHAINS, EQUAL, Engine, EngineDoor, beside
 
-HERE = Path(__file__)
-device = module_of(HERE.with_name("_device.py"), "draftproof_device")
-cuda_library = module_of(HERE.with_name("_cuda_library.py"), "draftproof_cuda_library")
+device = beside(__file__, "_device.py")
+cuda_library = beside(__file__, "_cuda_library.py")
 
 EMPTY = "the token is memory without a value where a rejected draft leaves no residual"
 REPLACED = "tokens of empty residuals are replaced by the target's likeliest"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 import types
-from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineDoor, module_of, on_one
+from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineDoor, beside, module_of, on_one
 
 
 def _implementation() -> Any:
@@ -65,11 +64,10 @@ def beside_greedy() -> Any:
 
 
 def setting(name: str) -> Any:
-    beside = Path(__file__).parent
-    settings = module_of(beside / "_lmdeploy_settings.py", "draftproof_lmdeploy_settings")
+    settings = beside(__file__, "_lmdeploy_settings.py")
     step = settings.step_of(ENGINE.root(), _implementation())
     if name == "least_length":
-        return settings.least_length(step, module_of(beside / "_least_length.py", "draftproof_least_length"))
+        return settings.least_length(step, beside(__file__, "_least_length.py"))
     return settings.settings(step, name)
 
 

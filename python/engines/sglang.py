@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from draftproof.engines import OF_TWO, SHORT_SUM, WITH_ZERO, Engine, EngineDoor, module_of, on_one
-
-# Token 1 is what min-p takes away.
-
-
-def of_file(name: str) -> Any:
-    return module_of(Path(__file__).with_name(f"{name}.py"), f"draftproof{name}")
+from draftproof.engines import OF_TWO, SHORT_SUM, WITH_ZERO, Engine, EngineDoor, beside, on_one
 
 
 def eagle(setting: str) -> Any:
-    root, shared = ENGINE.root(), of_file("_sglang_eagle")
-    return shared.eagle_sample(shared.step_of(root, of_file("_sglang_chain").kernel_of(root)), setting)
+    root, shared = ENGINE.root(), beside(__file__, "_sglang_eagle.py")
+    return shared.eagle_sample(shared.step_of(root, beside(__file__, "_sglang_chain.py").kernel_of(root)), setting)
 
 
 def chain(block: bool) -> Any:
     import torch
 
     torch.set_num_threads(1)
-    return of_file("_sglang_chain").chain(ENGINE.root(), block, "cpu")
+    return beside(__file__, "_sglang_chain.py").chain(ENGINE.root(), block, "cpu")
 
 
 ENGINE = Engine(

@@ -6,16 +6,14 @@ them, and are arguments of the kernels. _sglang_tree.cu is a C interface of the 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import CHAINS, Engine, EngineDoor, module_of
+from draftproof.engines import CHAINS, Engine, EngineDoor, beside
 
-HERE = Path(__file__)
-device = module_of(HERE.with_name("_device.py"), "draftproof_device")
-cuda_library = module_of(HERE.with_name("_cuda_library.py"), "draftproof_cuda_library")
-triton_chain = module_of(HERE.with_name("_sglang_chain.py"), "draftproof_sglang_chain")
+device = beside(__file__, "_device.py")
+cuda_library = beside(__file__, "_cuda_library.py")
+triton_chain = beside(__file__, "_sglang_chain.py")
 
 HEADERS = ("flashinfer/data/include", "sglang/kernels/jit/include")
 
@@ -95,7 +93,7 @@ def tree(law: str) -> Any:
     kernels = library()
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
-        del q  # the rule asks the target alone
+        del q  # the rule reads the target alone
         return tree_sample(kernels, p, drafts, parents)
 
     return door(verify, drafts=law, level="tree", arrays="torch", batched=True, races=False, name="sglang_tree")

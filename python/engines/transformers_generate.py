@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, module_of
+from draftproof.engines import Engine, EngineDoor, beside
 
-TABLES = module_of(Path(__file__).with_name("_transformers_tables.py"), "draftproof_transformers_tables")
+TABLES = beside(__file__, "_transformers_tables.py")
 table_model, written = TABLES.table_model, TABLES.written
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import EQUAL, OF_TWO, Engine, EngineDoor, module_of, on_one
+from draftproof.engines import EQUAL, OF_TWO, Engine, EngineDoor, beside, on_one
 
 # p = q bit for bit, with a draft of small probability: the logarithm of the coin is lost in that of q.
 LOG_RATIO = "L=1 K=1 [] p=(0 9999 1 0)/10000 q=(0 9999 1 0)/10000"
@@ -15,17 +15,13 @@ LOG_RATIO = "L=1 K=1 [] p=(0 9999 1 0)/10000 q=(0 9999 1 0)/10000"
 OF_THREE = "L=1 K=1 [] p=(2 5 1)/8 q=(3 1 4)/8 [0] p=(1 2 1)/4 q=(1 0 0)/1 [1] p=(3 1 4)/8 q=(1 0 0)/1"
 
 
-def beside(file: str) -> Any:
-    return module_of(Path(__file__).with_name(file), "draftproof" + file.partition(".")[0])
-
-
 def first_runner() -> Any:
-    shared = beside("_vllm_batches.py")
+    shared = beside(__file__, "_vllm_batches.py")
     return shared.chain_door(shared.engine_modules(), True, True, "vllm_rejection_sampler")
 
 
 def first_runner_batch(**cut: float) -> Any:
-    shared = beside("_vllm_batches.py")
+    shared = beside(__file__, "_vllm_batches.py")
     from vllm.v1.sample.ops import topk_topp_sampler
 
     topk_topp_sampler.HAS_TRITON = False
@@ -33,16 +29,16 @@ def first_runner_batch(**cut: float) -> Any:
 
 
 def first_runner_processors(make: str) -> Any:
-    shared = beside("_vllm_batches.py")
+    shared = beside(__file__, "_vllm_batches.py")
     from vllm.utils import torch_utils
     from vllm.v1.sample.ops import penalties
 
     torch_utils.PIN_MEMORY = penalties.PIN_MEMORY = False
-    return getattr(beside("_vllm_processors.py"), make)(shared.engine_modules(), shared)
+    return getattr(beside(__file__, "_vllm_processors.py"), make)(shared.engine_modules(), shared)
 
 
 def second_runner(block: bool, among: bool = False, processed: bool = False) -> Any:
-    return beside("_vllm_second_runner.py").second_runner(block, among, processed)
+    return beside(__file__, "_vllm_second_runner.py").second_runner(block, among, processed)
 
 
 def drafter(temperature: float) -> Any:

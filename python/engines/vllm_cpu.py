@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from draftproof.engines import EQUAL, Engine, EngineDoor, module_of
+from draftproof.engines import EQUAL, Engine, EngineDoor, beside
 
 
 def with_kernels() -> tuple[Any, Any]:
     """_vllm_batches.py, and the engine's modules with the C++ kernels in place."""
     import torch
 
-    shared = module_of(Path(__file__).with_name("_vllm_batches.py"), "draftproof_vllm_batches")
+    shared = beside(__file__, "_vllm_batches.py")
     modules = shared.engine_modules()
     torch.ops.load_library(str(ENGINE.root() / "vllm" / "_C.abi3.so"))
     from vllm.platforms.cpu import CpuPlatform

@@ -11,14 +11,13 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from draftproof.declare import door
-from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineDoor, functions_of, module_of
+from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineDoor, beside, functions_of
 
-device = module_of(Path(__file__).with_name("_device.py"), "draftproof_device")
+device = beside(__file__, "_device.py")
 
 ZERO = "where p = q up to rounding the residual is empty, and the race gives token 0"
 

@@ -4,6 +4,7 @@
 //   n        size()               number of bins; each has q > 0
 //   P_i      target_below(i)      p-mass of the first i bins, and of the tokens with q = 0 from i = 0 on
 //   s_i      proposal_below(i)    q-mass of the first i bins
+//            ratios()             p-mass over q-mass of each bin
 //            of(x)                bin of token x; q(x) > 0
 //            single_tokens        every bin is one token
 #pragma once

@@ -1,6 +1,8 @@
-// The bins of ladders, beyond those that laws make (ratio_bins.hpp): OrderedBins of tokens in a given order, RestBuckets of
-// the tokens that q lacks, and RankedBins on paths. There long tables are grouped into bins of similar p / q, as fresh
-// rows are: a plan for one prefix serves one or two outputs, and a sweep over every token would be most of its cost.
+// The bins of ladders, beyond the bins that a position has (ratio_bins.hpp): OrderedBins of tokens in a given order,
+// RestBuckets of the tokens with q = 0, and RankedBins on paths.
+//
+// RankedBins: on paths, long tables are grouped into bins of similar p / q, as fresh rows are, because a plan for one
+// prefix serves one or two outputs, and a sweep over every token would be most of its cost.
 //
 //   n                size()                 number of bins; at most few_tokens tokens stay single
 //   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one bin: at most least_spread. A bin loses less
@@ -29,7 +31,8 @@
 
 namespace draftproof {
 
-/// The first i in [first, end) with before(i) false, or `end`; `before` is true and then false.
+/// Returns the first i in [first, end) with before(i) false, or `end`. Requires: first <= end, and `before` is true
+/// up to some place and false from there on.
 template <class Before>
 int first_place(int first, int end, const Before& before) {
   const auto of_place = [&before](std::size_t i) { return before(static_cast<int>(i)); };
@@ -134,7 +137,8 @@ class RankedBins {
   mutable std::array<Known, 256> known_;
 };
 
-/// Tokens in an order, or bins of neighbours in it, with the sums that a plan reads (sim/distributions/ratio_bins.hpp).
+/// Tokens in an order, or bins of neighbours in it, with the sums that a plan reads
+/// (sim/distributions/ratio_bins.hpp).
 template <class Scalar>
 class OrderedBins {
  public:
@@ -158,7 +162,7 @@ class OrderedBins {
     bin_[static_cast<std::size_t>(x)] = size() - 1;
   }
 
-  /// Adds a last bin of no bounded width: tokens that all drafts have, with the p that is left.
+  /// Adds a last bin of no bounded width: the tokens that are drafted in every trial, with the p that is left.
   void add_certain() {
     target_.push_back(Scalar{1});
     proposal_.push_back(proposal_.back() + Scalar{1});
@@ -180,13 +184,12 @@ class OrderedBins {
 };
 
 /// The tokens outside the support S of q in buckets of p, and S (uniform_rest.hpp). Buckets are of p times a power of
-/// two that makes 2^-4 / V about 1, two of the ratio's to each; sums of p are integers.
+/// two near 16 V; each spans two buckets of RatioBuckets. Sums of p are integers.
 template <class Workspace>
 class RestBuckets {
  public:
-  static constexpr bool single_tokens = false, open_end = true;
+  static constexpr bool open_end = true;
   static constexpr double least_spread = 0x1p-14;
-  static constexpr int most_stretches = 512;
 
   /// `support`: the n tokens of S. A team makes it together, as the first of its plan.
   template <class L>

@@ -187,7 +187,6 @@ class WorCoverage {
     ChordSums::add_up(joined.mass, chord, exact, joined.decided());
     WorCoverage fine;
     fine.covered_ = covered_;
-    fine.mass_ = mass_;
     fine.chord_.resize(mass_.size());
     for (std::size_t j = 0; j < joined.size(); ++j) {
       const int a = breaks[j], b = breaks[j + 1];

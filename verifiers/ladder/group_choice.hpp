@@ -2,7 +2,7 @@
 //
 //   taken_group          that group, for the interval of one uniform (levels.hpp)
 //   choose_in_top_group  of independent drafts: one of the group uniformly
-//   choose_distinct      of drafts without replacement:
+//   choose_distinct      of drafts without replacement, by the race below
 //
 //   H, G, Z        bins above the group taken, the group, the bins below it
 //   g_1, g_2, ..   drafts in G in draw order
@@ -13,8 +13,8 @@
 // Then g_i, i < k, is chosen with probability q(g_i) / q(G), and g_k with the rest.
 // Cost: O(K) and a search among the levels; without replacement O(K) draws where a group holds several drafts
 // (remaining_bins.hpp).
-// Correctness: without replacement the choice has law q(x) / q(G) on the event that G is hit and H is not, for all disjoint H, G, Z
-// (docs/ladder.md, "Without replacement").
+// Correctness: without replacement the choice has the distribution q(x) / q(G) on the event that G is hit and H is
+// not, for all disjoint H, G, Z (docs/ladder.md, "Without replacement").
 #pragma once
 
 #include <cstddef>
@@ -57,8 +57,9 @@ DRAFTPROOF_DEVICE int choose_in_top_group(const P& at, const Core& core, R& rand
   return group.drafts[group.size == 1 ? 0 : random.pick(UniformIndex{group.size})];
 }
 
-/// q-mass of the first i bins. A team knows it at the corners its plan began with, which include all breaks that are
-/// ever up. For other bins it returns the mass at the next corner above, which is above them in every group too.
+/// Returns the q-mass of the first i bins. A team stores it at the corners of its plan only, which include every
+/// break that is ever up; for another i it returns the mass above the nearest corner at or before i. Group ends are
+/// corners.
 template <class Bins, class Plan>
 DRAFTPROOF_DEVICE auto mass_above(const Bins& bins, const Plan& plan, int i) {
   if constexpr (requires { plan.corner; }) {

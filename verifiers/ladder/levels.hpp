@@ -25,7 +25,7 @@
 
 namespace draftproof {
 
-// Range maxima of small integers: O(1) a range after O(n log n), or by a linear scan if few ranges will be asked for.
+// Range maxima of small integers: O(1) a range after O(n log n), or by a linear scan where few ranges are looked up.
 //
 //   row k     places(k) ..    maximum of the 2^k values from i on, for i = 0 .. n - 2^k; row 0 is the values
 //
@@ -180,7 +180,7 @@ class LadderLevels {
   static constexpr bool alone = std::is_same_v<Workspace, HostWorkspace>;
   using Rank = std::conditional_t<alone, Interval, typename Workspace::Index>;
 
-  /// The team's RangeMaximum: ranks that it reads one by one.
+  /// RangeMaximum of a team: the threads scan the ranks.
   class TeamRanks {
    public:
     TeamRanks() = default;

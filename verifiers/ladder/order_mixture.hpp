@@ -1,14 +1,14 @@
-// The laws of selections among drafts from different proposals: by groups and levels (group_slopes), and by a mixture of
-// a ladder and of orders of the bins: with probability w_j the draft of the best rank in order j is selected, with the
-// rest the ladder decides.
+// Distributions of the selected draft where drafts have different proposals: group_slopes for groups and levels, and
+// Orders for a mixture of the ladder and orders of the bins: with probability w_j the draft of the best rank in order
+// j is selected, with the remaining probability the ladder decides.
 //
 //   w_j       weight of alternative j, a multiple of 2^-20; alternative 0 is the ladder
 //   v_j       mass that alternative j gives each bin
 //   slope     slopes(..)[k][i]: sum over j of w_j Pr(draft k is x and selected by j) / q_k(x), x in bin i
 //
 // For any draft law the laws of selected drafts are mixtures of those of orders, so the best law is one of them. The
-// search adds the order of p_I / p ascending, in which bins that got least come first, and then moves the weights: the
-// step w_j *= sum of p v_j / p_I never lowers the sum of p log p_I, whose greatest value also has the greatest
+// search adds the order of p_I / p ascending, in which bins that got least come first, and then moves the weights:
+// the step w_j *= sum of p v_j / p_I never lowers the sum of p log p_I, whose greatest value also has the greatest
 // acceptance (docs/ladder.md). Of all mixtures on the way that with the highest acceptance is kept.
 // Cost: for each order a sort of n bins, K slopes a bin, and some 15 passes over the bins for each law so far.
 // Acceptance: never below the ladder's.

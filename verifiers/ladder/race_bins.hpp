@@ -1,7 +1,8 @@
-// The race of clocks that gives F of drafts without replacement, on a host: the tokens of bins as it needs them, chords
-// of F (RaceIntegral), and the rough F (RoughRace). A team's is in team_race.hpp; the arithmetic of both in race_step.hpp.
+// The race of clocks that gives F of drafts without replacement, on a host. RaceBins holds the tokens of each bin,
+// RaceIntegral computes chords of F, and RoughRace a rough F. team_race.hpp is the form for a team; both use
+// race_step.hpp.
 //
-// RaceBins: light tokens by sums of their powers, heavy ones one by one.
+// RaceBins keeps sums of powers of light tokens, and each heavy token by itself.
 //
 //   slowest       sum of q less its K - 1 largest, or somewhat less on rows: never below half of it
 //   light         q <= slowest 2^-10, in buckets: sums of q^m, m = 1 .. 7, as integers (LightPowers)
@@ -10,10 +11,10 @@
 //
 // Cost: on rows two passes in wide registers that only read and one that adds (power_sums.hpp); else one over tokens.
 // Correctness: sums left out, from q^n on, change the logarithm of the generating function of the number of clocks
-// that have rung by c Z at most, so the probability of fewer than K by c Z of itself. Z is the sum of (q t)^n over these
-// tokens, c the sum over m of (m - 1)! S(n, m) / n!: 1.25 for n = 5, 2.3 for n = 8. With x = slowest t that is 1.25 x^5
-// 2^-60 and 2.3 x^8 2^-70. Under the weight e^-x x^(K - 1) / (K - 1)! the mean of both together is 2e-14 for K = 4 and
-// 6e-13 for K = 8, if all mass is at both thresholds; tokens far below them leave far less.
+// that have rung by c Z at most, so the probability of fewer than K by c Z of itself. Z is the sum of (q t)^n over
+// these tokens, c the sum over m of (m - 1)! S(n, m) / n!: 1.25 for n = 5, 2.3 for n = 8. With x = slowest t that is
+// 1.25 x^5 2^-60 and 2.3 x^8 2^-70. Under the weight e^-x x^(K - 1) / (K - 1)! the mean of both together is 2e-14 for
+// K = 4 and 6e-13 for K = 8, if all mass is at both thresholds; tokens far below them leave far less.
 #pragma once
 
 #include <algorithm>
@@ -194,8 +195,9 @@ struct RaceBins {
 //                                                - c sum over k + j < K, j > 0, of Pr(N' = k) Pr(own = j)]
 //   Cell         four times t, in equal ratios 2^(1/4) or, for K > 8, every other one of ratios 2^(1/8)
 //
-// A bin's light tokens enter by their power sums: Pr(own = k) = e^(-Wt) e_k, e_k the elementary symmetric functions of
-// e^(qt) - 1, by Newton from the sums of its powers. Heavier tokens multiply in one by one (race_bins.hpp, race_step.hpp).
+// A bin's light tokens enter by their power sums: Pr(own = k) = e^(-Wt) e_k, e_k the elementary symmetric functions
+// of e^(qt) - 1, by Newton from the sums of its powers. Heavier tokens multiply in one by one (race_bins.hpp,
+// race_step.hpp).
 // Cost: O(K) operations on all times for a heavy token, O(K^2) for a bin; 12 to 60 octaves of times.
 // Correctness: Pr(all drafts below a set) is the integral of c e^(-ct) Pr(N' < K) (docs/optimum.md); differences of
 // two of them, term by term, give the chord. All terms have the bin's own size, so narrow bins keep their precision.

@@ -6,7 +6,7 @@
 //   RaceStep     the law of the number of clocks that have rung, at one time
 //   RoughStep    the rough F: its times, the terms of its integrals at one of them, and F from the integrals
 //   LightPowers  powers of light tokens as integers, so that sums over tokens have no order
-//   ChordSums    F and its chords from those of bins (coverage.hpp, team_race.hpp)
+//   ChordSums    F at every break, and chords of joined bins, from the chords of single bins
 //
 // Correctness: no function of a library, so hosts and devices form the same numbers.
 #pragma once
@@ -127,8 +127,8 @@ struct RaceBounds {
     while (next * scale >= 0x1p-19) scale /= 2;
     return scale;
   }
-  /// Where that bound is of no use: the entries beside the K - 1 largest, as integers of their own scale. `top(k)` is
-  /// the k-th most probable token.
+  /// Returns the sum of all entries except the K - 1 largest, in integers of their own scale, for rows on which
+  /// slowest() returns 0. `top(k)` is the k-th most probable token.
   template <class L, class Top>
   DRAFTPROOF_DEVICE static double scaled_slowest(const L& laws, int drafts, const Top& top) {
     if (laws.vocabulary() < drafts) return 0;
@@ -159,8 +159,8 @@ struct ChordSums {
         chord[i] = covered[i] < Scalar{1} ? Scalar((Scalar{1} - covered[i]) / mass[i]) : Scalar{0};
     }
   }
-  /// Sets the chords for K = 2. That of a bin G with H above and Z below is 1 + R(Z) - q(H) R(G) / q(G), where
-  /// `odds` has R, the sum of q / (1 - q), of each bin.
+  /// Sets the chords for K = 2. The chord of a bin G with H above it and Z below it is 1 + R(Z) - q(H) R(G) / q(G),
+  /// where `odds` has R, the sum of q / (1 - q), of each bin.
   template <class Mass, class Odds, class Chord>
   DRAFTPROOF_DEVICE static void pairs(const Mass& mass, const Odds& odds, Chord& chord) {
     using Scalar = std::remove_cvref_t<decltype(mass[0])>;
@@ -173,7 +173,7 @@ struct ChordSums {
       below += odds[i];
     }
   }
-  /// The chord of bins a .. b - 1 as one.
+  /// Returns the chord of the bin that joins bins a .. b - 1.
   template <class Mass, class Chord>
   DRAFTPROOF_DEVICE static auto joined(const Mass& mass, const Chord& chord, std::size_t a, std::size_t b) {
     using Scalar = std::remove_cvref_t<decltype(mass[0])>;
@@ -184,15 +184,15 @@ struct ChordSums {
     }
     return Scalar(rise / width);
   }
-  /// Between breaks a and b that a plan keeps: moves the rough F as at the two, by `left` and `right`, and sets the
-  /// chords of the bins.
+  /// Corrects the rough F between kept breaks a and b, by a line from `left` at a to `right` at b, and sets the
+  /// chords of the bins there to `slope`.
   template <class Chord, class Covered>
   DRAFTPROOF_DEVICE static void refine(Chord& chord, Covered& covered, int a, int b, double left, double right,
-                                       double own) {
+                                       double slope) {
     for (int i = a; i < b; ++i) {
       const double part = static_cast<double>(i - a) / (b - a);
       covered[static_cast<std::size_t>(i)] += left + part * (right - left);
-      chord[static_cast<std::size_t>(i)] = own;
+      chord[static_cast<std::size_t>(i)] = slope;
     }
   }
 };
@@ -259,8 +259,8 @@ struct RaceTimes {
   }
   DRAFTPROOF_DEVICE double step() const { return 0.69314718055994530942 / static_cast<double>(4 * an_octave); }
 
-  /// Sum of t g(t) / W over the nodes before the first: there g / W = ((c + W) e^(-(c + W) t) - c e^(-ct)) / W, a power
-  /// series in t, and the powers of a geometric sequence of times add up.
+  /// Sum of t g(t) / W over the nodes before the first: there g / W = ((c + W) e^(-(c + W) t) - c e^(-ct)) / W, a
+  /// power series in t, and the powers of a geometric sequence of times add up.
   DRAFTPROOF_DEVICE double before_start(double c, double width) const {
     const double ratio = an_octave == 2 ? 0.9170040432046712317 : 0.8408964152537145430;  // 2^(-1/8), 2^(-1/4)
     double sum = 0, factor = start, mix = 1, last = 1, power = ratio;  // mix: sum of (c + W)^i c^(m - i), last: c^m
@@ -295,8 +295,8 @@ struct RaceStep {
     DRAFTPROOF_DEVICE DRAFTPROOF_INLINE Times& operator[](std::size_t k) const { return cells[k].at; }
   };
 
-  /// Sets y to 1 - e^(-x) for 0 <= x <= 1/4, the first octave of a rate of at most 1. Twelve terms err by 1e-17 of it,
-  /// x^12 / 13!.
+  /// Sets y to 1 - e^(-x) for 0 <= x <= 1/4, the first octave of a rate of at most 1. Twelve terms err by 1e-17 of
+  /// it, x^12 / 13!.
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void rung_by(const Times& x, Times& y) {
     Times value = Times{} + 1.0;
     for (std::size_t degree = 12; degree > 1; --degree) value = 1.0 - value * (x * inverse(degree));
@@ -384,8 +384,8 @@ struct RaceStep {
   }();
 };
 
-// The rough F, near enough to choose the bins that a plan joins (plan.hpp): light tokens count as a Poisson process, with
-// a first correction.
+// The rough F, near enough to choose the bins that a plan joins (plan.hpp): light tokens count as a Poisson process,
+// with a first correction.
 //
 //   c, L, S   mass of the bins above a break, and sums of q and of q^2 over the light tokens below it
 //   w_m       e^(-(c + L) t) ((c + L) t)^m / m!
@@ -393,9 +393,9 @@ struct RaceStep {
 //   A_m, B_m  integrals over t of w_m Pr(H < K - m) and w_m t^2 / 2 Pr(H = K - 2 - m)
 //   F         c times the sum over m < K of (A_m + S B_m) (L / (c + L))^m
 //
-// Correctness: the logarithm of the generating function of light clocks is the sum of log(1 + (1 - e^(-q t)) (z - 1)),
-// which is L t (z - 1) - S t^2 / 2 (z^2 - z) but for terms in q^3. The trapezoid rule in log t errs by 1e-5 or less.
-// Plans are lossless for any joined bins, and F is computed again at the breaks that are left (coverage.hpp).
+// Correctness: the logarithm of the generating function of light clocks is the sum of log(1 + (1 - e^(-q t)) (z -
+// 1)), which is L t (z - 1) - S t^2 / 2 (z^2 - z) but for terms in q^3. The trapezoid rule in log t errs by 1e-5 or
+// less. Plans are lossless for any joined bins, and F is computed again at the breaks that are left (coverage.hpp).
 
 /// The times of the rough integral and its terms at one of them, for hosts and devices.
 struct RoughStep {
@@ -433,8 +433,8 @@ struct RoughStep {
     return 1 - rung;
   }
 
-  /// The terms of A_m and B_m at a time t. rung[k * times]: Pr(H = k). They are added to entry m * places of the lists,
-  /// or stored there.
+  /// The terms of A_m and B_m at a time t. rung[k * times]: Pr(H = k). They are added to entry m * places of the
+  /// lists, or stored there.
   template <bool add>
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE void terms(double t, double decay, double slow, const double* rung, int times,
                                                  double* rough, double* corrections, int places) const {

@@ -1,6 +1,6 @@
 // The ladders of one path's nodes, for a team with memory for one plan: the last plan stays there, any other is
-// recomputed when block verification returns to its node. Of independent paths the law of their number is kept for each
-// node; it determines the plan.
+// recomputed when block verification returns to its node. For independent paths the distribution of the number of
+// active paths is kept for each node, because it determines the plan.
 //
 //   begin, start, below     as in LadderPaths (path_plans.hpp); distinct for children without replacement
 //   node(at, steps, i)      ladder at token i of the chosen path: the last one, or recomputed
@@ -129,8 +129,8 @@ class PlanRecomputer {
   ListAt<L, int, max_drafts> group_;  ///< for the choice at one node
 };
 
-/// The same where children were drawn without replacement: a plan is a function of rows and number of children, and no
-/// laws are kept. Its calls are those of LadderPaths.
+/// The plans where children were drawn without replacement: a plan is a function of the rows and the number of
+/// children, so no distribution is kept. It has the functions of LadderPaths.
 template <class L>
 class DistinctPlans {
  public:

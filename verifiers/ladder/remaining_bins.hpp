@@ -31,7 +31,8 @@
 
 namespace draftproof {
 
-/// By passes over the tokens; on a team of all its threads, with the integers of FreshRows. Refers to its arguments.
+/// Makes passes over the tokens; on a device all threads of the team make them together and add the same integers as
+/// FreshRows. Refers to its arguments.
 /// `seen`: n distinct tokens of bins from `first` on; `all`, which only a team reads: the mass of these bins.
 template <class L, class Bins>
 class RemainingBins {

@@ -47,7 +47,7 @@ struct LeftTerm {
 
   static constexpr bool floats = std::is_same_v<Row, Reader<float>>;
   static constexpr bool wide() { return floats; }
-  void fetch(std::size_t) const {}  // no prefetch: what wide registers read was just copied
+  void fetch(std::size_t) const {}  // no prefetch: most passes in AVX-512 read copies
   double one(std::size_t i) const {
     const double target = p.one(i), proposal = q.one(i);
     const std::size_t bucket = proposal > 0 ? RatioBuckets::of(target, proposal) : RatioBuckets::outside;

@@ -1,5 +1,7 @@
-// The residual (c p - chosen)+ of a target and the law of a chosen token, for many c: tokens sorted once by p /
-// chosen, with prefix sums.
+// Residuals on paths for many factors c, from prefix sums: ChosenTable for any distribution of the chosen token, and
+// SelectedBins, where a ladder on bins of a table's ranking selected it (path_node.hpp).
+//
+// ChosenTable: the residual (c p - chosen)+, with tokens sorted once by p / chosen.
 //
 //   k_j       keys_[j]           p / chosen in descending order, after the `certain_` tokens with chosen = 0 < p
 //   S         prefix_length(c)   the first tokens: the certain ones and those with c k_j > 1
@@ -137,16 +139,17 @@ class ChosenTable {
   std::size_t certain_ = 0;
 };
 
-// The residual (c p - q slope)+ of a target and the law that a ladder on bins of a ranking selected. It is read from
-// the table's own prefix sums: no sort and no list for a node.
+// SelectedBins: the residual (c p - q slope)+ of a target and the distribution that a ladder on bins of a ranking
+// selected. It is read from the prefix sums of the table, without a sort or a list for each node.
 //
 //   slope_g   slope[g]      selected law over q on bin g
 //   b_g(c)    for_each_run  ranks of bin g with c p / q > slope_g: a prefix of the bin, as p / q never rises
 //   c         at most 1     factor of the target in block verification
 //   excess    excess(c)     c p(q = 0) + sum over g of c p(first(g)..b_g) - slope_g q(first(g)..b_g)
 //
-// Cost: O(n) comparisons for n bins, and O(log V) for each bin in which c p / q crosses the slope. The mass at the last
-// factor is kept: a correction draws at the factor of the test before it, and many tests of a node are at factor 1.
+// Cost: O(n) comparisons for n bins, and O(log V) for each bin in which c p / q crosses the slope. The mass at the
+// last factor is kept: a correction draws at the factor of the test before it, and many tests of a node are at factor
+// 1.
 // Correctness: prefix sums are sums of integers, and terms are added as integers (exp.hpp). The weights are q
 // (c p / q - slope), positive on exactly the tokens counted.
 

@@ -1,18 +1,18 @@
-// F of drafts without replacement, as a team of a device computes it together for a plan on buckets: the device's form
-// of RaceBins, RoughRace, RaceIntegral (race_bins.hpp) and WorCoverage (coverage.hpp), with the same bits.
+// F of drafts without replacement, as a team of a device computes it together for a plan on buckets: the device's
+// form of RaceBins, RoughRace, RaceIntegral (race_bins.hpp) and WorCoverage (coverage.hpp), with the same bits.
 //
 //   slowest   by one pass and two reductions a draft
 //   powers    integer sums over light tokens of any places; a pass of the whole team
 //   heavy     tokens in the order of bins, then of tokens. Each partition reads the whole row for its own list
 //   K = 2     sums of q / (1 - q) by powers
-//   K > 2     a rough F, where threads hold times, then terms, then bins; then chords between the breaks that are left,
-//             where a thread holds one time and takes the bins from the last to the first
+//   K > 2     a rough F, where threads hold times, then terms, then bins; then chords between the breaks that
+//             are left, where a thread holds one time and takes the bins from the last to the first
 //
-// Cost: 2 + 4 passes over the rows for K > 2; two reductions a draft; V / threads look-ups a thread for the list of heavy
-// tokens, and n^2 / threads comparisons to sort n of them; the operations of the host's plan, over threads, O(K^2) a bin
-// and O(K) a heavy token on every time, in turn where there are more times than threads.
-// Correctness: sums over tokens are integers; the operations are those of race_step.hpp, and every other sum goes in the
-// host's order, by one thread each or by four threads a bin.
+// Cost: 2 + 4 passes over the rows for K > 2; two reductions a draft; V / threads look-ups a thread for the list of
+// heavy tokens, and n^2 / threads comparisons to sort n of them; the operations of the host's plan, over threads,
+// O(K^2) a bin and O(K) a heavy token on every time, in turn where there are more times than threads.
+// Correctness: sums over tokens are integers; the operations are those of race_step.hpp, and every other sum goes in
+// the host's order, by one thread each or by four threads a bin.
 #pragma once
 
 #include <cstddef>
@@ -101,7 +101,7 @@ class TeamClocks {
     return false;
   }
 
-  /// From which place on there are fewer tokens than drafts, and the same but for place 0.
+  /// first_short: the first place from which fewer tokens than drafts are left; place: the same, but at least 1.
   struct Decided {
     int first_short, place;
   };
@@ -278,8 +278,8 @@ template <PlannedByTeam L, class Bins, class Breaks>
   laws.workspace().end_brief_after(mark);
 }
 
-/// Sets mass and chord between neighbours of `breaks`; returns from which of these bins on, but the first, fewer tokens
-/// are left than drafts. All threads call it together.
+/// Sets mass and chord between neighbours of `breaks`; returns from which of these bins on, but the first, fewer
+/// tokens are left than drafts. All threads call it together.
 template <PlannedByTeam L, class Bins, class Breaks>
 [[gnu::noinline]] DRAFTPROOF_DEVICE int team_race_chords(const L& laws, const Bins& bins,
                                                          const TeamClocks<L, Bins>& clocks, int drafts,

@@ -31,7 +31,8 @@
 
 namespace draftproof {
 
-/// The tokens outside S by p descending, and S, whose n tokens are at `support`. Every token outside weighs 1.
+/// Returns one bin for each token outside S, by p descending, and then one for S, whose n tokens are at `support`. A
+/// token outside S has width 1.
 template <class L>
 OrderedBins<typename L::Scalar> rest_in_order(const L& laws, const Token* support, int n) {
   using Scalar = typename L::Scalar;
@@ -120,8 +121,8 @@ class RestBucketCoverage {
   double rest_;
 };
 
-/// The verdict at `at`, whose first `used` drafts are S. `bin(k)`: that of draft k, which is outside S; `selected(x)`:
-/// the probability that token x of R is selected; `refuse()` emits a token of the residual.
+/// The verdict at `at`, whose first `used` drafts are S. `bin(k)`: that of draft k, which is outside S;
+/// `selected(x)`: the probability that token x of R is selected; `refuse()` emits a token of the residual.
 template <class P, class R, class Levels, class Bin, class Selected, class Refuse>
 [[gnu::noinline]] DRAFTPROOF_DEVICE Verdict verify_rest(const P& at, int used, R& random, const Levels& levels,
                                                         int outside, const Bin& bin, const Selected& selected,
@@ -208,7 +209,8 @@ class UniformRest {
   bool nothing_left_ = true;
 };
 
-/// On fresh rows and on a device: made in the decision that needs it. A team's plan takes the place of the one before.
+/// On fresh rows and on a device: made in the decision that needs it. A team's plan takes the place of the one
+/// before.
 template <FreshLaws L>
 class UniformRest<L> {
  public:

@@ -102,7 +102,7 @@ Answer judge_rows(const BatchRunner& runner, const BatchCase& one, std::uint64_t
       const BatchLaw law = explore_batch_row(runner, one, turn, r, work, limits);
       if (const auto wrong = (law.*complaint)(one.requests[static_cast<std::size_t>(r)]))
         return Answer::violated(fmt::format("turn {}: request {} {}", turn, r, *wrong));
-      if (law.unseen > 0 && answer.status == Answer::Status::held)
+      if (law.unseen > 0 && answer.status == Status::held)
         answer = Answer::undecided(
             fmt::format("turn {}: request {}: more than {} branches, probability {:.6g} was not seen", turn, r,
                         limits.leaves, static_cast<double>(law.unseen)));

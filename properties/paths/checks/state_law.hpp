@@ -1,5 +1,5 @@
-// Losslessness of a scheme with state, one iteration at a time. From every state that the process reaches, the tokens of
-// an iteration, completed by the target of the state it leaves, have the target of the state it began in.
+// Losslessness of a scheme with state, one iteration at a time. From every state that the process reaches, the tokens
+// of an iteration, completed by the target of the state it leaves, have the target of the state it began in.
 //
 //   s            context, carry        a state; the process starts with nothing carried
 //   p_s          carried_target.hpp    the target the carry stands for; p(.|context) where nothing is carried
@@ -39,8 +39,7 @@ struct StateLaw {
       if (!seen.insert({{}, from.context, from.carry}).second) continue;
       const auto steps = iterate(at, scheme, from);
       if (!steps) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
-      if (const auto answer = balance(at, conditionals, from, *steps); answer.status != Answer::Status::held)
-        return answer;
+      if (const auto answer = balance(at, conditionals, from, *steps); answer.status != Status::held) return answer;
       for (const auto& [step, probability] : *steps) {
         Tokens prefix = from.prefix;
         prefix.insert(prefix.end(), step.prefix.begin(), step.prefix.end());

@@ -254,6 +254,11 @@ def module_of(path: Path, name: str) -> Any:
     return module
 
 
+def beside(file: str, name: str) -> Any:
+    """The file `name` in the folder of the adapter `file`, as a module. Raises: Missing if there is none."""
+    return module_of(Path(file).with_name(name), "draftproof" + name.partition(".")[0])
+
+
 def paths_of(parents: Sequence[int]) -> list[list[int]]:
     """Nodes of a tree from the root to each leaf, without the root, whose number is -1."""
     paths = []

@@ -138,7 +138,6 @@ TEST(Batches, CasesHaveEverySizeUpToNineAndSizesBesidePowersOfTwo) {
 
 TEST(Batches, ARowThatIsNotWalkedWholeIsUndecided) {
   using checks::batch::NoForbiddenToken, checks::batch::RowLaw;
-  using Status = Answer::Status;
   const BatchRunner right = batch_runner<components::batch::TokenChain>();
   const BatchRunner wrong = batch_runner<mutants::components::batch::PaddingLanesWin>();  // by TV 1/4 behind a draft
   const BatchCase one = BatchCase::parse("order=(0) [p=(1 1 1)/3,(1 1 1)/3 q=(1 1 1)/3]");

@@ -138,7 +138,7 @@ TEST(Samplers, StatedLawsAreTiedToDraws) {
   std::uint64_t work = 0;
   const SamplerCase one = SamplerCase::parse("w=(1 1)/2");
   const Answer answer = checks::sampler::LawInBudget::check(sampler<FalseStatement>(), one, work);
-  EXPECT_EQ(answer.status, Answer::Status::violated);
+  EXPECT_EQ(answer.status, Status::violated);
   EXPECT_NE(answer.evidence.find("the law states"), std::string::npos);
 }
 

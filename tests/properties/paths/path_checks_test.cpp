@@ -92,10 +92,10 @@ TEST(PathProperties, StateLawOnAnExampleByHand) {
   // instead, and the tokens that the iteration itself emitted after [1] remain.
   const auto toy = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3");
   PathInstanceAnalysis greedy(*path_registry().verifier("greedy_block"), iid_paths(), toy);
-  EXPECT_EQ(checks::paths::StateLaw::check(greedy).status, Answer::Status::held);
+  EXPECT_EQ(checks::paths::StateLaw::check(greedy).status, Status::held);
   PathInstanceAnalysis forgetful(*path_registry().verifier("greedy_block_without_carry"), iid_paths(), toy);
   const Answer answer = checks::paths::StateLaw::check(forgetful);
-  EXPECT_EQ(answer.status, Answer::Status::violated);
+  EXPECT_EQ(answer.status, Status::violated);
   EXPECT_EQ(
       answer.evidence,
       "an iteration after [] with nothing carried: after [1] got (2/3 1/3), wanted (1/3 2/3), TV 1/3; reached with "
@@ -106,7 +106,7 @@ TEST(PathProperties, StateLawHoldsWhereNothingIsCarried) {
   const auto model = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(3 1)/4");
   for (const std::string_view name : {"block", "token_path"}) {
     PathInstanceAnalysis at(*path_registry().verifier(name), iid_paths(), model);
-    EXPECT_EQ(checks::paths::StateLaw::check(at).status, Answer::Status::held) << name;
+    EXPECT_EQ(checks::paths::StateLaw::check(at).status, Status::held) << name;
   }
 }
 

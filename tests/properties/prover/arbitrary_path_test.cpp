@@ -18,7 +18,7 @@ bool keeps_completed_law(const AnyPathVerifier& verifier, const PathInstance& in
   const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
   if (!PathInstanceAnalysis::possible(verifier, drafter, instance)) return true;
   PathInstanceAnalysis at(verifier, drafter, instance);
-  return checks::paths::CompletedLaw::check(at).status != Answer::Status::violated;
+  return checks::paths::CompletedLaw::check(at).status != Status::violated;
 }
 
 /// The result of RapidCheck's shrinking: starting from a failing model, the first failing shrink, until none fails.

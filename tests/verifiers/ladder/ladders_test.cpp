@@ -1,6 +1,6 @@
-// Both ladders, for i.i.d. drafts and for drafts without replacement: reference values, the law of the selected draft, the
-// optimum of the draft law, and buckets of any shape, all in fractions; in double on captured rows and on buckets of fresh
-// rows: their law, their loss, the same bits at every width.
+// Both ladders, for i.i.d. drafts and for drafts without replacement: reference values, the law of the selected
+// draft, the optimum of the draft law, and buckets of any shape, all in fractions; in double on captured rows and on
+// buckets of fresh rows: their law, their loss, the same bits at every width.
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -154,9 +154,9 @@ TYPED_TEST(Ladders, OneTokenABinReachesTheOptimumExactly) {
   }
 }
 
-// Narrow bins among wide ones: tokens of 1e-12 beside tokens of 0.1. Slopes and kinks are formed without cancellation, so
-// each of K chords has a relative error of a few 2^-53, in addition to V truncations of 2^-60; integrals of the race err by
-// 1e-14 of themselves and round V times.
+// Narrow bins among wide ones: tokens of 1e-12 beside tokens of 0.1. Slopes and kinks are formed without
+// cancellation, so each of K chords has a relative error of a few 2^-53, in addition to V truncations of 2^-60;
+// integrals of the race err by 1e-14 of themselves and round V times.
 TYPED_TEST(Ladders, CapturedRowsReachTheOptimumAndBucketsNearlyDo) {
   using V = typename TypeParam::Verifier;
   registry();
@@ -181,8 +181,8 @@ TYPED_TEST(Ladders, CapturedRowsReachTheOptimumAndBucketsNearlyDo) {
   }
 }
 
-// Sums over tokens are integers and all others have one order, so plans have the same bits at every register width. So
-// has F of drafts without replacement, rough and at all breaks.
+// Sums over tokens are integers, and every other sum has one order, so plans have the same bits at every register
+// width. The same holds for F of drafts without replacement, rough and refined at all breaks.
 TYPED_TEST(Ladders, PlansHaveTheSameBitsAtEveryWidth) {
   using V = typename TypeParam::Verifier;
   registry();

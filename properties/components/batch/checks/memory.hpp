@@ -206,7 +206,7 @@ struct WidePitch {
         const SparseRows target = apart(close.target, rows);
         const SparseRows proposal = apart(close.proposal, rows - one.requests.size());
         if (!target.mapped() || !proposal.mapped())
-          return {Answer::Status::skipped,
+          return {Status::skipped,
                   fmt::format("the system refuses a mapping of {} GiB that nobody fills", (rows * pitch) >> 28)};
         wide.target = target.first();
         wide.proposal = proposal.first();

@@ -1,6 +1,6 @@
-// A property of the emitted law is one struct, and is asked of everything whose law is found: compiled schemes of positions
-// and of paths, a scheme behind its own door, a C library, a child process and a function in Python.
-#include <draftproof/properties/prover/law_property.hpp>
+// A property of the emitted distribution is one struct, and is checked on every kind of subject: compiled schemes of
+// positions and of paths, a scheme behind the C interface, a C library, a child process and a function in Python.
+#include <draftproof/properties/prover/distribution_property.hpp>
 
 #include <memory>
 #include <string>
@@ -18,18 +18,18 @@
 namespace draftproof {
 namespace {
 
-/// The first emitted token alone has the target's law.
+/// The first emitted token has the target's distribution.
 struct FirstToken {
   static constexpr std::string_view name = "first_token";
-  static constexpr std::string_view about = "the first token that is emitted has the law p";
+  static constexpr std::string_view about = "the first token that is emitted has the distribution p";
 
-  static std::optional<std::string> violation(const EmittedLaw& law) {
-    std::vector<Rational> first(static_cast<std::size_t>(law.vocabulary));
-    for (const auto& [tokens, probability] : law.emitted)
+  static std::optional<std::string> violation(const EmittedDistribution& emitted) {
+    std::vector<Rational> first(static_cast<std::size_t>(emitted.vocabulary));
+    for (const auto& [tokens, probability] : emitted.emitted)
       first[static_cast<std::size_t>(tokens.front())] += probability;
-    const std::vector<Rational> target = law.target({});
+    const std::vector<Rational> target = emitted.target({});
     for (std::size_t x = 0; x < first.size(); ++x)
-      if (first[x] > target[x] + law.limit || first[x] < target[x] - law.limit)
+      if (first[x] > target[x] + emitted.limit || first[x] < target[x] - emitted.limit)
         return fmt::format("token {} comes first with probability {:.4f}, wanted {:.4f}", x,
                            static_cast<double>(first[x]), static_cast<double>(target[x]));
     return std::nullopt;
@@ -37,7 +37,7 @@ struct FirstToken {
 };
 
 [[maybe_unused]] const bool registered = [] {
-  register_law_property<FirstToken>();
+  register_distribution_property<FirstToken>();
   return true;
 }();
 
@@ -56,19 +56,21 @@ void expect_violated(const Finding& finding) {
   EXPECT_LE(finding.instance.size(), 40u) << "the smallest model: " << finding.instance;
 }
 
-TEST(LawProperty, IsAskedOfCompiledSchemesOfAPosition) {
+TEST(DistributionProperty, IsAskedOfCompiledSchemesOfAPosition) {
   const AnyDrafter& iid = *registry().drafter("iid");
   EXPECT_EQ(asked(prove(*registry().verifier("recursive_rejection"), iid, few)).held, 60);
   expect_violated(asked(prove(*registry().verifier("resample_from_target"), iid, few)));
 }
 
-TEST(LawProperty, IsAskedOfCompiledSchemesOfPaths) {
+TEST(DistributionProperty, IsAskedOfCompiledSchemesOfPaths) {
   const AnyTreeDrafter& paths = *path_registry().drafter("iid_paths");
   EXPECT_EQ(asked(prove(*path_registry().verifier("token_path"), paths, few)).held, 60);
   expect_violated(asked(prove(PathVerifierOf<wrong::AcceptAlways>(Kind::mutant), paths, few)));
 }
 
-TEST(LawProperty, IsRegisteredOnceByName) { EXPECT_THROW(register_law_property<FirstToken>(), std::logic_error); }
+TEST(DistributionProperty, IsRegisteredOnceByName) {
+  EXPECT_THROW(register_distribution_property<FirstToken>(), std::logic_error);
+}
 
 }  // namespace
 
@@ -92,15 +94,15 @@ Finding asked_of_served(const std::string& door) {
   return asked_of(program, served->declaration());
 }
 
-TEST(LawProperty, IsAskedOfASchemeBehindADoor) {
+TEST(DistributionProperty, IsAskedOfASchemeBehindADoor) {
   expect_told_apart(asked_of_served("own:recursive_rejection"), asked_of_served("own:resample_from_target"));
 }
 
-TEST(LawProperty, IsAskedOfACLibrary) {
+TEST(DistributionProperty, IsAskedOfACLibrary) {
   expect_told_apart(asked_of_served("lib:" DRAFTPROOF_DOOR_EXAMPLE), asked_of_served("abi:resample_from_target"));
 }
 
-TEST(LawProperty, IsAskedOfAChildProcessAndOfAFunctionInPython) {
+TEST(DistributionProperty, IsAskedOfAChildProcessAndOfAFunctionInPython) {
   const wired::MarkedProcesses marked;
   const auto asked_of_child = [&](const std::string& command) {
     WireProgram program(command, marked.options());

@@ -1,0 +1,82 @@
+// Properties of the distribution of the tokens that one decision emits. Such a property is one file, and is checked
+// on every subject whose distribution is found: verifiers of positions and of paths, whose branches are enumerated,
+// and external programs (a C library, a child process, a function in Python), whose distribution is found by calls.
+//
+// A header that is given to draftproof_add(KIND distribution_property) defines a struct of its name, with
+//
+//   struct MyCheck {
+//     static constexpr std::string_view name = "my_check";
+//     static constexpr std::string_view about = "what it says";
+//     // Returns the evidence, or nothing where it holds.
+//     static std::optional<std::string> violation(const EmittedDistribution& emitted);
+//   };
+//
+// It applies to subjects that promise the target's distribution and keep no state between decisions.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/optimum/exact/rational.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+
+namespace draftproof {
+
+/// The distribution of the strings that one decision emits on a small model.
+struct EmittedDistribution {
+  int vocabulary = 0;
+  int length = 0;                        ///< most tokens that a decision emits
+  std::map<Tokens, Rational> emitted{};  ///< by string; strings that are never emitted may be missing
+  /// The target after a prefix of fewer than `length` tokens.
+  std::function<std::vector<Rational>(const Tokens& prefix)> target{};
+  /// The largest error of a probability: 0 in fractions. For a program it is the error that its number formats
+  /// explain, and the probability that was not enumerated.
+  Rational limit = 0;
+};
+
+EmittedDistribution emitted_distribution(InstanceAnalysis& at);
+EmittedDistribution emitted_distribution(PathInstanceAnalysis& at);
+
+struct DistributionProperty {
+  std::string_view name, about;
+  std::optional<std::string> (*violation)(const EmittedDistribution&);
+};
+
+/// Returns the registered properties, for the gate of external programs. Proofs find them among the properties of
+/// their level.
+inline NamedList<DistributionProperty>& distribution_properties() {
+  static NamedList<DistributionProperty> all;
+  return all;
+}
+
+/// P as a property of one level.
+template <class P, class Level>
+struct DistributionPropertyOn {
+  static constexpr std::string_view name = P::name, about = P::about;
+  static constexpr int every = 1;
+
+  static bool applies(const typename Level::Verifier& verifier, const typename Level::Drafter&) {
+    if constexpr (requires { verifier.stateful(); })
+      if (verifier.stateful()) return false;
+    return verifier.info().promise == Promise::lossless;
+  }
+  static Answer check(typename Level::InstanceAnalysis& at) {
+    if (!at.law().complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
+    const std::optional<std::string> evidence = P::violation(emitted_distribution(at));
+    return evidence ? Answer::violated(*evidence) : Answer::held();
+  }
+};
+
+/// Throws: std::logic_error if a property has the name already, on any kind of subject.
+template <class P>
+void register_distribution_property() {
+  distribution_properties().add({P::name, P::about, &P::violation});
+  Registry::instance().add(property_of<DistributionPropertyOn<P, TokenLevel>, TokenLevel>());
+  PathRegistry::instance().add(property_of<DistributionPropertyOn<P, BlockLevel>, BlockLevel>());
+}
+
+}  // namespace draftproof
