@@ -246,15 +246,12 @@ Instance foreign_instance(const Declaration& declaration, std::uint64_t seed, in
 }
 
 PathInstance foreign_path_instance(const Declaration& declaration, std::uint64_t seed, int n, int most) {
-  PathSizes sizes{.most_drafts = declaration.level == Level::chain ? 1 : 2, .most_trees = 64};
+  PathSizes sizes;
   const int longest = declaration.level == Level::chain ? 4 : 3;
   const int most_length = std::clamp(most, std::min(std::max(1, declaration.fewest_drafts), longest), longest);
-  if (declaration.level == Level::tree) {
-    const TreeDrafterInfo& law = tree_law(declaration.law).info();
-    sizes.stem = law.has_stem;
-    sizes.branches = law.branches;
-    sizes.fixed = law.fixed;
-  }
+  if (declaration.level == Level::tree) sizes = sizes_of(tree_law(declaration.law).info());
+  sizes.most_drafts = declaration.level == Level::chain ? 1 : 2;
+  sizes.most_trees = 64;
   const auto affordable = [&](const PathInstance& instance) {
     const int entries = most_entries(instance.shape, instance.vocabulary(), tree_law(path_law(declaration)).info());
     return std::pow(instance.vocabulary(), entries) <= sizes.most_trees &&

@@ -5,7 +5,7 @@
 //   masses           running sums in that order       p and q
 //   probabilities    a pass                           p and every q
 //   below, cells     running sums, bisections         every q                       (draw_arrays.cuh)
-//   likeliest        a stable sort                    q as given: integers of equal entries may differ
+//   likeliest        a stable sort                    q as given
 //   hot              a stable sort                    p
 //   start            a bisection per cell             ratios
 //
@@ -89,7 +89,7 @@ struct WriteProbabilities {
   DRAFTPROOF_DEVICE void operator()(const G& grid) const {
     const FixedRow own = fixed.row(row);
     for_places(grid, vocabulary,
-               [&](std::uint64_t x) { out[x * apart] = probability(own.mass(static_cast<Token>(x))); });
+               [&](std::uint64_t x) { out[x * apart] = probability(own.read(static_cast<Token>(x))); });
   }
 };
 
@@ -108,7 +108,7 @@ struct KeyProbabilities {
     const FixedRow own = fixed.row(row);
     for_places(grid, vocabulary, [&](std::uint64_t x) {
       const float entry = own.entries[x] > 0 ? own.entries[x] : 0;  // -0 counts as 0
-      keys[x] = falling(given ? static_cast<double>(entry) : probability(own.mass(static_cast<Token>(x))));
+      keys[x] = falling(given ? static_cast<double>(entry) : probability(own.read(static_cast<Token>(x))));
       tokens[x] = static_cast<std::uint32_t>(x);
     });
   }

@@ -1,15 +1,18 @@
 // Rows of float in memory as integers that sum to 2^62: the law of a ratio table of them, without writing the
-// integers. Entries are truncated as they are read, and the heaviest token absorbs the rest.
+// integers. Entries are truncated as they are read, and the most probable tokens share the rest.
 //
 //   symbol   code            meaning
-//   m(x)     row.mass(x)     floor(2^62 entry); on the heaviest token, what makes the row sum to 2^62
+//   m(x)     row.mass(x)     floor(2^62 entry); on the most probable tokens, what makes the row sum to 2^62
+//   r(x)     row.read(x)     what programs compare: m(x) without the rest of the division among those tokens
 //   s        note.sum        sum of floor(2^62 entry), modulo 2^64
 //   h        note.heaviest   the most probable token, the first of equal ones
+//   n        note.count      number of tokens with its entry
 //
 // Cost: one read of each row, and one of a few notes per row.
 // Correctness: this is quantise() (sim/sampling/weights.hpp). The truncation is the same function, sums of
-// integers do not depend on order, and floats compare as their doubles do. If the excess of the sum is greater than
-// the mass of the heaviest token, quantise() would give that token a negative mass; here the position gets a fault.
+// integers do not depend on order, and floats compare as their doubles do. The truncation of a float of 2^-38 or more
+// is exact, so the largest entries of a row that is a law have the largest masses. If the excess of the sum is greater
+// than the mass of these tokens, quantise() would give them negative masses; here the position gets a fault.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +28,27 @@ namespace draftproof::gpu {
 struct RowNote {
   std::uint64_t sum;
   std::uint64_t greatest;  ///< bits of the largest entry, above those of ~token
+  std::uint64_t count;     ///< of the largest entry
 
   DRAFTPROOF_DEVICE Token heaviest() const { return static_cast<Token>(~static_cast<std::uint32_t>(greatest)); }
+  DRAFTPROOF_DEVICE std::uint32_t bits() const { return static_cast<std::uint32_t>(greatest >> 32); }
+  /// Includes tokens with another sum of their own.
+  DRAFTPROOF_DEVICE void add(const RowNote& other) {
+    sum += other.sum;
+    if (other.bits() > bits()) count = 0;
+    if (other.bits() >= bits()) count += other.count;
+    if (other.greatest > greatest) greatest = other.greatest;
+  }
+  /// The note of what all lanes of a warp have, on all of them.
+  template <Grid G>
+  DRAFTPROOF_DEVICE RowNote joined(const G& grid) const {
+    RowNote all{grid.lane_sum(sum), grid.lane_max(greatest), 0};
+    all.count = grid.lane_sum(bits() == all.bits() ? count : std::uint64_t{0});
+    return all;
+  }
 };
 
-/// The integer mass of an entry before the correction of the heaviest token. Invalid rows are read too, before their
+/// The integer mass of an entry before the heaviest tokens share the rest. Invalid rows are read too, before their
 /// fault is known; an entry that is no probability counts as 0.
 DRAFTPROOF_DEVICE inline std::uint64_t mass_of_entry(float entry) {
   const auto value = static_cast<double>(entry);
@@ -38,18 +57,16 @@ DRAFTPROOF_DEVICE inline std::uint64_t mass_of_entry(float entry) {
 
 struct FixedRow {
   const float* entries;
-  RowNote note;
+  RowRest rest;
 
-  DRAFTPROOF_DEVICE std::uint64_t mass(Token x) const {
-    const std::uint64_t truncated = mass_of_entry(entries[x]);
-    return x == note.heaviest() ? truncated + (row_total - note.sum) : truncated;
-  }
+  DRAFTPROOF_DEVICE std::uint64_t mass(Token x) const { return rest.mass(mass_of_entry(entries[x]), x); }
+  DRAFTPROOF_DEVICE std::uint64_t read(Token x) const { return rest.read(mass_of_entry(entries[x])); }
 };
 
 /// The distinct rows of a batch of float, with their notes.
 struct FixedRows {
   DistinctRows rows;
-  RowNote* notes;      ///< [rows.size()]
+  RowRest* rests;      ///< [rows.size()]
   RowNote* run_notes;  ///< [runs().size()]
 
   DRAFTPROOF_DEVICE Runs runs() const {
@@ -57,12 +74,12 @@ struct FixedRows {
   }
   DRAFTPROOF_DEVICE FixedRow target(std::int64_t position) const {
     return {static_cast<const float*>(rows.batch.target_row(position)),
-            notes[rows.batch.target_stride == 0 ? 0 : position]};
+            rests[rows.batch.target_stride == 0 ? 0 : position]};
   }
   DRAFTPROOF_DEVICE FixedRow proposal(std::int64_t position, int k) const {
     const std::int64_t group = rows.batch.proposal_stride == 0 ? 0 : position;
     return {static_cast<const float*>(rows.batch.proposal_row(position, k)),
-            notes[rows.targets() + group * rows.per_group() + (rows.per_group() == 1 ? 0 : k)]};
+            rests[rows.targets() + group * rows.per_group() + (rows.per_group() == 1 ? 0 : k)]};
   }
   /// Row i of the first position, as in RowFault: 0 is the target.
   DRAFTPROOF_DEVICE FixedRow row(int i) const { return i == 0 ? target(0) : proposal(0, i - 1); }
@@ -78,24 +95,22 @@ struct NoteRuns {
     const Runs runs = fixed.runs();
     for_runs(grid, runs.size(), [&](std::uint64_t run) {
       const auto* entries = static_cast<const float*>(fixed.rows[static_cast<std::int64_t>(runs.row(run))].entries);
-      RowNote own{0, 0};
+      RowNote own{0, 0, 0};
       for (std::uint64_t x = runs.begin(run) + static_cast<std::uint64_t>(grid.lane()); x < runs.end(run);
            x += static_cast<std::uint64_t>(grid.lanes())) {
         const float entry = entries[x];
-        own.sum += mass_of_entry(entry);
         const std::uint32_t bits = entry > 0 ? bit_cast<std::uint32_t>(entry) : 0;  // -0 counts as 0
-        const std::uint64_t key = std::uint64_t{bits} << 32 | static_cast<std::uint32_t>(~x);
-        if (key > own.greatest) own.greatest = key;
+        own.add({mass_of_entry(entry), std::uint64_t{bits} << 32 | static_cast<std::uint32_t>(~x), 1});
       }
-      own = {grid.lane_sum(own.sum), grid.lane_max(own.greatest)};
+      own = own.joined(grid);
       if (grid.lane() == 0) fixed.run_notes[run] = own;
     });
   }
 };
 
-/// Writes the notes of all rows from those of their runs: one warp per row. Records a fault for a row whose heaviest
-/// token would get a negative mass.
-struct NoteRows {
+/// Writes the rests of all rows from the notes of their runs: one warp per row. Records a fault for a row whose
+/// heaviest tokens would get negative masses.
+struct RestOfRows {
   FixedRows fixed;
 
   std::uint64_t work() const { return static_cast<std::uint64_t>(fixed.rows.size()) * 32; }
@@ -103,20 +118,18 @@ struct NoteRows {
   DRAFTPROOF_DEVICE void operator()(const G& grid) const {
     const Runs runs = fixed.runs();
     for_runs(grid, static_cast<std::uint64_t>(fixed.rows.size()), [&](std::uint64_t i) {
-      RowNote own{0, 0};
+      RowNote own{0, 0, 0};
       for (auto run = static_cast<std::uint64_t>(grid.lane()); run < runs.per_row();
-           run += static_cast<std::uint64_t>(grid.lanes())) {
-        const RowNote& note = fixed.run_notes[i * runs.per_row() + run];
-        own.sum += note.sum;
-        if (note.greatest > own.greatest) own.greatest = note.greatest;
-      }
-      own = {grid.lane_sum(own.sum), grid.lane_max(own.greatest)};
-      const auto heaviest = bit_cast<float>(static_cast<std::uint32_t>(own.greatest >> 32));
-      if (static_cast<std::int64_t>(mass_of_entry(heaviest) + (row_total - own.sum)) < 0) {
+           run += static_cast<std::uint64_t>(grid.lanes()))
+        own.add(fixed.run_notes[i * runs.per_row() + run]);
+      own = own.joined(grid);
+      const RowRest rest =
+          RowRest::of(own.sum, mass_of_entry(bit_cast<float>(own.bits())), own.heaviest(), own.count);
+      if (static_cast<std::int64_t>(rest.common) < 0) {
         const DistinctRow row = fixed.rows[static_cast<std::int64_t>(i)];
         fixed.rows.tell(row, {RowFault::Kind::sum, row.row}, grid.lane(), grid.lanes());
       }
-      if (grid.lane() == 0) fixed.notes[i] = own;
+      if (grid.lane() == 0) fixed.rests[i] = rest;
     });
   }
 };

@@ -42,6 +42,13 @@ struct Turn {
     const auto x = static_cast<Token>(place % vocabulary());
     return {fixed.target(position).mass(x), fixed.proposal(position, 0).mass(x)};
   }
+  /// What programs read of them.
+  DRAFTPROOF_DEVICE double ratio(std::uint32_t place) const {
+    const std::int64_t position = first + place / vocabulary();
+    const auto x = static_cast<Token>(place % vocabulary());
+    return static_cast<double>(fixed.target(position).read(x)) /
+           static_cast<double>(fixed.proposal(position, 0).read(x));
+  }
 };
 
 /// Writes every entry and its key.
@@ -56,7 +63,7 @@ struct KeyTokens {
     for_places(grid, turn.places(), [this](std::uint64_t i) {
       const auto place = static_cast<std::uint32_t>(i);
       const auto [p, q] = turn.masses(place);
-      keys[i] = (p | q) == 0 ? no_key : falling(static_cast<double>(p) / static_cast<double>(q));
+      keys[i] = (p | q) == 0 ? no_key : falling(turn.ratio(place));
       places[i] = place;
     });
   }

@@ -17,7 +17,7 @@ LawSpace::LawSpace(Places& places, const StoredBatch& batch) {
   const auto positions = static_cast<std::size_t>(batch.positions);
   faults = batch.faults != nullptr ? batch.faults : places.take<std::uint64_t>(positions);
   floats = has_float_rows(batch) ? nullptr : places.take<float>(static_cast<std::size_t>(rows.floats()));
-  notes = places.take<RowNote>(static_cast<std::size_t>(rows.size()));
+  rests = places.take<RowRest>(static_cast<std::size_t>(rows.size()));
   run_notes = places.take<RowNote>(static_cast<std::size_t>(fixed.runs().size()));
 }
 
@@ -32,9 +32,9 @@ FixedRows queue_laws(const DeviceMachine& machine, const StoredBatch& batch, con
     convert_rows(rows, space.floats, machine.stream());
     rows = {stored(rows.converted(space.floats))};
   }
-  const FixedRows fixed{rows, space.notes, space.run_notes};
+  const FixedRows fixed{rows, space.rests, space.run_notes};
   machine.each(NoteRuns{fixed});
-  machine.each(NoteRows{fixed});
+  machine.each(RestOfRows{fixed});
   return fixed;
 }
 

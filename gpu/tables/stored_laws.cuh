@@ -2,7 +2,7 @@
 //
 //   faults     [B] words      if the batch has none
 //   floats     rows           if they are not rows of float
-//   notes      [rows]         and one for each run of them
+//   rests      [rows]         and a note for each run of them
 #pragma once
 
 #include <draftproof/gpu/tables/device_machine.cuh>
@@ -16,7 +16,8 @@ struct LawSpace {
 
   std::uint64_t* faults;
   float* floats;  ///< null if the batch's own rows are used
-  RowNote *notes, *run_notes;
+  RowRest* rests;
+  RowNote* run_notes;
 };
 
 /// Queues the preparation. Positions with a fault have their words afterwards. Throws: DeviceError.

@@ -9,6 +9,7 @@
 #include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/precision/audit.hpp>
+#include <draftproof/properties/precision/path_walk.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/prover/registry.hpp>
@@ -105,10 +106,18 @@ void add_block(GateResult& result, const GateOptions& options, const std::string
   }
 }
 
+/// The drafters on which the audit runs: as in sampled_on, and of trees the first that draws them at random.
+bool audited_on(const GateOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter) {
+  return sampled_on(options, verifier.info(), drafter.info());
+}
+bool audited_on(const GateOptions& options, const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
+  return options.laws.empty() ? audited_trees(verifier) == &drafter : includes_law(options, drafter.info().name);
+}
+
 /// Adds the findings on floating-point error, which no property in fractions can show.
-void add_precision(GateResult& result, const AnyVerifier& verifier, const GateOptions& options) {
-  for (const auto* drafter : registry().drafters_of(verifier.info())) {
-    if (!sampled_on(options, verifier.info(), drafter->info())) continue;
+void add_precision(GateResult& result, const auto& known, const auto& verifier, const GateOptions& options) {
+  for (const auto* drafter : known.drafters_of(verifier.info())) {
+    if (!audited_on(options, verifier, *drafter)) continue;
     add_block(result, options, fmt::format("in double on {}", drafter->info().name), [&](GateResult& to) {
       PrecisionAudit audit =
           audit_precision(verifier, *drafter,
@@ -199,18 +208,21 @@ namespace {
 /// Everything but the trials of the sampled tier.
 void examine_alone(GateResult& result, const GateOptions& options) {
   const Gate& gate = result.gate;
+  // Rounding is examined only if the law is right in fractions; a process with a part of the proof cannot tell.
+  const auto examines_rounding = [&] {
+    return gate.tier == Tier::proof && (computes_part(options.checkpoint) || verdict(result) != Status::violated);
+  };
   if (gate.component) {
     add_block(result, options, "its checks", [&](GateResult& to) { examine(to, *gate.component, options); });
   } else if (gate.paths) {
     run<BlockLevel>(result, *gate.paths, asked_drafters(path_registry(), gate.paths->info(), options),
                     options.profile.path_instances, options);
+    if (examines_rounding()) add_precision(result, path_registry(), *gate.paths, options);
   } else {
     const Info& info = gate.verifier->info();
     run<TokenLevel>(result, *gate.verifier, asked_drafters(registry(), info, options), options.profile.instances,
                     options);
-    // Rounding is examined only if the law is right in fractions; a process with a part of the proof cannot tell.
-    if (gate.tier == Tier::proof && (computes_part(options.checkpoint) || verdict(result) != Status::violated))
-      add_precision(result, *gate.verifier, options);
+    if (examines_rounding()) add_precision(result, registry(), *gate.verifier, options);
   }
 }
 

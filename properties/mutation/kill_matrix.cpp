@@ -78,14 +78,13 @@ KillRow searched(std::string level, const typename Level::Verifier& verifier, co
 }
 
 /// Runs the precision audit, for mutants that no check in fractions can tell from a correct verifier.
-void add_precision(KillRow& row, const AnyVerifier& mutant, const KillOptions& options) {
+void add_precision(KillRow& row, const auto& mutant, const auto& drafter, const KillOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  const auto* drafter = registry().drafters_of(mutant.info()).front();
   KillRow audited =
       kill_row(row.level, row.name,
-               audit_precision(mutant, *drafter, {.seed = options.proof.seed, .stop = options.proof.stop}).findings);
+               audit_precision(mutant, drafter, {.seed = options.proof.seed, .stop = options.proof.stop}).findings);
   audited.mutant_of = row.mutant_of;
-  audited.partner = std::string(drafter->info().name);
+  audited.partner = std::string(drafter.info().name);
   audited.seconds = row.seconds + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   row = std::move(audited);
 }
@@ -99,8 +98,8 @@ KillRow mutant_row(const typename Level::Verifier& mutant, const auto& known, co
     row = searched<Level>(std::string(Level::name), mutant, *drafter, options);
     if (row.caught()) break;
   }
-  if constexpr (std::is_same_v<Level, TokenLevel>)
-    if (!row.caught() && mutant.info().wrong_by_rounding) add_precision(row, mutant, options);
+  if (!row.caught() && mutant.info().wrong_by_rounding)
+    add_precision(row, mutant, *known.drafters_of(mutant.info()).front(), options);
   return row;
 }
 
@@ -153,9 +152,6 @@ template <class Level>
 void add_jobs(const auto& known, const KillOptions& options, std::vector<std::function<KillRow()>>& searches,
               std::vector<std::function<ControlRow()>>& controls) {
   for (const auto& verifier : known.verifiers()) {
-    // Lifting a verifier to trees does not change its rounding error; the mutant of one position has its own row.
-    if constexpr (std::is_same_v<Level, BlockLevel>)
-      if (verifier->kind() == Kind::mutant && verifier->info().wrong_by_rounding) continue;
     if (verifier->kind() != Kind::verifier)
       searches.push_back([&verifier, &known, &options] { return mutant_row<Level>(*verifier, known, options); });
     else if (options.controls > 0)

@@ -37,7 +37,9 @@
 
 #include <draftproof/captures/row.hpp>
 #include <draftproof/properties/proof/finding.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
 #include <draftproof/properties/subjects/any_verifier.hpp>
+#include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof {
 
@@ -64,6 +66,9 @@ struct AuditedLaw {
   /// Total variation to a law over the same tokens that sums to 1.
   double distance(std::span<const double> law) const;
 };
+
+/// Adds the probability of a leaf to its token, or to each of the tokens over which it is spread.
+void add_leaf(const Leaf<double>& leaf, std::span<NeumaierSum> tokens);
 
 /// `row` divided by its sum, with compensated sums.
 std::vector<double> exact_target(std::span<const double> row);
@@ -109,6 +114,11 @@ std::vector<EdgeRows> edge_rows(int proposals);
 //   float32 rows over all V = 32000    whole, entries rounded, read as fresh rows    1e-6
 //   double on edge rows                edge                                          1e-12
 //
+// Paths and trees have the same checks on two drafts a node and two levels, with other rows at each level
+// (properties/precision/path_walk.hpp), and the same limits. Because an iteration ends with one draw, the errors of
+// that draw at all levels are weighted by probabilities that sum to 1. Every level adds at most K (2 V + 8) u of its
+// own decisions: three of them are 1.4e-13 at V = 16, K = 3.
+//
 // Limits are derived in audit.hpp; a scheme that is lossless up to tau may be off by tau more.
 //
 // Cost: bounded in advance by leaves times V, so the set of checks does not depend on time.
@@ -120,7 +130,7 @@ struct PrecisionOptions {
 };
 
 /// Whether the scheme promises a law in double and can be explored.
-bool has_precision(const AnyVerifier& verifier);
+bool has_precision(const RegisteredVerifier& verifier);
 
 struct PrecisionAudit {
   std::vector<Finding> findings{};
@@ -128,8 +138,10 @@ struct PrecisionAudit {
 };
 
 /// Runs the audit. Checks that are too large for the scheme's plan are omitted; an enumeration with too many leaves
-/// is `skipped`.
+/// is `skipped`. Schemes that carry state have none.
 PrecisionAudit audit_precision(const AnyVerifier& verifier, const AnyDrafter& drafter,
+                               const PrecisionOptions& options);
+PrecisionAudit audit_precision(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                                const PrecisionOptions& options);
 
 }  // namespace draftproof

@@ -41,12 +41,14 @@ std::optional<Rational> BlockLevel::distance(PathInstanceAnalysis& at) {
 
 namespace {
 
+/// Nodes of a fixed tree: it is one, and of its children below the second level several are among the most probable
+/// prefixes if there are as many as these.
+constexpr int most_fixed_nodes = 8;
+
 PathSizes sizes_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
-  PathSizes sizes{.fewest_drafts = verifier.info().fewest_drafts,
-                  .stem = drafter.info().has_stem,
-                  .branches = drafter.info().branches,
-                  .fixed = drafter.info().fixed};
-  if (sizes.fixed) sizes.most_drafts = 6;
+  PathSizes sizes = sizes_of(drafter.info());
+  sizes.fewest_drafts = verifier.info().fewest_drafts;
+  if (sizes.fixed) sizes.most_drafts = most_fixed_nodes;
   if (const int limit = verifier.info().most_drafts; limit > 0)
     sizes.most_drafts = std::min(sizes.most_drafts, limit);
   // A process walks the trees again after every sequence of up to L + 1 tokens: up to V = 3, L = 2, rarely L = 3.
@@ -84,25 +86,53 @@ PathProof prove_on(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafte
 
 namespace {
 
-/// Number of tokens drafted for a tree of this shape.
-int drafted_tokens(const TreeShape& shape, int vocabulary, const PathSizes& sizes) {
-  if (sizes.fixed) return 0;
-  if (!sizes.branches) return shape.stem + shape.drafts * (shape.length - shape.stem);
-  int total = 0, level = 1;
-  for (int depth = 0; depth < shape.length; ++depth) {
-    level *= std::min(shape.children_at(depth), vocabulary);
-    total += level;
+/// Number of trees of this shape that can be drafted; a number above `most` if there are more than that.
+int drafted_trees(const TreeShape& shape, int vocabulary, int most, const PathSizes& sizes) {
+  int trees = 1;
+  const auto draw = [&](int tokens, int choices) {
+    for (; tokens > 0 && trees <= most; --tokens) trees *= choices;
+  };
+  if (sizes.fixed) return 1;
+  if (!sizes.branches) {
+    draw(shape.stem + shape.drafts * (shape.length - shape.stem), vocabulary);
+    return trees;
   }
-  return total;
+  for (int depth = 0, parents = 1; depth < shape.length; ++depth) {
+    const int children = std::min(shape.children_at(depth), vocabulary);
+    for (int k = 0; k < children; ++k) draw(parents, sizes.distinct ? vocabulary - k : vocabulary);
+    parents *= children;
+  }
+  return trees;
 }
 
-/// Of seven models four are wide (chains: in tokens alone), two deep, one anything: with all sizes alike the
-/// affordable ones would have two tokens, and one model in fifty would show a bug of late drafts or of long paths.
-enum class PathForm { any, deep, wide };
+/// Of eight models three are wide (chains: in tokens alone), two deep, two branched below the second level, one
+/// anything. With all sizes alike the affordable ones would have two tokens, and one model in fifty would show a bug of
+/// late drafts, of long paths, or of later drafts after long paths.
+enum class PathForm { any, deep, wide, branched };
+
+/// A shape of three levels or four with several children below the second, few elsewhere.
+TreeShape branched_shape(InstanceRng& dice, const PathSizes& sizes, int several) {
+  TreeShape shape{.drafts = dice.between(several, sizes.most_drafts),
+                  .length = dice.chance(1, 4) ? 4 : 3,
+                  .branching = {},
+                  .stem = 0};
+  if (sizes.fixed) shape.drafts = std::max(shape.drafts, sizes.most_drafts - 2);
+  if (sizes.stem) shape.stem = dice.between(0, shape.length - 1);
+  if (!sizes.branches) return shape;
+  const int branched = dice.between(2, shape.length - 1);
+  for (int depth = 0; depth < shape.length; ++depth)
+    shape.branching.push_back(depth == branched || dice.chance(1, 4) ? dice.between(several, sizes.most_drafts)
+                                                                      : sizes.fewest_drafts);
+  return shape;
+}
 
 TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
-  const int fewest =
-      form == PathForm::wide ? std::clamp(2, sizes.fewest_drafts, sizes.most_drafts) : sizes.fewest_drafts;
+  const int several = std::clamp(2, sizes.fewest_drafts, sizes.most_drafts);
+  if (form == PathForm::branched) {
+    if (several > 1) return branched_shape(dice, sizes, several);
+    form = PathForm::deep;
+  }
+  const int fewest = form == PathForm::wide ? several : sizes.fewest_drafts;
   const int most = form == PathForm::deep ? sizes.fewest_drafts : sizes.most_drafts;
   TreeShape shape{.drafts = dice.between(fewest, most),
                   .length = form == PathForm::wide && most > 1 ? dice.between(1, 2)
@@ -117,9 +147,7 @@ TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
 }
 
 bool affordable(const TreeShape& shape, int vocabulary, int most_trees, const PathSizes& sizes) {
-  int trees = 1;
-  for (int i = drafted_tokens(shape, vocabulary, sizes); i > 0 && trees <= most_trees; --i) trees *= vocabulary;
-  return trees <= most_trees;
+  return drafted_trees(shape, vocabulary, most_trees, sizes) <= most_trees;
 }
 
 /// How the rows after prefixes are related.
@@ -171,18 +199,21 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   const int most_trees = dice.chance(1, 30) ? 4 * sizes.most_trees : sizes.most_trees;
   PathInstance instance;
   int vocabulary = 2;
-  constexpr PathForm forms[]{PathForm::any,  PathForm::deep, PathForm::deep, PathForm::wide,
-                             PathForm::wide, PathForm::wide, PathForm::wide};
-  PathForm form = forms[dice.between(0, 6)];
+  constexpr PathForm forms[]{PathForm::any,  PathForm::deep, PathForm::deep,     PathForm::wide,
+                             PathForm::wide, PathForm::wide, PathForm::branched, PathForm::branched};
+  PathForm form = forms[dice.between(0, 7)];
   for (int attempt = 0;; ++attempt) {
-    if (attempt == 16) form = PathForm::any;  // trees of this drafter are too many, whatever their form
-    vocabulary = dice.between(form == PathForm::wide ? 3 : 2, 4);
+    if (attempt == 32) form = PathForm::any;  // trees of this drafter are too many, whatever their form
+    // Two tokens leave one after a refusal. Trees of several paths with more are too many, those of a stem are not.
+    const bool more = form == PathForm::wide || (form == PathForm::branched && dice.chance(2, 3));
+    vocabulary = dice.between(more ? 3 : 2, 4);
     instance.shape = draw_shape(dice, sizes, form);
     if (affordable(instance.shape, vocabulary, most_trees, sizes)) break;
   }
 
   const Context context = draw_context(dice);
-  int listed = context == Context::none ? 0 : dice.between(1, instance.shape.length);
+  // Rows of the levels below the second are rows of their own in branched models.
+  int listed = context == Context::none ? 0 : dice.between(form == PathForm::branched ? 2 : 1, instance.shape.length);
   const auto rows_of_level = [vocabulary](int level) {
     int count = 1;
     while (level-- > 0) count *= vocabulary;

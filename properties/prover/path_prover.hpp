@@ -15,15 +15,24 @@ using PathProof = ProofOf<BlockLevel>;
 /// Limits of the small models of a proof.
 struct PathSizes {
   int fewest_drafts = 1, most_drafts = 3;
-  int most_trees = 128;   ///< bound of V to the number of drafted tokens; one instance in thirty has four times that
+  int most_trees = 192;   ///< bound of the trees that can be drafted; one instance in thirty has four times that
   bool stem = false;      ///< whether the drafter uses TreeShape::stem
   bool branches = false;  ///< whether the drafter uses TreeShape::branching
+  bool distinct = false;  ///< whether siblings are drawn without replacement
   bool fixed = false;     ///< whether there is one tree, of any size; K then counts its nodes
 };
 
+/// The default limits with what the drafter uses.
+constexpr PathSizes sizes_of(const TreeDrafterInfo& drafter) {
+  return {.stem = drafter.has_stem,
+          .branches = drafter.branches,
+          .distinct = drafter.distinct_siblings,
+          .fixed = drafter.fixed};
+}
+
 /// The n-th small model of a seed. Families take turns for the rows. A quarter of the models has no context, in a
 /// quarter the rows repeat along a path, in a quarter they are as different per prefix as they can be. V is 2 .. 4, L
-/// is 1 .. 4.
+/// is 1 .. 4. A quarter has several children below the second level, where scheme and drafter can have them.
 PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& sizes);
 
 /// The instances of a proof: options.instances of them, or the level's default number.

@@ -56,6 +56,8 @@ StepOutput DecidedByNode<L, R>::decide(const DraftTree& tree, const VerifierStat
 
 template class DecidedByNode<Rows<Rational>, Explorer<Rational>>;
 template class DecidedByNode<Rows<double>, Explorer<double>>;
+template class DecidedByNode<RatioTable, Explorer<double>>;
+template class DecidedByNode<FreshRows<double>, Explorer<double>>;
 template class DecidedByNode<Rows<double>, Scripted>;
 
 }  // namespace draftproof

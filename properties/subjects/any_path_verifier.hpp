@@ -54,9 +54,16 @@ class AnyPathVerifier : public RegisteredVerifier {
                                                           const TreeShape&) const {
     return {};
   }
-  /// For walks in double.
+  /// For walks in double on plain rows, prepared tables or fresh rows.
   virtual On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>&,
                                                         const TreeShape&) const {
+    return {};
+  }
+  virtual On<RatioTable, Explorer<double>> explore_on(const ConditionalModel<RatioTable>&, const TreeShape&) const {
+    return {};
+  }
+  virtual On<FreshRows<double>, Explorer<double>> explore_on(const ConditionalModel<FreshRows<double>>&,
+                                                             const TreeShape&) const {
     return {};
   }
   /// For trials on prepared tables.
@@ -92,6 +99,9 @@ class AnyTreeDrafter {
   virtual void draw(const ConditionalModel<Rows<Rational>>&, const TreeShape&, Explorer<Rational>&,
                     DraftTree&) const = 0;
   virtual void draw(const ConditionalModel<Rows<double>>&, const TreeShape&, Explorer<double>&, DraftTree&) const = 0;
+  virtual void draw(const ConditionalModel<RatioTable>&, const TreeShape&, Explorer<double>&, DraftTree&) const = 0;
+  virtual void draw(const ConditionalModel<FreshRows<double>>&, const TreeShape&, Explorer<double>&,
+                    DraftTree&) const = 0;
   virtual void draw(const ConditionalModel<RatioTable>&, const TreeShape&, Philox&, DraftTree&) const = 0;
   virtual void draw(const ConditionalModel<Rows<double>>&, const TreeShape&, Scripted&, DraftTree&) const = 0;
 

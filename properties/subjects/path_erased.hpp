@@ -90,7 +90,15 @@ class PathVerifierOf final : public AnyPathVerifier {
   }
   On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>& conditionals,
                                                 const TreeShape& shape) const override {
-    return make<audited, Explorer<double>>(conditionals, shape);
+    return make<explored && (!lifted_mutant || audited), Explorer<double>>(conditionals, shape);
+  }
+  On<RatioTable, Explorer<double>> explore_on(const ConditionalModel<RatioTable>& conditionals,
+                                              const TreeShape& shape) const override {
+    return make<audited && V::info.unsupported.simulate.empty(), Explorer<double>>(conditionals, shape);
+  }
+  On<FreshRows<double>, Explorer<double>> explore_on(const ConditionalModel<FreshRows<double>>& conditionals,
+                                                     const TreeShape& shape) const override {
+    return make<audited && V::info.unsupported.fresh.empty(), Explorer<double>>(conditionals, shape);
   }
   On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>& conditionals,
                                      const TreeShape& shape) const override {
@@ -121,7 +129,7 @@ class PathVerifierOf final : public AnyPathVerifier {
   /// Mutants are compiled for the forms that refute them alone.
   static constexpr bool lifted_mutant = V::info.is_mutant() && lifted;
   static constexpr bool explored = V::info.unsupported.explore.empty();
-  static constexpr bool audited = explored && !lifted_mutant;
+  static constexpr bool audited = explored && V::info.precision_audited();
 
   template <bool possible, class R, class L>
   PathDeciderPtr<L, R> make([[maybe_unused]] const ConditionalModel<L>& conditionals,
@@ -165,6 +173,14 @@ class TreeDrafterOf final : public AnyTreeDrafter {
   }
   void draw(const ConditionalModel<Rows<double>>& conditionals, const TreeShape& shape, Explorer<double>& random,
             DraftTree& out) const override {
+    WalkedDrafter<D>{}.draw(conditionals, shape, random, out);
+  }
+  void draw(const ConditionalModel<RatioTable>& conditionals, const TreeShape& shape, Explorer<double>& random,
+            DraftTree& out) const override {
+    WalkedDrafter<D>{}.draw(conditionals, shape, random, out);
+  }
+  void draw(const ConditionalModel<FreshRows<double>>& conditionals, const TreeShape& shape,
+            Explorer<double>& random, DraftTree& out) const override {
     WalkedDrafter<D>{}.draw(conditionals, shape, random, out);
   }
   void draw(const ConditionalModel<RatioTable>& conditionals, const TreeShape& shape, Philox& random,

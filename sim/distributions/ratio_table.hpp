@@ -44,23 +44,17 @@ class RatioTable {
   using Scalar = double;
 
   RatioTable(std::span<const double> target, std::span<const std::vector<double>> proposals) {
-    const auto p = quantise(target);
-    probabilities_.resize(p.size() * (1 + proposals.size()));
+    stride_ = 1 + proposals.size();
+    probabilities_.resize(target.size() * stride_);
+    const auto p = read(target, 0);
     std::vector<std::uint64_t> first;
-    for (const auto& row : proposals) {
-      auto q = quantise(row);
+    for (std::size_t k = 0; k < proposals.size(); ++k) {
+      auto q = read(proposals[k], 1 + k);
       aliases_.emplace_back(q);
       cumulatives_.emplace_back(q);
-      if (first.empty()) first = std::move(q);
-    }
-    stride_ = 1 + proposals.size();
-    for (std::size_t x = 0; x < p.size(); ++x) {
-      probabilities_[x * stride_] = probability(p[x]);
-      for (std::size_t k = 0; k < proposals.size(); ++k)
-        probabilities_[x * stride_ + 1 + k] = probability(cumulatives_[k].mass(static_cast<Token>(x)));
+      if (k == 0) first = std::move(q);
     }
     sort_by_ratio(p, first);
-    // In the order of the row as given: in integers that sum to 2^62 equal ones may differ by a remainder.
     if (!proposals.empty())
       top_ = top_tokens(vocabulary(), [&row = proposals.front()](Token x) { return row[index(x)]; });
   }
@@ -197,7 +191,7 @@ class RatioTable {
       return static_cast<int>(place - table_->order_.begin()) - static_cast<int>(skipped_);
     }
     double ratio(int j) const { return table_->ratio_[at(j)]; }
-    /// The quotient by which the table is sorted; both terms are scaled by 2^-62 there, which changes no rounding.
+    /// The quotient by which the table is sorted.
     double ratio_of(Token x) const { return table_->target(x) / table_->proposal(x); }
     double target(int a, int b) const {
       return probability(table_->mass_below_[at(b)].target - table_->mass_below_[at(a)].target);
@@ -250,12 +244,20 @@ class RatioTable {
   static std::size_t index(std::integral auto x) { return static_cast<std::size_t>(x); }
   std::size_t row_of(int k) const { return aliases_.size() == 1 ? 0 : index(k); }
 
+  /// The masses of a row. Writes what programs read of it (RowRest): equal where the row's entries are equal.
+  std::vector<std::uint64_t> read(std::span<const double> row, std::size_t column) {
+    const RowRest rest = rest_of(row);
+    for (std::size_t x = 0; x < row.size(); ++x)
+      probabilities_[x * stride_ + column] = probability(rest.read(truncated_mass(row[x])));
+    return quantise(row, rest);
+  }
+
   void sort_by_ratio(std::span<const std::uint64_t> p, std::span<const std::uint64_t> q) {
     std::vector<KeyedToken> keyed;
     keyed.reserve(p.size());
     for (Token x = 0; x < std::ssize(p); ++x)
       if (p[index(x)] != 0 || q[index(x)] != 0)
-        keyed.push_back({static_cast<double>(p[index(x)]) / static_cast<double>(q[index(x)]), x});
+        keyed.push_back({target(x) / proposal(x), x});
     sort_by_key(keyed);
     std::uint64_t target_sum = 0, proposal_sum = 0;  // integers: the same prefix sums in any order of equal ratios
     order_.reserve(keyed.size());

@@ -200,11 +200,6 @@ DRAFTPROOF_DEVICE auto tabulated(const L& laws, F f) {
 
 inline constexpr std::uint64_t row_total = std::uint64_t{1} << 62;
 
-/// Rounds a row that sums to 1 in double precision; returns V masses in units of 2^-62. Each entry is truncated to a
-/// multiple of 2^-62 and the most probable token (ties: lowest id) gets the missing mass. The total variation from
-/// `row` is at most V 2^-62 + |1 - sum|. A probability of zero stays zero; entries below 2^-62 become zero.
-std::vector<std::uint64_t> quantise(std::span<const double> row);
-
 /// A mass in units of 2^-62 as a double.
 DRAFTPROOF_DEVICE constexpr double probability(std::uint64_t mass) { return static_cast<double>(mass) * 0x1p-62; }
 
@@ -213,17 +208,57 @@ DRAFTPROOF_DEVICE constexpr std::uint64_t truncated_mass(double entry) {
   return static_cast<std::uint64_t>(entry * 0x1p62);
 }
 
-inline std::vector<std::uint64_t> quantise(std::span<const double> row) {
-  std::vector<std::uint64_t> mass(row.size());
-  std::uint64_t sum = 0;
-  std::size_t heaviest = 0;
-  for (std::size_t x = 0; x < row.size(); ++x) {
-    mass[x] = truncated_mass(row[x]);
-    sum += mass[x];
-    if (row[x] > row[heaviest]) heaviest = x;
+/// What truncation left of a row's sum, and who gets it: the tokens of the largest truncated mass share it alike.
+///
+/// Correctness: the masses sum to exactly 2^62, which not every row with equal entries can: six equal integers do not.
+/// So the first of n tokens of the largest mass also holds the `rest` of the division, fewer than n units. Programs
+/// compare entries, by q(x) > q(y) or by a sort, and what they compare must be equal where the row's entries are. So
+/// they read `common` for all n tokens; draws, sums and masses of sets hold the rest too. The law that a program sees
+/// and the one that is drawn are n 2^-62 apart, which is below V 2^-53, the rounding of its own sums.
+struct RowRest {
+  std::uint64_t largest;  ///< the largest truncated mass
+  std::uint64_t common;   ///< what each token of that mass reads; taken modulo 2^64 it takes back an excess
+  std::uint64_t rest;     ///< what the first of them holds beside it
+  Token first;
+
+  /// For truncated masses of this sum, `count` of which are the largest.
+  DRAFTPROOF_DEVICE static RowRest of(std::uint64_t sum, std::uint64_t largest, Token first, std::uint64_t count) {
+    const auto missing = static_cast<std::int64_t>(row_total - sum), sharers = static_cast<std::int64_t>(count);
+    const std::int64_t share = missing / sharers - (missing % sharers < 0);  // rounded down
+    return {largest, largest + static_cast<std::uint64_t>(share),
+            static_cast<std::uint64_t>(missing - share * sharers), first};
   }
-  mass[heaviest] += row_total - sum;  // modulo 2^64: also takes back an excess when the doubles sum above 1
+
+  /// The mass that a program compares, from the truncated one.
+  DRAFTPROOF_DEVICE std::uint64_t read(std::uint64_t truncated) const {
+    return truncated == largest ? common : truncated;
+  }
+  /// The mass that a table holds for token x.
+  DRAFTPROOF_DEVICE std::uint64_t mass(std::uint64_t truncated, Token x) const {
+    return read(truncated) + (x == first ? rest : 0);
+  }
+};
+
+inline RowRest rest_of(std::span<const double> row) {
+  std::uint64_t sum = 0, largest = 0, count = 0;
+  Token first = 0;
+  for (std::size_t x = 0; x < row.size(); ++x) {
+    const std::uint64_t mass = truncated_mass(row[x]);
+    sum += mass;
+    if (mass > largest || count == 0) largest = mass, first = static_cast<Token>(x), count = 0;
+    count += mass == largest;
+  }
+  return RowRest::of(sum, largest, first, count);
+}
+
+/// Rounds a row that sums to 1 in double precision; returns V masses in units of 2^-62. Each entry is truncated to a
+/// multiple of 2^-62, and the most probable tokens share what is missing (RowRest). The total variation from `row` is
+/// at most V 2^-62 + |1 - sum|. A probability of zero stays zero; entries below 2^-62 become zero.
+inline std::vector<std::uint64_t> quantise(std::span<const double> row, const RowRest& rest) {
+  std::vector<std::uint64_t> mass(row.size());
+  for (std::size_t x = 0; x < row.size(); ++x) mass[x] = rest.mass(truncated_mass(row[x]), static_cast<Token>(x));
   return mass;
 }
+inline std::vector<std::uint64_t> quantise(std::span<const double> row) { return quantise(row, rest_of(row)); }
 
 }  // namespace draftproof

@@ -193,9 +193,10 @@ void refused() {
   for (float& entry : rows[1]) entry *= 1.01f;
   const DeviceLaws<float> much{LawBatch<float>({rows})};
   expect_refused("a sum of 1.01", [&] { gpu::ratio_table(gpu::stored(much.batch())); });
-  // A sum that bf16 allows, but with an excess above the heaviest token's mass.
+  // A sum that bf16 allows, but with an excess above the mass of the heaviest token, which is one.
   LawRows flat(3980, 1, LawShape::steps, 1);
   for (float& entry : flat[0]) entry = 0x1.08p-12f;  // a bf16; the sum is 1.00204
+  flat[0][7] = 0x1.0ap-12f;                          // and the next one above it
   const DeviceLaws<Bfloat16> coarse{LawBatch<Bfloat16>({flat})};
   expect_refused("more than the heaviest token", [&] { gpu::ratio_table(gpu::stored(coarse.batch())); });
   expect_refused("no such position", [&] { gpu::ratio_table(gpu::stored(much.batch()), 1); });

@@ -42,6 +42,23 @@ struct Equal {
   }
 };
 
+// Family "flat": one row is uniform, the other falls like 1 / rank.
+//
+// Every entry of the uniform row ties with every other, in fractions and in every form of the row. A rule that sorts or
+// compares entries of that row takes the order of the tokens, and any other if rounding has made the entries unequal.
+struct Flat {
+  static constexpr std::string_view name = "flat";
+  static constexpr std::string_view about = "one row uniform, the other 840 / rank: all entries of a row tie";
+
+  WeightPair operator()(InstanceRng& dice, int vocabulary) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    WeightPair w{std::vector<int>(size, 1), std::vector<int>(size, 1)};
+    auto& falling = dice.chance(1, 3) ? w.proposal : w.target;
+    for (std::size_t i = 0; i < size; ++i) falling[i] = 840 / static_cast<int>(i + 1);
+    return w;
+  }
+};
+
 // Family "near": p weights 50 to 99, q within 2 of p, so that the last residuals have several tokens.
 struct Near {
   static constexpr std::string_view name = "near";

@@ -12,6 +12,7 @@ namespace draftproof::trace_audit_test {
 namespace {
 
 using namespace recordings;
+using recordings::Form;  // not that of the precision audit
 
 AuditResult audited(const Form& form, const Slips& slips, std::uint64_t seed, AuditOptions options = {}) {
   Recording recording(form, seed);

@@ -28,12 +28,12 @@ class HostLaws {
       });
     gpu::DistinctRows converted{gpu::stored(rows.converted(floats_.data()))};
     fixed_ = {converted, nullptr, nullptr};
-    notes_.resize(static_cast<std::size_t>(rows.size()));
+    rests_.resize(static_cast<std::size_t>(rows.size()));
     run_notes_.resize(static_cast<std::size_t>(fixed_.runs().size()));
-    fixed_.notes = notes_.data();
+    fixed_.rests = rests_.data();
     fixed_.run_notes = run_notes_.data();
     machine.each(gpu::NoteRuns{fixed_});
-    machine.each(gpu::NoteRows{fixed_});
+    machine.each(gpu::RestOfRows{fixed_});
   }
   HostLaws(const HostLaws&) = delete;
   HostLaws& operator=(const HostLaws&) = delete;
@@ -44,7 +44,8 @@ class HostLaws {
  private:
   std::vector<std::uint64_t> faults_;
   std::vector<float> floats_;
-  std::vector<gpu::RowNote> notes_, run_notes_;
+  std::vector<RowRest> rests_;
+  std::vector<gpu::RowNote> run_notes_;
   gpu::FixedRows fixed_{};
 };
 

@@ -1,0 +1,109 @@
+// Schemes that compare entries decide alike on every form of rows with ties; one that compares sums does not.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/checks/same_results.hpp>
+#include <draftproof/properties/precision/audit.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/subjects/erased.hpp>
+
+namespace draftproof::tied_schemes_test {
+namespace {
+
+/// Tests one of the i.i.d. drafts: the one with the largest value, the first of equals. Lossless where all values are
+/// equal, because the first draft is then tested, and wrong elsewhere.
+template <class Value>
+struct TestsTheLargest {
+  static constexpr Info info{.name = "tests_the_largest", .summary = "one draft", .source = "this test"};
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    int best = 0;
+    for (int k = 1; k < at.drafts(); ++k)
+      if (Value::of(at, at.draft(k)) > Value::of(at, at.draft(best))) best = k;
+    const Token x = at.draft(best);
+    if (random.flip(at.target(x), at.proposal(x))) return accepted(x, best);
+    return random.emit(at.residual(at.one()));
+  }
+};
+
+struct Entry {
+  static auto of(const auto& at, Token x) { return at.proposal(x); }
+};
+/// A difference of running sums, whose rounding is another for every token.
+struct StepOfSums {
+  static auto of(const auto& at, Token x) {
+    const auto below = [&at](Token end) {
+      return at.sum([&at, end](Token y) { return y < end ? at.proposal(y) + at.zero() : at.zero(); });
+    };
+    return below(x + 1) - below(x);
+  }
+};
+
+template <class Value>
+const AnyVerifier& largest() {
+  static const VerifierOf<TestsTheLargest<Value>> verifier(Kind::verifier);
+  return verifier;
+}
+
+const AnyDrafter& iid_drafts() { return *registry().drafter("iid"); }
+
+/// Instances of the family "flat" with a uniform q.
+std::vector<Instance> flat_instances(std::uint64_t seed) {
+  std::vector<Instance> found;
+  for (int n = 0; n < 400; ++n) {
+    Instance instance = generate_instance(seed, n, 3, false);
+    const auto& q = instance.proposals.front();
+    const bool flat = std::all_of(q.begin(), q.end(), [&q](int weight) { return weight == q.front(); });
+    if (flat && instance.drafts > 1) found.push_back(std::move(instance));
+  }
+  return found;
+}
+
+bool forms_agree(const AnyVerifier& verifier, const Instance& instance) {
+  InstanceAnalysis at(verifier, iid_drafts(), instance);
+  return checks::FormsAgree::check(at).status != Answer::Status::violated;
+}
+
+TEST(TiedEntries, ASchemeThatComparesEntriesHasOneLawInEveryForm) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto instances = flat_instances(seed);
+    ASSERT_GE(instances.size(), 10u);
+    for (const Instance& instance : instances)
+      EXPECT_TRUE(forms_agree(largest<Entry>(), instance)) << instance.text();
+  }
+}
+
+TEST(TiedEntries, ASchemeThatComparesRoundedTermsDoesNot) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto instances = flat_instances(seed);
+    const auto shown = [&](const AnyVerifier& verifier) {
+      return std::count_if(instances.begin(), instances.end(),
+                           [&](const Instance& instance) { return !forms_agree(verifier, instance); });
+    };
+    EXPECT_GT(shown(largest<StepOfSums>()), 0) << seed;
+  }
+}
+
+// The audit's law of each form against the target, on falling p and uniform q of six tokens and more.
+TEST(TiedEntries, TheLawOfEachFormIsTheTargetUpToRounding) {
+  for (const int size : {3, 5, 6, 7, 10})
+    for (const int drafts : {1, 2, 3}) {
+      std::vector<double> p;
+      double sum = 0;
+      for (int x = 0; x < size; ++x) sum += p.emplace_back(1.0 / (x + 1));
+      for (double& entry : p) entry /= sum;
+      const RowPair rows{p, {std::vector<double>(static_cast<std::size_t>(size), 1.0 / size)}};
+      for (const Form form : all_forms) {
+        const auto law = audit(largest<Entry>(), iid_drafts(), form, rows, drafts, 1'000'000);
+        ASSERT_TRUE(law && law->complete);
+        EXPECT_LT(law->distance(exact_target(p)), small_limit) << to_text(form) << " of V = " << size;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace draftproof::tied_schemes_test
