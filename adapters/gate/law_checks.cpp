@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include <fmt/format.h>
@@ -160,6 +162,11 @@ class Checker {
         finding.numbers = evidence[i].numbers;
         finding.instance = smallest.text();
         finding.replay = replay_line(smallest);
+        if (shrinks_them && !lost && silent.empty() && passes_alone(smallest, i)) {
+          finding.evidence += needs_earlier_calls;
+          finding.replay =
+              fmt::format("{} check --door '{}' --tier proof {}", program_name(), options_.door, options_.again);
+        }
       } else if (!silent.empty()) {
         finding.status = Status::undecided;
         finding.evidence = silent;
@@ -211,6 +218,21 @@ class Checker {
 
   std::string replay_line(const I& instance) const {
     return fmt::format("{} replay --door '{}' --instance '{}'", program_name(), options_.door, instance.text());
+  }
+
+  /// Whether the check holds where its replay line is run. A program that does not start again says nothing.
+  bool passes_alone(const I& instance, std::size_t check) const {
+    try {
+      const std::shared_ptr<Program> fresh = options_.fresh ? options_.fresh() : nullptr;
+      const LawCheckOptions alone{.seed = options_.seed};  // those of `replay`
+      const auto findings =
+          Checker(fresh ? *fresh : program_, declaration_, alone).examine({instance}, false).findings;
+      return std::any_of(findings.begin(), findings.end(), [&](const GateFinding& finding) {
+        return finding.check == law_checks[check] && finding.status == Status::held;
+      });
+    } catch (const std::runtime_error&) {
+      return false;
+    }
   }
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
