@@ -186,7 +186,7 @@ std::vector<Reading> wrong_readings(const TargetRequest& request, Setting first,
 }  // namespace
 
 std::vector<TargetCase> cases_of_two_settings(std::uint64_t seed) {
-  // Of those readings that some values tell apart, the rarest are told apart by one try in TODO.
+  // Three tokens first: one for a filter to remove, and two.
   constexpr int tries = 120, wanted = 2;
   std::vector<TargetCase> cases;
   InstanceRng dice(seed, std::uint64_t{1} << 32);
@@ -199,7 +199,7 @@ std::vector<TargetCase> cases_of_two_settings(std::uint64_t seed) {
         if (cold_last && !(first == Setting::temperature && is_filter(second))) continue;
         std::array<int, 4> shown{};
         for (int n = 0; n < tries && *std::min_element(shown.begin(), shown.end()) < wanted; ++n) {
-          TargetCase one = plain_case(dice, dice.between(3, 4), dice.between(0, 1), false);
+          TargetCase one = plain_case(dice, n < tries / 2 ? 3 : 4, dice.between(0, 1), false);
           TargetRequest& request = one.request;
           switch_on(request, first, dice);
           if (second != first) switch_on(request, second, dice);
