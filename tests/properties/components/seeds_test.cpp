@@ -111,6 +111,7 @@ std::vector<Rational> seeing(const TargetRequest& request, const Token* drafts, 
   if (!request.joint) return row;
   TargetRequest chain = request;
   chain.joint = false;
+  if (chain.cold_last) chain.coldness = chain.grain;  // what filters see alone counts here
   for (std::size_t f = first_filter; f < past_filters; ++f)
     if (f != a && f != b) switch_off(chain, all_settings[f]);
   const std::vector<Rational> kept = target_row<Rational>(TargetSteps{}, chain, drafts, i);
