@@ -82,7 +82,10 @@ OpenDoor open_door(const std::string& text, const WireOptions& options) {
     throw InputError({.file = "--door", .found = in_quotes(text), .wanted = "a command, path or name"});
   auto program = std::make_shared<WireProgram>(address, options);
   check_law(program->declaration());
-  return {text, program, std::make_shared<WireServed>(program)};
+  FreshProgram fresh;
+  if (!address.listens())
+    fresh = [address, options] { return std::make_shared<WireProgram>(address, options); };
+  return {text, program, std::make_shared<WireServed>(program), fresh};
 }
 
 std::unique_ptr<Served> served_here(const std::string& text) {

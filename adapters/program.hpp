@@ -18,6 +18,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -91,5 +93,12 @@ class Program {
   /// Throws: DoorError if the program cannot be reached any more, or breaks the protocol.
   virtual void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) = 0;
 };
+
+/// Starts the program once more, so that a replay line can be tried where no call has come before; throws DoorError.
+/// Empty where that is not possible: the program that there is can be asked again alone.
+using FreshProgram = std::function<std::shared_ptr<Program>()>;
+
+/// What evidence says of a violation that is not there when its replay line is run.
+inline constexpr const char* needs_earlier_calls = "; it depends on earlier calls: alone the program passes";
 
 }  // namespace draftproof::adapters

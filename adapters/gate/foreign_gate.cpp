@@ -165,21 +165,50 @@ std::string ForeignGate::replay_check(Tier tier, std::uint64_t seed) const {
 
 void ForeignGate::examine_batches(GateResult& result, const GateOptions& options) const {
   result.findings = check_batches(*program_, served_->declaration(), {.seed = options.seed, .door = door_});
+  try_replays(result.findings, options);
   for (const Finding& finding : result.findings) result.work = std::max(result.work, finding.work);
   result.laws.push_back(served_->declaration().law);
   add_note(result);
 }
 
+void ForeignGate::try_replays(std::vector<Finding>& findings, const GateOptions& options) const {
+  const auto violated = [](const Finding& finding) { return finding.status == Status::violated; };
+  if (!fresh_ || std::none_of(findings.begin(), findings.end(), violated)) return;
+  try {
+    const auto program = fresh_();
+    const std::vector<Finding> alone =
+        check_batches(*program, served_->declaration(), {.seed = options.seed, .door = door_});
+    for (std::size_t i = 0; i < alone.size(); ++i)
+      if (violated(findings[i]) && alone[i].status == Status::held) {
+        findings[i].evidence += needs_earlier_calls;
+        findings[i].replay = replay_line("check", "",
+                                         {{"door", door_},
+                                          {"profile", std::string(options.profile.name)},
+                                          {"seed", std::to_string(options.seed)}});
+      }
+  } catch (const DoorError&) {  // what does not start again says nothing
+  }
+}
+
 void ForeignGate::examine_laws(GateResult& result, const GateOptions& options) const {
-  LawChecks checks = check_laws(*program_, served_->declaration(),
-                                {.instances = options.profile.door_models,
-                                 .most_drafts = options.profile.door_drafts,
-                                 .first = options.door_instances,
-                                 .seed = options.seed,
-                                 .door = door_,
-                                 .explore = exploration_within(options.profile.door_predictions),
-                                 .stop = options.stop,
-                                 .progress = {}});
+  LawChecks checks =
+      check_laws(*program_, served_->declaration(),
+                 {.instances = options.profile.door_models,
+                  .most_drafts = options.profile.door_drafts,
+                  .first = options.door_instances,
+                  .seed = options.seed,
+                  .door = door_,
+                  .again = replay_line("check", "",
+                                       {{"door", door_},
+                                        {"tier", "proof"},
+                                        {"profile", std::string(options.profile.name)},
+                                        {"models", std::to_string(options.profile.door_models)},
+                                        {"predictions", std::to_string(options.profile.door_predictions)},
+                                        {"seed", std::to_string(options.seed)}}),
+                  .fresh = fresh_,
+                  .explore = exploration_within(options.profile.door_predictions),
+                  .stop = options.stop,
+                  .progress = {}});
   result.findings = std::move(checks.findings);
   result.work = checks.calls;
   result.laws.push_back(served_->declaration().law);

@@ -20,9 +20,11 @@ namespace draftproof::adapters {
 
 class ForeignGate final : public ForeignSubject {
  public:
-  /// `door` is the text of --door, for replay lines; `program` and `served` are the two sides of the same door.
-  ForeignGate(const std::string& door, std::shared_ptr<Program> program, std::shared_ptr<Served> served)
-      : door_{door}, program_{std::move(program)}, served_{std::move(served)} {}
+  /// `door` is the text of --door, for replay lines, which are tried on what `fresh` starts; `program` and `served` are
+  /// the two sides of the same door.
+  ForeignGate(const std::string& door, std::shared_ptr<Program> program, std::shared_ptr<Served> served,
+              FreshProgram fresh = {})
+      : door_{door}, program_{std::move(program)}, served_{std::move(served)}, fresh_{std::move(fresh)} {}
 
   std::string name() const override { return served_->declaration().name; }
   std::string_view level() const override { return to_text(served_->declaration().level); }
@@ -32,6 +34,8 @@ class ForeignGate final : public ForeignSubject {
  private:
   void examine_laws(GateResult& result, const GateOptions& options) const;
   void examine_batches(GateResult& result, const GateOptions& options) const;
+  /// Says of each violation of the edge tier that is not there in a program just started that it needs earlier calls.
+  void try_replays(std::vector<Finding>& findings, const GateOptions& options) const;
   void examine_trials(GateResult& result, const GateOptions& options) const;
   /// The line that runs one tier again.
   std::string replay_check(Tier tier, std::uint64_t seed) const;
@@ -40,6 +44,7 @@ class ForeignGate final : public ForeignSubject {
   std::string door_;
   std::shared_ptr<Program> program_;
   std::shared_ptr<Served> served_;
+  FreshProgram fresh_;
 };
 
 }  // namespace draftproof::adapters

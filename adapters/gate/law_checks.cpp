@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -166,6 +168,10 @@ class Checker {
         answer.evidence += found.note();
         on = found.smallest.text();
         replay = replay_of(found.smallest);
+        if (shrinks_them && !lost && silent.empty() && passes_alone(found.smallest, i)) {
+          answer.evidence += needs_earlier_calls;
+          replay = options_.again;
+        }
       } else if (!silent.empty()) {
         answer = Answer::undecided(silent);
       } else {
@@ -218,6 +224,21 @@ class Checker {
 
   std::string replay_of(const I& instance) const {
     return replay_line("replay", "", {{"door", options_.door}, {"instance", instance.text()}});
+  }
+
+  /// Whether the check holds where its replay line is run. A program that does not start again says nothing.
+  bool passes_alone(const I& instance, std::size_t check) const {
+    try {
+      const std::shared_ptr<Program> fresh = options_.fresh ? options_.fresh() : nullptr;
+      const LawCheckOptions alone{.seed = options_.seed};  // those of `replay`
+      const auto findings =
+          Checker(fresh ? *fresh : program_, declaration_, alone).examine({instance}, false).findings;
+      return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+        return finding.property == law_checks()[check] && finding.status == Status::held;
+      });
+    } catch (const std::runtime_error&) {
+      return false;
+    }
   }
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }

@@ -38,7 +38,9 @@ struct LawCheckOptions {
   int most_drafts = usual_drafts;    ///< of a tuple or path in a generated one
   std::vector<std::string> first{};  ///< instances, as text, that are asked before them, in this order
   std::uint64_t seed = 1;
-  std::string door{};  ///< as --door names it, for replay lines
+  std::string door{};   ///< as --door names it, for replay lines
+  std::string again{};  ///< the command line that repeats all calls, for findings that no instance replays
+  FreshProgram fresh{};
   ExploreOptions explore{};
   const std::atomic<bool>* stop = nullptr;
   std::function<void(int instances)> progress{};

@@ -89,7 +89,7 @@ struct Check {
     options.device = place.device();
     std::vector<std::unique_ptr<ForeignSubject>> subjects;
     for (const adapters::OpenDoor& door : session.doors)
-      subjects.push_back(std::make_unique<adapters::ForeignGate>(door.text, door.program, door.served));
+      subjects.push_back(std::make_unique<adapters::ForeignGate>(door.text, door.program, door.served, door.fresh));
     const std::vector<Gate> gates = selected_gates(subjects);
     const auto sampled =
         std::count_if(gates.begin(), gates.end(), [](const Gate& gate) { return gate.tier == Tier::sampled; });

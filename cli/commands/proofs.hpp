@@ -118,7 +118,7 @@ struct Prove {
     std::vector<GateResult> results;
     ExitCode code = exit_held;
     for (const adapters::OpenDoor& door : session.doors) {
-      subjects.push_back(std::make_unique<adapters::ForeignGate>(door.text, door.program, door.served));
+      subjects.push_back(std::make_unique<adapters::ForeignGate>(door.text, door.program, door.served, door.fresh));
       results.push_back(run_gate({.foreign = subjects.back().get(), .tier = Tier::proof}, asked));
       const ExitCode here = exit_code_of(results.back().status);
       if (code != exit_violated && here != exit_held) code = here;

@@ -1,13 +1,17 @@
 // A component of a group for the report: every check of the group over its cases; the first violation is shrunk.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <draftproof/properties/components/component.hpp>
+#include <draftproof/properties/components/fresh_process.hpp>
 #include <draftproof/properties/proof/shrink.hpp>
 
 namespace draftproof {
@@ -22,8 +26,9 @@ class ComponentOf final : public AnyComponent {
       : AnyComponent(subject.info(), Group::name, kind), subject_{std::move(subject)} {}
 
   std::vector<Finding> examine(const ComponentOptions& options) const override {
+    begin();
     std::vector<Finding> findings;
-    for (const auto& check : checks_of<Group>().all()) findings.push_back(examine(check, cases_of(check, options)));
+    for (const auto& check : checks_of<Group>().all()) findings.push_back(examine(check, options));
     return findings;
   }
 
@@ -39,6 +44,7 @@ class ComponentOf final : public AnyComponent {
   }
 
   std::vector<ShownShare> shares(const ComponentOptions& options) const override {
+    begin();
     std::vector<ShownShare> shares;
     for (const auto& check : checks_of<Group>().all()) {
       ShownShare& share = shares.emplace_back();
@@ -63,15 +69,38 @@ class ComponentOf final : public AnyComponent {
     return cases;
   }
 
-  Finding examine(const Check& check, const std::vector<Case>& cases) const {
+  /// Before the first call of the component in this process.
+  void begin() const {
+    if (!fresh_)
+      fresh_ = std::make_unique<FreshProcess>([this](const std::string& question) {
+        const auto check = question.find('\n');
+        return examine_one(question.substr(0, check), question.substr(check + 1))->status == Status::violated;
+      });
+  }
+  /// Whether the case shows the component alone, as its replay line does.
+  bool shows_alone(const Check& check, const Case& one) const {
+    return fresh_->ask(std::string(check.name) + '\n' + one.text()).value_or(true);
+  }
+
+  Finding examine(const Check& check, const ComponentOptions& options) const {
+    const std::vector<Case> cases = cases_of(check, options);
     std::uint64_t work = 0;
     Answer summary = Answer::not_applicable();
     for (const Case& one : cases) {
       Answer answer = ask(check, one, work);
       if (answer.status == Status::violated) {
         const std::uint64_t until_decided = work;
-        const Case smallest = shrunk(check, one, answer);
-        return report(check, answer, smallest, until_decided);
+        Answer small = answer;
+        const Case smallest = shrunk(check, one, small);
+        if (shows_alone(check, smallest)) return report(check, small, smallest, until_decided);
+        Finding finding = report(check, answer, one, until_decided);
+        if (shows_alone(check, one)) return finding;  // the calls of the search have made smaller ones wrong
+        finding.evidence +=
+            fmt::format("; it depends on earlier calls: case {} of the seed holds alone", &one - &cases[0]);
+        finding.replay = replay_line(
+            "check", qualified_name(),
+            {{"seed", std::to_string(options.seed)}, {"profile", options.rounds > 1 ? "nightly" : ""}});
+        return finding;
       }
       // One undecided case makes the check undecided; one case that held outweighs cases to which it does not apply.
       if (answer.status == Status::undecided || summary.status == Status::skipped) summary = std::move(answer);
@@ -113,6 +142,7 @@ class ComponentOf final : public AnyComponent {
   }
 
   Subject subject_;
+  mutable std::unique_ptr<FreshProcess> fresh_;
 };
 
 }  // namespace draftproof

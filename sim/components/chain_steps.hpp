@@ -43,31 +43,16 @@ struct ChainSteps {
   static constexpr ChainDraws declared_draws(int drafts, int accepted) { return {std::min(accepted + 1, drafts), 1}; }
 
   /// Index of the first target row of a slot; its mask rows have the same indices.
-  std::int64_t target_row(const RaggedBatch& batch, int slot) const {
-    std::int64_t row = 0;
-    for (int s = 0; s < slot; ++s) row += batch.length[s] + 1;
-    return row;
-  }
+  std::int64_t target_row(const RaggedBatch& batch, int slot) const { return batch.target_row(slot); }
   std::int64_t mask_row(const RaggedBatch& batch, int slot, const std::vector<ChainResult>&) const {
     return target_row(batch, slot);
   }
-  /// Index of the first proposal row of a slot: the rows of requests drafted before it come first.
-  std::int64_t proposal_row(const RaggedBatch& batch, int slot) const {
-    std::int64_t row = 0;
-    for (int s = 0; s < batch.slots; ++s)
-      if (batch.drafted_at[s] < batch.drafted_at[slot]) row += batch.length[s];
-    return row;
-  }
+  std::int64_t proposal_row(const RaggedBatch& batch, int slot) const { return batch.proposal_row(slot); }
   /// Offset of a row in elements.
   std::int64_t offset(std::int64_t row, std::int64_t pitch) const { return row * pitch; }
 
   /// The words for decision i of a slot.
-  StreamAddress address(const RaggedBatch& batch, int slot, int i) const {
-    const BatchRequest& request = batch.request[slot];
-    const std::uint32_t position = request.position + static_cast<std::uint32_t>(i);
-    if (request.seeded) return {request.seed, 0, position};
-    return {batch.engine_seed, request.id + 1, position};
-  }
+  StreamAddress address(const RaggedBatch& batch, int slot, int i) const { return batch.address(slot, i); }
   /// Number of draft positions to test.
   int tested(const RaggedBatch& batch, int slot) const { return batch.length[slot]; }
   /// The entry of a row for a draft id; no_token if there is none.
@@ -91,15 +76,27 @@ struct ChainSteps {
       tokens[s * columns + static_cast<std::size_t>(results[s].accepted)] = results[s].extra;
     }
   }
-  /// How many of `count` tokens a request keeps: up to its stop token, at most its limit.
-  int kept(const BatchRequest& request, const Token* tokens, int count) const {
-    for (int i = 0; i < count; ++i)
-      if (tokens[i] == request.stop) {
-        count = i + 1;
-        break;
-      }
-    return request.limit > 0 ? std::min(count, request.limit) : count;
-  }
+  /// How many of `count` tokens a request keeps.
+  int kept(const BatchRequest& request, const Token* tokens, int count) const { return request.kept(tokens, count); }
+};
+
+/// The steps of a runner that replaces some of ChainSteps, each with the types that it has there.
+template <class S, class Source>
+concept BatchSteps = std::derived_from<S, ChainSteps> && std::is_default_constructible_v<S> &&
+    requires(const S& steps, const RaggedBatch& batch, const BatchRequest& request, const MaskedRow& row,
+             const std::vector<ChainResult>& results, std::vector<Token>& tokens, std::int64_t n,
+             double (*weight)(Token), ChainScratch& scratch, Source& random) {
+  { S::declared_draws(1, 1) } -> std::same_as<ChainDraws>;
+  { steps.target_row(batch, 0) } -> std::convertible_to<std::int64_t>;
+  { steps.mask_row(batch, 0, results) } -> std::convertible_to<std::int64_t>;
+  { steps.proposal_row(batch, 0) } -> std::convertible_to<std::int64_t>;
+  { steps.offset(n, n) } -> std::convertible_to<std::int64_t>;
+  { steps.address(batch, 0, 0) } -> std::same_as<StreamAddress>;
+  { steps.tested(batch, 0) } -> std::same_as<int>;
+  { steps.entry(Token{}, 1) } -> std::same_as<Token>;
+  { steps.sound(row) } -> std::same_as<bool>;
+  steps.write(batch, results, tokens);
+  { steps.kept(request, tokens.data(), 1) } -> std::same_as<int>;
 };
 
 /// Verifies slot by slot. `streams.at(address)` returns the source of one decision.

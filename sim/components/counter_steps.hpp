@@ -1,15 +1,18 @@
-// Counts of trials, in the parts that programs get wrong one at a time: the type of a cell, the type of the number of
-// trials, and the address of a trial's words.
+// Counts of trials, in the parts that programs get wrong one at a time: the type of a cell, when cells are emptied into
+// sums of 64 bits, the type of the number of trials, and the address of a trial's words.
 //
 //   n       trials        trials counted, in Steps::Trials
-//   c(x)    cells         trials that emitted token x, in Steps::Cell
+//   c(x)    cells         trials that emitted token x since the last flush, in Steps::Cell
+//   s(x)    sums          those before it, in 64 bits
 //   a       accepted      trials that accepted a draft
 //   address(t)            number of trial t in its random source
 //
-// Cost: one addition a trial, V for a merge.
-// Correctness: integers that cannot overflow: sums of parts are sums of trials, so cells sum to n at every read.
+// Cost: one addition a trial, V for a merge or a flush; one addition for a block of equal trials between two flushes.
+// Correctness: integers that cannot overflow: sums of parts are sums of trials, so cells sum to n at every read. A block
+// gives what its trials give one by one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -23,37 +26,74 @@ namespace draftproof {
 struct CounterSteps {
   using Cell = std::uint64_t;
   using Trials = std::uint64_t;
+  static constexpr std::uint64_t flush = 0;  ///< trials from a flush to the next; 0: cells are never emptied
+  /// A cell after so many trials more, counted one by one.
+  template <class Cell>
+  static Cell more(Cell cell, std::uint64_t trials) {
+    return static_cast<Cell>(cell + trials);
+  }
   static std::uint64_t address(std::uint64_t trial) { return trial; }
 };
 
 template <class Steps>
 class StepCounts {
  public:
-  explicit StepCounts(int vocabulary) : cells_(static_cast<std::size_t>(vocabulary)) {}
+  explicit StepCounts(int vocabulary)
+      : cells_(static_cast<std::size_t>(vocabulary)), sums_(static_cast<std::size_t>(vocabulary)) {}
 
-  /// Counts a trial.
-  void add(Verdict verdict) {
-    ++trials_;
-    accepted_ += verdict.accepted >= 0 ? 1 : 0;
-    auto& cell = cells_[static_cast<std::size_t>(verdict.token)];
-    cell = static_cast<typename Steps::Cell>(cell + 1);
+  /// Counts a trial, or a block of equal ones.
+  void add(Verdict verdict, std::uint64_t times = 1) {
+    trials_ = static_cast<Trials>(trials_ + times);
+    accepted_ += verdict.accepted >= 0 ? times : 0;
+    const auto x = static_cast<std::size_t>(verdict.token);
+    if constexpr (Steps::flush > 0) {
+      const std::uint64_t now = std::min(times, Steps::flush - since_);
+      count(x, now);
+      times -= now;
+      if (since_ == Steps::flush) flush();
+      // Between the flushes that follow there is this token alone.
+      sums_[x] += times / Steps::flush * static_cast<std::uint64_t>(Steps::more(Cell{0}, Steps::flush));
+      times %= Steps::flush;
+    }
+    count(x, times);
   }
   /// Adds the counts of another part of the trials.
   void merge(const StepCounts& other) {
-    trials_ = static_cast<typename Steps::Trials>(trials_ + other.trials_);
+    trials_ = static_cast<Trials>(trials_ + other.trials_);
     accepted_ += other.accepted_;
-    for (std::size_t x = 0; x < cells_.size(); ++x)
-      cells_[x] = static_cast<typename Steps::Cell>(cells_[x] + other.cells_[x]);
+    for (std::size_t x = 0; x < cells_.size(); ++x) {
+      sums_[x] += other.sums_[x];
+      if (Steps::flush > 0)
+        sums_[x] += static_cast<std::uint64_t>(other.cells_[x]);
+      else
+        cells_[x] = static_cast<Cell>(cells_[x] + other.cells_[x]);
+    }
   }
 
   std::uint64_t trials() const { return trials_; }
   std::uint64_t accepted() const { return accepted_; }
-  std::uint64_t cell(Token x) const { return static_cast<std::uint64_t>(cells_[static_cast<std::size_t>(x)]); }
+  std::uint64_t cell(Token x) const {
+    return sums_[static_cast<std::size_t>(x)] + static_cast<std::uint64_t>(cells_[static_cast<std::size_t>(x)]);
+  }
 
  private:
-  typename Steps::Trials trials_ = 0;
-  std::uint64_t accepted_ = 0;
-  std::vector<typename Steps::Cell> cells_;
+  using Cell = typename Steps::Cell;
+  using Trials = typename Steps::Trials;
+
+  void count(std::size_t x, std::uint64_t trials) {
+    cells_[x] = Steps::more(cells_[x], trials);
+    since_ += trials;
+  }
+  void flush() {
+    for (std::size_t x = 0; x < cells_.size(); ++x) sums_[x] += static_cast<std::uint64_t>(cells_[x]);
+    cells_.assign(cells_.size(), Cell{0});
+    since_ = 0;
+  }
+
+  Trials trials_ = 0;
+  std::uint64_t accepted_ = 0, since_ = 0;
+  std::vector<Cell> cells_;
+  std::vector<std::uint64_t> sums_;
 };
 
 /// The first word of a trial.

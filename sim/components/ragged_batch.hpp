@@ -11,9 +11,13 @@
 // Rows are weights, not probabilities: with rows of small integers every product of verification is exact.
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
+#include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof {
@@ -28,6 +32,21 @@ struct BatchRequest {
   std::uint32_t position = 0;  ///< tokens emitted so far: the same seed and position give the same words
   Token stop = no_token;       ///< the step ends with this token
   int limit = 0;               ///< most tokens to emit; 0: no limit
+
+  /// How many of `count` tokens a step keeps: up to the stop token, at most the limit.
+  int kept(const Token* tokens, int count) const {
+    const auto end = std::find(tokens, tokens + count, stop);
+    if (end != tokens + count) count = static_cast<int>(end - tokens) + 1;
+    return limit > 0 ? std::min(count, limit) : count;
+  }
+};
+
+/// Address of the words of a decision; no other decision reads them.
+struct StreamAddress {
+  std::uint64_t key;
+  std::uint32_t stream;  ///< 0 for a request with a seed of its own
+  std::uint32_t position;
+  auto operator<=>(const StreamAddress&) const = default;
 };
 
 struct RaggedBatch {
@@ -41,14 +60,26 @@ struct RaggedBatch {
   const int* drafted_at = nullptr;
   const BatchRequest* request = nullptr;
   std::uint64_t engine_seed = 0;
-};
 
-/// Address of the words of a decision; no other decision reads them.
-struct StreamAddress {
-  std::uint64_t key;
-  std::uint32_t stream;  ///< 0 for a request with a seed of its own
-  std::uint32_t position;
-  auto operator<=>(const StreamAddress&) const = default;
+  /// Index of the first target row of a slot; its mask rows have the same indices.
+  std::int64_t target_row(int slot) const {
+    std::int64_t row = 0;
+    for (int s = 0; s < slot; ++s) row += length[s] + 1;
+    return row;
+  }
+  /// Index of the first proposal row of a slot: the rows of requests drafted before it come first.
+  std::int64_t proposal_row(int slot) const {
+    std::int64_t row = 0;
+    for (int s = 0; s < slots; ++s)
+      if (drafted_at[s] < drafted_at[slot]) row += length[s];
+    return row;
+  }
+  /// The words for decision i of a slot: the test of draft i, or the last token after i accepted drafts.
+  StreamAddress address(int slot, int i) const {
+    const std::uint32_t position = request[slot].position + static_cast<std::uint32_t>(i);
+    if (request[slot].seeded) return {request[slot].seed, 0, position};
+    return {engine_seed, request[slot].id + 1, position};
+  }
 };
 
 /// The output of a batch, slot by slot.
@@ -56,6 +87,22 @@ struct BatchOutput {
   std::vector<std::vector<Token>> emitted;
   std::vector<int> accepted;  ///< drafts among the emitted tokens
   std::vector<bool> refused;  ///< rows that are no laws, or drafts that cannot have been drawn: nothing is emitted
+};
+
+/// A runner: one call verifies a batch. `random.at(address)` is the source of one decision, which has
+/// `bool flip(double num, double den)`, true with probability min(1, num / den), and `Token pick(weights)` from
+/// weights of any sum (ScaledWeights). One object serves call after call, so members last from one to the next.
+/// Products of a batch's weights are exact; a quotient is not, and an enumeration in fractions shows its rounding.
+template <class V, class Random>
+concept BatchVerifier = std::is_default_constructible_v<V> &&
+    requires(V runner, const RaggedBatch& batch, Random& random) {
+  { runner.verify(batch, random) } -> std::same_as<BatchOutput>;
+};
+
+/// Whether a component says what it is.
+template <class C>
+concept Described = requires {
+  { C::info } -> std::convertible_to<const ComponentInfo&>;
 };
 
 }  // namespace draftproof

@@ -162,6 +162,10 @@ class TargetFilters {
   }
 
   const Kept& kept() const { return kept_; }
+  /// Removes what is not in `others`.
+  void keep(const Kept& others) {
+    for (std::size_t x = 0; x < kept_.size(); ++x) kept_[x] = kept_[x] && others[x];
+  }
 
   void min_p(int over) {
     const Scalar largest = *std::max_element(row_->begin(), row_->end());

@@ -16,7 +16,7 @@ function(says pattern)
 endfunction()
 
 run(0 ${PROGRAM} list)
-foreach(name first_or_other first_or_target single_draft one_draw_repeated paths_in_pairs path_of_target sampler/coarse_sampler
+foreach(name first_or_other first_or_target single_draft one_draw_repeated paths_in_pairs path_of_target sampler/coarse_sampler batch/row_by_row batch/slots_as_drafted
              drafts_are_named)
   says("\n  ${name} ")
 endforeach()
@@ -32,6 +32,9 @@ says("path_of_target +iid_paths +proved \\(20\\)")
 run(0 ${PROGRAM} replay single_draft --law iid --property drafts_are_named --instance "p=(1 1)/2 q=(1 2)/3 K=1")
 run(1 ${PROGRAM} check sampler/coarse_sampler)
 says("coarse_sampler")
+run(0 ${PROGRAM} check batch/row_by_row)
+run(1 ${PROGRAM} check batch/slots_as_drafted)
+says("row_law")
 
 # Two tokens and weights of one digit: small enough to check by hand.
 run(1 ${PROGRAM} prove first_or_target --instances 100)

@@ -6,9 +6,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/properties/components/batch/batch_case.hpp>
@@ -122,21 +125,39 @@ class BatchRunner {
   Declared declared_;
 };
 
-template <class Steps>
-class ChainSession final : public BatchSession {
+/// What a batch runner is: a function of batches, or steps of a chain.
+template <class C>
+concept BatchRunnable = Described<C> &&(BatchVerifier<C, BatchStreams> || BatchSteps<C, BatchStreams::Source>);
+
+template <BatchRunnable C>
+class RunnerSession final : public BatchSession {
  public:
+  /// Throws: std::logic_error, which is a violation of the check, if the output is not of so many slots.
   BatchOutput run(const RaggedBatch& batch, BatchStreams& streams) override {
-    return ChainRun<Steps, BatchStreams>(steps_, batch, streams).run();
+    if constexpr (BatchVerifier<C, BatchStreams>) {
+      BatchOutput output = runner_.verify(batch, streams);
+      const auto slots = static_cast<std::size_t>(batch.slots);
+      if (output.refused.empty()) output.refused.resize(slots);
+      for (const std::size_t size : {output.emitted.size(), output.accepted.size(), output.refused.size()})
+        if (size != slots) throw std::logic_error(fmt::format("the output is of {} slots, wanted {}", size, slots));
+      return output;
+    } else {
+      return ChainRun<C, BatchStreams>(runner_, batch, streams).run();
+    }
   }
 
  private:
-  Steps steps_{};
+  C runner_{};
 };
 
-template <class Steps>
+template <BatchRunnable C>
 BatchRunner batch_runner() {
-  return {Steps::info, []() -> std::unique_ptr<BatchSession> { return std::make_unique<ChainSession<Steps>>(); },
-          &Steps::declared_draws};
+  BatchRunner::Declared declared = &ChainSteps::declared_draws;
+  if constexpr (requires {
+                  { C::declared_draws(1, 1) } -> std::same_as<ChainDraws>;
+                })
+    declared = &C::declared_draws;
+  return {C::info, []() -> std::unique_ptr<BatchSession> { return std::make_unique<RunnerSession<C>>(); }, declared};
 }
 
 struct BatchGroup {
@@ -167,13 +188,23 @@ struct BatchGroup {
 
 // Registration of batch runners and their checks.
 
+/// A type that is no runner gets this one message, and the compiler's note which part of the concept it lacks.
+template <class C>
+void register_batch(Kind kind) {
+  static_assert(
+      BatchRunnable<C>,
+      "a batch runner has `static constexpr ComponentInfo info` and either `template <class Random> BatchOutput "
+      "verify(const RaggedBatch& batch, Random& random)` or the base ChainSteps: docs/components.md");
+  if constexpr (BatchRunnable<C>)
+    ComponentRegistry::instance().add(std::make_unique<ComponentOf<BatchGroup>>(batch_runner<C>(), kind));
+}
 template <class C>
 void register_batch_component() {
-  ComponentRegistry::instance().add(std::make_unique<ComponentOf<BatchGroup>>(batch_runner<C>(), Kind::verifier));
+  register_batch<C>(Kind::verifier);
 }
 template <class C>
 void register_batch_mutant() {
-  ComponentRegistry::instance().add(std::make_unique<ComponentOf<BatchGroup>>(batch_runner<C>(), Kind::mutant));
+  register_batch<C>(Kind::mutant);
 }
 template <class C>
 void register_batch_check() {

@@ -88,7 +88,7 @@ void BuiltBatch::draft(int request, const std::vector<Token>& tokens) {
 
 StreamAddress BuiltBatch::address(int request) const {
   const auto slot = static_cast<std::size_t>(std::find(order_.begin(), order_.end(), request) - order_.begin());
-  return ChainSteps{}.address(view(), static_cast<int>(slot), 0);
+  return view().address(static_cast<int>(slot), 0);
 }
 
 std::size_t BuiltBatch::target_row(int request) const {

@@ -10,7 +10,6 @@
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/components/component_group.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/counter_steps.hpp>
@@ -18,19 +17,24 @@
 
 namespace draftproof {
 
-// A readable case of counting: rounds of trials, and how often what was counted is merged with a copy of itself. It
-// prints and parses as "counts=(2 1)/3 doublings=16".
+// A readable case of counting: rounds of trials, a run of equal ones, and how often what was counted is merged with a
+// copy of itself. It prints and parses as "counts=(2 1)/3 doublings=16 run=65536".
 //
 //   w    weights      trials of a round that emit each token; those of token 0 accept a draft
 //   d    doublings    before the first and after each doubling a round is counted
+//   r    run          trials of token 0 after the first round: in a block, one by one, or both
 //
-// Correctness: after d doublings token x was counted w(x) (2^(d+1) - 1) times, without that many trials.
+// Correctness: after d doublings token x was counted w(x) (2^(d+1) - 1) times and token 0 r 2^d times more, without that
+// many trials. Merges reach cells that overflow in sums; runs reach cells that overflow between two flushes, whatever
+// the time between these.
 
 struct CounterCase {
-  static constexpr int most_doublings = 40;
+  static constexpr int most_doublings = 40, most_merged = 8;  ///< the second: of a run
+  static constexpr std::int64_t most_run = std::int64_t{1} << 35;
 
   std::vector<int> weights;
   int doublings = 0;
+  std::int64_t run = 0;
 
   bool valid() const;
   std::string text() const;
@@ -44,12 +48,13 @@ struct CounterCase {
 /// Pointers to the row, for editing.
 std::vector<std::vector<int>*> rows_of(CounterCase& one);
 
-/// The cases one step smaller: fewer doublings, one token less, smaller weights.
+/// The cases one step smaller: fewer doublings, a shorter run, one token less, smaller weights.
 std::vector<CounterCase> shrinks(const CounterCase& one);
 
 /// Counts of a case, at one read.
 struct CounterRead {
   int doublings;
+  bool block;  ///< whether the run was counted as a block
   std::uint64_t trials, accepted;
   std::vector<std::uint64_t> cells;
 };
@@ -63,7 +68,10 @@ class TrialCounter {
   TrialCounter(const ComponentInfo& info, Reads reads_function, Word word_function)
       : info_{info}, reads_{reads_function}, word_{word_function} {}
   const ComponentInfo& info() const { return info_; }
-  /// The counts after each round of the case.
+  /// The counts after each round of the case; the run is counted after the first. A counter that has
+  /// `add(verdict, times)` counts all runs in a block, and those of at most `most_beside` trials one by one, too; another
+  /// counts those of at most `most_alone` one by one, and for longer ones there is no read.
+  static constexpr std::int64_t most_beside = (std::int64_t{1} << 17) + 1, most_alone = (std::int64_t{1} << 25) + 1;
   std::vector<CounterRead> reads(const CounterCase& one) const { return reads_(one); }
   /// The first word that trial number `trial` of a seed gets.
   std::uint64_t word(std::uint64_t seed, std::uint64_t trial) const { return word_(seed, trial); }
@@ -76,16 +84,32 @@ class TrialCounter {
 
 template <class Counter>
 TrialCounter trial_counter() {
+  using Counts = typename Counter::Counts;
+  constexpr bool has_blocks = requires(Counts counts) { counts.add(Verdict{}, std::uint64_t{2}); };
   const auto reads = [](const CounterCase& one) {
     std::vector<CounterRead> found;
-    typename Counter::Counts counts(static_cast<int>(one.weights.size()));
-    for (int round = 0; round <= one.doublings; ++round) {
-      if (round > 0) counts.merge(typename Counter::Counts(counts));
-      for (Token x = 0; x < std::ssize(one.weights); ++x)
-        for (int n = 0; n < one.weights[static_cast<std::size_t>(x)]; ++n)
-          counts.add(x == 0 ? accepted(x, 0) : Verdict{x, none_accepted});
-      CounterRead& read = found.emplace_back(CounterRead{round, counts.trials(), counts.accepted(), {}});
-      for (Token x = 0; x < std::ssize(one.weights); ++x) read.cells.push_back(counts.cell(x));
+    const Verdict first = accepted(0, 0);
+    for (const bool block : {false, true}) {
+      if (block ? !has_blocks || one.run == 0
+                : one.run > (has_blocks ? TrialCounter::most_beside : TrialCounter::most_alone))
+        continue;
+      Counts counts(static_cast<int>(one.weights.size()));
+      const auto read = [&](int doublings) {
+        CounterRead& now = found.emplace_back(CounterRead{doublings, block, counts.trials(), counts.accepted(), {}});
+        for (Token x = 0; x < std::ssize(one.weights); ++x) now.cells.push_back(counts.cell(x));
+      };
+      for (int round = 0; round <= one.doublings; ++round) {
+        if (round > 0) counts.merge(Counts(counts));
+        for (Token x = 0; x < std::ssize(one.weights); ++x)
+          for (int n = 0; n < one.weights[static_cast<std::size_t>(x)]; ++n)
+            counts.add(x == 0 ? first : Verdict{x, none_accepted});
+        if (round == 0 && block) {
+          if constexpr (has_blocks) counts.add(first, static_cast<std::uint64_t>(one.run));
+        } else if (round == 0) {
+          for (std::int64_t n = 0; n < one.run; ++n) counts.add(first);
+        }
+        read(round);
+      }
     }
     return found;
   };
@@ -97,18 +121,8 @@ struct CounterGroup {
   using Subject = TrialCounter;
   using Case = CounterCase;
 
-  /// Two cases a round for every number of doublings up to 2^40 rounds.
-  static std::vector<CounterCase> cases(std::uint64_t seed, int rounds) {
-    std::vector<CounterCase> cases;
-    for (int n = 0; n < 2 * rounds * (CounterCase::most_doublings + 1); ++n) {
-      InstanceRng dice(seed, static_cast<std::uint64_t>(n));
-      CounterCase one{.weights = {}, .doublings = n % (CounterCase::most_doublings + 1)};
-      for (int x = dice.between(2, 4); x > 0; --x) one.weights.push_back(dice.between(0, 9));
-      repair_weights(one.weights, 1, dice);
-      cases.push_back(std::move(one));
-    }
-    return cases;
-  }
+  /// Two cases a round for every number of doublings up to 2^40 rounds, and runs beside every power of two up to 2^34.
+  static std::vector<CounterCase> cases(std::uint64_t seed, int rounds);
 };
 
 // Registration of counters and their checks.

@@ -101,16 +101,10 @@ std::vector<TargetCase> shrinks(const TargetCase& one) {
       std::erase(candidate.request.committed, static_cast<Token>(x));
       for (Token& token : candidate.request.committed) token -= token > static_cast<Token>(x);
     });
-  edit([](TargetRequest& request) { request.masks.clear(); });
-  edit([](TargetRequest& request) { request.bias.clear(); });
-  edit([](TargetRequest& request) { request.penalty = 1; });
-  edit([](TargetRequest& request) { request.coldness = request.grain = 1; });
-  edit([](TargetRequest& request) { request.top_p = 0; });
-  edit([](TargetRequest& request) { request.typical_p = 0; });
+  for (const Setting setting : all_settings)
+    edit([setting](TargetRequest& request) { switch_off(request, setting); });
   edit([](TargetRequest& request) { request.joint = false; });
   edit([](TargetRequest& request) { request.cold_last = false; });
-  edit([](TargetRequest& request) { request.top_k = 0; });
-  edit([](TargetRequest& request) { request.min_p_over = 0; });
   edit([](TargetRequest& request) { request.backend = TargetBackend::specialised; });
   edit([](TargetRequest& request) {
     if (!request.committed.empty()) request.committed.erase(request.committed.begin());
@@ -121,61 +115,122 @@ std::vector<TargetCase> shrinks(const TargetCase& one) {
   return candidates.take();
 }
 
+namespace {
+
+/// Temperature 0, 1, beside both, and others. The largest exponent that is not 0 stands beside 0.
+void set_temperature(TargetRequest& request, InstanceRng& dice) {
+  constexpr int beside[]{0, 3, 5, 8, coldest, 4};
+  request.grain = dice.chance(3, 4) ? 4 : 1;
+  request.coldness = request.grain == 4 ? beside[dice.between(0, 5)] : dice.between(0, 3);
+}
+
+std::vector<int> row_of(InstanceRng& dice, int vocabulary, int zeros_of_four, int most) {
+  std::vector<int> weights;
+  for (int x = 0; x < vocabulary; ++x) weights.push_back(dice.chance(zeros_of_four, 4) ? 0 : dice.between(1, most));
+  repair_weights(weights, 1, dice);
+  return weights;
+}
+
+void switch_on(TargetRequest& request, Setting one, InstanceRng& dice) {
+  const int vocabulary = request.vocabulary();
+  switch (one) {
+    case Setting::bias:
+      request.bias = row_of(dice, vocabulary, 1, 3);
+      return;
+    case Setting::penalty:
+      request.penalty = dice.between(2, 3);
+      return;
+    case Setting::temperature:
+      return set_temperature(request, dice);
+    case Setting::min_p:
+      request.min_p_over = dice.between(1, 4);
+      return;
+    case Setting::top_k:
+      request.top_k = dice.between(1, vocabulary);
+      return;
+    case Setting::top_p:
+      request.top_p = 5 * dice.between(6, 18);
+      return;
+    case Setting::typical_p:
+      request.typical_p = 5 * dice.between(6, 18);
+      return;
+    case Setting::mask:
+      for (std::size_t i = 0; i < request.weights.size(); ++i)
+        request.masks.push_back(row_of(dice, vocabulary, 2, 1));
+      return;
+  }
+}
+
+/// Weights, a proposal and text; every setting is off.
+TargetCase plain_case(InstanceRng& dice, int vocabulary, int drafts, bool sparse) {
+  TargetCase one;
+  for (int i = 0; i <= drafts; ++i) one.request.weights.push_back(row_of(dice, vocabulary, sparse ? i % 2 : 0, 9));
+  one.proposal = row_of(dice, vocabulary, 1, 5);
+  for (int i = dice.between(0, 3); i > 0; --i) one.request.committed.push_back(dice.between(0, vocabulary - 1));
+  return one;
+}
+
+/// The readings of a request with two settings, or one twice, that are not to pass: without one of them, in the other
+/// order, chained for joint and joint for chained.
+std::vector<Reading> wrong_readings(const TargetRequest& request, Setting first, Setting second) {
+  const Reading right = reading_of(request);
+  std::vector<Reading> wrong(4, right);
+  std::erase(wrong[0].order, first);
+  std::erase(wrong[1].order, second);
+  const auto place = [&](Setting one) { return std::find(wrong[2].order.begin(), wrong[2].order.end(), one); };
+  std::iter_swap(place(first), place(second));
+  wrong[3].joint = !right.joint;
+  return wrong;
+}
+
+}  // namespace
+
+std::vector<TargetCase> cases_of_two_settings(std::uint64_t seed) {
+  // Three tokens first: one for a filter to remove, and two.
+  constexpr int tries = 120, wanted = 2;
+  std::vector<TargetCase> cases;
+  InstanceRng dice(seed, std::uint64_t{1} << 32);
+  for (const Setting first : all_settings)
+    for (const Setting second : all_settings)
+      for (int way = 0; way < 4 && first <= second; ++way) {
+        const bool joint = way % 2 != 0, cold_last = way / 2 != 0;
+        // A way that two settings do not have differs from none.
+        if (joint && !(is_filter(first) && is_filter(second) && first != second)) continue;
+        if (cold_last && !(first == Setting::temperature && is_filter(second))) continue;
+        std::array<int, 4> shown{};
+        for (int n = 0; n < tries && *std::min_element(shown.begin(), shown.end()) < wanted; ++n) {
+          TargetCase one = plain_case(dice, n < tries / 2 ? 3 : 4, dice.between(0, 1), false);
+          TargetRequest& request = one.request;
+          switch_on(request, first, dice);
+          if (second != first) switch_on(request, second, dice);
+          request.joint = joint;
+          request.cold_last = cold_last;
+          const auto row = wanted_row(request.weights.front(), request, {}, reading_of(request));
+          if (!row) continue;
+          const std::vector<Reading> wrong = wrong_readings(request, first, second);
+          bool shows = false;
+          for (std::size_t i = 0; i < wrong.size(); ++i)
+            if (shown[i] < wanted && wanted_row(request.weights.front(), request, {}, wrong[i]) != row) {
+              ++shown[i];
+              shows = true;
+            }
+          if (shows) cases.push_back(std::move(one));
+        }
+      }
+  return cases;
+}
+
 TargetCase generate_target_case(std::uint64_t seed, int n) {
   InstanceRng dice(seed, static_cast<std::uint64_t>(n));
-  // A third each: anything; two filters in a chain; a temperature that moves what a filter sees. The last two have
-  // tokens enough for a filter to remove some and leave some.
-  enum { anything, filters, temperature };
-  const int kind = n % 3;
-  const int vocabulary = dice.between(kind == anything ? 2 : 3, 4), drafts = dice.between(0, vocabulary == 4 ? 2 : 3);
-  const auto row = [&](int zeros_of_four, int most) {
-    std::vector<int> weights;
-    for (int x = 0; x < vocabulary; ++x) weights.push_back(dice.chance(zeros_of_four, 4) ? 0 : dice.between(1, most));
-    repair_weights(weights, 1, dice);
-    return weights;
-  };
-  TargetCase one;
+  const int vocabulary = dice.between(2, 4);
+  TargetCase one = plain_case(dice, vocabulary, dice.between(0, vocabulary == 4 ? 2 : 3), true);
   TargetRequest& request = one.request;
-  for (int i = 0; i <= drafts; ++i) request.weights.push_back(row(kind == anything ? i % 2 : 0, 9));
-  one.proposal = row(1, 5);
-  for (int i = dice.between(0, 3); i > 0; --i) request.committed.push_back(dice.between(0, vocabulary - 1));
-  // Temperature 0, 1, beside both, and others. The largest exponent that is not 0 stands beside 0.
-  if (dice.chance(1, 2)) {
-    request.grain = 4;
-    constexpr int beside[]{0, 3, 4, 5, 8, coldest};
-    request.coldness = beside[dice.between(0, 5)];
-  } else if (dice.chance(1, 2)) {
-    request.coldness = dice.between(0, 3);
-  }
-  if (dice.chance(1, 2)) request.top_p = 5 * dice.between(6, 18);
-  if (dice.chance(1, 3)) request.typical_p = 5 * dice.between(6, 18);
+  for (const Setting setting : all_settings)
+    if (dice.chance(setting == Setting::temperature || setting == Setting::penalty ? 2 : 1, 3))
+      switch_on(request, setting, dice);
   request.joint = dice.chance(1, 2);
   request.cold_last = dice.chance(1, 3);
-  if (dice.chance(1, 3)) request.top_k = dice.between(1, vocabulary);
-  if (dice.chance(1, 4)) request.min_p_over = dice.between(1, 4);
-  if (dice.chance(1, 4)) request.bias = row(1, 3);
-  if (dice.chance(1, 2)) request.penalty = dice.between(2, 3);
   if (dice.chance(1, 2)) request.backend = TargetBackend::generic;
-  if (dice.chance(1, 4))
-    for (int i = 0; i <= drafts; ++i) request.masks.push_back(row(2, 1));
-  if (kind == filters) {
-    request.joint = request.cold_last = false;
-    request.top_k = vocabulary - 1;
-    request.top_p = 5 * dice.between(8, 14);
-    request.typical_p = request.min_p_over = 0;
-    request.grain = request.coldness = 1;
-    request.masks.clear();
-  } else if (kind == temperature) {
-    constexpr int near[]{3, 5, 5, 8, 8, coldest, coldest};
-    request.grain = 4;
-    request.coldness = near[dice.between(0, 6)];
-    request.top_k = request.min_p_over = request.typical_p = 0;
-    // What is cold has few tokens in its top-p, and a third of such rows keep all.
-    const bool cold = request.coldness >= 2 * request.grain;
-    request.top_p = cold && dice.chance(1, 3) ? 0 : 5 * (cold ? dice.between(9, 15) : dice.between(12, 19));
-    request.cold_last = dice.chance(1, 8);
-    request.masks.clear();
-  }
   return one;
 }
 

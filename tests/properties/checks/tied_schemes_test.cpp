@@ -65,7 +65,7 @@ std::vector<Instance> flat_instances(std::uint64_t seed) {
 
 bool forms_agree(const AnyVerifier& verifier, const Instance& instance) {
   InstanceAnalysis at(verifier, iid_drafts(), instance);
-  return checks::FormsAgree::check(at).status != Answer::Status::violated;
+  return checks::FormsAgree::check(at).status != Status::violated;
 }
 
 TEST(TiedEntries, ASchemeThatComparesEntriesHasOneLawInEveryForm) {

@@ -9,6 +9,7 @@
 #include <draftproof/properties/components/batch/checks/output.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/sim/components/batch/runners.hpp>
+#include <draftproof/tests/package/kinds/slots_as_drafted.hpp>
 #include <draftproof/verifiers/mutants/components/batch/output_columns.hpp>
 
 namespace draftproof {
@@ -134,6 +135,32 @@ TEST(Batches, CasesHaveEverySizeUpToNineAndSizesBesidePowersOfTwo) {
   for (const BatchCase& one : BatchGroup::cases_of(components::batch::OffsetsByChunk::info, 1))
     requests.insert(one.requests.size());
   for (const std::size_t size : {3u, 4u, 5u, 9u}) EXPECT_TRUE(requests.contains(size)) << size << " requests";
+}
+
+/// Returns nothing of its slots.
+struct NoSlots {
+  static constexpr ComponentInfo info{.name = "no_slots", .summary = "", .source = ""};
+  template <class Random>
+  BatchOutput verify(const RaggedBatch&, Random&) {
+    return {};
+  }
+};
+
+TEST(Batches, FunctionsOfBatchesAreHeldByAllChecks) {
+  component_registry();  // with it come the checks
+  for (const Finding& finding :
+       ComponentOf<BatchGroup>(batch_runner<mine::RowByRow>(), Kind::verifier).examine({}))
+    EXPECT_EQ(finding.status,
+              finding.property == "wide_pitch" && finding.status == Status::skipped ? Status::skipped : Status::held)
+        << finding.property << ": " << finding.evidence << "\n"
+        << finding.instance;
+  const ComponentOf<BatchGroup> wrong(batch_runner<mine::SlotsAsDrafted>(), Kind::mutant);
+  EXPECT_NE(wrong.examine_one("row_law", swapped)->evidence.find("got (1/6 5/6), wanted (1/2 1/2), TV 1/3"),
+            std::string::npos);
+  EXPECT_EQ(wrong.examine_one("slots_permuted", swapped)->status, Status::violated);
+  EXPECT_EQ(wrong.examine_one("row_law", two_rows)->status, Status::held);
+  const ComponentOf<BatchGroup> none(batch_runner<NoSlots>(), Kind::mutant);
+  EXPECT_EQ(none.examine_one("row_alone", two_rows)->evidence, "the output is of 0 slots, wanted 2");
 }
 
 TEST(Batches, ARowThatIsNotWalkedWholeIsUndecided) {

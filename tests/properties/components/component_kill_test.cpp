@@ -59,7 +59,7 @@ TEST(Components, EveryCheckHasASmallCounterexampleThatReplays) {
         EXPECT_LE(std::ssize(one.requests), component->info().chunk > 0 ? component->info().chunk + 1 : 3);
       } else if (component->group() == "target") {
         const TargetCase one = TargetCase::parse(finding.instance);
-        EXPECT_LE(one.request.vocabulary(), 3);
+        EXPECT_LE(one.request.vocabulary(), 4);  // a filter removes one token, and another tells the others apart
         EXPECT_LE(one.request.drafts(), 3);
       }
     }

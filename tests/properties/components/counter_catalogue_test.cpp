@@ -27,6 +27,88 @@ TEST(WrongCounters, FailConservationWhereTheyOverflow) {
   expect_from("trials_of_32_bits", "conservation", 32, "the cells sum to 8589934591, of 4294967295 trials");
 }
 
+TEST(WrongCounters, FailConservationWhereTheyAreFlushedTooLate) {
+  const auto ask = [](std::string_view counter, std::string_view text) {
+    return examine_one(counter, "conservation", text).value();
+  };
+  // A trial before the run: 65,535 of token 0 fit. Merges alone do not show it.
+  EXPECT_EQ(ask("flushed_too_late", "counts=(1)/1 doublings=0 run=65534").status, Status::held);
+  EXPECT_EQ(ask("flushed_too_late", "counts=(1)/1 doublings=40").status, Status::held);
+  EXPECT_NE(ask("flushed_too_late", "counts=(1)/1 doublings=0 run=65535")
+                .evidence.find("one by one the cells sum to 0, of 65536"),
+            std::string::npos);
+  EXPECT_NE(ask("flushed_too_late", "counts=(1)/1 doublings=0 run=8589934592").evidence.find("as a block the cells"),
+            std::string::npos);
+  for (const std::string_view right : {"framework_tally", "flushed_cells"})
+    for (const std::string_view text :
+         {"counts=(1)/1 doublings=0 run=65535", "counts=(2 1)/3 doublings=8 run=8589934592"})
+      EXPECT_EQ(ask(right, text).status, Status::held) << right << ", " << text;
+}
+
+/// A counter without blocks.
+struct TrialsAlone : CounterSteps {
+  static constexpr ComponentInfo info{.name = "trials_alone", .summary = "", .source = ""};
+  struct Counts : private StepCounts<TrialsAlone> {
+    using Base = StepCounts<TrialsAlone>;
+    using Base::Base, Base::trials, Base::accepted, Base::cell;
+    void add(Verdict verdict) { Base::add(verdict); }
+    void merge(const Counts& other) { Base::merge(other); }
+  };
+};
+
+TEST(Counters, RunsThatCannotBeCountedAreUndecided) {
+  component_registry();  // with it come the checks
+  const ComponentOf<CounterGroup> counter(trial_counter<TrialsAlone>(), Kind::verifier);
+  EXPECT_EQ(counter.examine_one("conservation", "counts=(1)/1 doublings=1 run=65536")->status, Status::held);
+  const auto finding = *counter.examine_one("conservation", "counts=(1)/1 doublings=1 run=4294967296");
+  EXPECT_EQ(finding.status, Status::undecided);
+  EXPECT_EQ(finding.evidence, "a run of 4294967296 trials needs add(verdict, times)");
+}
+
+/// Reads one trial too many after so many reads in this process, whatever the case.
+template <int right>
+struct WrongLater : CounterSteps {
+  static constexpr ComponentInfo info{.name = "wrong_later", .summary = "", .source = ""};
+  struct Counts : StepCounts<CounterSteps> {
+    using StepCounts<CounterSteps>::StepCounts;
+    std::uint64_t cell(Token x) const {
+      static int reads = 0;
+      return StepCounts<CounterSteps>::cell(x) + (++reads > right ? 1 : 0);
+    }
+  };
+};
+
+template <int right>
+void expect_replay(const std::string& replay, const std::string& evidence) {
+  const ComponentOf<CounterGroup> counter(trial_counter<WrongLater<right>>(), Kind::mutant);
+  for (const char* const gate : {"first", "second"})  // of one process
+    for (const Finding& finding : counter.examine({.seed = 3})) {
+      if (finding.property != "conservation") continue;
+      EXPECT_EQ(finding.status, Status::violated) << gate;
+      EXPECT_EQ(finding.replay.substr(0, replay.size()), replay) << gate;
+      EXPECT_NE(finding.evidence.find(evidence), std::string::npos) << gate << ": " << finding.evidence;
+      EXPECT_EQ(finding.evidence.find("depends on earlier calls") == std::string::npos, right == 0) << gate;
+    }
+}
+
+TEST(Counters, WhatDependsOnEarlierCallsIsNotReplayedAlone) {
+  component_registry();  // with it come the checks
+  expect_replay<0>(
+      "draftproof replay counter/wrong_later --property conservation --instance 'counts=(1)/1 doublings=0'",
+      "the cells sum to 2, of 1 trials");
+  expect_replay<2000>("draftproof check counter/wrong_later --seed 3", "it depends on earlier calls: case ");
+}
+
+TEST(CounterCases, TextIsReadBack) {
+  for (const CounterCase& one : CounterGroup::cases(7, 1)) {
+    ASSERT_TRUE(one.valid()) << one.text();
+    EXPECT_EQ(CounterCase::parse(one.text()), one);
+  }
+  for (const char* text : {"counts=(1)/1 doublings=41", "counts=(1)/1 doublings=9 run=1",
+                           "counts=(1)/1 doublings=0 run=-1", "counts=(1)/1 doublings=0 run=34359738369"})
+    EXPECT_THROW(CounterCase::parse(text), std::invalid_argument) << text;
+}
+
 TEST(WrongCounters, RepeatTheirWords) {
   expect_from("words_repeat_after_32_bits", "trials_have_own_words", 32, "those 2^32 further have the same words");
 }

@@ -127,8 +127,8 @@ TEST(PathAudit, RightVerifiersHoldInEveryForm) {
     const AnyPathVerifier& verifier = *path_registry().verifier(name);
     const PrecisionAudit audit = audit_precision(verifier, *audited_trees(verifier), {});
     EXPECT_GE(audit.findings.size(), 10u) << name;
-    for (const GateFinding& finding : audit.findings)
-      EXPECT_EQ(finding.status, Status::held) << name << ", " << finding.check << ": " << finding.evidence;
+    for (const Finding& finding : audit.findings)
+      EXPECT_EQ(finding.status, Status::held) << name << ", " << finding.property << ": " << finding.evidence;
     EXPECT_GT(audit.largest, 0) << name;
   }
 }
@@ -154,8 +154,8 @@ void expect_seen() {
   const PrecisionAudit audit = audit_precision(subject<V>(), iid_paths(), {});
   for (const Form form : all_forms)
     EXPECT_TRUE(std::any_of(audit.findings.begin(), audit.findings.end(),
-                            [&](const GateFinding& finding) {
-                              return finding.status == Status::violated && finding.check.starts_with(to_text(form));
+                            [&](const Finding& finding) {
+                              return finding.status == Status::violated && finding.property.starts_with(to_text(form));
                             }))
         << V::info.name << ", " << to_text(form);
 }
@@ -190,8 +190,8 @@ TEST(PathAudit, IsPartOfTheProofGate) {
   EXPECT_EQ(right.status, Status::held);
   EXPECT_EQ(wrong.status, Status::violated);
   for (const GateResult* result : {&right, &wrong})
-    EXPECT_TRUE(std::any_of(result->findings.begin(), result->findings.end(), [](const GateFinding& finding) {
-      return finding.check == "tables at 3 of V = 262144, L = 2";
+    EXPECT_TRUE(std::any_of(result->findings.begin(), result->findings.end(), [](const Finding& finding) {
+      return finding.property == "tables at 3 of V = 262144, L = 2";
     }));
 }
 

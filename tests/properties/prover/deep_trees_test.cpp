@@ -119,7 +119,7 @@ bool refuted(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, con
   if (!PathInstanceAnalysis::possible(verifier, drafter, instance)) return false;
   PathInstanceAnalysis at(verifier, drafter, instance);
   try {
-    return checks::paths::CompletedLaw::check(at).status == Answer::Status::violated;
+    return checks::paths::CompletedLaw::check(at).status == Status::violated;
   } catch (const std::logic_error&) {  // a branch of probability zero
     return true;
   }

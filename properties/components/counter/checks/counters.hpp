@@ -20,22 +20,28 @@ struct Conservation {
   static Answer check(const TrialCounter& counter, const CounterCase& one, std::uint64_t& work) {
     std::uint64_t round = 0;
     for (const int weight : one.weights) round += static_cast<std::uint64_t>(weight);
-    for (const CounterRead& read : counter.reads(one)) {
+    const std::vector<CounterRead> reads = counter.reads(one);
+    if (reads.empty()) return Answer::undecided(fmt::format("a run of {} trials needs add(verdict, times)", one.run));
+    for (const CounterRead& read : reads) {
       ++work;
+      const std::string when =
+          fmt::format("after {} doublings{}", read.doublings,
+                      one.run == 0 ? "" : fmt::format(", the run {}", read.block ? "as a block" : "one by one"));
       const std::uint64_t rounds = (std::uint64_t{2} << read.doublings) - 1;
+      const std::uint64_t run = static_cast<std::uint64_t>(one.run) << read.doublings;
       std::uint64_t sum = 0;
       for (const std::uint64_t cell : read.cells) sum += cell;
       if (sum != read.trials || read.accepted > read.trials)
+        return Answer::violated(fmt::format("{} the cells sum to {}, of {} trials, {} of them accepted", when, sum,
+                                            read.trials, read.accepted));
+      if (read.trials != rounds * round + run)
         return Answer::violated(
-            fmt::format("after {} doublings the cells sum to {}, of {} trials, {} of them accepted", read.doublings,
-                        sum, read.trials, read.accepted));
-      if (read.trials != rounds * round)
-        return Answer::violated(fmt::format("after {} doublings {} trials are counted, wanted {}", read.doublings,
-                                            read.trials, rounds * round));
+            fmt::format("{} {} trials are counted, wanted {}", when, read.trials, rounds * round + run));
       for (std::size_t x = 0; x < read.cells.size(); ++x)
-        if (read.cells[x] != rounds * static_cast<std::uint64_t>(one.weights[x]))
-          return Answer::violated(fmt::format("after {} doublings token {} has {} trials, wanted {}", read.doublings,
-                                              x, read.cells[x], rounds * static_cast<std::uint64_t>(one.weights[x])));
+        if (const auto wanted = rounds * static_cast<std::uint64_t>(one.weights[x]) + (x == 0 ? run : 0);
+            read.cells[x] != wanted)
+          return Answer::violated(
+              fmt::format("{} token {} has {} trials, wanted {}", when, x, read.cells[x], wanted));
     }
     return Answer::held();
   }

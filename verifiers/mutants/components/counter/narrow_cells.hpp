@@ -1,6 +1,8 @@
 // Mutants of counters: types too small for the counts.
 #pragma once
 
+#include <algorithm>
+
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/counter_steps.hpp>
 
@@ -33,7 +35,27 @@ struct CellsOfFloats : CounterSteps {
       .name = "cells_of_floats", .summary = "cells of a histogram are floats", .source = "derived here"};
 
   using Cell = float;
+  static float more(float cell, std::uint64_t trials) {
+    return std::max(cell, std::min(cell + static_cast<float>(trials), 0x1p24F));
+  }
   using Counts = StepCounts<CellsOfFloats>;
+};
+
+// Mutant: empties cells of 16 bits every 2^17 trials, as if they had 17. A token that most trials emit has overflowed by
+// then.
+//
+// Hidden: below 2^16 trials of a token between two flushes, and from everything that merges parts.
+//
+// Symbols and cost: sim/components/counter_steps.hpp.
+// Source: derived here, after histograms in shared memory of kernels.
+struct FlushedTooLate : CounterSteps {
+  static constexpr ComponentInfo info{.name = "flushed_too_late",
+                                      .summary = "cells of 16 bits are emptied every 2^17 trials",
+                                      .source = "derived here"};
+
+  using Cell = std::uint16_t;
+  static constexpr std::uint64_t flush = 1 << 17;
+  using Counts = StepCounts<FlushedTooLate>;
 };
 
 // Mutant: counts trials in 32 bits. After 2^32 of them shares are taken of a number that began again.

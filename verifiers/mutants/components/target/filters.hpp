@@ -45,6 +45,24 @@ struct ChainFilteredJointly : TargetSteps {
   }
 };
 
+// Mutant: applies every filter to what the one before it left where all were asked for on the whole row.
+//
+// Hidden: where one filter is on, or where the filters that follow see no mass removed.
+//
+// sim/components/target_steps.hpp has steps, symbols and cost.
+struct JointFilteredInChain : TargetSteps {
+  static constexpr ComponentInfo info{.name = "joint_filtered_in_chain",
+                                      .summary = "filters that are joint see what those before them left",
+                                      .source = "derived here"};
+
+  bool joint(const TargetRequest&) const { return false; }
+
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return target_row<Scalar>(*this, request, drafts, i);
+  }
+};
+
 // Mutant: applies bias, min-p and top-k to the bonus row only, not to the rows that drafts are tested against.
 //
 // sim/components/target_steps.hpp has steps, symbols and cost.

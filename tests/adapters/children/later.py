@@ -1,0 +1,25 @@
+"""A chain verifier that is wrong from a row on, counted over all its calls: it then draws what replaces a rejected draft
+from p. Argument: the number of right rows before it."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "examples" / "door"))
+sys.dont_write_bytecode = True
+from verifier_json import serve, verify  # noqa: E402
+from wrong_verifier import verifier_with  # noqa: E402
+
+
+def main(right):
+    wrong = verifier_with("residual_of_p")
+    rows = 0
+
+    def later(p, q, drafts, tape):
+        nonlocal rows
+        rows += 1
+        return (verify if rows <= right else wrong)(p, q, drafts, tape)
+
+    serve(later, "later", randomness=["scripted", "seeded"], most_vocabulary=64)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

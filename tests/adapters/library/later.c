@@ -1,0 +1,24 @@
+/* The library of examples/door, wrong from a row on, counted over all its calls: it then emits token 0 alone. The number
+   of right rows before it is in DRAFTPROOF_RIGHT_ROWS. */
+#define draftproof_door door_of_example
+#include "../../../examples/door/verifier.c"
+#undef draftproof_door
+
+static int32_t verify_later(void* self, const dp_batch* batch, dp_result* result) {
+  static long long rows = 0;
+  const long long right = atoll(getenv("DRAFTPROOF_RIGHT_ROWS"));
+  const int32_t status = verify(self, batch, result);
+  for (int32_t row = 0; row < batch->rows; ++row) {
+    if (++rows <= right || batch->lengths[row] == 0) continue;
+    result->tokens[(size_t)row * (size_t)result->stride] = 0;
+    result->counts[row] = 1;
+  }
+  return status;
+}
+
+const dp_verifier* draftproof_door(uint32_t abi) {
+  static dp_verifier later;
+  later = *door_of_example(DRAFTPROOF_DOOR_ABI);
+  later.verify = verify_later;
+  return abi == DRAFTPROOF_DOOR_ABI ? &later : NULL;
+}
