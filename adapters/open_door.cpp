@@ -17,19 +17,6 @@ namespace draftproof::adapters {
 
 namespace {
 
-/// A program behind the wire, as what answers batches.
-class WireServed final : public Served {
- public:
-  explicit WireServed(std::shared_ptr<WireProgram> program) : program_{std::move(program)} {}
-  const Declaration& declaration() const override { return program_->declaration(); }
-  void verify(const ServedBatch& batch, ServedResult& result) override { program_->verify_batch(batch, result); }
-  void draft(const ServedBatch& batch, ServedResult& result) override { program_->draft(batch, result); }
-  std::vector<std::int32_t> generate(const ServedModels& models) override { return program_->generate(models); }
-
- private:
-  std::shared_ptr<WireProgram> program_;
-};
-
 /// Emits one token a row and reads no row: what a door costs without a verifier.
 class Floor final : public Served {
  public:
@@ -82,10 +69,14 @@ OpenDoor open_door(const std::string& text, const WireOptions& options) {
     throw InputError({.file = "--door", .found = in_quotes(text), .wanted = "a command, path or name"});
   auto program = std::make_shared<WireProgram>(address, options);
   check_law(program->declaration());
+<<<<<<< HEAD
   FreshProgram fresh;
   if (!address.listens())
     fresh = [address, options] { return std::make_shared<WireProgram>(address, options); };
   return {text, program, std::make_shared<WireServed>(program), fresh};
+=======
+  return {text, program, program};
+>>>>>>> wire-two-layers
 }
 
 std::unique_ptr<Served> served_here(const std::string& text) {

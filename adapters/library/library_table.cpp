@@ -20,14 +20,11 @@ std::span<T> entries(T* first, std::int32_t count) {
 
 }  // namespace
 
-LibraryInput::LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device, bool mapped)
+LibraryInput::LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device)
     : on_device_{on_device}, original_{original} {
   if (original.empty()) return;
-  given_ = original.data();
-  if (!mapped || reinterpret_cast<std::uintptr_t>(given_) % alignof(std::max_align_t) != 0) {
-    copy_.resize((original.size() + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
-    given_ = std::memcpy(copy_.data(), original.data(), original.size());
-  }
+  copy_.resize((original.size() + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  given_ = std::memcpy(copy_.data(), original.data(), original.size());
   if (on_device == nullptr) return;
   const std::int32_t status = on_device->functions().upload(on_device->self(), given_, original.size(), &uploaded_);
   if (status == DP_OK && uploaded_ != nullptr) return;

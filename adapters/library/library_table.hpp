@@ -85,17 +85,14 @@ class LibraryTable {
   Declaration declaration_{};
 };
 
-// The inputs of one call of a library: copies of arrays in host memory or on its device, rows that are mapped for
-// reading as they are, and the tapes.
+// The inputs of one call of a library: copies of arrays in host memory or on its device, and the tapes.
 
-/// An array for a library to read: a copy, or the array itself if it is mapped for reading.
+/// A copy of an array for a library to read.
 class LibraryInput {
  public:
-  /// `original` must outlive the input. The library `on_device`, unless null, gets it on its device. An array that is
-  /// `mapped` for reading is not copied if it begins where a copy could.
+  /// `original` must outlive the input. The library `on_device`, unless null, gets it on its device.
   /// Throws: DoorError if the upload fails.
-  explicit LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device = nullptr,
-                        bool mapped = false);
+  explicit LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device = nullptr);
   ~LibraryInput();
   LibraryInput(const LibraryInput&) = delete;
   LibraryInput& operator=(const LibraryInput&) = delete;
@@ -105,7 +102,7 @@ class LibraryInput {
   const T* as() const {
     return static_cast<const T*>(uploaded_ != nullptr ? uploaded_ : given_);
   }
-  /// Whether the copy in host memory still has the bytes of the original. True without a copy.
+  /// Whether the copy in host memory still has the bytes of the original.
   bool unchanged() const;
 
  private:

@@ -76,7 +76,7 @@ void LoadedLibrary::call(std::string_view name, Function function, const ServedB
                          std::span<const std::int32_t> lengths, ServedResult& result) {
   expect(function != nullptr, name, "no such function in the table", "one");
   const LibraryTable* const device = library_.on_device() ? &library_ : nullptr;
-  const LibraryInput p(batch.p, device, batch.mapped), q(batch.q, device, batch.mapped);
+  const LibraryInput p(batch.p, device), q(batch.q, device);
   const LibraryInput drafts(std::as_bytes(batch.drafts)), wanted(std::as_bytes(lengths)),
       parents(std::as_bytes(batch.parents)), seeds(std::as_bytes(batch.seeds)), state(std::as_bytes(batch.state));
   LibraryTapes tapes(batch);
@@ -128,7 +128,7 @@ void LoadedLibrary::read(const ServedBatch& batch, std::span<const std::int32_t>
   const int extra = result.tokens_a_row - batch.drafts_a_row;
   for (int row = 0; row < batch.rows; ++row) {
     const auto i = static_cast<std::size_t>(row);
-    if (scripted) tapes.row(row).enter(result.log);
+    if (scripted) result.draws[i] = tapes.row(row).draws();
     if (const RowTape& tape = tapes.row(row); tape.verdict() != RowStatus::ok) {
       result.set(row, tape.verdict(), tape.message());
     } else if (out.status[i] < DP_OK || out.status[i] > DP_TAPE_SHORT) {

@@ -3,8 +3,7 @@
 //
 // Checks of every call, each of which ends in an error of the batch or in a status of the row:
 //   outputs    filled with a pattern before the call, between guards: writes beyond them are found
-//   inputs     the library gets copies, which are compared with the originals afterwards; large rows that the host
-//              shares are mapped for reading, and a write to them is a crash
+//   inputs     the library gets copies, which are compared with the originals afterwards
 //   counts     within the row, and every status a known one
 //   tape       a row that draws past its tape has the status tape_short, whatever the library says
 //

@@ -112,25 +112,4 @@ int RowTape::integer(int n, std::string_view stream) {
   return 0;
 }
 
-void RowTape::enter(ServedLog& log) const {
-  for (const Draw& draw : draws_) {
-    const int stream = draw.stream.empty() ? -1 : log.stream(draw.stream);
-    switch (draw.kind) {
-      case DrawKind::coin:
-        log.coin(draw.bits, stream);
-        break;
-      case DrawKind::pick:
-        log.pick(draw.weights, stream);
-        break;
-      case DrawKind::clock:
-        log.clock(draw.size, stream);
-        break;
-      case DrawKind::integer:
-        log.integer(draw.size, stream);
-        break;
-    }
-  }
-  log.end_row();
-}
-
 }  // namespace draftproof::adapters

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include <draftproof/adapters/program.hpp>
-#include <draftproof/adapters/wire/served.hpp>
 
 namespace draftproof::adapters {
 
@@ -40,8 +39,6 @@ class RowTape {
   const std::string& message() const { return message_; }
   /// The draws that took a place, in order.
   const std::vector<Draw>& draws() const { return draws_; }
-  /// Enters the draws in the log of a batch, and ends the row there.
-  void enter(ServedLog& log) const;
 
  private:
   /// The next value, or null: then the row is short.

@@ -56,7 +56,7 @@ class OwnDoor final : public Served {
       } catch (const std::exception& error) {
         result.set(row, RowStatus::failed, error.what());
       }
-      if (scripted) tape.enter(result.log);
+      if (scripted) result.draws[static_cast<std::size_t>(row)] = tape.draws();
     }
   }
 

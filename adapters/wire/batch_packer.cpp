@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
-#include <draftproof/adapters/wire/shared_rows.hpp>
 #include <draftproof/sim/numeric/short_float.hpp>
 
 namespace draftproof::adapters {
@@ -16,9 +15,12 @@ namespace {
 std::uint64_t extent(int i) { return static_cast<std::uint64_t>(i); }
 std::size_t many(int i) { return static_cast<std::size_t>(i); }
 
-template <class T>
-void add_list(Message& message, const char* name, std::vector<std::uint64_t> shape, std::span<const T> values) {
-  message.tensors.push_back(tensor_of(name, std::move(shape), values));
+/// Entries, or bytes of p and q, that a row has of an array with these extents.
+template <class T, class Extents>
+std::size_t size_a_row(std::span<T>, Extents extents, Dtype dtype) {
+  std::size_t size = std::is_same_v<T, const std::byte> ? width(dtype) : 1;
+  for (const auto* const extent : extents) size *= many(*extent);
+  return size;
 }
 
 }  // namespace
@@ -36,20 +38,16 @@ Message batch_message(const ServedBatch& batch, WireFunction ask) {
                     {"kind", to_text(batch.kind)},
                     {"randomness", to_text(batch.randomness)}};
   if (ask == WireFunction::draft) message.fields["drafts"] = batch.drafts_a_row;
-  const std::uint64_t b = extent(batch.rows), n = extent(batch.drafts_a_row), v = extent(batch.vocabulary);
-  const DType dtype = array_type(batch.dtype);
-  if (ask == WireFunction::verify)
-    message.tensors.push_back({"p", dtype, {b, extent(batch.target_rows), v}, batch.p});
-  message.tensors.push_back({"q", dtype, {b, extent(batch.proposal_rows), v}, batch.q});
-  if (ask == WireFunction::verify) {
-    add_list(message, "drafts", {b, n}, batch.drafts);
-    add_list(message, "lengths", {b}, batch.lengths);
-    if (!batch.parents.empty()) add_list(message, "parents", {b, n}, batch.parents);
-  }
-  if (ask == WireFunction::verify && batch.state_size > 0)
-    add_list(message, "state", {b, extent(batch.state_size)}, batch.state);
-  if (batch.randomness == Randomness::scripted) add_list(message, "tape", {b, extent(batch.places)}, batch.tape);
-  if (batch.randomness == Randomness::seeded) add_list(message, "seeds", {b}, batch.seeds);
+  each_array(batch, ask, !batch.parents.empty(), [&](const char* name, auto values, auto extents, bool due) {
+    using T = std::remove_const_t<typename decltype(values)::value_type>;
+    if (!due) return;
+    std::vector<std::uint64_t> shape{extent(batch.rows)};
+    for (const int* const each : extents) shape.push_back(extent(*each));
+    if constexpr (std::is_same_v<T, std::byte>)
+      message.tensors.push_back({name, array_type(batch.dtype), std::move(shape), values});
+    else
+      message.tensors.push_back(tensor_of(name, std::move(shape), values));
+  });
   return message;
 }
 
@@ -68,18 +66,10 @@ ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask) {
 ServedBatch slice(const ServedBatch& batch, int first, int rows) {
   ServedBatch part = batch;
   part.rows = rows;
-  const auto cut = [&](auto& span, std::size_t a_row) {
-    if (!span.empty()) span = span.subspan(many(first) * a_row, many(rows) * a_row);
-  };
-  const std::size_t law = many(batch.vocabulary) * width(batch.dtype), n = many(batch.drafts_a_row);
-  cut(part.p, many(batch.target_rows) * law);
-  cut(part.q, many(batch.proposal_rows) * law);
-  cut(part.drafts, n);
-  cut(part.lengths, 1);
-  cut(part.parents, n);
-  cut(part.tape, many(batch.places));
-  cut(part.seeds, 1);
-  cut(part.state, many(batch.state_size));
+  each_array(part, WireFunction::verify, true, [&](const char*, auto& values, auto extents, bool) {
+    const std::size_t a_row = size_a_row(values, extents, batch.dtype);
+    if (!values.empty()) values = values.subspan(many(first) * a_row, many(rows) * a_row);
+  });
   return part;
 }
 
@@ -89,16 +79,10 @@ void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const
       throw DoorError(fmt::format("{}: {}: found {} bytes or entries, wanted {}", place, name, found, wanted));
   };
   const bool verify = ask == WireFunction::verify;
-  const std::size_t b = many(batch.rows), n = many(batch.drafts_a_row);
-  const std::size_t law = many(batch.vocabulary) * width(batch.dtype);
-  check("p", batch.p.size(), verify ? b * many(batch.target_rows) * law : 0);
-  check("q", batch.q.size(), b * many(batch.proposal_rows) * law);
-  check("drafts", batch.drafts.size(), verify ? b * n : 0);
-  check("lengths", batch.lengths.size(), verify ? b : 0);
-  check("parents", batch.parents.size(), verify && level == Level::tree ? b * n : 0);
-  check("tape", batch.tape.size(), batch.randomness == Randomness::scripted ? b * many(batch.places) : 0);
-  check("seeds", batch.seeds.size(), batch.randomness == Randomness::seeded ? b : 0);
-  check("state", batch.state.size(), verify ? b * many(batch.state_size) : 0);
+  const std::size_t n = many(batch.drafts_a_row);
+  each_array(batch, ask, level == Level::tree, [&](const char* name, auto values, auto extents, bool due) {
+    check(name, values.size(), due ? many(batch.rows) * size_a_row(values, extents, batch.dtype) : 0);
+  });
   const bool single_target = verify && level == Level::position;
   check("rows of p", many(verify ? batch.target_rows : 0), verify ? (single_target ? 1 : n + 1) : 0);
   const bool single_proposal = !verify || (level == Level::position && batch.proposal_rows == 1);
@@ -110,35 +94,24 @@ void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const
 
 namespace {
 
+/// Calls `act` with a zero of the type that rows of `dtype` have in memory.
+template <class Act>
+auto with_type(Dtype dtype, Act act) {
+  switch (dtype) {
+    case Dtype::float64:
+      return act(double{});
+    case Dtype::float16:
+      return act(Half{});
+    case Dtype::bfloat16:
+      return act(Bfloat16{});
+    default:
+      return act(float{});
+  }
+}
+
 template <class T>
 T stored(double value, RowKind kind) {
   return static_cast<T>(kind == RowKind::logits ? std::log(value) : value);
-}
-
-template <class T>
-void store_row(std::span<const double> row, RowKind kind, std::byte* to) {
-  for (const double value : row) {
-    const T entry = stored<T>(value, kind);
-    std::memcpy(to, &entry, sizeof entry);
-    to += sizeof entry;
-  }
-}
-
-double read_back(double value, const RowForm& form) {
-  switch (form.dtype) {
-    case Dtype::float64:
-      return stored<double>(value, form.kind);
-    case Dtype::float16:
-      return static_cast<float>(stored<Half>(value, form.kind));
-    case Dtype::bfloat16:
-      return static_cast<float>(stored<Bfloat16>(value, form.kind));
-    default:
-      return stored<float>(value, form.kind);
-  }
-}
-
-int proposal_rows_of(const Input& input, int drafts_a_row, Level level) {
-  return level == Level::position && input.q.size() == 1 ? 1 : drafts_a_row;
 }
 
 /// Stores `rows`, and zeros up to `size` bytes.
@@ -148,46 +121,43 @@ void store_rows(const std::vector<std::vector<double>>& rows, const RowForm& for
   std::fill(to + rows.size() * law, to + size, std::byte{0});
 }
 
-/// Memory for p and q of `packed`, with any contents.
-std::array<std::byte*, 2> room_for(PackedBatch& packed, std::size_t p_size, std::size_t q_size) {
-  ServedBatch& batch = packed.batch;
-  if (packed.region != nullptr && p_size + q_size >= least_shared_bytes) {
-    const RowPlaces places = row_places(p_size, q_size);
-    if (const auto room = packed.region->room(places.size); !room.empty()) {
-      batch.p = room.first(p_size);
-      batch.q = room.subspan(places.q);
-      return {room.data(), room.data() + places.q};
-    }
-  }
-  packed.p.resize(p_size);
-  packed.q.resize(q_size);
-  batch.p = packed.p;
-  batch.q = packed.q;
-  return {packed.p.data(), packed.q.data()};
+/// A scripted batch of `rows` inputs like this one, with up to `drafts` drafts, without its arrays.
+ServedBatch batch_like(const Input& input, int rows, int drafts, int places, const RowForm& form) {
+  const bool position = form.level == Level::position;
+  return {.rows = rows,
+          .vocabulary = input.vocabulary(),
+          .drafts_a_row = drafts,
+          .target_rows = position ? 1 : drafts + 1,
+          .proposal_rows = position && input.q.size() == 1 ? 1 : drafts,
+          .places = places,
+          .state_size = form.state_size,
+          .dtype = form.dtype,
+          .kind = form.kind,
+          .randomness = Randomness::scripted};
 }
 
 }  // namespace
 
 void store_row(std::span<const double> row, const RowForm& form, std::byte* to) {
-  switch (form.dtype) {
-    case Dtype::float32:
-      return store_row<float>(row, form.kind, to);
-    case Dtype::float64:
-      return store_row<double>(row, form.kind, to);
-    case Dtype::float16:
-      return store_row<Half>(row, form.kind, to);
-    case Dtype::bfloat16:
-      return store_row<Bfloat16>(row, form.kind, to);
-  }
+  with_type(form.dtype, [&](auto zero) {
+    for (const double value : row) {
+      const auto entry = stored<decltype(zero)>(value, form.kind);
+      std::memcpy(to, &entry, sizeof entry);
+      to += sizeof entry;
+    }
+  });
 }
 
 std::vector<double> stored_law(std::span<const double> row, const RowForm& form) {
   std::vector<double> law;
   double mass = 0;
-  for (const double value : row) {
-    const double read = read_back(value, form);
-    mass += law.emplace_back(form.kind == RowKind::logits ? std::exp(read) : read);
-  }
+  with_type(form.dtype, [&](auto zero) {
+    using Wide = std::conditional_t<sizeof zero == sizeof(double), double, float>;
+    for (const double value : row) {
+      const double read = static_cast<Wide>(stored<decltype(zero)>(value, form.kind));
+      mass += law.emplace_back(form.kind == RowKind::logits ? std::exp(read) : read);
+    }
+  });
   for (double& share : law) share /= mass;
   return law;
 }
@@ -229,21 +199,13 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
   }
   const Input& one = inputs[calls[chosen[0]].input];
   ServedBatch& batch = packed.batch;
-  batch = {.rows = static_cast<int>(chosen.size()),
-           .vocabulary = one.vocabulary(),
-           .drafts_a_row = static_cast<int>(n),
-           .target_rows = form.level == Level::position ? 1 : static_cast<int>(n) + 1,
-           .proposal_rows = proposal_rows_of(one, static_cast<int>(n), form.level),
-           .places = static_cast<int>(places),
-           .state_size = form.state_size,
-           .dtype = form.dtype,
-           .kind = form.kind,
-           .randomness = Randomness::scripted};
+  batch = batch_like(one, static_cast<int>(chosen.size()), static_cast<int>(n), static_cast<int>(places), form);
   const std::size_t rows = chosen.size(), law = static_cast<std::size_t>(batch.vocabulary) * width(form.dtype);
   const std::size_t p_size = static_cast<std::size_t>(batch.target_rows) * law,
                     q_size = static_cast<std::size_t>(batch.proposal_rows) * law;
   const bool tree = form.level == Level::tree;
-  const auto [all_p, all_q] = room_for(packed, rows * p_size, rows * q_size);
+  packed.p.resize(rows * p_size);
+  packed.q.resize(rows * q_size);
   packed.drafts.assign(rows * n, -1);
   packed.parents.assign(tree ? rows * n : 0, -1);
   packed.lengths.resize(rows);
@@ -252,8 +214,8 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
   for (std::size_t row = 0; row < rows; ++row) {
     const Call& call = calls[chosen[row]];
     const Input& input = inputs[call.input];
-    std::byte* const p = all_p + row * p_size;
-    std::byte* const q = all_q + row * q_size;
+    std::byte* const p = packed.p.data() + row * p_size;
+    std::byte* const q = packed.q.data() + row * q_size;
     if (row > 0 && calls[chosen[row - 1]].input == call.input) {
       std::copy_n(p - p_size, p_size, p);
       std::copy_n(q - q_size, q_size, q);
@@ -271,6 +233,8 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
                 packed.state.begin() + static_cast<std::ptrdiff_t>(row) * form.state_size);
     std::copy(call.tape.begin(), call.tape.end(), packed.tape.begin() + static_cast<std::ptrdiff_t>(row * places));
   }
+  batch.p = packed.p;
+  batch.q = packed.q;
   batch.drafts = packed.drafts;
   batch.lengths = packed.lengths;
   batch.parents = packed.parents;
@@ -279,22 +243,15 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
 }
 
 std::size_t bytes_a_row(const Input& input, int drafts_a_row, int places, const RowForm& form) {
-  const auto many = [](int i) { return static_cast<std::size_t>(i); };
-  ServedBatch row{.rows = 1,
-                  .vocabulary = input.vocabulary(),
-                  .drafts_a_row = drafts_a_row,
-                  .target_rows = form.level == Level::position ? 1 : drafts_a_row + 1,
-                  .proposal_rows = proposal_rows_of(input, drafts_a_row, form.level),
-                  .places = places,
-                  .state_size = form.state_size,
-                  .randomness = Randomness::scripted};
-  ServedBatch none = row;
-  none.rows = 0;
-  const std::size_t laws = many(row.target_rows + row.proposal_rows) * many(row.vocabulary) * width(form.dtype);
-  const std::uint64_t reply =
-      reply_limit(row, WireFunction::verify).frame_bytes - reply_limit(none, WireFunction::verify).frame_bytes;
-  return laws + sizeof(double) * many(places + form.state_size) + sizeof(std::int32_t) * many(2 * drafts_a_row + 1) +
-         static_cast<std::size_t>(reply);
+  const auto reply = [&](int rows) {
+    return reply_limit(batch_like(input, rows, drafts_a_row, places, form), WireFunction::verify).frame_bytes;
+  };
+  const ServedBatch row = batch_like(input, 1, drafts_a_row, places, form);
+  std::size_t size = static_cast<std::size_t>(reply(1) - reply(0));
+  each_array(row, WireFunction::verify, true, [&](const char*, auto values, auto extents, bool due) {
+    if (due) size += size_a_row(values, extents, row.dtype) * sizeof(typename decltype(values)::value_type);
+  });
+  return size;
 }
 
 }  // namespace draftproof::adapters

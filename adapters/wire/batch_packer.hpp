@@ -3,19 +3,35 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
 #include <draftproof/adapters/program.hpp>
 #include <draftproof/adapters/wire/message.hpp>
-#include <draftproof/adapters/wire/message_reader.hpp>
 #include <draftproof/adapters/wire/served.hpp>
-#include <draftproof/adapters/wire/shared_region.hpp>
 
 namespace draftproof::adapters {
 
 /// What a batch is for.
 enum class WireFunction { verify, draft };
+
+/// Calls `each(name, values, extents, due)` for every array of requests, in the order in which they are sent: `values`
+/// is the span of `batch`, `extents` are where `batch` has the shape of a row, and `due` says whether a request of this
+/// kind has the array. `parents`: whether trees have theirs.
+template <class Batch, class Each>
+void each_array(Batch& batch, WireFunction ask, bool parents, Each each) {
+  using Extents = std::initializer_list<decltype(&batch.rows)>;
+  const bool verify = ask == WireFunction::verify;
+  each("p", batch.p, Extents{&batch.target_rows, &batch.vocabulary}, verify);
+  each("q", batch.q, Extents{&batch.proposal_rows, &batch.vocabulary}, true);
+  each("drafts", batch.drafts, Extents{&batch.drafts_a_row}, verify);
+  each("lengths", batch.lengths, Extents{}, verify);
+  each("parents", batch.parents, Extents{&batch.drafts_a_row}, verify && parents);
+  each("state", batch.state, Extents{&batch.state_size}, verify && batch.state_size > 0);
+  each("tape", batch.tape, Extents{&batch.places}, batch.randomness == Randomness::scripted);
+  each("seeds", batch.seeds, Extents{}, batch.randomness == Randomness::seeded);
+}
 
 /// The request; its tensors lie where the spans of `batch` do.
 Message batch_message(const ServedBatch& batch, WireFunction ask);
@@ -55,7 +71,6 @@ std::vector<double> stored_law(std::span<const double> row, const RowForm& form)
 /// A batch with its arrays. Rows are rounded to dtype, ties to even.
 struct PackedBatch {
   ServedBatch batch{};
-  SharedRegion* region = nullptr;  ///< rows lie there if they are large, else in p and q; null: never
   std::vector<std::byte> p, q;
   std::vector<std::int32_t> drafts, lengths, parents;
   std::vector<double> tape, state;

@@ -1,22 +1,19 @@
 #include <draftproof/adapters/wire/dialogue.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/written_file.hpp>
 
 namespace draftproof::adapters {
-
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-void set_row(ServedResult& result, const ServedBatch& batch, int row, RowStatus status, std::string message) {
-  result.set(row, status, std::move(message));
-  if (batch.randomness == Randomness::scripted) result.log.end_row();
-}
+using Clock = Process::Clock;
 
 constexpr std::string_view more_time = "--door-limit SECONDS gives it more";
 
@@ -30,49 +27,118 @@ std::string drafts_text(const ServedBatch& batch, int row) {
   return fmt::format("({})", fmt::join(batch.drafts.subspan(first, length), " "));
 }
 
+/// The last lines of stderr on one line, without what cannot be printed.
+std::string shown_tail(std::string_view tail) {
+  constexpr std::size_t longest = 400;
+  while (!tail.empty() && (tail.back() == '\n' || tail.back() == ' ')) tail.remove_suffix(1);
+  const bool cut = tail.size() > longest;
+  std::string text(cut ? tail.substr(tail.size() - longest) : tail);
+  for (char& c : text)
+    if (c < ' ' || c > '~') c = c == '\n' ? '|' : '?';
+  return text.empty() ? text : fmt::format("; stderr ends with: {}{}", cut ? ".." : "", text);
+}
+
 }  // namespace
 
-Dialogue::Dialogue(Address address, ConnectionOptions options, std::chrono::milliseconds batch_limit,
-                   bool shares_rows)
-    : address_(std::move(address)),
-      options_(std::move(options)),
-      batch_limit_(batch_limit),
-      shares_rows_(shares_rows) {
+/// The program ended, was silent beyond the limit, or wrote bytes that are no message. A child has been ended with all
+/// its processes, a connection is closed.
+struct Dialogue::Lost : std::runtime_error {
+  Lost(const std::string& why, bool silent) : std::runtime_error(why), late(silent) {}
+  bool late;
+};
+
+Dialogue::Dialogue(Address address, DialogueOptions options)
+    : address_(std::move(address)), options_(std::move(options)) {
   connect();
-  declaration_ = connection_->declaration();
   constexpr int widest_line = 64;
   int& most = declaration_.most_vocabulary;
-  if (connection_->form() == Form::lines) most = most == 0 ? widest_line : std::min(most, widest_line);
+  if (reader_.form() == Form::lines) most = most == 0 ? widest_line : std::min(most, widest_line);
 }
 
 void Dialogue::connect() {
-  connection_ = std::make_unique<Connection>(address_, options_, shares_rows_ ? &region_ : nullptr);
+  constexpr std::uint64_t most_hello = std::uint64_t{1} << 20;
+  process_ = std::make_unique<Process>(address_, options_.child, Clock::now() + options_.hello_limit);
+  reader_ = MessageReader();
+  last_id_ = 0;
+  try {
+    declaration_ = read_declaration(receive({}, {most_hello, most_hello}, "hello", options_.hello_limit).fields);
+  } catch (const Lost& lost) {
+    process_.reset();
+    throw DoorError(fmt::format("{}: hello: found {}, wanted a message, and nothing {} before it", address_.name(),
+                                lost.what(), address_.listens() ? "sent" : "printed"));
+  } catch (const DoorError& error) {
+    process_.reset();
+    throw DoorError(address_.name() + ": " + error.what());
+  }
 }
 
 void Dialogue::start_again() {
-  if (connection_) return;
-  const nlohmann::json before = to_json(declaration_);
+  if (process_) return;
+  const Declaration before = declaration_;
   connect();
-  nlohmann::json now = to_json(connection_->declaration());
-  now["most_vocabulary"] = declaration_.most_vocabulary;
-  if (now != before)
+  declaration_.most_vocabulary = before.most_vocabulary;
+  const nlohmann::json now = to_json(declaration_), wanted = to_json(before);
+  declaration_ = before;
+  if (now != wanted)
     throw DoorError(fmt::format("{}: hello: found another declaration after a {}, {}, wanted {}", address_.name(),
-                                address_.listens() ? "new connection" : "restart", now.dump(), before.dump()));
+                                address_.listens() ? "new connection" : "restart", now.dump(), wanted.dump()));
+}
+
+void Dialogue::say_goodbye() {
+  if (!process_) return;
+  constexpr std::chrono::milliseconds to_read{200}, to_end{1000};
+  try {
+    const EncodedMessage bye({.fields = {{"type", "bye"}}}, reader_.form().value_or(Form::lines));
+    process_->exchange(bye.parts(), nullptr, Clock::now() + to_read);
+    process_->close_input();
+    process_->ended(Clock::now() + to_end);
+  } catch (const std::exception&) {
+    // Its end follows all the same.
+  }
+}
+
+void Dialogue::lose(const std::string& why, bool late) {
+  const std::string how = process_->end();
+  const std::string text = why.empty() ? how : how == Process::by_host ? why : why + ", then " + how;
+  throw Lost(text + shown_tail(process_->error_tail()), late);
+}
+
+Message Dialogue::receive(Process::Parts parts, ReplyLimit most, const std::string& place,
+                          std::chrono::milliseconds limit) {
+  std::string why;
+  try {
+    reader_.expect(most, place);
+    const auto exchanged = process_->exchange(parts, &reader_, Clock::now() + limit);
+    if (exchanged == Process::Exchange::done) return reader_.take();
+    if (exchanged == Process::Exchange::late)
+      lose(fmt::format("no answer in {} s (read so far: {})", seconds(limit), reader_.beginning()), true);
+    why = process_->ended(Clock::now() + std::chrono::milliseconds(100)) ? "" : "a closed pipe";
+  } catch (const DoorError& error) {
+    why = fmt::format("no message ({})", error.what());
+  }
+  lose(why);
 }
 
 std::chrono::milliseconds Dialogue::limit_for(int rows, bool halved) const {
   // The search for a row that hangs has a request for each halving. A part of several rows may be cut short: its rows
   // are asked alone later, each with the whole limit.
-  if (!halved || rows == 1 || slowest_row_ == 0) return batch_limit_;
+  if (!halved || rows == 1 || slowest_row_ == 0) return options_.batch_limit;
   constexpr double patience = 100, least_ms = 2000;
   const double usual_ms = 1000 * slowest_row_ * rows;
-  return std::min(batch_limit_, std::chrono::milliseconds(static_cast<long>(least_ms + patience * usual_ms)));
+  return std::min(options_.batch_limit, std::chrono::milliseconds(static_cast<long>(least_ms + patience * usual_ms)));
 }
 
 Message Dialogue::reply_to(Message& request, ReplyLimit most, std::chrono::milliseconds limit) {
   if (!stopped_.empty()) throw ProgramSilent(stopped_);
   start_again();
-  Message reply = connection_->ask(request, most, limit);
+  const std::int64_t id = ++last_id_;
+  request.fields["id"] = id;
+  const EncodedMessage encoded(request, *reader_.form());
+  if (!options_.dump_folder.empty()) dump(encoded.parts());
+  Message reply = receive(encoded.parts(), most, "reply", limit);
+  const nlohmann::json* const found = reply.field("id");
+  if (!found || *found != id)
+    lose(fmt::format("no answer to request {}, but the id {}", id, found ? in_quotes(json_text(*found)) : "missing"));
   try {
     check_reply_type(reply);
   } catch (const ProgramSilent& silent) {
@@ -82,27 +148,42 @@ Message Dialogue::reply_to(Message& request, ReplyLimit most, std::chrono::milli
   return reply;
 }
 
-void Dialogue::keep_request(int crash) const {
-  const std::filesystem::path file = connection_->dump_file();
-  if (file.empty()) return;
+std::filesystem::path Dialogue::dump_file(const std::string& name) const {
+  return options_.dump_folder / (name + (reader_.form() == Form::frames ? ".frame" : ".jsonl"));
+}
+
+void Dialogue::dump(Process::Parts parts) const {
+  const std::filesystem::path file = dump_file("request");
+  std::filesystem::path part = file;
+  part += ".part";
   std::error_code error;
-  std::filesystem::path kept = file;
-  kept.replace_filename(fmt::format("crash-{}{}", crash, file.extension().string()));
-  std::filesystem::copy_file(file, kept, std::filesystem::copy_options::overwrite_existing, error);
+  std::filesystem::create_directories(options_.dump_folder, error);
+  {
+    std::ofstream stream(part, std::ios::binary | std::ios::trunc);
+    for (const auto bytes : parts)
+      stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    stream.flush();
+    if (!stream)
+      throw DoorError("request: found no way to write " + part.string() + ", wanted a folder for requests");
+  }
+  std::filesystem::rename(part, write_target(file).file, error);
+  if (error) throw DoorError(fmt::format("request: {}: {}", file.string(), error.message()));
 }
 
 void Dialogue::answer(const ServedBatch& batch, WireFunction ask, ServedResult& result) {
   size_result(batch, ask, result);
-  if (batch.rows == 0) return;
-  const std::size_t deaths = incidents_.size();
-  const int crashed = crashed_rows_;
-  answer_part(batch, 0, batch.rows, ask, result, false);
-  if (incidents_.size() == deaths || crashed_rows_ != crashed || ++unexplained_ < most_crashes) return;
-  if (late_)
-    throw ProgramSilent(fmt::format("{} batches had no answer within {:g} s, though each of their rows had; {}",
-                                    unexplained_, seconds(batch_limit_), more_time));
-  throw DoorError(fmt::format("{}: {} in {} batches, but on no row alone; the last time: {}", address_.name(),
-                              address_.listens() ? "lost" : "died", unexplained_, incidents_.back()));
+  const int most = declaration_.most_rows;
+  for (int first = 0; first < batch.rows; first += most) {
+    const std::size_t deaths = incidents_.size();
+    const int crashed = crashed_rows_;
+    answer_part(batch, first, std::min(most, batch.rows - first), ask, result, false);
+    if (incidents_.size() == deaths || crashed_rows_ != crashed || ++unexplained_ < most_crashes) continue;
+    if (late_)
+      throw ProgramSilent(fmt::format("{} batches had no answer within {:g} s, though each of their rows had; {}",
+                                      unexplained_, seconds(options_.batch_limit), more_time));
+    throw DoorError(fmt::format("{}: {} in {} batches, but on no row alone; the last time: {}", address_.name(),
+                                address_.listens() ? "lost" : "died", unexplained_, incidents_.back()));
+  }
 }
 
 void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunction ask, ServedResult& result,
@@ -115,18 +196,22 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
     const auto start = Clock::now();
     const Message reply = reply_to(request, reply_limit(batch, ask), limit_for(rows, halved));
     const std::chrono::duration<double> time = Clock::now() - start;
-    read_result(reply, connection_->form(), batch, ask, declaration_.coin_bits, first, result);
+    read_result(reply, *reader_.form(), batch, ask, declaration_.coin_bits, first, result);
     slowest_row_ = std::max(slowest_row_, time.count() / rows);
     return;
-  } catch (const ChildLost& lost) {
+  } catch (const Lost& lost) {
     why = lost.what();
     incidents_.push_back(fmt::format("{} rows: {}", rows, why));
-    if (rows == 1) keep_request(crashed_rows_ + 1);
-    connection_.reset();
-    late_ = dynamic_cast<const ChildLate*>(&lost) != nullptr;
+    std::error_code error;
+    if (rows == 1 && !options_.dump_folder.empty())
+      std::filesystem::copy_file(dump_file("request"), dump_file(fmt::format("crash-{}", crashed_rows_ + 1)),
+                                 std::filesystem::copy_options::overwrite_existing, error);
+    process_.reset();
+    late_ = lost.late;
     if (late_ && rows == 1)
       throw ProgramSilent(fmt::format("did not answer within {:g} s on drafts {} at V = {}; {}",
-                                      seconds(batch_limit_), drafts_text(batch, 0), batch.vocabulary, more_time));
+                                      seconds(options_.batch_limit), drafts_text(batch, 0), batch.vocabulary,
+                                      more_time));
     if (crashed_rows_ >= most_crashes)
       throw DoorError(fmt::format("{}: found {} rows that {}, drafts {}, and another {}: {}", address_.name(),
                                   crashed_rows_, address_.listens() ? "end the connection" : "kill the program",
@@ -140,7 +225,7 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
       ++crashed_rows_;
       killers_.push_back(drafts_text(batch, 0));
     }
-    return set_row(result, all, first, status, why);
+    return result.set(first, status, why);
   }
   const int half = rows / 2;
   answer_part(all, first, half, ask, result, true);
@@ -149,12 +234,12 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
 
 Message Dialogue::ask(Message& request, ReplyLimit most) {
   try {
-    return reply_to(request, most, batch_limit_);
-  } catch (const ChildLost& lost) {
+    return reply_to(request, most, options_.batch_limit);
+  } catch (const Lost& lost) {
     incidents_.emplace_back(lost.what());
-    connection_.reset();
-    if (dynamic_cast<const ChildLate*>(&lost) != nullptr)
-      throw ProgramSilent(fmt::format("did not answer within {:g} s; {}", seconds(batch_limit_), more_time));
+    process_.reset();
+    if (lost.late)
+      throw ProgramSilent(fmt::format("did not answer within {:g} s; {}", seconds(options_.batch_limit), more_time));
     throw DoorError(fmt::format("{}: {}: {}", address_.name(), request.fields["type"].dump(), lost.what()));
   } catch (const BatchRefused& refused) {
     throw DoorError(

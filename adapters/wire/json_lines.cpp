@@ -1,4 +1,4 @@
-#include <draftproof/adapters/wire/json_lines.hpp>
+#include <draftproof/adapters/wire/message.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -38,24 +38,14 @@ T element(const Tensor& tensor, std::size_t i) {
 }
 
 void print_element(std::string& out, const Tensor& tensor, std::size_t i) {
-  switch (tensor.dtype) {
-    case DType::F64:
-      return print_number(out, element<double>(tensor, i));
-    case DType::F32:
-      return print_number(out, static_cast<double>(element<float>(tensor, i)));
-    case DType::F16:
-      return print_number(out, static_cast<double>(element<Half>(tensor, i)));
-    case DType::BF16:
-      return print_number(out, static_cast<double>(element<Bfloat16>(tensor, i)));
-    case DType::I64:
-      fmt::format_to(std::back_inserter(out), "{}", element<std::int64_t>(tensor, i));
-      return;
-    case DType::I32:
-      fmt::format_to(std::back_inserter(out), "{}", element<std::int32_t>(tensor, i));
-      return;
-    default:
-      throw DoorError("sending: " + tensor.name + ": found bytes, wanted numbers of 16 bits or more");
-  }
+  const auto integer = [&out](auto value) { fmt::format_to(std::back_inserter(out), "{}", value); };
+  if (tensor.dtype == DType::F64) return print_number(out, element<double>(tensor, i));
+  if (tensor.dtype == DType::F32) return print_number(out, static_cast<double>(element<float>(tensor, i)));
+  if (tensor.dtype == DType::F16) return print_number(out, static_cast<double>(element<Half>(tensor, i)));
+  if (tensor.dtype == DType::BF16) return print_number(out, static_cast<double>(element<Bfloat16>(tensor, i)));
+  if (tensor.dtype == DType::I64) return integer(element<std::int64_t>(tensor, i));
+  if (tensor.dtype == DType::I32) return integer(element<std::int32_t>(tensor, i));
+  throw DoorError("sending: " + tensor.name + ": found bytes, wanted numbers of 16 bits or more");
 }
 
 void print_list(std::string& out, const Tensor& tensor, std::size_t dimension, std::size_t& at) {

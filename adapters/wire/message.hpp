@@ -1,20 +1,26 @@
 // A message of the wire: fields, and arrays by name. It is written as a frame or as a line of JSON.
 //
-//   frame   u64 little-endian length, then a safetensors blob; the fields are the metadata string `message`
-//   line    one JSON object; arrays are nested lists under their names (json_lines.hpp)
+//   frame     u64 little-endian length, then a safetensors blob; the fields are the metadata string `message`
+//   line      one JSON object; arrays are nested lists under their names. Two orders of magnitude dearer
+//   numbers   in lines: the shortest decimals that read back as the same double; a float is printed as the double it
+//             equals; infinities as 1e999 and -1e999, which parsers of JSON read as such; not a number: null
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include <draftproof/adapters/declaration.hpp>
+#include <draftproof/adapters/wire/process.hpp>
 #include <draftproof/captures/array.hpp>
 
 namespace draftproof::adapters {
@@ -41,23 +47,95 @@ struct Message {
   std::vector<std::unique_ptr<std::byte[]>> owned{};  ///< what tensors of a decoded message may lie in
 
   const Tensor* find(std::string_view name) const;
+  /// The field `name`, null if there is none.
+  const nlohmann::json* field(std::string_view name) const {
+    const auto found = fields.find(name);
+    return found == fields.end() ? nullptr : &*found;
+  }
 };
 
 /// "f32 [2, 3]", or "nothing" for null.
 std::string array_text(const Tensor* tensor);
 
-/// A tensor on values of float, double, std::int32_t or std::int64_t, which must outlive it.
+/// The type in arrays for a type of values: float, double, std::int32_t or std::int64_t.
 template <class T>
-Tensor tensor_of(std::string name, std::vector<std::uint64_t> shape, std::span<const T> values);
+inline constexpr DType dtype_of = std::is_floating_point_v<T> ? (sizeof(T) == 4 ? DType::F32 : DType::F64)
+                                                              : (sizeof(T) == 4 ? DType::I32 : DType::I64);
+
+/// A tensor on values, which must outlive it.
+template <class T>
+Tensor tensor_of(std::string name, std::vector<std::uint64_t> shape, std::span<const T> values) {
+  return {.name = std::move(name), .dtype = dtype_of<T>, .shape = std::move(shape), .bytes = std::as_bytes(values)};
+}
 
 /// The type in arrays for a type in declarations.
 DType array_type(Dtype dtype);
 
-/// The first part of a frame, length included; the bytes of the tensors follow in the order of `order`, which is by
-/// width of their elements, so that each is aligned where the blob is aligned to 8.
-std::string frame_head(const Message& message, std::vector<const Tensor*>& order);
+/// A message as it is sent: the first part lies here, the bytes of a frame's tensors where `message` has them, those of
+/// wider elements first, so that each is aligned where the blob is aligned to 8.
+class EncodedMessage {
+ public:
+  /// Throws: DoorError if the bytes of a tensor are not those of its shape.
+  EncodedMessage(const Message& message, Form form);
+  EncodedMessage(const EncodedMessage&) = delete;
+  EncodedMessage& operator=(const EncodedMessage&) = delete;
+
+  Process::Parts parts() const { return parts_; }
+
+ private:
+  std::string head_;
+  std::vector<std::span<const std::byte>> parts_;
+};
 
 /// The message in the `blob` of a frame, without its length; tensors lie in it. Throws: DoorError that says `place`.
 Message decode_blob(std::span<const std::byte> blob, const std::string& place);
+
+/// The line, with its line feed. Cost: a decimal for each element.
+std::string encode_line(const Message& message);
+
+/// The message in `line`. Lists under the names of the protocol's arrays become tensors: F64 for p, q, tape, target
+/// and proposal, I64 for seeds, I32 for the others. Rows of I32 lists may be of unequal lengths: they are padded with
+/// -1. Lists under other names stay fields. Throws: DoorError that says `place`.
+Message decode_line(std::string_view line, const std::string& place);
+
+/// Largest reply, by form.
+struct ReplyLimit {
+  std::uint64_t frame_bytes = 0, line_bytes = 0;
+};
+
+/// Reads one message at a time from the bytes of a program. The first eight bytes of the first message say its form: the
+/// length of a frame has a zero byte, a line of text has none. A message longer than the request justifies is refused
+/// before memory is taken for it.
+class MessageReader : public ByteSink {
+ public:
+  /// Begins with the next message; `place` says in errors what it is. Throws: DoorError if bytes came unasked.
+  void expect(ReplyLimit most, std::string place);
+
+  std::span<std::byte> room() override;
+  void filled(std::size_t count) override;
+  bool complete() const override { return complete_; }
+
+  /// The complete message. Tensors lie in this reader, until expect(). Throws: DoorError if it is malformed.
+  Message take();
+  /// Form of the messages; empty before the first.
+  std::optional<Form> form() const { return form_; }
+  /// Beginning of an incomplete message, for reports; "nothing" before its first byte.
+  std::string beginning() const;
+
+ private:
+  void start_frame();
+  void scan_line(std::size_t from);
+  void reserve(std::size_t size);
+
+  std::optional<Form> form_;
+  ReplyLimit most_;
+  std::string place_;
+  std::array<std::byte, 8> head_{};  // length of a frame, or the first bytes of all
+  std::size_t head_size_ = 0;
+  std::unique_ptr<std::byte[]> buffer_;  // blob of a frame, or a line and what follows it
+  std::size_t capacity_ = 0, size_ = 0;
+  std::size_t end_ = 0;  // of the blob, or of the line with its line feed
+  bool complete_ = false;
+};
 
 }  // namespace draftproof::adapters

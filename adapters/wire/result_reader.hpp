@@ -16,9 +16,8 @@ class BatchRefused : public std::runtime_error {
 /// Empties `result` and sizes it for `batch`.
 void size_result(const ServedBatch& batch, WireFunction ask, ServedResult& result);
 
-/// Puts the answer to `batch`, which is row `first` and those after it of `result`, in its place. Logs are appended, so
-/// batches come in order. `coin_bits` is that of coins without one. In lines, rows of tokens may be shorter
-/// than the widest.
+/// Puts the answer to `batch`, which is row `first` and those after it of `result`, in its place. `coin_bits` is that
+/// of coins without one. In lines, rows of tokens may be shorter than the widest.
 /// Throws: BatchRefused; ProgramSilent; DoorError with row, field, what was found and what was wanted.
 void read_result(const Message& reply, Form form, const ServedBatch& batch, WireFunction ask, int coin_bits,
                  int first, ServedResult& result);

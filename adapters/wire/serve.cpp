@@ -1,5 +1,3 @@
-#include <draftproof/adapters/wire/serve.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -8,194 +6,197 @@
 #include <cstring>
 #include <iostream>
 #include <limits>
+#include <type_traits>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <draftproof/adapters/wire/batch_packer.hpp>
-#include <draftproof/adapters/wire/message_reader.hpp>
 #include <draftproof/adapters/wire/result_reader.hpp>
-#include <draftproof/adapters/wire/shared_rows.hpp>
 
 namespace draftproof::adapters {
 namespace {
 
-/// Frames on two descriptors that block.
-class FrameChannel {
- public:
-  FrameChannel(int input, int output) : input_(input), output_(output) {}
-
-  /// The next message, or nothing at the end of the input.
-  std::optional<Message> receive() {
-    constexpr std::uint64_t most = most_array_bytes + (std::uint64_t{1} << 30);
-    constexpr std::size_t at_once = std::size_t{1} << 18;  // part of a pipe: the host refills it meanwhile
-    reader_.expect({most, 0}, "request");
-    bool any = false;
-    while (!reader_.complete()) {
-      const auto room = reader_.room();
-      const auto size = read(input_, room.data(), std::min(room.size(), at_once));
-      if (size < 0 && errno == EINTR) continue;
-      if (size < 0) throw DoorError(fmt::format("request: {}", std::strerror(errno)));
-      if (size == 0 && any) throw DoorError("request: found the end of the input inside a frame");
-      if (size == 0) return std::nullopt;
-      any = true;
-      reader_.filled(static_cast<std::size_t>(size));
-    }
-    return reader_.take();
-  }
-
-  void send(const Message& message) {
-    std::vector<const Tensor*> order;
-    const std::string head = frame_head(message, order);
-    write_all(std::as_bytes(std::span(head)));
-    for (const Tensor* tensor : order) write_all(tensor->bytes);
-    flush();
-  }
-
- private:
-  /// Small parts go out together.
-  void write_all(std::span<const std::byte> bytes) {
-    constexpr std::size_t together = std::size_t{1} << 16;
-    if (bytes.size() < together) {
-      pending_.insert(pending_.end(), bytes.begin(), bytes.end());
-      if (pending_.size() >= together) flush();
-      return;
-    }
-    flush();
-    put(bytes);
-  }
-  void flush() {
-    put(pending_);
-    pending_.clear();
-  }
-  void put(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const auto size = write(output_, bytes.data(), bytes.size());
-      if (size < 0 && errno != EINTR) throw DoorError(fmt::format("reply: {}", std::strerror(errno)));
-      if (size > 0) bytes = bytes.subspan(static_cast<std::size_t>(size));
-    }
-  }
-
-  int input_, output_;
-  MessageReader reader_;
-  std::vector<std::byte> pending_;
-};
+constexpr auto never = Process::Clock::time_point::max();
+constexpr int most_int = std::numeric_limits<std::int32_t>::max();
 
 DoorError request_fault(std::string_view field, const std::string& found, const std::string& wanted) {
   return DoorError(fmt::format("request: {}: found {}, wanted {}", field, found, wanted));
 }
 
-int number_field(const nlohmann::json& fields, const char* name) {
-  const auto found = fields.find(name);
-  const bool good = found != fields.end() && found->is_number_integer() && *found >= 0 &&
-                    *found <= std::numeric_limits<std::int32_t>::max();
-  if (!good) throw request_fault(name, found == fields.end() ? "nothing" : found->dump(), "a whole number");
+std::string shown_field(const nlohmann::json* field) { return field ? field->dump() : "nothing"; }
+
+/// The next message, or nothing at the end of the input.
+std::optional<Message> receive(Process& host, MessageReader& reader) {
+  constexpr std::uint64_t most = most_array_bytes + (std::uint64_t{1} << 30);
+  reader.expect({most, 0}, "request");
+  if (host.exchange({}, &reader, never) == Process::Exchange::done) return reader.take();
+  if (reader.beginning() != "nothing") throw DoorError("request: found the end of the input inside a frame");
+  return std::nullopt;
+}
+
+void send(Process& host, const Message& message) {
+  if (host.exchange(EncodedMessage(message, Form::frames).parts(), nullptr, never) != Process::Exchange::done)
+    throw DoorError("reply: found a closed pipe, wanted a host that reads it");
+}
+
+int number_field(const Message& message, const char* name) {
+  const nlohmann::json* const found = message.field(name);
+  if (!found || !found->is_number_integer() || *found < 0 || *found > most_int)
+    throw request_fault(name, shown_field(found), "a whole number");
   return found->get<int>();
 }
 
 template <class T>
-T named_field(const nlohmann::json& fields, const char* name, std::initializer_list<T> values) {
-  const auto found = fields.find(name);
+T named_field(const Message& message, const char* name, std::initializer_list<T> values) {
+  const nlohmann::json* const found = message.field(name);
   for (const T value : values)
-    if (found != fields.end() && found->is_string() && found->get_ref<const std::string&>() == to_text(value))
-      return value;
-  throw request_fault(name, found == fields.end() ? "nothing" : found->dump(), "a name of the protocol");
+    if (found && *found == to_text(value)) return value;
+  throw request_fault(name, shown_field(found), "a name of the protocol");
 }
 
-const Tensor& tensor_field(const Message& message, const char* name, std::size_t dimensions) {
+/// The array `name`, with this many dimensions and elements of one of these types.
+const Tensor& array_field(const Message& message, const char* name, std::size_t dimensions,
+                          std::initializer_list<DType> types) {
   const Tensor* found = message.find(name);
   const bool good = found && found->shape.size() == dimensions &&
-                    std::all_of(found->shape.begin(), found->shape.end(), [](std::uint64_t extent) {
-                      return extent <= static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
-                    });
+                    std::all_of(found->shape.begin(), found->shape.end(), [](auto e) { return e <= most_int; });
   if (!good)
     throw request_fault(name, found ? "shape " + shape_text(found->shape) : "nothing",
                         fmt::format("an array of {} dimensions", dimensions));
+  if (std::find(types.begin(), types.end(), found->dtype) == types.end())
+    throw request_fault(name, array_text(found), "elements of the type of the protocol");
   return *found;
 }
 
-template <class T>
-std::span<const T> list_field(const Message& message, const char* name, std::size_t dimensions, DType dtype) {
-  const Tensor& found = tensor_field(message, name, dimensions);
-  if (found.dtype != dtype)
-    throw request_fault(name, std::string(to_string(found.dtype)), std::string(to_string(dtype)));
-  return found.as<T>();
-}
-
-int extent(const Tensor& tensor, std::size_t dimension) { return static_cast<int>(tensor.shape[dimension]); }
-
-ServedBatch read_batch(const Message& message, WireFunction ask, Level level, int state_size) {
-  ServedBatch batch;
-  batch.vocabulary = number_field(message.fields, "vocabulary");
-  batch.kind = named_field(message.fields, "kind", {RowKind::probabilities, RowKind::logits});
+/// The batch that `message` asks for; its arrays lie in the message. An extent is that of the first array that has it.
+ServedBatch read_batch(const Message& message, WireFunction ask, const Declaration& declared) {
+  constexpr int open = -1;
+  ServedBatch batch{.rows = open,
+                    .vocabulary = number_field(message, "vocabulary"),
+                    .drafts_a_row = ask == WireFunction::draft ? number_field(message, "drafts") : open,
+                    .target_rows = open,
+                    .proposal_rows = open,
+                    .places = open,
+                    .state_size = ask == WireFunction::verify ? declared.state_size : 0};
+  batch.kind = named_field(message, "kind", {RowKind::probabilities, RowKind::logits});
   batch.randomness =
-      named_field(message.fields, "randomness", {Randomness::scripted, Randomness::seeded, Randomness::opaque});
-  const Tensor& q = tensor_field(message, "q", 3);
-  batch.rows = extent(q, 0);
-  batch.proposal_rows = extent(q, 1);
-  batch.q = q.bytes;
-  if (ask == WireFunction::verify) {
-    const Tensor& p = tensor_field(message, "p", 3);
-    batch.target_rows = extent(p, 1);
-    batch.p = p.bytes;
-    batch.drafts = list_field<std::int32_t>(message, "drafts", 2, DType::I32);
-    batch.drafts_a_row = extent(*message.find("drafts"), 1);
-    batch.lengths = list_field<std::int32_t>(message, "lengths", 1, DType::I32);
-    if (level == Level::tree && batch.drafts_a_row > 0)
-      batch.parents = list_field<std::int32_t>(message, "parents", 2, DType::I32);
-    if (p.dtype != q.dtype) throw request_fault("q", std::string(to_string(q.dtype)), "the type of p");
-  } else {
-    batch.drafts_a_row = number_field(message.fields, "drafts");
-  }
-  const std::array types{Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16};
-  const auto type = std::find_if(types.begin(), types.end(), [&](Dtype each) { return array_type(each) == q.dtype; });
-  if (type == types.end()) throw request_fault("q", std::string(to_string(q.dtype)), "floating-point numbers");
-  batch.dtype = *type;
-  if (batch.randomness == Randomness::scripted) {
-    batch.tape = list_field<double>(message, "tape", 2, DType::F64);
-    batch.places = extent(*message.find("tape"), 1);
-  }
-  if (batch.randomness == Randomness::seeded) batch.seeds = list_field<std::int64_t>(message, "seeds", 1, DType::I64);
-  if (ask == WireFunction::verify && state_size > 0) {
-    batch.state = list_field<double>(message, "state", 2, DType::F64);
-    batch.state_size = extent(*message.find("state"), 1);
-    if (batch.state_size != state_size)
-      throw request_fault("state", fmt::format("{} numbers a row", batch.state_size),
-                          fmt::format("the {} that are declared", state_size));
-  }
-  check_shapes(batch, ask, level, "request");
+      named_field(message, "randomness", {Randomness::scripted, Randomness::seeded, Randomness::opaque});
+  for (const Dtype type : {Dtype::float64, Dtype::float16, Dtype::bfloat16})
+    if (const Tensor* q = message.find("q"); q && q->dtype == array_type(type)) batch.dtype = type;
+  const auto fit = [](const char* name, const Tensor& tensor, std::size_t dimension, int& extent) {
+    const int found = static_cast<int>(tensor.shape[dimension]);
+    if (extent == open) extent = found;
+    if (extent != found)
+      throw request_fault(name, "shape " + shape_text(tensor.shape),
+                          fmt::format("{} in place {}", extent, dimension));
+  };
+  each_array(batch, ask, declared.level == Level::tree,
+             [&](const char* name, auto& values, std::initializer_list<int*> extents, bool due) {
+               using T = std::remove_const_t<typename std::remove_reference_t<decltype(values)>::value_type>;
+               if (!due || (batch.drafts_a_row == 0 && &values == static_cast<const void*>(&batch.parents))) return;
+               std::size_t at = 0;
+               if constexpr (std::is_same_v<T, std::byte>) {
+                 const Tensor& tensor = array_field(message, name, 1 + extents.size(), {array_type(batch.dtype)});
+                 values = tensor.bytes;
+                 fit(name, tensor, at, batch.rows);
+                 for (int* const extent : extents) fit(name, tensor, ++at, *extent);
+               } else {
+                 const Tensor& tensor = array_field(message, name, 1 + extents.size(), {dtype_of<T>});
+                 values = tensor.as<T>();
+                 fit(name, tensor, at, batch.rows);
+                 for (int* const extent : extents) fit(name, tensor, ++at, *extent);
+               }
+             });
+  for (int* const extent : {&batch.target_rows, &batch.places}) *extent = std::max(*extent, 0);
+  check_shapes(batch, ask, declared.level, "request");
   return batch;
 }
 
-Message answer_batch(Served& served, const Message& request, WireFunction ask, bool mapped, ServedResult& result) {
-  ServedBatch batch = read_batch(request, ask, served.declaration().level, served.declaration().state_size);
-  batch.mapped = mapped;
-  size_result(batch, ask, result);
-  if (ask == WireFunction::verify)
-    served.verify(batch, result);
-  else
-    served.draft(batch, result);
-  Message reply{.fields = {{"type", "result"}}};
-  const auto b = static_cast<std::uint64_t>(batch.rows), w = static_cast<std::uint64_t>(result.tokens_a_row);
-  const auto integers = [](const std::vector<std::int32_t>& list) { return std::span<const std::int32_t>(list); };
-  reply.tensors = {tensor_of("tokens", {b, w}, integers(result.tokens)),
-                   tensor_of("counts", {b}, integers(result.counts)),
-                   tensor_of("status", {b}, integers(result.status))};
-  if (result.state_size > 0)
-    reply.tensors.push_back(tensor_of("state", {b, static_cast<std::uint64_t>(result.state_size)},
-                                      std::span<const double>(result.state)));
-  for (const auto& [row, text] : result.messages) reply.fields["messages"][std::to_string(row)] = text;
-  if (batch.randomness != Randomness::scripted) return reply;
-  const ServedLog& log = result.log;
-  reply.fields["streams"] = log.streams();
-  reply.tensors.push_back(tensor_of("draw_counts", {log.counts().size()}, log.counts()));
-  reply.tensors.push_back(tensor_of("draws", {log.draws().size() / 4, 4}, log.draws()));
-  reply.tensors.push_back(tensor_of("weights", {log.weights().size()}, log.weights()));
-  return reply;
-}
+/// The draws of all rows as arrays.
+struct DrawArrays {
+  std::vector<std::int32_t> counts, draws;
+  std::vector<double> weights;
+  std::vector<std::string> streams;
+
+  explicit DrawArrays(const std::vector<std::vector<Draw>>& rows) {
+    for (const std::vector<Draw>& row : rows) {
+      counts.push_back(static_cast<std::int32_t>(row.size()));
+      for (const Draw& draw : row) {
+        auto at = std::find(streams.begin(), streams.end(), draw.stream);
+        if (!draw.stream.empty() && at == streams.end()) at = streams.insert(at, draw.stream);
+        const int stream = draw.stream.empty() ? -1 : static_cast<int>(at - streams.begin());
+        for (const int part : {static_cast<int>(draw.kind), draw.size, draw.bits, stream}) draws.push_back(part);
+        weights.insert(weights.end(), draw.weights.begin(), draw.weights.end());
+      }
+    }
+  }
+};
+
+/// Answers requests one after another; what a reply's arrays lie in is kept until the next.
+class Server {
+ public:
+  explicit Server(Served& served) : served_(served) {}
+
+  Message answer(const Message& request) {
+    const nlohmann::json* const type = request.field("type");
+    if (type && *type == "verify") return batch(request, WireFunction::verify);
+    if (type && *type == "draft") return batch(request, WireFunction::draft);
+    if (type && *type == "generate") return text(request);
+    throw request_fault("type", shown_field(type), "verify, draft, generate or bye");
+  }
+
+ private:
+  Message batch(const Message& request, WireFunction ask) {
+    const ServedBatch batch = read_batch(request, ask, served_.declaration());
+    size_result(batch, ask, result_);
+    if (ask == WireFunction::verify)
+      served_.verify(batch, result_);
+    else
+      served_.draft(batch, result_);
+    Message reply{.fields = {{"type", "result"}}};
+    const auto add = [&reply](const char* name, std::vector<std::uint64_t> shape, const auto& values) {
+      reply.tensors.push_back(tensor_of(name, std::move(shape), std::span(values)));
+    };
+    const auto extent = [](int size) { return static_cast<std::uint64_t>(size); };
+    add("tokens", {extent(batch.rows), extent(result_.tokens_a_row)}, result_.tokens);
+    add("counts", {extent(batch.rows)}, result_.counts);
+    add("status", {extent(batch.rows)}, result_.status);
+    if (result_.state_size > 0) add("state", {extent(batch.rows), extent(result_.state_size)}, result_.state);
+    for (const auto& [row, words] : result_.messages) reply.fields["messages"][std::to_string(row)] = words;
+    if (batch.randomness != Randomness::scripted) return reply;
+    draws_.emplace(result_.draws);
+    reply.fields["streams"] = draws_->streams;
+    add("draw_counts", {draws_->counts.size()}, draws_->counts);
+    add("draws", {draws_->draws.size() / 4, 4}, draws_->draws);
+    add("weights", {draws_->weights.size()}, draws_->weights);
+    return reply;
+  }
+
+  Message text(const Message& request) {
+    const auto table = [&](const char* name) -> const Tensor& { return array_field(request, name, 2, {DType::F64}); };
+    const Tensor &target = table("target"), &proposal = table("proposal");
+    const nlohmann::json* const seed = request.field("seed");
+    if (!seed || !seed->is_number_integer()) throw request_fault("seed", "no number", "a whole number");
+    if (target.shape[0] != target.shape[1] || proposal.shape != target.shape)
+      throw request_fault("target", shape_text(target.shape), "[V, V], as proposal");
+    text_ = served_.generate({.vocabulary = static_cast<int>(target.shape[0]),
+                              .length = number_field(request, "length"),
+                              .drafts = number_field(request, "drafts"),
+                              .seed = seed->get<std::int64_t>(),
+                              .target = target.as<double>(),
+                              .proposal = proposal.as<double>()});
+    return {.fields = {{"type", "result"}},
+            .tensors = {tensor_of("tokens", {1, text_.size()}, std::span<const std::int32_t>(text_))}};
+  }
+
+  Served& served_;
+  ServedResult result_;
+  std::optional<DrawArrays> draws_;
+  std::vector<std::int32_t> text_;
+};
 
 /// Keeps freed memory for the next request: many verifiers take and free a copy of each row, and memory that went back to
 /// the system in between costs a fault for each page.
@@ -203,25 +204,6 @@ void keep_freed_memory() {
   constexpr int kept = 256 << 20, least_mapped = 32 << 20;  // the largest that malloc takes for the second
   mallopt(M_TRIM_THRESHOLD, kept);
   mallopt(M_MMAP_THRESHOLD, least_mapped);
-}
-
-Message answer_models(Served& served, const Message& request, std::vector<std::int32_t>& text) {
-  ServedModels models{.length = number_field(request.fields, "length"),
-                      .drafts = number_field(request.fields, "drafts")};
-  const auto seed = request.fields.find("seed");
-  if (seed == request.fields.end() || !seed->is_number_integer())
-    throw request_fault("seed", "no number", "a whole number");
-  models.seed = seed->get<std::int64_t>();
-  models.target = list_field<double>(request, "target", 2, DType::F64);
-  models.proposal = list_field<double>(request, "proposal", 2, DType::F64);
-  const Tensor& table = *request.find("target");
-  models.vocabulary = extent(table, 0);
-  if (table.shape[0] != table.shape[1] || request.find("proposal")->shape != table.shape)
-    throw request_fault("target", shape_text(table.shape), "[V, V], as proposal");
-  text = served.generate(models);
-  Message reply{.fields = {{"type", "result"}}};
-  reply.tensors = {tensor_of("tokens", {1, text.size()}, std::span<const std::int32_t>(text))};
-  return reply;
 }
 
 }  // namespace
@@ -234,39 +216,23 @@ void serve(Served& served, int input, int output) {
   std::fflush(stdout);
   std::signal(SIGPIPE, SIG_IGN);
   keep_freed_memory();
-  FrameChannel channel(in, out);
+  Process host(in, out);
+  MessageReader reader;
+  Server server(served);
   nlohmann::json hello = to_json(served.declaration());
-  offer_shared_rows(hello);
   if (served.declaration().stateful()) hello["version"] = {1, 2};
-  channel.send({.fields = std::move(hello)});
-  MappedRows shared;
-  ServedResult result;
-  std::vector<std::int32_t> text;
-  while (auto request = channel.receive()) {
-    const auto type = request->fields.find("type");
-    const std::string asked = type != request->fields.end() && type->is_string() ? type->get<std::string>() : "";
-    if (asked == "bye") break;
+  send(host, {.fields = std::move(hello)});
+  while (const auto request = receive(host, reader)) {
+    if (const nlohmann::json* type = request->field("type"); type && *type == "bye") break;
     Message reply;
     try {
-      const bool mapped = shared.add_to(*request);
-      if (asked == "verify" || asked == "draft")
-        reply = answer_batch(served, *request, asked == "verify" ? WireFunction::verify : WireFunction::draft, mapped,
-                             result);
-      else if (asked == "generate")
-        reply = answer_models(served, *request, text);
-      else
-        throw request_fault("type", type == request->fields.end() ? "nothing" : type->dump(),
-                            "verify, draft, generate or bye");
-    } catch (const Unmapped& error) {
-      reply = {.fields = {{"type", "error"}, {"message", error.what()}, {"unmapped", true}}};
+      reply = server.answer(*request);
     } catch (const std::exception& error) {
       reply = {.fields = {{"type", "error"}, {"message", error.what()}}};
     }
     reply.fields["id"] = request->fields.value("id", nlohmann::json());
-    channel.send(reply);
+    send(host, reply);
   }
-  close(in);
-  close(out);
 }
 
 }  // namespace draftproof::adapters

@@ -1,4 +1,4 @@
-// What a C++ program implements to be a door: serve.hpp calls it for each request that comes through the wire. All
+// What a C++ program implements to be a door: serve() calls it for each request that comes through the wire. All
 // buffers belong to the wire; spans of a request are valid during the call only.
 //
 //   b   rows of the batch       n   drafts of its longest row        V   vocabulary
@@ -12,7 +12,6 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <draftproof/adapters/declaration.hpp>
@@ -32,7 +31,6 @@ struct ServedBatch {
   Dtype dtype = Dtype::float32;
   RowKind kind = RowKind::probabilities;
   Randomness randomness = Randomness::scripted;
-  bool mapped = false;                      ///< p and q are mapped for reading: a write there ends the process
   std::span<const std::byte> p{};           ///< [b, P, V] of dtype, aligned to it; rows beyond a length are zero
   std::span<const std::byte> q{};           ///< [b, Q, V]
   std::span<const std::int32_t> drafts{};   ///< [b, n], padded with -1
@@ -65,64 +63,6 @@ struct ServedBatch {
   }
 };
 
-/// The draws of a batch, row after row. Calls for one row come before those for the next, each row ends with end_row().
-class ServedLog {
- public:
-  /// Index of the stream called `name`, for the calls below; -1 is a draw without one.
-  int stream(std::string_view name) {
-    for (std::size_t i = 0; i < streams_.size(); ++i)
-      if (streams_[i] == name) return static_cast<int>(i);
-    streams_.emplace_back(name);
-    return static_cast<int>(streams_.size()) - 1;
-  }
-  void coin(int bits, int stream = -1) { add(DrawKind::coin, 0, bits, stream); }
-  void pick(std::span<const double> weights, int stream = -1) {
-    add(DrawKind::pick, static_cast<int>(weights.size()), 0, stream);
-    weights_.insert(weights_.end(), weights.begin(), weights.end());
-  }
-  void clock(int entries, int stream = -1) { add(DrawKind::clock, entries, 0, stream); }
-  void integer(int n, int stream = -1) { add(DrawKind::integer, n, 0, stream); }
-  void end_row() {
-    counts_.push_back(open_);
-    open_ = 0;
-  }
-  /// Appends rows of another log, `streams` of which are the names of the indices in `draws`.
-  void append(std::span<const std::int32_t> counts, std::span<const std::int32_t> draws,
-              std::span<const double> weights, std::span<const std::string> streams) {
-    std::vector<std::int32_t> index;
-    for (const std::string& name : streams) index.push_back(stream(name));
-    counts_.insert(counts_.end(), counts.begin(), counts.end());
-    weights_.insert(weights_.end(), weights.begin(), weights.end());
-    const std::size_t first = draws_.size();
-    draws_.insert(draws_.end(), draws.begin(), draws.end());
-    for (std::size_t i = first + 3; i < draws_.size(); i += 4)
-      if (draws_[i] >= 0) draws_[i] = index[static_cast<std::size_t>(draws_[i])];
-  }
-  void clear() {
-    counts_.clear();
-    draws_.clear();
-    weights_.clear();
-    open_ = 0;
-  }
-
-  std::span<const std::int32_t> counts() const { return counts_; }  ///< one for each ended row
-  std::span<const std::int32_t> draws() const { return draws_; }    ///< kind, size, bits, stream of each draw
-  std::span<const double> weights() const { return weights_; }      ///< of all picks
-  const std::vector<std::string>& streams() const { return streams_; }
-
- private:
-  void add(DrawKind kind, int size, int bits, int stream) {
-    const std::int32_t four[4] = {static_cast<std::int32_t>(kind), size, bits, stream};
-    draws_.insert(draws_.end(), four, four + 4);
-    ++open_;
-  }
-
-  std::vector<std::int32_t> counts_, draws_;
-  std::vector<double> weights_;
-  std::vector<std::string> streams_;
-  std::int32_t open_ = 0;
-};
-
 /// The answer to a ServedBatch. The wire sizes and clears it before the call.
 struct ServedResult {
   int tokens_a_row = 0;                    ///< n + 1 for verify, n for draft
@@ -133,7 +73,7 @@ struct ServedResult {
   std::vector<double> state{};             ///< [b, S], zeros: what the row gives to its next call
   std::map<int, std::string> messages{};   ///< by row, where status is not ok
   std::map<int, std::string> overwrote{};  ///< by row: names of its arrays that the program changed in place
-  ServedLog log{};                         ///< of scripted runs: end_row() once for each row
+  std::vector<std::vector<Draw>> draws{};  ///< of scripted runs: by row, one for each place used
 
   /// The tokens of `row`, to be written.
   std::span<std::int32_t> tokens_of(int row) {
@@ -173,5 +113,11 @@ class Served {
     throw std::logic_error("this door does not generate");
   }
 };
+
+/// The child's side of the wire: says hello, then answers requests in frames until `bye` or the end of `input`. Before
+/// that standard output is made a copy of standard error, so that what the program prints does not get into the frames;
+/// this stays so. Requests are checked: one that Served cannot be given is refused with an error message, as is one on
+/// which it throws. Throws: DoorError if the host cannot be reached any more or sends no frame. Cost: no copy of rows.
+void serve(Served& served, int input = 0, int output = 1);
 
 }  // namespace draftproof::adapters

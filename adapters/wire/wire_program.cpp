@@ -36,58 +36,33 @@ std::string beyond_limits(const Input& input, const Declaration& declaration) {
   return drafts.empty() ? beyond("vocabulary", input.p.front().size(), declaration.most_vocabulary) : drafts;
 }
 
-/// Takes the runs of `chosen` from a result, row after row.
-void unpack_runs(const ServedResult& result, std::span<const Call> calls, std::span<const std::size_t> chosen,
-                 std::span<Run> runs) {
-  const auto counts = result.log.counts(), draws = result.log.draws();
-  const auto weights = result.log.weights();
-  const auto& streams = result.log.streams();
-  std::size_t draw = 0, weight = 0;
-  for (std::size_t row = 0; row < chosen.size(); ++row) {
-    Run& run = runs[chosen[row]];
-    run.status = static_cast<RowStatus>(result.status[row]);
-    const auto first = result.tokens.begin() + static_cast<std::ptrdiff_t>(row) * result.tokens_a_row;
-    run.tokens.assign(first, first + result.counts[row]);
-    const auto size = static_cast<std::ptrdiff_t>(result.state_size);
-    const auto state = result.state.begin() + static_cast<std::ptrdiff_t>(row) * size;
-    run.state.assign(state, run.status == RowStatus::ok ? state + size : state);
-    run.message.clear();
-    if (const auto message = result.messages.find(static_cast<int>(row)); message != result.messages.end())
-      run.message = message->second;
-    run.overwrote.clear();
-    if (const auto names = result.overwrote.find(static_cast<int>(row)); names != result.overwrote.end())
-      run.overwrote = names->second;
-    const std::size_t places = calls[chosen[row]].tape.size(), used = static_cast<std::size_t>(counts[row]);
-    run.draws.resize(std::min(used, places));
-    for (std::size_t i = 0; i < used; ++i, draw += 4) {
-      const auto kind = static_cast<DrawKind>(draws[draw]);
-      const std::size_t cells = kind == DrawKind::pick ? static_cast<std::size_t>(draws[draw + 1]) : 0;
-      if (i < places) {
-        Draw& to = run.draws[i];
-        to.kind = kind;
-        to.size = draws[draw + 1];
-        to.bits = draws[draw + 2];
-        to.stream = draws[draw + 3] < 0 ? std::string() : streams[static_cast<std::size_t>(draws[draw + 3])];
-        to.weights.assign(weights.begin() + static_cast<std::ptrdiff_t>(weight),
-                          weights.begin() + static_cast<std::ptrdiff_t>(weight + cells));
-      }
-      weight += cells;
-    }
-    if (used > places) {  // zeros after the tape were used
-      run.status = RowStatus::tape_short;
-      run.tokens.clear();
-      run.state.clear();
-      run.message.clear();
-    }
+/// The run of a row of `result`, the draws of which are taken. `places`: of its tape.
+Run take_run(ServedResult& result, std::size_t row, std::size_t places) {
+  const int number = static_cast<int>(row);
+  Run run{.status = static_cast<RowStatus>(result.status[row]), .draws = std::move(result.draws[row])};
+  const auto text_of = [number](const std::map<int, std::string>& texts) {
+    const auto found = texts.find(number);
+    return found == texts.end() ? std::string() : found->second;
+  };
+  run.overwrote = text_of(result.overwrote);
+  if (run.draws.size() > places) {  // zeros after the tape were used
+    run.draws.resize(places);
+    run.status = RowStatus::tape_short;
+    return run;
   }
+  const auto tokens = result.tokens_of(number).first(static_cast<std::size_t>(result.counts[row]));
+  const auto state = result.state_of(number);
+  run.tokens.assign(tokens.begin(), tokens.end());
+  if (run.status == RowStatus::ok) run.state.assign(state.begin(), state.end());
+  run.message = text_of(result.messages);
+  return run;
 }
 
 }  // namespace
 
 WireProgram::WireProgram(const Address& address, WireOptions options)
     : options_(std::move(options)),
-      dialogue_(address, {options_.hello_limit, options_.dump_folder, options_.child}, options_.batch_limit,
-                options_.shared_memory),
+      dialogue_(address, options_),
       form_{.level = declaration().level,
             .dtype = chosen_from(options_.dtype, declaration().dtypes, address.name() + ": dtypes"),
             .kind = chosen_from(options_.kind, declaration().rows, address.name() + ": rows"),
@@ -145,40 +120,23 @@ void WireProgram::run(std::span<const Input> inputs, std::span<const Call> calls
   for (std::span<const std::size_t> left = order; !left.empty();) {
     const auto start = std::chrono::steady_clock::now();
     const auto chosen = left.first(next_batch(inputs, calls, left));
-    packed_.region = dialogue_.region();
     pack_calls(inputs, calls, chosen, form_, packed_);
     dialogue_.answer(packed_.batch, WireFunction::verify, result_);
-    unpack_runs(result_, calls, chosen, runs);
+    for (std::size_t row = 0; row < chosen.size(); ++row)
+      runs[chosen[row]] = take_run(result_, row, calls[chosen[row]].tape.size());
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     keep_pace(chosen.size(), time.count());
     left = left.subspan(chosen.size());
   }
 }
 
-void WireProgram::ask_in_parts(const ServedBatch& batch, WireFunction ask, ServedResult& result) {
+void WireProgram::ask(const ServedBatch& batch, WireFunction ask, ServedResult& result) {
   require(ask == WireFunction::verify ? "verify" : "draft");
   check_shapes(batch, ask, form_.level, declaration().name);
   if (!declaration().can(batch.randomness))
     throw DoorError(
         fmt::format("{}: found no {} randomness in its declaration", declaration().name, to_text(batch.randomness)));
-  const int most = declaration().most_rows;
-  if (batch.rows <= most) return dialogue_.answer(batch, ask, result);
-  size_result(batch, ask, result);
-  for (int first = 0; first < batch.rows; first += most) {
-    const ServedBatch part = slice(batch, first, std::min(most, batch.rows - first));
-    dialogue_.answer(part, ask, result_);
-    const auto at = [first](auto& list, int a_row) {
-      return list.begin() + static_cast<std::ptrdiff_t>(first) * a_row;
-    };
-    std::copy(result_.tokens.begin(), result_.tokens.end(), at(result.tokens, result.tokens_a_row));
-    std::copy(result_.counts.begin(), result_.counts.end(), at(result.counts, 1));
-    std::copy(result_.status.begin(), result_.status.end(), at(result.status, 1));
-    std::copy(result_.state.begin(), result_.state.end(), at(result.state, result.state_size));
-    for (const auto& [row, text] : result_.messages) result.messages[first + row] = text;
-    for (const auto& [row, names] : result_.overwrote) result.overwrote[first + row] = names;
-    const ServedLog& log = result_.log;
-    result.log.append(log.counts(), log.draws(), log.weights(), log.streams());
-  }
+  dialogue_.answer(batch, ask, result);
 }
 
 std::vector<Token> WireProgram::generate(const ServedModels& models) {

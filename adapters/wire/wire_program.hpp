@@ -1,14 +1,12 @@
 // A program behind the wire: the host's side of a door that is a command line or a socket.
 //
-//   run            scripted calls, in batches of the program's own pace
-//   verify_batch   one batch as it is: seeds or nothing, rows of any size without a conversion
-//   draft          drafts of the program's own drafter
-//   generate       a text from two Markov tables
+//   run       scripted calls, in batches of the program's own pace
+//   verify    one batch as it is: seeds or nothing, rows of any size without a conversion
+//   draft     drafts of the program's own drafter
+//   generate  a text from two Markov tables
 #pragma once
 
-#include <chrono>
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,24 +18,20 @@
 
 namespace draftproof::adapters {
 
-struct WireOptions {
-  std::optional<Dtype> dtype{};   ///< of rows in run(); empty: the first that the program declares
-  std::optional<RowKind> kind{};  ///< of rows in run(); empty: the first that the program declares
-  std::chrono::milliseconds hello_limit{20'000}, batch_limit{60'000};
-  std::filesystem::path dump_folder{};             ///< requests are here before they are sent, and stay after a crash
-  bool shared_memory = true;                       ///< for large rows, where the program maps it; else frames
+struct WireOptions : DialogueOptions {
+  std::optional<Dtype> dtype{};                    ///< of rows in run(); empty: the first that the program declares
+  std::optional<RowKind> kind{};                   ///< of rows in run(); empty: the first that the program declares
   std::size_t most_bytes = std::size_t{64} << 20;  ///< of a request of run(), with the largest reply to it
-  ChildOptions child{};
 };
 
-class WireProgram : public Program {
+class WireProgram final : public Program, public Served {
  public:
   /// Starts the program, or connects to it, and reads its declaration. Throws: DoorError if it says nothing within the
   /// limit, is of another major version, or does not declare the dtype or kind of `options`.
   explicit WireProgram(const Address& address, WireOptions options = {});
 
   /// What the program declares; most_vocabulary is at most 64 in the form of JSON Lines.
-  const Declaration& declaration() const { return dialogue_.declaration(); }
+  const Declaration& declaration() const override { return dialogue_.declaration(); }
 
   /// Calls beyond the declared limits have the status unsupported. A run that uses more places than its tape has the
   /// status tape_short and the draws that its tape had values for.
@@ -45,23 +39,20 @@ class WireProgram : public Program {
   /// Cost: some microseconds a call beyond those of the program.
   void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override;
 
-  /// Asks for `batch` in one request, or in several if it has more than declaration().most_rows. Throws: DoorError as
-  /// Dialogue::answer does, and if a span has not the size of its shape.
-  void verify_batch(const ServedBatch& batch, ServedResult& result) {
-    ask_in_parts(batch, WireFunction::verify, result);
-  }
+  /// Asks for `batch` as it is. Throws: DoorError as Dialogue::answer does, and if a span has not the size of its shape.
+  void verify(const ServedBatch& batch, ServedResult& result) override { ask(batch, WireFunction::verify, result); }
 
-  /// Drafts for each row of `batch`, which has one row of q each and neither p nor drafts. Throws as verify_batch().
-  void draft(const ServedBatch& batch, ServedResult& result) { ask_in_parts(batch, WireFunction::draft, result); }
+  /// Drafts for each row of `batch`, which has one row of q each and neither p nor drafts. Throws as verify().
+  void draft(const ServedBatch& batch, ServedResult& result) override { ask(batch, WireFunction::draft, result); }
 
   /// `models.length` tokens. Throws: DoorError.
-  std::vector<Token> generate(const ServedModels& models);
+  std::vector<Token> generate(const ServedModels& models) override;
 
   /// Losses of the process or connection so far, a line each.
   const std::vector<std::string>& incidents() const { return dialogue_.incidents(); }
 
  private:
-  void ask_in_parts(const ServedBatch& batch, WireFunction ask, ServedResult& result);
+  void ask(const ServedBatch& batch, WireFunction ask, ServedResult& result);
   std::size_t next_batch(std::span<const Input> inputs, std::span<const Call> calls,
                          std::span<const std::size_t> order) const;
   void keep_pace(std::size_t rows, double seconds);

@@ -14,7 +14,7 @@
 #include <draftproof/adapters/gate/law_checks.hpp>
 #include <draftproof/adapters/gate/law_request.hpp>
 #include <draftproof/adapters/open_door.hpp>
-#include <draftproof/adapters/wire/serve.hpp>
+#include <draftproof/adapters/wire/served.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/report/program_report.hpp>

@@ -6,7 +6,7 @@
 
 #include <draftproof/adapters/declaration.hpp>
 #include <draftproof/adapters/wire/batch_packer.hpp>
-#include <draftproof/adapters/wire/message_reader.hpp>
+#include <draftproof/adapters/wire/message.hpp>
 #include <draftproof/adapters/wire/result_reader.hpp>
 
 #include "fuzz_file.hpp"

@@ -17,17 +17,17 @@ class ChainDraws final : public Draws {
   struct Short {};
   struct NoMass {};
 
-  ChainDraws(std::span<const double> tape, ServedLog& log) : tape_{tape}, log_{&log} {}
+  ChainDraws(std::span<const double> tape, std::vector<Draw>& log) : tape_{tape}, log_{&log} {}
   explicit ChainDraws(std::uint64_t seed) : seeded_{seed} {}
 
   double coin() override {
     const double value = next();
-    if (log_) log_->coin(53, log_->stream("accept"));
+    if (log_) log_->push_back({.kind = DrawKind::coin, .bits = 53, .stream = "accept"});
     return value;
   }
   Token pick(const Weights& cells) override {
     const double value = next();
-    if (log_) log_->pick(cells, log_->stream("last"));
+    if (log_) log_->push_back({DrawKind::pick, static_cast<int>(cells.size()), 0, "last", cells});
     if (value < 0) return static_cast<Token>(-value) - 1;
     double total = 0, prefix = 0;
     for (const double weight : cells) total += weight;
@@ -49,7 +49,7 @@ class ChainDraws final : public Draws {
   }
 
   std::span<const double> tape_{};
-  ServedLog* log_ = nullptr;  // null: seeded
+  std::vector<Draw>* log_ = nullptr;  // null: seeded
   SeedUniforms seeded_{0};
   std::size_t used_ = 0;
 };
@@ -96,7 +96,7 @@ class ChainVerifier : public Served {
       const auto at = static_cast<std::size_t>(row);
       const bool scripted = batch.randomness == Randomness::scripted;
       ChainDraws draws =
-          scripted ? ChainDraws(batch.tape_of(row), result.log)
+          scripted ? ChainDraws(batch.tape_of(row), result.draws[at])
                    : ChainDraws(batch.randomness == Randomness::seeded ? static_cast<std::uint64_t>(batch.seeds[at])
                                                                        : ++rows_so_far_ * 0xD1342543DE82EF95u);
       try {
@@ -108,7 +108,6 @@ class ChainVerifier : public Served {
       } catch (const ChainDraws::Short&) {
         result.set(row, RowStatus::tape_short);
       }
-      if (scripted) result.log.end_row();
     }
   }
 

@@ -18,6 +18,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <draftproof/adapters/wire/process.hpp>
+
 namespace draftproof::adapters::wired {
 
 /// Listens when it is made, so a host finds it at once. Each connection is served by a process of its own.
@@ -77,5 +79,7 @@ class Listener {
   std::string path_;
   pid_t process_ = -1;
 };
+
+inline Address address_of(const Listener& listener) { return {Address::Kind::socket, listener.path()}; }
 
 }  // namespace draftproof::adapters::wired

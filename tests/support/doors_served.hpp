@@ -116,7 +116,6 @@ class ServedProgram final : public Program {
                packed_);
     size_result(packed_.batch, WireFunction::verify, result_);
     served_.verify(packed_.batch, result_);
-    std::size_t draw = 0, weight = 0;
     for (std::size_t row = 0; row < chosen_.size(); ++row) {
       Run& run = runs[chosen_[row]];
       run.status = static_cast<RowStatus>(result_.status[row]);
@@ -125,26 +124,13 @@ class ServedProgram final : public Program {
         run.message = said->second;
       const auto state = result_.state_of(static_cast<int>(row));
       run.state.assign(state.begin(), run.status == RowStatus::ok ? state.end() : state.begin());
-      read_draws(static_cast<std::size_t>(result_.log.counts()[row]), draw, weight, run.draws);
+      run.draws = result_.draws[row];
       const std::size_t places = calls[chosen_[row]].tape.size();
       if (run.draws.size() <= places) continue;
       run.draws.resize(places);  // beyond the tape there are zeros
       run.tokens.clear();
       run.state.clear();
       run.status = RowStatus::tape_short;
-    }
-  }
-
-  void read_draws(std::size_t count, std::size_t& draw, std::size_t& weight, std::vector<Draw>& draws) const {
-    draws.resize(count);
-    for (Draw& to : draws) {
-      const auto four = result_.log.draws().subspan(4 * draw++, 4);
-      to = {.kind = static_cast<DrawKind>(four[0]), .size = four[1], .bits = four[2]};
-      if (four[3] >= 0) to.stream = result_.log.streams()[static_cast<std::size_t>(four[3])];
-      if (to.kind != DrawKind::pick) continue;
-      const auto weights = result_.log.weights().subspan(weight, static_cast<std::size_t>(to.size));
-      to.weights.assign(weights.begin(), weights.end());
-      weight += weights.size();
     }
   }
 

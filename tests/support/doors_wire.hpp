@@ -21,7 +21,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <draftproof/adapters/wire/serve.hpp>
 #include <draftproof/adapters/wire/wire_program.hpp>
 #include <draftproof/tests/support/doors_chain.hpp>
 #include <draftproof/tests/support/doors_served.hpp>

@@ -5,8 +5,6 @@
 #include <limits>
 #include <random>
 
-#include <draftproof/adapters/wire/json_lines.hpp>
-#include <draftproof/adapters/wire/message_reader.hpp>
 #include <draftproof/tests/support/doors_messages.hpp>
 
 namespace draftproof::adapters {
@@ -31,10 +29,9 @@ struct Sample {
 };
 
 std::string frame_of(const Message& message) {
-  std::vector<const Tensor*> order;
-  std::string frame = frame_head(message, order);
-  for (const Tensor* tensor : order)
-    frame.append(reinterpret_cast<const char*>(tensor->bytes.data()), tensor->bytes.size());
+  const EncodedMessage encoded(message, Form::frames);
+  std::string frame;
+  for (const auto part : encoded.parts()) frame.append(reinterpret_cast<const char*>(part.data()), part.size());
   return frame;
 }
 

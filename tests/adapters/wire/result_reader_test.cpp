@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include <draftproof/adapters/wire/json_lines.hpp>
 #include <draftproof/tests/support/doors_messages.hpp>
 
 namespace draftproof::adapters {
@@ -31,15 +30,15 @@ TEST(ResultReader, ReadsTheListsOfLines) {
   EXPECT_EQ(result.counts, (std::vector<std::int32_t>{2, 0}));
   EXPECT_EQ(result.status, (std::vector<std::int32_t>{0, 4}));
   EXPECT_EQ(result.messages.at(1), "no mass");
-  EXPECT_EQ(result.log.streams(), (std::vector<std::string>{"accept", "bonus"}));
-  const auto counts = result.log.counts(), draws = result.log.draws();
-  EXPECT_EQ(std::vector(counts.begin(), counts.end()), (std::vector<std::int32_t>{2, 3}));
-  EXPECT_EQ(std::vector(draws.begin(), draws.end()),
-            (std::vector<std::int32_t>{1, 0, 24, 0, 2, 2, 0, 1, 4, 3, 0, -1, 2, 1, 0, 1, 3, 2, 0, -1}));
-  const auto weights = result.log.weights();
-  ASSERT_EQ(weights.size(), 3u);
-  EXPECT_EQ(weights[1], 1.0);
-  EXPECT_TRUE(std::isnan(weights[2]));  // a row without mass may say why
+  ASSERT_EQ(result.draws.size(), 2u);
+  EXPECT_TRUE(result.draws[0] ==
+              (std::vector<Draw>{{DrawKind::coin, 0, 24, "accept"}, {DrawKind::pick, 2, 0, "bonus", {0.5, 1}}}));
+  ASSERT_EQ(result.draws[1].size(), 3u);
+  EXPECT_EQ(result.draws[1][0], (Draw{DrawKind::integer, 3, 0}));
+  EXPECT_EQ(result.draws[1][1].stream, "bonus");
+  ASSERT_EQ(result.draws[1][1].weights.size(), 1u);
+  EXPECT_TRUE(std::isnan(result.draws[1][1].weights[0]));  // a row without mass may say why
+  EXPECT_EQ(result.draws[1][2], (Draw{DrawKind::clock, 2, 0}));
 }
 
 TEST(ResultReader, FaultsOfLinesHaveRowFieldFoundAndWanted) {

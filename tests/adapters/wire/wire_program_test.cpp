@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include <draftproof/adapters/own/serve_registered.hpp>
+#include <draftproof/tests/support/doors_listener.hpp>
 #include <draftproof/tests/support/doors_wire.hpp>
 
 namespace draftproof::adapters {
@@ -28,11 +29,39 @@ TEST(WireProgram, ChildrenInBothFormsAgreeWithThisProcess) {
     expect_equal_runs(runs_of(program, set), wanted);
     expect_equal_runs(runs_of(program, set), wanted);
     if (form == "lines") continue;
-    const RandomCalls large(64, 1500, 2, 32);  // the child has version 1.0 of the protocol, and maps no rows
+    const RandomCalls large(64, 1500, 2, 32);
     expect_equal_runs(runs_of(program, large), runs_here(large));
     EXPECT_TRUE(program.incidents().empty());
   }
   marked.expect_none();
+}
+
+TEST(WireProgram, AnswersInEveryTypeAreThoseOfThisProcess) {
+  const MarkedProcesses marked;
+  WireOptions options = marked.options();
+  for (const Dtype dtype : {Dtype::float32, Dtype::float64}) {
+    options.dtype = dtype;
+    WireProgram program(served_chain_command(), options);
+    for (const auto& [calls, v] : {std::pair{300, 700}, {5000, 7}, {120, 3000}}) {
+      const RandomCalls set(calls, v, 4, 31);
+      expect_equal_runs(runs_of(program, set), runs_here(set, dtype));
+    }
+  }
+  options.dtype = Dtype::float16;
+  EXPECT_THROW(WireProgram(served_chain_command(), options), DoorError);
+  marked.expect_none();
+  // A program that listens outlives each connection.
+  const Listener listener([](int connection, int, pid_t) {
+    ChainVerifier chain;
+    serve(chain, connection, connection);
+  });
+  const RandomCalls set(3000, 40, 5, 21);
+  for (int connection = 0; connection < 2; ++connection) {
+    WireProgram program(address_of(listener), marked.options());
+    EXPECT_EQ(program.declaration().name, "chain");
+    expect_equal_runs(runs_of(program, set), runs_here(set));
+    EXPECT_TRUE(program.incidents().empty());
+  }
 }
 
 TEST(WireProgram, ACallIsPlacedByItsInputNotByItsOrder) {
@@ -56,16 +85,16 @@ TEST(WireProgram, SeedsDecideAndRowsComeInOrder) {
   ServedBatch batch = call.seeded(seeds);
   WireProgram program(served_chain_command(), marked.options());
   ServedResult found;
-  program.verify_batch(batch, found);
+  program.verify(batch, found);
   ChainVerifier here;
   ServedResult wanted = call.run(here);
   EXPECT_EQ(found.status, wanted.status);
   for (int row = 0; row < batch.rows; ++row) EXPECT_EQ(tokens_in(found, row), tokens_in(wanted, row)) << row;
   batch.seeds = batch.seeds.first(10);
-  EXPECT_THROW(program.verify_batch(batch, found), DoorError);
+  EXPECT_THROW(program.verify(batch, found), DoorError);
   batch.seeds = {};
   batch.randomness = Randomness::opaque;
-  program.verify_batch(batch, found);
+  program.verify(batch, found);
   EXPECT_EQ(found.status, wanted.status);
 }
 
@@ -80,7 +109,7 @@ TEST(WireProgram, DraftsAndGenerates) {
   ServedResult result;
   program.draft(batch, result);
   EXPECT_EQ(result.tokens, (std::vector<std::int32_t>{0, 1, 1, 2, 2, 0}));
-  EXPECT_EQ(result.log.counts().size(), 2u);
+  EXPECT_EQ(result.draws.size(), 2u);
 
   const std::vector<double> cycle{0, 1, 0, 0, 0, 1, 1, 0, 0};
   const ServedModels models{.vocabulary = 3, .length = 5, .drafts = 2, .seed = 9, .target = cycle, .proposal = cycle};
@@ -139,7 +168,7 @@ TEST(WireState, ComesBackInBothForms) {
     WireProgram program(state_command(form, "right"), marked.options());
     EXPECT_EQ(program.declaration().state_size, 2);
     ServedResult result;
-    program.verify_batch(state_rows(5000).batch(), result);  // more than most_rows: asked in parts
+    program.verify(state_rows(5000).batch(), result);  // more than most_rows: asked in parts
     ASSERT_EQ(result.state.size(), 10000u);
     for (const int row : {0, 1, 4095, 4096, 4999}) {
       EXPECT_EQ(result.state_of(row)[0], row + 1);
@@ -154,7 +183,7 @@ TEST(WireState, FaultsHaveFieldFoundAndWanted) {
   const auto refusal = [&](const std::string& form, const std::string& fault) {
     WireProgram program(state_command(form, fault), marked.options());
     ServedResult result;
-    return error_of([&] { program.verify_batch(state_rows(3).batch(), result); });
+    return error_of([&] { program.verify(state_rows(3).batch(), result); });
   };
   for (const std::string form : {"frames", "lines"}) {
     EXPECT_EQ(refusal(form, "missing"), "result: state: found nothing, wanted f64 [3, 2]");

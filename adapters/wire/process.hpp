@@ -1,0 +1,142 @@
+// The program at the other end of the wire, as bytes: a child process on pipes, or a program that listens on a Unix
+// socket and is the caller's. It cannot stop its host: reads and writes have a deadline. What a child writes to stderr
+// is kept to a tail, and no process of it is left when it ends (guard_child).
+#pragma once
+
+#include <sys/types.h>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace draftproof::adapters {
+
+struct ChildOptions {
+  std::uint64_t most_memory = 0;  ///< address space of each process in bytes; 0: no limit
+  int more_processes = 512;  ///< processes and threads beyond those that this user has; 0: no limit. Not for root
+  std::chrono::milliseconds grace{200};                            ///< between SIGTERM and SIGKILL
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< set in the child
+};
+
+/// Where a program is found.
+struct Address {
+  enum class Kind {
+    command,  ///< `sh -c text`, started for this connection
+    socket,   ///< a Unix stream socket with the path `text`, where a program listens
+  };
+
+  Address(std::string command) : text(std::move(command)) {}  // NOLINT(google-explicit-constructor)
+  Address(const char* command) : text(command) {}             // NOLINT(google-explicit-constructor)
+  Address(Kind of, std::string where) : kind(of), text(std::move(where)) {}
+
+  bool listens() const { return kind == Kind::socket; }
+  /// The name in reports.
+  std::string name() const { return (listens() ? "socket:" : "") + text; }
+
+  Kind kind = Kind::command;
+  std::string text;
+};
+
+/// Takes the bytes of a message as they come.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  /// Where the next bytes are to go: not empty while the message is not complete.
+  virtual std::span<std::byte> room() = 0;
+  /// `count` bytes were put at the beginning of room(). Throws: DoorError if they cannot be a message.
+  virtual void filled(std::size_t count) = 0;
+  virtual bool complete() const = 0;
+};
+
+class Process {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Parts = std::span<const std::span<const std::byte>>;
+  enum class Exchange {
+    done,
+    closed,  ///< the other side closed before the end
+    late,    ///< the deadline passed
+  };
+
+  /// Starts the program, or connects to it and waits until `deadline` while the listener's queue is full.
+  /// Throws: DoorError if there is no process to be had, or with the path if it is too long or nothing listens there.
+  Process(const Address& address, const ChildOptions& options, Clock::time_point deadline);
+  /// Starts `arguments`, the first of which is looked up in PATH. Throws: DoorError as above.
+  Process(const std::vector<std::string>& arguments, const ChildOptions& options) { start(arguments, options); }
+  /// Whoever started this process: it is read on one descriptor and written to on the other.
+  Process(int from, int to) : input_(to), output_(from) {}
+  ~Process() { end(); }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  /// Writes all `parts` and reads until `sink` is complete, each as far as the other side allows. Without `sink` it
+  /// only writes. Throws: what `sink` throws. Cost: of large parts for a child one copy, by the program that reads
+  /// them; such a program may read later contents of their memory if it replies before it has read all of `parts`.
+  Exchange exchange(Parts parts, ByteSink* sink, Clock::time_point deadline);
+  /// Says that no request follows: the program reads an end of file, and can still write.
+  void close_input();
+  /// Whether the child has ended of itself, or the program has closed the connection, before `deadline`.
+  bool ended(Clock::time_point deadline);
+  /// Ends the child and all its processes, or the connection. Returns how it ended: `exit code 3`, `signal 11
+  /// (Segmentation fault)`, `the program closed the connection`, or by_host. The second call returns the same.
+  std::string end();
+  /// The last 4 KiB of what a child wrote to stderr.
+  std::string_view error_tail() const { return tail_; }
+
+  static constexpr std::string_view by_host = "ended by the host";
+
+ private:
+  void start(std::vector<std::string> arguments, const ChildOptions& options);
+  void connect_to(const std::string& path, Clock::time_point deadline);
+  bool write_some(Parts& parts, std::size_t& written);
+  void drain_error();
+  std::string guardians_report();
+
+  int input_ = -1, output_ = -1, error_ = -1;  // names of the program's side; one number twice is a socket
+  int control_ = -1;                           // to the guardian of a child
+  pid_t guardian_ = -1;
+  bool lends_pages_ = false;
+  std::string tail_, how_;
+};
+
+// The process between a host and a child program. It starts the child, is the parent of every process that the child
+// leaves behind, and ends them all when the child ends, when the host orders it, or when the host is gone.
+//
+//   host  --control-->  guardian  -->  child  -->  its processes, in groups and sessions of their own or not
+//
+// Correctness: the guardian is a subreaper, so a process whose parent died becomes its child. It kills its children
+// until the kernel says that there are none, so none is left, whatever group, session or environment it has.
+// A program that kills its guardian on purpose escapes, except for the child itself, which then dies by its parent's
+// death signal.
+
+/// A record that the guardian writes on the control socket.
+struct GuardianReport {
+  enum class Kind : std::int32_t {
+    not_started = 1,  ///< value: errno
+    ended = 2,        ///< the child ended of itself; value: its wait status
+    stopped = 3,      ///< the child was ended on order; value: its wait status
+  };
+  Kind kind;
+  std::int32_t value;
+};
+
+/// Descriptors and strings of the host. They are read after fork, before anything else can change them.
+struct GuardianOrders {
+  /// What becomes the child's 0, 1 and 2, and the control socket: reports go out, end of file is the order to stop.
+  std::array<int, 4> ends{-1, -1, -1, -1};
+  char* const* arguments = nullptr;    ///< ends with null
+  char* const* environment = nullptr;  ///< ends with null
+  std::uint64_t most_memory = 0;       ///< address space of each process in bytes; 0: no limit
+  std::uint64_t most_processes = 0;    ///< of this user, with threads; 0: no limit
+  int grace_ms = 0;                    ///< between SIGTERM and SIGKILL
+};
+
+/// The guardian's life, in a process that fork() has just made. Calls async-signal-safe functions only.
+[[noreturn]] void guard_child(const GuardianOrders& orders);
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,305 @@
+// Programs that do wrong, children and those that listen: each is a DoorError, or a row with a status, in bounded time
+// and memory, and no process of a child is left.
+#include <csignal>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/socket.h>
+
+#include <draftproof/adapters/wire/wire_program.hpp>
+#include <draftproof/tests/support/doors_listener.hpp>
+#include <draftproof/tests/support/doors_wire.hpp>
+#include <draftproof/tests/support/hostile.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+using namespace wired;
+using Clock = std::chrono::steady_clock;
+using Parts = std::vector<std::string>;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::string hostile_child(const std::string& kind) { return child_command("hostile.py", kind); }
+
+/// Answers as ChainVerifier does, and does wrong on a row with p[0][0] = 0.75.
+class StruckChain final : public ChainVerifier {
+ public:
+  StruckChain(std::string kind, int connection) : kind_(std::move(kind)), connection_(connection) {}
+  void verify(const ServedBatch& batch, ServedResult& result) override {
+    for (int row = 0; row < batch.rows; ++row)
+      if (batch.target<float>(row, 0)[0] == 0.75f) act();
+    ChainVerifier::verify(batch, result);
+  }
+
+ private:
+  void act() const {
+    if (kind_ == "dies") std::raise(SIGKILL);
+    if (kind_ == "closes") ::shutdown(connection_, SHUT_RDWR);
+    if (kind_ == "is silent") ::pause();
+    if (kind_ == "garbage") {
+      const std::string bytes("\x10\0\0\0\0\0\0\0no safetensors..", 24);
+      if (::write(connection_, bytes.data(), bytes.size()) < 0) std::_Exit(1);
+    }
+    if (kind_ == "all end") {
+      const pid_t listener = ::getppid();
+      ::kill(listener, SIGKILL);
+      while (::getppid() == listener) ::usleep(1000);
+      std::_Exit(1);
+    }
+  }
+  std::string kind_;
+  int connection_;
+};
+
+Listener::Serve struck_chain(const std::string& kind) {
+  return [kind](int connection, int, pid_t) {
+    StruckChain chain(kind, connection);
+    try {
+      serve(chain, connection, connection);
+    } catch (const DoorError&) {  // the host has closed the connection
+    }
+  };
+}
+
+/// A program that does wrong in this way: a child, or one that listens as long as this lives.
+struct HostileProgram {
+  HostileProgram(bool listens, const std::string& kind) {
+    if (listens) listener = std::make_unique<Listener>(struck_chain(kind));
+    address = listens ? address_of(*listener) : Address(hostile_child(kind));
+  }
+  std::unique_ptr<Listener> listener;
+  Address address{""};
+};
+
+TEST(LostProgram, IsRefusedAtItsHello) {
+  const MarkedProcesses marked;
+  const auto refused = [&](const Address& address, const std::string& kind, const Parts& parts) {
+    SCOPED_TRACE(kind);
+    WireOptions options = marked.options();
+    if (kind.find("silen") != std::string::npos) options.hello_limit = std::chrono::seconds(1);
+    const auto start = Clock::now();
+    expect_parts(error_of([&] { WireProgram(address, options); }), parts);
+    EXPECT_LT(seconds_since(start), 10);
+    marked.expect_none();
+  };
+  for (const auto& [kind, parts] : std::vector<std::pair<std::string, Parts>>{
+           {"silent", {"hello", "no answer in 1 s", "read so far: nothing"}},
+           {"short silence", {"no answer in 1 s", "3 bytes", "hi"}},
+           {"dies at start", {"exit code 3", "no such model"}},
+           {"prints first", {"no JSON", "Loading the model", "nothing printed before it"}},
+           {"endless hello", {"more than 1048576 bytes"}},
+           {"huge hello", {"a frame of 1152921504606846976 bytes"}},
+           {"version 2", {"version: found 2.0, wanted 1.x"}}})
+    refused(hostile_child(kind), kind, parts);
+  refused("/no/such/program", "missing", {"exit code 127", "not found"});
+  WireOptions options = marked.options();
+  const auto connected = [&](const std::string& path, const Parts& parts) {
+    expect_parts(error_of([&] { WireProgram(Address{Address::Kind::socket, path}, options); }), parts);
+  };
+  connected("/no/such/socket", {"socket:/no/such/socket: connect: found No such file or directory"});
+  connected(std::string(200, 'x'), {"path: found 200 bytes, wanted at most 107"});
+  Listener gone(struck_chain(""));
+  gone.stop();
+  connected(gone.path(), {"connect: found Connection refused"});
+  options.hello_limit = std::chrono::milliseconds(300);
+  connected(Listener([](int, int, pid_t) {}).path(), {"hello: found the program closed the connection"});
+  connected(Listener([](int, int, pid_t) { ::pause(); }).path(), {"no answer in 0.3 s (read so far: nothing)"});
+  const auto prints = [](int connection, int, pid_t) {
+    if (::write(connection, "Loading the model ..\n", 21) < 0) std::_Exit(1);
+    ::pause();
+  };
+  connected(Listener(prints).path(), {"no JSON", "and nothing sent before it"});
+}
+
+TEST(LostProgram, IsNamedWithRowFieldFoundAndWanted) {
+  const MarkedProcesses marked;
+  std::mt19937 random(12);
+  std::vector<Input> inputs;
+  std::vector<Call> calls;
+  for (std::size_t i = 0; i < 8; ++i) {
+    inputs.push_back(random_input(random, 4, 2));
+    inputs.back().p[0] = {0.25, 0.25, 0.25, 0.25};
+    inputs.back().q[0] = {0.0, 0.5, 0.5, 0.0};
+    inputs.back().drafts[0] = 1;
+    calls.push_back({i, {0.75, 0.0, 0.0}});
+  }
+  for (const auto& [kind, part] : std::vector<std::pair<std::string, std::string>>{
+           {"token out of range", "row 0: tokens: entry 0: found 4, wanted 0 .. 3"},
+           {"negative token", "row 0: tokens: entry 0: found -2"},
+           {"no padding", "row 7: tokens: entry 2: found 0, wanted -1 after the 1"},
+           {"counts beyond", "row 0: counts: found 4, wanted 1 .. 3"},
+           {"no tokens", "row 0: counts: found 0, wanted 1 .. 3"},
+           {"wrong shape", "counts: found i32 [7], wanted i32 [8]"},
+           {"wrong type", "tokens: found f32 [8, 3], wanted i32 [8, 3]"},
+           {"unknown status", "row 0: status: found 6, wanted 0 .. 5"},
+           {"nan weights", "found nan, wanted a finite number"},
+           {"negative weights", "found -1, wanted a finite number"},
+           {"too few weights", "row 7: weights: found"},
+           {"unknown kind", "row 0: draws: kind: found 9, wanted 1 .. 4"},
+           {"unknown stream", "row 0: draws: stream: found 2, wanted -1 .. "},
+           {"log sum", "draws"},
+           {"log beyond", "row 0: draw_counts: found 4, wanted 0 .. 3"},
+           {"no type", "reply: type: found \"\", wanted result or error"},
+           {"no tensor", "tokens: found nothing"}}) {
+    SCOPED_TRACE(kind);
+    WireProgram program(hostile_child(kind), marked.options());
+    Runs runs(calls.size());
+    expect_error([&] { program.run(inputs, calls, runs); }, part);
+  }
+  marked.expect_none();
+}
+
+TEST(LostProgram, TheRowThatKillsIsFoundAndKeptAndOthersAreUnharmed) {
+  const MarkedProcesses marked;
+  const hostile::TemporaryDirectory directory;
+  struct Case {
+    bool listens;
+    std::string kind, part;
+    std::size_t row;
+  };
+  for (const auto& [listens, kind, part, row] :
+       std::vector<Case>{{false, "crashes", "signal 11 (Segmentation fault)", 37},
+                         {false, "exits", "exit code 7", 37},
+                         {false, "garbage", "no message", 37},
+                         {true, "dies", "the program closed the connection", 2},
+                         {true, "closes", "the program closed the connection", 2},
+                         {true, "garbage", "no message", 2}}) {
+    SCOPED_TRACE(kind);
+    const HostileProgram hostile(listens, kind);
+    WireOptions options = marked.options();
+    options.dump_folder = directory / (kind + (listens ? " listens" : ""));
+    WireProgram program(hostile.address, options);
+    expect_only_struck(program, {row}, RowStatus::crashed, part);
+    EXPECT_GE(program.incidents().size(), 5u);
+    expect_struck_row_kept(options.dump_folder);
+    EXPECT_TRUE(std::filesystem::exists(options.dump_folder / "request.frame"));
+  }
+  for (const bool listens : {false, true}) {
+    const HostileProgram hostile(listens, listens ? "dies" : "crashes");
+    WireProgram program(hostile.address, marked.options());
+    expect_only_struck(program, {5, 20, 41}, RowStatus::crashed, listens ? "closed the connection" : "about to die");
+    expect_parts(error_of([&] { expect_only_struck(program, {7}, RowStatus::crashed, ""); }),
+                 listens
+                     ? Parts{hostile.address.name() + ": found 3 rows that end the connection", "and another loss: "}
+                     : Parts{"3 rows that kill the program", "and another death: "});
+  }
+  marked.expect_none();
+}
+
+TEST(LostProgram, WhatIsNotAnsweredInTimeHasNoVerdict) {
+  const MarkedProcesses marked;
+  WireOptions options = marked.options();
+  options.batch_limit = std::chrono::milliseconds(700);
+  for (const auto& [listens, row] :
+       std::vector<std::pair<bool, std::size_t>>{{false, 0}, {false, 2}, {false, 3}, {true, 2}}) {
+    const HostileProgram hostile(listens, listens ? "is silent" : "hangs");
+    WireProgram program(hostile.address, options);
+    RandomCalls set(4, 4, 2, 11);
+    strike(set, row);
+    expect_error<ProgramSilent>([&] { runs_of(program, set); },
+                                fmt::format("^did not answer within 0.7 s on drafts ({}) at V = 4; --door-limit "
+                                            "SECONDS gives it more$",
+                                            fmt::join(set.inputs[row].drafts, " ")));
+    expect_only_struck(program, {}, RowStatus::ok, "", 4);  // it is started again
+  }
+  options.batch_limit = std::chrono::milliseconds(300);
+  {
+    const RandomCalls set(2, 4, 2, 13);
+    WireProgram program(hostile_child("hangs in company"), options);
+    for (int i = 0; i < 2; ++i) runs_of(program, set);
+    expect_error<ProgramSilent>([&] { runs_of(program, set); },
+                                "^3 batches had no answer within 0.3 s, though each of their rows had; --door-limit "
+                                "SECONDS gives it more$");
+  }
+  {
+    WireProgram program(hostile_child("drips"), options);
+    EXPECT_THROW(runs_of(program, RandomCalls(1, 4, 1, 14)), ProgramSilent);
+  }
+  marked.expect_none();
+}
+
+TEST(LostProgram, AProgramThatListensNoLongerOrIsAnotherIsADoorError) {
+  const MarkedProcesses marked;
+  const auto refused = [&](const Listener::Serve& each, const std::string& words) {
+    const Listener listener(each);
+    WireProgram program(address_of(listener), marked.options());
+    expect_error([&] { expect_only_struck(program, {3}, RowStatus::crashed, ""); }, words);
+  };
+  refused(struck_chain("all end"), "connect: found Connection refused, wanted a program that listens");
+  const auto renamed = [](int connection, int before, pid_t) {
+    struct Renamed final : ChainVerifier {
+      explicit Renamed(int number) : mine(ChainVerifier::declaration()) { mine.name += std::to_string(number); }
+      const Declaration& declaration() const override { return mine; }
+      void verify(const ServedBatch&, ServedResult&) override { std::_Exit(1); }
+      Declaration mine;
+    } chain(before);
+    serve(chain, connection, connection);
+  };
+  refused(renamed, "another declaration after a new connection");
+}
+
+TEST(LostProgram, AProgramThatLivesIsNotStartedAgain) {
+  const MarkedProcesses marked;
+  RandomCalls set(60, 4, 2, 11);
+  const Runs wanted = runs_here(set);
+  {
+    WireProgram program(hostile_child("refuses"), marked.options());
+    expect_only_struck(program, {1, 9, 30, 31, 50}, RowStatus::failed, "cannot serve 0.75");
+    EXPECT_TRUE(program.incidents().empty());
+  }
+  for (const std::size_t row : {5u, 37u}) strike(set, row);
+  {
+    WireProgram program(hostile_child("overwrites"), marked.options());
+    const Runs runs = runs_of(program, set);
+    for (std::size_t i = 0; i < runs.size(); ++i) EXPECT_EQ(runs[i].overwrote, i == 5 || i == 37 ? "p, drafts" : "");
+    EXPECT_EQ(runs[4].tokens, wanted[4].tokens);
+  }
+  WireProgram program(hostile_child("stops"), marked.options());
+  expect_only_struck(program, {}, RowStatus::ok, "");
+  EXPECT_THROW(runs_of(program, set), ProgramSilent);
+  // Rows that it would answer are not sent any more, and no other process is started.
+  expect_error<ProgramSilent>([&] { runs_of(program, RandomCalls(4, 4, 2, 13)); }, "^interrupted$");
+  EXPECT_TRUE(program.incidents().empty());
+  EXPECT_EQ(marked.count(), 1);
+}
+
+TEST(LostProgram, AProgramThatAlwaysDiesIsGivenUp) {
+  const MarkedProcesses marked;
+  const RandomCalls set(4, 4, 2, 13);
+  for (const std::string kind : {"always exits", "exits with company", "wrong id", "huge length", "endless",
+                                 "endless frame", "closes stdout"}) {
+    SCOPED_TRACE(kind);
+    WireProgram program(hostile_child(kind), marked.options());
+    const auto start = Clock::now();
+    const auto act = [&] {
+      for (int i = 0; i < 3; ++i) runs_of(program, set);
+    };
+    expect_error(act, kind == "exits with company" ? "no row alone" : "3 rows that kill the program");
+    EXPECT_LT(seconds_since(start), 20);
+  }
+  marked.expect_none();
+}
+
+TEST(LostProgram, NoProcessAndNoDescriptorIsLeft) {
+  const MarkedProcesses marked;
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  const auto before = descriptors();
+  for (const std::string kind : {"forks", "forks away", "ignores SIGTERM", "stays", "loud", "multiplies"}) {
+    SCOPED_TRACE(kind);
+    const auto start = Clock::now();
+    {
+      WireProgram program(hostile_child(kind), marked.options());
+      expect_only_struck(program, {}, RowStatus::ok, "", 10);
+      EXPECT_GE(marked.count(), kind.starts_with("forks") ? 4 : 1);
+    }
+    EXPECT_LT(seconds_since(start), 10);
+    marked.expect_none();
+    EXPECT_EQ(descriptors(), before);
+  }
+}
+
+}  // namespace
+}  // namespace draftproof::adapters
