@@ -69,14 +69,10 @@ OpenDoor open_door(const std::string& text, const WireOptions& options) {
     throw InputError({.file = "--door", .found = in_quotes(text), .wanted = "a command, path or name"});
   auto program = std::make_shared<WireProgram>(address, options);
   check_law(program->declaration());
-<<<<<<< HEAD
   FreshProgram fresh;
-  if (!address.listens())
+  if (address.kind != Address::Kind::socket)
     fresh = [address, options] { return std::make_shared<WireProgram>(address, options); };
-  return {text, program, std::make_shared<WireServed>(program), fresh};
-=======
-  return {text, program, program};
->>>>>>> wire-two-layers
+  return {text, program, program, fresh};
 }
 
 std::unique_ptr<Served> served_here(const std::string& text) {

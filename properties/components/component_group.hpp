@@ -97,9 +97,9 @@ class ComponentOf final : public AnyComponent {
         if (shows_alone(check, one)) return finding;  // the calls of the search have made smaller ones wrong
         finding.evidence +=
             fmt::format("; it depends on earlier calls: case {} of the seed holds alone", &one - &cases[0]);
-        finding.replay = replay_line(
-            "check", qualified_name(),
-            {{"seed", std::to_string(options.seed)}, {"profile", options.rounds > 1 ? "nightly" : ""}});
+        finding.replay =
+            replay_line("check", qualified_name(),
+                        {{"seed", std::to_string(options.seed)}, {"profile", options.rounds > 1 ? "nightly" : ""}});
         return finding;
       }
       // One undecided case makes the check undecided; one case that held outweighs cases to which it does not apply.
