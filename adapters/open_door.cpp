@@ -70,7 +70,7 @@ OpenDoor open_door(const std::string& text, const WireOptions& options) {
   auto program = std::make_shared<WireProgram>(address, options);
   check_law(program->declaration());
   FreshProgram fresh;
-  if (address.kind != Address::Kind::socket)
+  if (!address.listens())
     fresh = [address, options] { return std::make_shared<WireProgram>(address, options); };
   return {text, program, program, fresh};
 }
