@@ -11,7 +11,7 @@ namespace draftproof {
 
 namespace {
 
-constexpr char yes = 'y', no = 'n', none = '?';
+constexpr char answer_yes = 'y', answer_no = 'n', answer_none = '?';
 
 /// A whole message; empty at the end of the dialogue.
 std::string receive(int socket) {
@@ -39,7 +39,7 @@ void serve(int socket, const FreshProcess::Answer& answer) {
     int status = 0;
     if (child > 0) wait_for(child, status);
     const bool held = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    tell(socket, std::string(1, child < 0 ? none : held ? no : yes));
+    tell(socket, std::string(1, child < 0 ? answer_none : held ? answer_no : answer_yes));
   }
 }
 
@@ -69,8 +69,8 @@ FreshProcess::~FreshProcess() {
 std::optional<bool> FreshProcess::ask(const std::string& question) const {
   if (copy_ < 0 || !tell(socket_, question)) return std::nullopt;
   const std::string answer = receive(socket_);
-  if (answer.empty() || answer.front() == none) return std::nullopt;
-  return answer.front() == yes;
+  if (answer.empty() || answer.front() == answer_none) return std::nullopt;
+  return answer.front() == answer_yes;
 }
 
 }  // namespace draftproof
