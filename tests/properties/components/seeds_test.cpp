@@ -74,7 +74,7 @@ std::vector<Rational> exchanged(const TargetRequest& request, const Token* draft
 
 int weight_of(const TargetRequest& request, int i, Token x) { return TargetSteps{}.weight(request, i, x); }
 
-Asked target(std::string name, TargetSource::Row row) {
+Asked target_source(std::string name, TargetSource::Row row) {
   return {.name = std::move(name),
           .made = std::make_shared<ComponentOf<TargetGroup>>(TargetSource(nameless, row, &weight_of), Kind::mutant)};
 }
@@ -128,10 +128,10 @@ void add_pair(std::vector<Asked>& wrong, std::vector<Asked>& right) {
   if constexpr (a < b) {
     std::vector<Asked>& to = b == a + 1 && (a == 0 || a == first_filter) ? right : wrong;
     const std::string pair = std::to_string(a) + " and " + std::to_string(b);
-    to.push_back(target("settings exchanged: " + pair, &exchanged<a, b>));
+    to.push_back(target_source("settings exchanged: " + pair, &exchanged<a, b>));
     if constexpr (a >= first_filter && b < past_filters) {
-      to.push_back(target("chained filters that are blind: " + pair, &Blind<a, b>::row));
-      to.push_back(target("joint filters that see: " + pair, &seeing<a, b>));
+      to.push_back(target_source("chained filters that are blind: " + pair, &Blind<a, b>::row));
+      to.push_back(target_source("joint filters that see: " + pair, &seeing<a, b>));
     }
   }
 }
@@ -202,7 +202,7 @@ struct LosesAtFlush : CounterSteps {
 };
 
 template <class Counter>
-Asked counter(const std::string& name) {
+Asked counter_named(const std::string& name) {
   return {.name = name, .made = std::make_shared<ComponentOf<CounterGroup>>(trial_counter<Counter>(), Kind::mutant)};
 }
 
