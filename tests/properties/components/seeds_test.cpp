@@ -211,11 +211,11 @@ void add_cells(std::vector<Asked>& wrong, std::vector<Asked>& right) {
   constexpr std::uint64_t size = std::uint64_t{1} << bits;
   const auto add = [&]<std::uint64_t every>(std::vector<Asked>& to, std::integral_constant<std::uint64_t, every>) {
     const std::string name = std::to_string(bits) + " bits, emptied after " + std::to_string(every);
-    to.push_back(counter<Narrow<bits, every, Full::wraps>>(name));
-    to.push_back(counter<Narrow<bits, every, Full::saturates>>("saturating, " + name));
+    to.push_back(counter_named<Narrow<bits, every, Full::wraps>>(name));
+    to.push_back(counter_named<Narrow<bits, every, Full::saturates>>("saturating, " + name));
     if constexpr (every > 0) {
-      wrong.push_back(counter<LosesAtFlush<every, false>>("loses a trial, " + name));
-      wrong.push_back(counter<LosesAtFlush<every, true>>("loses the last token, " + name));
+      wrong.push_back(counter_named<LosesAtFlush<every, false>>("loses a trial, " + name));
+      wrong.push_back(counter_named<LosesAtFlush<every, true>>("loses the last token, " + name));
     }
   };
   add(wrong, std::integral_constant<std::uint64_t, 0>());
