@@ -48,6 +48,7 @@ class ComponentOf final : public AnyComponent {
     std::vector<ShownShare> shares;
     for (const auto& check : checks_of<Group>().all()) {
       ShownShare& share = shares.emplace_back();
+      share.listed = true;
       std::uint64_t ignored = 0;
       for (const Case& one : cases_of(check, options)) {
         const auto status = ask(check, one, ignored).status;

@@ -238,8 +238,7 @@ class Auditor {
       at_sizes(positions ? std::span<const Size>(audit_sizes) : tree_sizes);
     else
       at_sizes(positions ? std::span<const Size>(planned_sizes) : planned_tree_sizes);
-    // Not of paths yet: branch_reentry is 0.34 off on plain rows in double there, which is not explained.
-    if (positions) on_edge_rows();
+    on_edge_rows();
   }
 
   PrecisionAudit outcome() && { return std::move(audit_); }

@@ -119,13 +119,15 @@ Status status_of(const std::vector<ProofOf<Level>>& proofs) {
 // seeds that has it missed by none.
 
 struct ShownShare {
-  static constexpr int least_in = 10;  ///< at least one instance in this many must show a mutant
+  static constexpr int least_in = 10;      ///< at least one instance in this many must show a mutant
+  static constexpr int least_listed = 10;  ///< or this many cases of a list that has each pair of settings
 
   int shown = 0, asked = 0;
+  bool listed = false;  ///< the cases are such a list, of which few are about one pair, and not a random sample
 
-  static auto fields(auto& share) { return std::tie(share.shown, share.asked); }
+  static auto fields(auto& share) { return std::tie(share.shown, share.asked, share.listed); }
   /// Whether enough instances show it; true where none was asked.
-  bool enough() const { return least_in * shown >= asked; }
+  bool enough() const { return least_in * shown >= asked || (listed && shown >= least_listed); }
 };
 
 }  // namespace draftproof

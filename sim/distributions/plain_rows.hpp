@@ -165,8 +165,9 @@ class Rows {
       else
         undraftable += target(x);
     }
+    // Quotients, because products of doubles underflow: then p(a) q(b) = p(b) q(a) = 0 does not make a and b equal.
     std::stable_sort(order.begin(), order.end(),
-                     [this](Token a, Token b) { return target(a) * proposal(b) > target(b) * proposal(a); });
+                     [this](Token a, Token b) { return target(a) / proposal(a) > target(b) / proposal(b); });
     return {*this, order, undraftable};
   }
   int bin(const TokenBins<Scalar>& bins, Token x) const { return bins.of(x); }

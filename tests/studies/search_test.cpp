@@ -16,7 +16,7 @@ TEST(OrderSearch, FalseClaimsAreRefutedBySmallInstances) {
                                       {Scheme::optimum_iid, Scheme::k_seq, false},
                                       {Scheme::k_seq, Scheme::recursive_rejection, false},
                                       {Scheme::recursive_rejection, Scheme::recursive_rejection_distinct, false}};
-  const auto search = search_orders(wrong, {}, 600, {});
+  const auto search = search_orders(wrong, {}, 3000, {});
   for (std::size_t c = 0; c < wrong.size(); ++c) {
     const OrderTally& tally = search.orders[c];
     ASSERT_GT(tally.greater, 0u) << c;

@@ -122,8 +122,9 @@ TEST(PathAudit, StopsAtItsLeavesAndSaysSo) {
 }
 
 TEST(PathAudit, RightVerifiersHoldInEveryForm) {
-  for (const std::string_view name : {"token_path", "block", "traversal", "branch_reentry", "single_draft_tree",
-                                      "recursive_rejection_tree", "recursive_rejection_wor_tree", "k_seq_tree"}) {
+  for (const std::string_view name :
+       {"token_path", "block", "traversal", "branch_reentry", "greedy_multipath_block", "single_draft_tree",
+        "recursive_rejection_tree", "recursive_rejection_wor_tree", "k_seq_tree"}) {
     const AnyPathVerifier& verifier = *path_registry().verifier(name);
     const PrecisionAudit audit = audit_precision(verifier, *audited_trees(verifier), {});
     EXPECT_GE(audit.findings.size(), 10u) << name;
@@ -155,7 +156,8 @@ void expect_seen() {
   for (const Form form : all_forms)
     EXPECT_TRUE(std::any_of(audit.findings.begin(), audit.findings.end(),
                             [&](const Finding& finding) {
-                              return finding.status == Status::violated && finding.property.starts_with(to_text(form));
+                              return finding.status == Status::violated &&
+                                     finding.property.starts_with(to_text(form));
                             }))
         << V::info.name << ", " << to_text(form);
 }
