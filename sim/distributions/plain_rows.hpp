@@ -156,7 +156,21 @@ class Rows {
     return weights([values = std::move(values)](Token x) -> const Scalar& { return values[index(x)]; });
   }
 
+  /// Tokens whose products underflow to 0 count as equal. The plans of ladders divide by the q-mass of a group of bins:
+  /// one denormal token in a group of its own would make that quotient infinite.
   TokenBins<Scalar> bins() const {
+    return bins_by([this](Token a, Token b) { return target(a) * proposal(b) > target(b) * proposal(a); });
+  }
+  int bin(const TokenBins<Scalar>& bins, Token x) const { return bins.of(x); }
+  /// By the quotients that ratio() returns, which must not rise; products of doubles underflow where quotients do not.
+  auto ranking() const {
+    return TokenRanking<Rows>(
+        *this, bins_by([this](Token a, Token b) { return target(a) / proposal(a) > target(b) / proposal(b); }));
+  }
+
+ private:
+  template <class Above>
+  TokenBins<Scalar> bins_by(const Above& above) const {
     std::vector<Token> order;
     Scalar undraftable{0};
     for (Token x = 0; x < vocabulary(); ++x) {
@@ -165,15 +179,9 @@ class Rows {
       else
         undraftable += target(x);
     }
-    // Quotients, because products of doubles underflow: then p(a) q(b) = p(b) q(a) = 0 does not make a and b equal.
-    std::stable_sort(order.begin(), order.end(),
-                     [this](Token a, Token b) { return target(a) / proposal(a) > target(b) / proposal(b); });
+    std::stable_sort(order.begin(), order.end(), above);
     return {*this, order, undraftable};
   }
-  int bin(const TokenBins<Scalar>& bins, Token x) const { return bins.of(x); }
-  auto ranking() const { return TokenRanking<Rows>(*this); }
-
- private:
   static std::size_t index(Token x) { return static_cast<std::size_t>(x); }
   const std::vector<Scalar>& row_of(int k) const {
     return proposals_[proposals_.size() == 1 ? 0 : static_cast<std::size_t>(k)];

@@ -221,8 +221,9 @@ class TokenRanking {
  public:
   using Scalar = typename L::Scalar;
 
-  explicit TokenRanking(const L& laws)
-      : laws_{&laws}, bins_{laws.bins()}, order_(static_cast<std::size_t>(bins_.size())) {
+  /// `bins` has one token a bin, in an order in which p / q never rises.
+  TokenRanking(const L& laws, TokenBins<Scalar> bins)
+      : laws_{&laws}, bins_{std::move(bins)}, order_(static_cast<std::size_t>(bins_.size())) {
     for (Token x = 0; x < laws.vocabulary(); ++x)
       if (bins_.of(x) >= 0) order_[static_cast<std::size_t>(bins_.of(x))] = x;
   }
@@ -247,7 +248,7 @@ class TokenRanking {
 
  private:
   const L* laws_;
-  decltype(std::declval<const L&>().bins()) bins_;
+  TokenBins<Scalar> bins_;
   std::vector<Token> order_;
 };
 

@@ -44,7 +44,7 @@ const std::map<std::string, std::string> smallest_instances{
     {"accept_always", "p=(0 1)/1 q=(1 0)/1 K=1"},
     {"bonus_from_draft", "L=1 K=1 [] p=(0 1)/1 q=(1 1)/2"},
     {"siblings_sorted_by_id", "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2"},
-    {"hsd_last_index", "L=4 K=1 [] p=(1 2)/3 q=(1 1)/2"},
+    {"hsd_last_index", "L=4 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(2 1)/3 q=(1 1)/2"},
 };
 
 LawChecks examined(const std::string& name) {
