@@ -64,7 +64,9 @@ struct DraftedRequest {
   const Scalar& confidence_before(int u) const { return confidence[at(parent[at(u)])]; }
   const Scalar& confidence_after(int u) const { return confidence[at(u)]; }
   /// Number of siblings that were drawn before u.
-  int rank(int u) const { return static_cast<int>(std::count(parent.begin(), parent.begin() + u, parent[at(u)])); }
+  int rank(int u) const {
+    return static_cast<int>(std::count(parent.begin() + 1, parent.begin() + u, parent[at(u)]));
+  }
   /// The product of value(v) over u and the nodes between it and the root.
   template <class Value>
   Scalar along_path(int u, Value value) const {

@@ -244,6 +244,14 @@ TEST(SelectionPolicies, RequestsMustBeIndependent) {
   EXPECT_FALSE(at.wrong_output(VerifyRule::matching));
 }
 
+TEST(SelectionPolicies, SiblingsAreRankedInDrawOrder) {
+  DraftedRequest<double> request;
+  request.parent = {0, 0, 0, 1, 2, 2};
+  std::vector<int> ranks;
+  for (int u = 1; u < request.size(); ++u) ranks.push_back(request.rank(u));
+  EXPECT_EQ(ranks, (std::vector<int>{0, 1, 0, 0, 1}));
+}
+
 struct ChildWithoutParent : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "child_without_parent", .summary = "", .source = ""};
 
