@@ -27,7 +27,7 @@ const Finding* shown_violation(const GateResult& result) {
   const Finding* shown = nullptr;
   const auto decides = [](const Finding& finding) {
     return finding.property == "exact_law" || finding.property == "completed_law" ||
-           finding.property == "process_law";
+           finding.property == "process_law" || finding.property == "output_distribution";
   };
   for (const Finding& finding : result.findings)
     if (finding.status == Status::violated && (!shown || (decides(finding) && !decides(*shown)))) shown = &finding;

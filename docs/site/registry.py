@@ -26,7 +26,7 @@ HEADERS = {
     "path-properties": ["properties/paths/checks"], "families": ["captures/families"],
     "studies": ["bench/studies/figures"],
     "components": [f"{room}/components/{group}" for room in ("sim", "verifiers/mutants")
-                   for group in ("batch", "counter", "target", "sampler")],
+                   for group in ("batch", "counter", "target", "sampler", "selection")],
 }
 SURVEYED, WALKED = "data/stories512_positions.npz", "data/stories512_trees.npz"
 

@@ -247,7 +247,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
     result.note = result.note.empty() ? "stopped" : "stopped; " + result.note;
   }
   if (result.status == Status::skipped && result.note.empty())
-    result.note = result.laws.empty() ? "no such draft law" : "no property of this tier applies";
+    result.note = result.laws.empty() && !gate.component ? "no such draft law" : "no property of this tier applies";
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -83,9 +83,11 @@ std::string PathInstance::text() const {
   std::string text = fmt::format("L={} K={}", shape.length, shape.drafts);
   if (shape.stem > 0) text += fmt::format(" stem={}", shape.stem);
   if (!shape.branching.empty()) text += fmt::format(" branching=({})", fmt::join(shape.branching, " "));
-  for (const auto& [prefix, weights] : rows)
+  for (const auto& [prefix, weights] : rows) {
     text += fmt::format(" {} p={} q={}", prefix_text(prefix), weights_text(weights.target),
                         weights_text(weights.proposal));
+    if (weights.confidence >= 0) text += fmt::format(" c={}", weights.confidence);
+  }
   return text;
 }
 
@@ -104,6 +106,7 @@ PathInstance PathInstance::parse(std::string_view text) {
     PrefixWeights weights{.target = reader.weights(), .proposal = {}};
     reader.expect("q=");
     weights.proposal = reader.weights();
+    if (reader.starts_with("c=")) weights.confidence = reader.named_number("c", 0, 10);
     if (!instance.rows.emplace(prefix, std::move(weights)).second)
       throw std::invalid_argument("instance: found rows of " + prefix_text(prefix) + " again, wanted them once");
   } while (reader.starts_with("["));

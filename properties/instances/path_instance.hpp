@@ -1,6 +1,7 @@
 // A small exact test case for paths: target and proposal after prefixes as integer weights, and the shape of the
 // drafts. It prints and parses as "L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 0)/1". After a prefix that is
-// not listed the rows are those of the prefix without its last token, so models without context list [] alone.
+// not listed the rows are those of the prefix without its last token, so models without context list [] alone. Rows may
+// have a confidence, "[] p=(1 2)/3 q=(2 1)/3 c=5".
 #pragma once
 
 #include <map>
@@ -36,6 +37,9 @@ inline std::string prefix_text(const Tokens& prefix) {
 /// Target and proposal after one prefix, V weights each.
 struct PrefixWeights {
   std::vector<int> target, proposal;
+  /// What the confidence head of a drafter says after the prefix, in tenths; negative: nothing. Selection policies read
+  /// it, verifiers do not.
+  int confidence = -1;
   bool operator==(const PrefixWeights&) const = default;
 };
 

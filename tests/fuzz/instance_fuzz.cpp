@@ -3,6 +3,7 @@
 
 #include <draftproof/properties/components/batch/batch_case.hpp>
 #include <draftproof/properties/components/sampler/sampler_group.hpp>
+#include <draftproof/properties/components/selection/selection_case.hpp>
 #include <draftproof/properties/components/target/target_group.hpp>
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/instances/path_instance.hpp>
@@ -29,6 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   read<PathInstance>(text);
   read<BatchCase>(text);
   read<SamplerCase>(text);
+  read<SelectionCase>(text);
   read<TargetCase>(text);
   return 0;
 }

@@ -17,7 +17,7 @@ endfunction()
 
 run(0 ${PROGRAM} list)
 foreach(name first_or_other first_or_target single_draft one_draw_repeated paths_in_pairs path_of_target sampler/coarse_sampler batch/row_by_row batch/slots_as_drafted
-             drafts_are_named)
+             selection/first_drafts_alone drafts_are_named)
   says("\n  ${name} ")
 endforeach()
 
@@ -35,6 +35,7 @@ says("coarse_sampler")
 run(0 ${PROGRAM} check batch/row_by_row)
 run(1 ${PROGRAM} check batch/slots_as_drafted)
 says("row_law")
+run(0 ${PROGRAM} check selection/first_drafts_alone)
 
 # Two tokens and weights of one digit: small enough to check by hand.
 run(1 ${PROGRAM} prove first_or_target --instances 100)

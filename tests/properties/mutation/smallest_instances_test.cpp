@@ -320,7 +320,7 @@ TEST(HiddenPathMutants, NoTies) {
   for (int n = 0; n < 200; ++n) {
     const PathInstance instance = hidden_instance(n, {.vocabulary = 2, .length = 2, .drafts = 2, .least = 1});
     const auto tied = [](const auto& entry) {
-      const auto& [p, q] = entry.second;
+      const auto &p = entry.second.target, &q = entry.second.proposal;
       return p[0] * q[1] == p[1] * q[0];
     };
     if (std::any_of(instance.rows.begin(), instance.rows.end(), tied)) continue;

@@ -1,0 +1,82 @@
+// Selection policies as components: registration, and the cases of their checks.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/properties/components/component.hpp>
+#include <draftproof/properties/components/component_group.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/components/selection/selection_law.hpp>
+
+namespace draftproof {
+
+template <class P>
+concept ChoosesByDraft = requires(const P& policy, const DraftedRequest<Rational>& request) {
+  { policy.keeps(request, 1) } -> std::same_as<bool>;
+};
+template <class P>
+concept ChoosesByBatch = requires(const P& policy, const SelectionView<Rational>& view, Explorer<Rational>& random) {
+  { policy.keep(view, random) } -> std::same_as<KeptDrafts>;
+};
+
+/// The policy with its type erased. A draft of a policy by drafts is kept where the draft before it is.
+template <class P>
+SelectionRule selection_rule() {
+  const auto keep = [](const SelectionView<Rational>& view, Explorer<Rational>& random) {
+    if constexpr (ChoosesByBatch<P>) {
+      return P{}.keep(view, random);
+    } else {
+      KeptDrafts kept = no_drafts(view);
+      for (std::size_t r = 0; r < kept.size(); ++r)
+        for (std::size_t u = 1; u < kept[r].size(); ++u)
+          kept[r][u] = kept[r][static_cast<std::size_t>(view.requests[r].parent[u])] &&
+                       P{}.keeps(view.requests[r], static_cast<int>(u));
+      return kept;
+    }
+  };
+  return {&P::info, P::cut, P::trees, P::matching_alone, keep};
+}
+
+struct SelectionGroup {
+  static constexpr std::string_view name = "selection";
+  using Subject = SelectionRule;
+  using Case = SelectionCase;
+
+  /// 240 cases a round. A bug that one case in ten shows escapes all of them with probability 1e-11.
+  static std::vector<SelectionCase> cases(std::uint64_t seed, int rounds) {
+    std::vector<SelectionCase> cases;
+    for (int n = 0; n < 240 * rounds; ++n) cases.push_back(generate_selection_case(seed, n));
+    return cases;
+  }
+};
+
+template <class P>
+void register_selection(Kind kind) {
+  static_assert(
+      ChoosesByDraft<P> || ChoosesByBatch<P>,
+      "a selection policy has `template <class S> bool keeps(const DraftedRequest<S>& request, int u) const` or "
+      "`template <class S, class R> KeptDrafts keep(const SelectionView<S>& view, R& random) const`: "
+      "sim/components/selection_view.hpp");
+  static_assert(P::cut == SelectionCut::before_verification || !P::trees,
+                "a policy that cuts the output after verification chooses from chains: .trees is false");
+  if constexpr (ChoosesByDraft<P> || ChoosesByBatch<P>)
+    ComponentRegistry::instance().add(std::make_unique<ComponentOf<SelectionGroup>>(selection_rule<P>(), kind));
+}
+template <class P>
+void register_selection_component() {
+  register_selection<P>(Kind::verifier);
+}
+template <class P>
+void register_selection_mutant() {
+  register_selection<P>(Kind::mutant);
+}
+template <class C>
+void register_selection_check() {
+  add_check<C, SelectionGroup>();
+}
+
+}  // namespace draftproof

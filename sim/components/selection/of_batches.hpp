@@ -1,0 +1,71 @@
+// Selection policies that divide a budget among the requests of a batch. Symbols: sim/components/selection_view.hpp.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/selection_view.hpp>
+
+namespace draftproof::components::selection {
+
+// The drafts with the highest survival of the current step. Right, although confidences of this step decide.
+//
+// Correctness: survival does not grow along a path, and ties go to the earlier position. So the ranking can be made
+// one draft after the other: each is chosen by confidences that the tokens of the chosen ones before it give.
+// Source: DSpark, arXiv:2607.05147, algorithm 1; the wrong form is topk_open_ties.
+struct SurvivalRanking : SelectionPolicy {
+  static constexpr ComponentInfo info{
+      .name = "survival_ranking",
+      .summary = "the budget goes to the drafts of highest survival, ties by position, then request",
+      .source = "DSpark, arXiv:2607.05147, algorithm 1"};
+
+  template <class S, class R>
+  KeptDrafts keep(const SelectionView<S>& view, R&) const {
+    const auto ranking = ranked_drafts(view, [](const auto& request, int u) { return request.survival(u); });
+    return first_drafts(view, ranking, static_cast<std::size_t>(view.budget));
+  }
+};
+
+// Adds drafts in the order of their survival until the predicted throughput falls.
+//
+// Correctness: as for survival_ranking, and the stop is decided by the survival of the next draft, which is known
+// before it is drawn.
+// Source: DSpark, arXiv:2607.05147, section 5.2; the wrong form is throughput_argmax.
+struct ThroughputEarlyStop : SelectionPolicy {
+  static constexpr ComponentInfo info{.name = "throughput_early_stop",
+                                      .summary = "drafts are added by survival until the predicted throughput falls",
+                                      .source = "DSpark, arXiv:2607.05147, section 5.2"};
+
+  template <class S, class R>
+  KeptDrafts keep(const SelectionView<S>& view, R&) const {
+    const auto ranking = ranked_drafts(view, [](const auto& request, int u) { return request.survival(u); });
+    const auto tokens = expected_tokens(view, ranking);
+    std::size_t count = 0;
+    while (count + 1 < tokens.size() && faster(view, tokens, count, count + 1, true)) ++count;
+    return first_drafts(view, ranking, count);
+  }
+};
+
+// Serves the requests in the order of their confidence one step ago until the budget is spent.
+//
+// Correctness: confidences of the step before are functions of the text so far and of earlier drafts. The lag is what
+// makes the rule right: with the confidences of this step it is the mutant lag_removed.
+// Source: derived here, after asynchronous schedulers of engines.
+struct LaggedBudget : SelectionPolicy {
+  static constexpr ComponentInfo info{.name = "lagged_budget",
+                                      .summary = "requests share the budget by their confidences one step ago",
+                                      .source = "derived here, after asynchronous schedulers of engines"};
+
+  template <class S, class R>
+  KeptDrafts keep(const SelectionView<S>& view, R&) const {
+    const auto past = [](const auto& request, int) {
+      return std::accumulate(request.past_confidence.begin(), request.past_confidence.end(), S(0));
+    };
+    auto drafts = drafts_of(view, past);
+    std::stable_sort(drafts.begin(), drafts.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+    return first_drafts(view, drafts, static_cast<std::size_t>(view.budget));
+  }
+};
+
+}  // namespace draftproof::components::selection
