@@ -89,7 +89,7 @@ COMMANDS = {
     "describe-component": "describe sampler/alias_sampler",
     "describe-study": "describe precision",
     # The kill matrix has the wrong components and the wrong drafters too.
-    "mutants": "mutants --instances 12 --controls 1 --further 1",
+    "mutants": "mutants --instances 24 --controls 1 --further 1",
     "prove": "prove --mutants --instances 6",
     "prove-wrong-drafters": f"prove single_draft k_seq --law {WRONG_DRAFTERS} --instances 20",
     "prove-wrong-tree-drafters": "prove token_path block --law path_of_first_row token_cache_undeclared --instances 12",
