@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, cast
 from draftproof import program
 from draftproof.deadline import Deadline, Ended
 from draftproof.subject import Subject
-from draftproof.wire import Arrays, Fields, SharedMemory, Unmapped, WireError, frame, read_frame, shares_memory
+from draftproof.wire import Arrays, Fields, WireError, frame, read_frame
 
 
 def ask(
@@ -88,16 +88,11 @@ def _served(
 def _converse(subject: Subject, stream: BinaryIO, deadline: Deadline, shown: _Progress) -> None:
     """Answers until the host says bye or hangs up."""
     try:
-        shared = SharedMemory()
-        message: tuple[Fields, Arrays] = {**subject.declaration.hello(), **shares_memory()}, {}
+        message: tuple[Fields, Arrays] = subject.declaration.hello(), {}
         while True:
             stream.write(frame(*message))
             stream.flush()
-            try:
-                request = read_frame(stream, shared)
-            except Unmapped as error:
-                message = error.reply(), {}
-                continue
+            request = read_frame(stream)
             if request is None or request[0]["type"] == "bye":
                 return
             try:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import mmap
-import os
 import struct
-import sys
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -24,67 +21,11 @@ class WireError(Exception):
     """The other side closed the connection in a message, or sent none."""
 
 
-class Unmapped(Exception):
-    """The host's shared memory cannot be mapped; `fields` are those of the request, which it sends again in a frame."""
+def read_frame(stream: BinaryIO) -> tuple[Fields, Arrays] | None:
+    """Returns the fields and arrays of the next message; None at the end.
 
-    def __init__(self, fields: Fields, reason: str) -> None:
-        super().__init__(reason)
-        self.fields = fields
-
-    def reply(self) -> Fields:
-        """The message that says so to the host."""
-        return {"type": "error", "id": self.fields["id"], "message": str(self), "unmapped": True}
-
-
-def shares_memory() -> Fields:
-    """What a hello adds to say that large arrays may lie in shared memory; nothing where there is no such memory."""
-    return {"shared_memory": True} if sys.platform == "linux" else {}
-
-
-class SharedMemory:
-    """The host's memory as it is named in requests, mapped for reading once for each growth."""
-
-    def __init__(self) -> None:
-        self._name: tuple[str, int, int] | None = None
-        self._memory: mmap.mmap | None = None
-
-    def arrays(self, fields: Fields) -> Arrays:
-        """The arrays of the field `shared`, read-only and in place; they change with the next request.
-
-        Raises: Unmapped if the memory cannot be mapped, KeyError, TypeError or ValueError if the field is none.
-        """
-        shared = fields["shared"]
-        name = (str(shared["path"]), int(shared["inode"]), int(shared["bytes"]))
-        if name != self._name:
-            self._name, self._memory = None, None  # its pages go with the last array on them
-            try:
-                self._memory = _mapped(*name)
-            except (OSError, ValueError) as error:
-                raise Unmapped(fields, f"request: shared: path: found {error}, wanted a file to map") from error
-            self._name = name
-        assert self._memory is not None
-        arrays: Arrays = {}
-        for key, entry in shared["arrays"].items():
-            arrays[key] = _array(self._memory, entry["offset"], entry["shape"], entry["dtype"])
-        return arrays
-
-
-def _mapped(path: str, inode: int, size: int) -> mmap.mmap:
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        found = os.fstat(file)
-        if (found.st_ino, found.st_size) != (inode, size):
-            raise ValueError(f"{path}, file {found.st_ino} of {found.st_size} bytes instead of {inode} of {size}")
-        return mmap.mmap(file, size, access=mmap.ACCESS_READ)
-    finally:
-        os.close(file)
-
-
-def read_frame(stream: BinaryIO, shared: SharedMemory | None = None) -> tuple[Fields, Arrays] | None:
-    """The fields and arrays of the next message; None at the end. `shared` finds those that lie in shared memory.
-
-    Arrays are read-only views of the bytes read or shared, those of bfloat16 are float32.
-    Raises: WireError if the stream ends in a message or the message is none; Unmapped after a whole request.
+    Arrays are read-only views of the bytes read; those of bfloat16 are float32.
+    Raises: WireError if the stream ends in a message or the bytes are no message.
     """
     head = stream.read(8)
     if not head:
@@ -105,14 +46,12 @@ def read_frame(stream: BinaryIO, shared: SharedMemory | None = None) -> tuple[Fi
             arrays[name] = _array(blob, start + first, entry["shape"], entry["dtype"])
             if arrays[name].size * np.dtype(_TYPES[entry["dtype"]]).itemsize != last - first:
                 raise ValueError(f"{name}: shape {entry['shape']} in {last - first} bytes")
-        if shared is not None and "shared" in fields:
-            arrays |= shared.arrays(fields)
         return fields, arrays
     except (ValueError, KeyError, TypeError, struct.error) as error:
         raise WireError(f"frame: found no message ({error})") from error
 
 
-def _array(memory: bytes | mmap.mmap, offset: int, shape: list[int], name: str) -> NDArray[Any]:
+def _array(memory: bytes, offset: int, shape: list[int], name: str) -> NDArray[Any]:
     flat: NDArray[Any] = np.frombuffer(memory, np.dtype(_TYPES[name]), math.prod(shape), offset)
     if name == "BF16":  # the upper half of a float32
         flat = (flat.astype(np.uint32) << np.uint32(16)).view(np.float32)
