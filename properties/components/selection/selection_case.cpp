@@ -126,11 +126,11 @@ std::vector<SelectionCase> shrinks(const SelectionCase& one) {
         request.accepted = std::min(request.accepted, smaller.shape.length);
         request.model = std::move(smaller);
       });
-    for (const auto& [prefix, rows] : one.requests[r].model.rows)
+    for (const auto& entry : one.requests[r].model.rows)
       for (const int simpler : {-1, saturated, 0, saturated / 2}) {
         // Towards the front of this list alone, so that shrinking ends.
-        if (simpler == rows.confidence) break;
-        candidates.add([&](SelectionCase& c) { c.requests[r].model.rows.at(prefix).confidence = simpler; });
+        if (simpler == entry.second.confidence) break;
+        candidates.add([&](SelectionCase& c) { c.requests[r].model.rows.at(entry.first).confidence = simpler; });
       }
     candidates.add([r](SelectionCase& c) { c.requests[r].past.clear(); });
     candidates.add([r](SelectionCase& c) { c.requests[r].accepted = 0; });
