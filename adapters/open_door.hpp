@@ -22,7 +22,7 @@ struct OpenDoor {
   std::string text;
   std::shared_ptr<Program> program;
   std::shared_ptr<Served> served;
-  FreshProgram fresh;  ///< empty for a socket: what listens there has been asked before
+  FreshProgram fresh;  ///< empty for a socket, because the program that listens has had calls already
 };
 
 /// Throws: InputError for a text that is no door, DoorError for a program that does not answer, or whose

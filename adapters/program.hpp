@@ -94,11 +94,11 @@ class Program {
   virtual void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) = 0;
 };
 
-/// Starts the program once more, so that a replay line can be tried where no call has come before; throws DoorError.
-/// Empty where that is not possible: the program that there is can be asked again alone.
+/// Starts the program again, to try a replay line without earlier calls. Throws: DoorError. Empty if the program cannot
+/// be started again; the running one is then asked.
 using FreshProgram = std::function<std::shared_ptr<Program>()>;
 
-/// What evidence says of a violation that is not there when its replay line is run.
+/// The end of the evidence of a violation that depends on earlier calls.
 inline constexpr const char* needs_earlier_calls = "; it depends on earlier calls: alone the program passes";
 
 }  // namespace draftproof::adapters

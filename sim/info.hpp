@@ -78,6 +78,7 @@ struct Info {
   /// depend on the drafts.
   bool sequential = false;
   bool ranks_tokens = false;        ///< breaks ties by token id: the accepted drafts depend on the ids
+  bool searches_plan = false;       ///< a numerical search makes its plan, so rounding may change its acceptance
   std::string_view derived_from{};  ///< of a mutant or lossy scheme: the lossless rule for the same drafts
   /// A mutant that is lossless in exact fractions: only the precision of its floating-point form is wrong.
   bool wrong_by_rounding = false;

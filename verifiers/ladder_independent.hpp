@@ -29,7 +29,8 @@ struct LadderIndependent {
       .drafts = DraftLaws{"independent"},
       .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
       .unsupported = {.device = "its plan keeps K slopes a group on the host"},
-      .ranks_tokens = true};
+      .ranks_tokens = true,
+      .searches_plan = true};
 
   int orders = 8;  ///< at most; 0 leaves the ladder alone
 

@@ -178,15 +178,17 @@ void ForeignGate::try_replays(std::vector<Finding>& findings, const GateOptions&
     const auto program = fresh_();
     const std::vector<Finding> alone =
         check_batches(*program, served_->declaration(), {.seed = options.seed, .door = door_});
-    for (std::size_t i = 0; i < alone.size(); ++i)
-      if (violated(findings[i]) && alone[i].status == Status::held) {
-        findings[i].evidence += needs_earlier_calls;
-        findings[i].replay = replay_line("check", "",
-                                         {{"door", door_},
-                                          {"profile", std::string(options.profile.name)},
-                                          {"seed", std::to_string(options.seed)}});
-      }
-  } catch (const DoorError&) {  // what does not start again says nothing
+    for (Finding& finding : findings) {
+      const auto passes = [&finding](const Finding& other) {
+        return other.property == finding.property && other.status == Status::held;
+      };
+      if (!violated(finding) || std::none_of(alone.begin(), alone.end(), passes)) continue;
+      finding.evidence += needs_earlier_calls;
+      finding.replay = replay_line(
+          "check", "",
+          {{"door", door_}, {"profile", std::string(options.profile.name)}, {"seed", std::to_string(options.seed)}});
+    }
+  } catch (const DoorError&) {  // Because the program cannot be started again, its replay lines stay as they are.
   }
 }
 

@@ -20,8 +20,8 @@ namespace draftproof::adapters {
 
 class ForeignGate final : public ForeignSubject {
  public:
-  /// `door` is the text of --door, for replay lines, which are tried on what `fresh` starts; `program` and `served` are
-  /// the two sides of the same door.
+  /// `door` is the text of --door, for replay lines, and `fresh` starts the program again to try them. `program` and
+  /// `served` are two interfaces of the same external program.
   ForeignGate(const std::string& door, std::shared_ptr<Program> program, std::shared_ptr<Served> served,
               FreshProgram fresh = {})
       : door_{door}, program_{std::move(program)}, served_{std::move(served)}, fresh_{std::move(fresh)} {}
@@ -34,7 +34,7 @@ class ForeignGate final : public ForeignSubject {
  private:
   void examine_laws(GateResult& result, const GateOptions& options) const;
   void examine_batches(GateResult& result, const GateOptions& options) const;
-  /// Says of each violation of the edge tier that is not there in a program just started that it needs earlier calls.
+  /// Marks the violations of the edge tier that a program just started does not show: they depend on earlier calls.
   void try_replays(std::vector<Finding>& findings, const GateOptions& options) const;
   void examine_trials(GateResult& result, const GateOptions& options) const;
   /// The line that runs one tier again.

@@ -226,7 +226,8 @@ class Checker {
     return replay_line("replay", "", {{"door", options_.door}, {"instance", instance.text()}});
   }
 
-  /// Whether the check holds where its replay line is run. A program that does not start again says nothing.
+  /// Whether the check passes on the instance in a program without earlier calls, as when its replay line is run. False
+  /// if the program cannot be started again.
   bool passes_alone(const I& instance, std::size_t check) const {
     try {
       const std::shared_ptr<Program> fresh = options_.fresh ? options_.fresh() : nullptr;

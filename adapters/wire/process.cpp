@@ -44,7 +44,7 @@ void open_pipe(Ends& ends, std::size_t host_end) {
   if (pipe2(ends.fd.data(), O_CLOEXEC) != 0) throw no_process("a pipe");
   const int host = ends.fd[host_end];
   fcntl(host, F_SETFL, fcntl(host, F_GETFL) | O_NONBLOCK);
-  constexpr int wide = 1 << 20;  // a wish: the kernel may keep its 64 KiB
+  constexpr int wide = 1 << 20;  // Best effort, because the kernel may refuse more than 64 KiB.
   fcntl(host, F_SETPIPE_SZ, wide);
 }
 

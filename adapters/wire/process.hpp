@@ -68,7 +68,7 @@ class Process {
   Process(const Address& address, const ChildOptions& options, Clock::time_point deadline);
   /// Starts `arguments`, the first of which is looked up in PATH. Throws: DoorError as above.
   Process(const std::vector<std::string>& arguments, const ChildOptions& options) { start(arguments, options); }
-  /// Whoever started this process: it is read on one descriptor and written to on the other.
+  /// The process that started this one. Requires two open descriptors: this end reads from `from` and writes to `to`.
   Process(int from, int to) : input_(to), output_(from) {}
   ~Process() { end(); }
   Process(const Process&) = delete;
@@ -78,7 +78,7 @@ class Process {
   /// only writes. Throws: what `sink` throws. Cost: of large parts for a child one copy, by the program that reads
   /// them; such a program may read later contents of their memory if it replies before it has read all of `parts`.
   Exchange exchange(Parts parts, ByteSink* sink, Clock::time_point deadline);
-  /// Says that no request follows: the program reads an end of file, and can still write.
+  /// Closes the way to the program, which then reads an end of file and can still write.
   void close_input();
   /// Whether the child has ended of itself, or the program has closed the connection, before `deadline`.
   bool ended(Clock::time_point deadline);

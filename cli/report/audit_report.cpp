@@ -80,8 +80,7 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
   if (!result.shows && options.rule != AuditRule::greedy)
     section.after.push_back(
         "  tokens are not judged: with so few records, or rows with one possible token, no deviation from p would "
-        "have "
-        "been found;\n  for an engine that emits a most likely token of each row there is --rule greedy");
+        "have been found;\n  for an engine that emits a most likely token of each row there is --rule greedy");
   if (result.draft_law == "unknown")
     section.after.push_back("  drafts are not judged: the recording does not say how they are drawn (--draft-law)");
   if (options.rule == AuditRule::any_lossless)

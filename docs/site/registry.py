@@ -25,8 +25,8 @@ HEADERS = {
     "tree-laws": ["sim/drafters/trees"], "properties": ["properties/checks"],
     "path-properties": ["properties/paths/checks"], "families": ["captures/families"],
     "studies": ["bench/studies/figures"],
-    "components": [f"{room}/components/{group}" for room in ("sim", "verifiers/mutants")
-                   for group in ("batch", "counter", "target", "sampler", "selection")],
+    "components": sorted(str(group.relative_to(ROOT)) for room in ("sim", "verifiers/mutants")
+                         for group in (ROOT / room / "components").iterdir() if group.is_dir()),
 }
 SURVEYED, WALKED = "data/stories512_positions.npz", "data/stories512_trees.npz"
 

@@ -1,6 +1,9 @@
 // A component of a group for the report: every check of the group over its cases; the first violation is shrunk.
 #pragma once
 
+#include <sys/types.h>
+
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -11,10 +14,34 @@
 #include <fmt/format.h>
 
 #include <draftproof/properties/components/component.hpp>
-#include <draftproof/properties/components/fresh_process.hpp>
 #include <draftproof/properties/proof/shrink.hpp>
 
 namespace draftproof {
+
+// A copy of this process from before the first call of a component. It answers whether a finding shows without the
+// earlier calls, which may have left something in static variables.
+//
+// Cost: a fork at the start, and two for each question; the copies share the memory of this process until they write.
+// Correctness: each question is answered in a new copy of the first copy, so no question changes the answer to another.
+
+class FreshProcess {
+ public:
+  using Answer = std::function<bool(const std::string& question)>;
+
+  /// Calls `answer` in copies of this process as it is now. Requires that what `answer` refers to exists now.
+  explicit FreshProcess(const Answer& answer);
+  FreshProcess(const FreshProcess&) = delete;
+  FreshProcess& operator=(const FreshProcess&) = delete;
+  ~FreshProcess();
+
+  /// Returns the answer, true also if the copy dies of the question, as this process would. Nothing if the system
+  /// refuses the copies.
+  std::optional<bool> ask(const std::string& question) const;
+
+ private:
+  int socket_ = -1;
+  pid_t copy_ = -1;
+};
 
 template <class Group>
 class ComponentOf final : public AnyComponent {
@@ -70,7 +97,7 @@ class ComponentOf final : public AnyComponent {
     return cases;
   }
 
-  /// Before the first call of the component in this process.
+  /// Copies this process for shows_alone(). Must precede the first call of the component.
   void begin() const {
     if (!fresh_)
       fresh_ = std::make_unique<FreshProcess>([this](const std::string& question) {
@@ -78,7 +105,7 @@ class ComponentOf final : public AnyComponent {
         return examine_one(question.substr(0, check), question.substr(check + 1))->status == Status::violated;
       });
   }
-  /// Whether the case shows the component alone, as its replay line does.
+  /// Whether the check is violated on the case without earlier calls, as when its replay line is run.
   bool shows_alone(const Check& check, const Case& one) const {
     return fresh_->ask(std::string(check.name) + '\n' + one.text()).value_or(true);
   }
@@ -95,9 +122,10 @@ class ComponentOf final : public AnyComponent {
         const Case smallest = shrunk(check, one, small);
         if (shows_alone(check, smallest)) return report(check, small, smallest, until_decided);
         Finding finding = report(check, answer, one, until_decided);
-        if (shows_alone(check, one)) return finding;  // the calls of the search have made smaller ones wrong
+        // The calls of the search may have left a state in which smaller cases are wrong.
+        if (shows_alone(check, one)) return finding;
         finding.evidence +=
-            fmt::format("; it depends on earlier calls: case {} of the seed holds alone", &one - &cases[0]);
+            fmt::format("; it depends on earlier calls: alone case {} of the seed passes", &one - &cases[0]);
         finding.replay =
             replay_line("check", qualified_name(),
                         {{"seed", std::to_string(options.seed)}, {"profile", options.rounds > 1 ? "nightly" : ""}});

@@ -1,4 +1,4 @@
-#include <draftproof/properties/components/fresh_process.hpp>
+#include <draftproof/properties/components/component_group.hpp>
 
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr char answer_yes = 'y', answer_no = 'n', answer_none = '?';
 
-/// A whole message; empty at the end of the dialogue.
+/// Returns one message; empty if the socket was closed.
 std::string receive(int socket) {
   std::array<char, 1 << 16> bytes;
   ssize_t size = 0;
@@ -31,7 +31,7 @@ void wait_for(pid_t child, int& status) {
   }
 }
 
-/// Answers until it is told to end: an empty message is what a closed socket gives.
+/// Answers questions until the socket is closed or a message of one byte comes.
 void serve(int socket, const FreshProcess::Answer& answer) {
   for (std::string question = receive(socket); question.size() > 1; question = receive(socket)) {
     const pid_t child = fork();
@@ -60,7 +60,7 @@ FreshProcess::FreshProcess(const Answer& answer) {
 
 FreshProcess::~FreshProcess() {
   if (socket_ < 0) return;
-  tell(socket_, " ");  // Because other copies have the socket too, closing it ends nothing.
+  tell(socket_, " ");  // Because other copies hold the socket open too, closing it would not end the dialogue.
   close(socket_);
   int status = 0;
   if (copy_ > 0) wait_for(copy_, status);

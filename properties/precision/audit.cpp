@@ -12,7 +12,6 @@
 
 #include <draftproof/captures/families/generated.hpp>
 #include <draftproof/captures/stored_format.hpp>
-#include <draftproof/properties/precision/path_walk.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
 #include <draftproof/sim/components/target_filters.hpp>
 #include <draftproof/sim/numeric/sums.hpp>

@@ -81,6 +81,35 @@ double total_variation(std::span<const double> a, std::span<const double> b);
 std::optional<AuditedLaw> audit(const AnyVerifier& verifier, const AnyDrafter& drafter, Form form,
                                 const RowPair& rows, int drafts, std::uint64_t leaves);
 
+// Paths and trees. A program is measured by the next token after every prefix that it goes beyond.
+//
+//   e, beyond(w)   the emitted tokens, and Pr[e goes beyond prefix w]
+//   r(x|w)         Pr[e begins with wx]
+//   t(.|w)         exact_target of the row after w
+//   TV             sum over w of the total variation of r(.|w) and beyond(w) t(.|w); mass without a token counts as one
+//                  more token after the empty prefix
+//
+// Correctness: in exact numbers r(.|w) = beyond(w) t(.|w) for every w says that the program is lossless
+// (properties/paths/checks/output_distribution.hpp), and the completed distribution is at most TV from the target.
+
+/// A measured program. `complete` is false if the enumeration was cut.
+struct AuditedPaths {
+  double distance = 0;
+  std::uint64_t leaves = 0;
+  bool complete = false;
+};
+
+/// Returns the distance of `verifier` on trees of `drafter` from the target; nothing if the scheme does not run on that
+/// form, or carries state, which makes one step of it inexact. The rows after a prefix of n tokens are rows[n], or the
+/// last. At most `leaves` branches are enumerated. Throws: std::logic_error if the program reaches a branch of
+/// probability zero.
+std::optional<AuditedPaths> audit(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, Form form,
+                                  std::span<const RowPair> rows, const TreeShape& shape, std::uint64_t leaves);
+
+/// Returns the first drafter of the verifier that draws its trees at random, else its first drafter, on which it is
+/// audited unless others are named; null if it has none.
+const AnyTreeDrafter* audited_trees(const AnyPathVerifier& verifier);
+
 // Rows for the precision audit: Zipf-like laws in shuffled order with a support of q that an enumeration can cover,
 // and laws with a special case of floating point.
 //
@@ -115,7 +144,7 @@ std::vector<EdgeRows> edge_rows(int proposals);
 //   double on edge rows                edge                                          1e-12
 //
 // Paths and trees have the same checks on two drafts a node and two levels, with other rows at each level
-// (properties/precision/path_walk.hpp), and the same limits. Because an iteration ends with one draw, the errors of
+// (properties/precision/path_audit.cpp), and the same limits. Because an iteration ends with one draw, the errors of
 // that draw at all levels are weighted by probabilities that sum to 1. Every level adds at most K (2 V + 8) u of its
 // own decisions: three of them are 1.4e-13 at V = 16, K = 3.
 //

@@ -123,7 +123,8 @@ struct ShownShare {
   static constexpr int least_listed = 10;  ///< or this many cases of a list that has each pair of settings
 
   int shown = 0, asked = 0;
-  bool listed = false;  ///< the cases are such a list, of which few are about one pair, and not a random sample
+  bool listed =
+      false;  ///< whether the cases are such a list, in which few are about one pair, and not a random sample
 
   static auto fields(auto& share) { return std::tie(share.shown, share.asked, share.listed); }
   /// Whether enough instances show it; true where none was asked.

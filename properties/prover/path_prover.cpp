@@ -41,8 +41,8 @@ std::optional<Rational> BlockLevel::distance(PathInstanceAnalysis& at) {
 
 namespace {
 
-/// Nodes of a fixed tree: it is one, and of its children below the second level several are among the most probable
-/// prefixes if there are as many as these.
+/// Most nodes of a fixed tree in a small model: so many that several children below the second level are among the most
+/// probable prefixes.
 constexpr int most_fixed_nodes = 8;
 
 PathSizes sizes_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
@@ -122,7 +122,7 @@ TreeShape branched_shape(InstanceRng& dice, const PathSizes& sizes, int several)
   const int branched = dice.between(2, shape.length - 1);
   for (int depth = 0; depth < shape.length; ++depth)
     shape.branching.push_back(depth == branched || dice.chance(1, 4) ? dice.between(several, sizes.most_drafts)
-                                                                      : sizes.fewest_drafts);
+                                                                     : sizes.fewest_drafts);
   return shape;
 }
 
@@ -204,7 +204,8 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   PathForm form = forms[dice.between(0, 7)];
   for (int attempt = 0;; ++attempt) {
     if (attempt == 32) form = PathForm::any;  // trees of this drafter are too many, whatever their form
-    // Two tokens leave one after a refusal. Trees of several paths with more are too many, those of a stem are not.
+    // Of two tokens one is left after a rejection, so two branched models of three have more. There are too many trees
+    // of whole paths then, but not of paths with a stem.
     const bool more = form == PathForm::wide || (form == PathForm::branched && dice.chance(2, 3));
     vocabulary = dice.between(more ? 3 : 2, 4);
     instance.shape = draw_shape(dice, sizes, form);
@@ -212,7 +213,7 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   }
 
   const Context context = draw_context(dice);
-  // Rows of the levels below the second are rows of their own in branched models.
+  // Branched models have rows of their own below the second level.
   int listed = context == Context::none ? 0 : dice.between(form == PathForm::branched ? 2 : 1, instance.shape.length);
   const auto rows_of_level = [vocabulary](int level) {
     int count = 1;

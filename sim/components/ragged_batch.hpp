@@ -99,7 +99,7 @@ concept BatchVerifier = std::is_default_constructible_v<V> &&
   { runner.verify(batch, random) } -> std::same_as<BatchOutput>;
 };
 
-/// Whether a component says what it is.
+/// Whether C declares itself, by a static `info`.
 template <class C>
 concept Described = requires {
   { C::info } -> std::convertible_to<const ComponentInfo&>;

@@ -122,7 +122,13 @@ std::vector<RankedDraft<Scalar>> ranked_drafts(const SelectionView<Scalar>& view
   return drafts;
 }
 
-/// Nothing but the roots.
+/// The ranking by survival, highest first.
+template <class Scalar>
+std::vector<RankedDraft<Scalar>> drafts_by_survival(const SelectionView<Scalar>& view) {
+  return ranked_drafts(view, [](const auto& request, int u) { return request.survival(u); });
+}
+
+/// Returns a choice that keeps the roots alone.
 template <class Scalar>
 KeptDrafts no_drafts(const SelectionView<Scalar>& view) {
   KeptDrafts kept;

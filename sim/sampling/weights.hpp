@@ -208,7 +208,7 @@ DRAFTPROOF_DEVICE constexpr std::uint64_t truncated_mass(double entry) {
   return static_cast<std::uint64_t>(entry * 0x1p62);
 }
 
-/// What truncation left of a row's sum, and who gets it: the tokens of the largest truncated mass share it alike.
+/// The mass that truncation took from a row, and the tokens that get it: those of the largest truncated mass share it.
 ///
 /// Correctness: the masses sum to exactly 2^62, which not every row with equal entries can: six equal integers do not.
 /// So the first of n tokens of the largest mass also holds the `rest` of the division, fewer than n units. Programs
@@ -217,8 +217,9 @@ DRAFTPROOF_DEVICE constexpr std::uint64_t truncated_mass(double entry) {
 /// and the one that is drawn are n 2^-62 apart, which is below V 2^-53, the rounding of its own sums.
 struct RowRest {
   std::uint64_t largest;  ///< the largest truncated mass
-  std::uint64_t common;   ///< what each token of that mass reads; taken modulo 2^64 it takes back an excess
-  std::uint64_t rest;     ///< what the first of them holds beside it
+  std::uint64_t
+      common;          ///< mass of each such token as programs read it; modulo 2^64, so that an excess is taken back
+  std::uint64_t rest;  ///< mass that the first of them has besides, in draws and sums
   Token first;
 
   /// For truncated masses of this sum, `count` of which are the largest.

@@ -125,7 +125,7 @@ class BatchRunner {
   Declared declared_;
 };
 
-/// What a batch runner is: a function of batches, or steps of a chain.
+/// A batch runner is a function of a batch, or the steps of a chain.
 template <class C>
 concept BatchRunnable = Described<C> &&(BatchVerifier<C, BatchStreams> || BatchSteps<C, BatchStreams::Source>);
 
@@ -188,7 +188,7 @@ struct BatchGroup {
 
 // Registration of batch runners and their checks.
 
-/// A type that is no runner gets this one message, and the compiler's note which part of the concept it lacks.
+/// Fails to compile with this one message if C is no batch runner; the compiler adds which part of the concept C lacks.
 template <class C>
 void register_batch(Kind kind) {
   static_assert(

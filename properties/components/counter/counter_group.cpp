@@ -66,8 +66,8 @@ std::vector<CounterCase> CounterGroup::cases(std::uint64_t seed, int rounds) {
   };
   for (int n = 0; n < 2 * rounds * (CounterCase::most_doublings + 1); ++n)
     add(n % (CounterCase::most_doublings + 1), [](InstanceRng&) { return std::int64_t{0}; });
-  // A cell of b bits that is emptied every f trials shows in a run of 2^b where f is more, and where it is not in one of
-  // 2 f, between whose flushes there is token 0 alone. Trials one by one take a millisecond for 2^20.
+  // A cell of b bits that is flushed every f > 2^b trials overflows in a run of 2^b trials, and a fault at a flush shows
+  // in a run of 2 f trials. Counting 2^20 trials one by one takes a millisecond.
   for (int log2 = 0; log2 <= 34; ++log2)
     for (const int beside : {-1, 0, 1}) {
       if (beside != 0 && log2 > 20 && log2 < 26) continue;

@@ -68,9 +68,9 @@ class TrialCounter {
   TrialCounter(const ComponentInfo& info, Reads reads_function, Word word_function)
       : info_{info}, reads_{reads_function}, word_{word_function} {}
   const ComponentInfo& info() const { return info_; }
-  /// The counts after each round of the case; the run is counted after the first. A counter that has
-  /// `add(verdict, times)` counts all runs in a block, and those of at most `most_beside` trials one by one, too; another
-  /// counts those of at most `most_alone` one by one, and for longer ones there is no read.
+  /// Returns the counts after each round of the case; the run is counted after the first round. A counter that has
+  /// `add(verdict, times)` counts every run as a block, and a run of at most `most_beside` trials also one by one. A
+  /// counter without it counts a run of at most `most_alone` trials one by one, and returns nothing for a longer run.
   static constexpr std::int64_t most_beside = (std::int64_t{1} << 17) + 1, most_alone = (std::int64_t{1} << 25) + 1;
   std::vector<CounterRead> reads(const CounterCase& one) const { return reads_(one); }
   /// The first word that trial number `trial` of a seed gets.

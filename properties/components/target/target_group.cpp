@@ -170,8 +170,8 @@ TargetCase plain_case(InstanceRng& dice, int vocabulary, int drafts, bool sparse
   return one;
 }
 
-/// The readings of a request with two settings, or one twice, that are not to pass: without one of them, in the other
-/// order, chained for joint and joint for chained.
+/// Returns the wrong readings of a request with two settings, which may be the same: without one of them, in the other
+/// order, and with filters chained instead of jointly or the reverse.
 std::vector<Reading> wrong_readings(const TargetRequest& request, Setting first, Setting second) {
   const Reading right = reading_of(request);
   std::vector<Reading> wrong(4, right);
@@ -186,7 +186,7 @@ std::vector<Reading> wrong_readings(const TargetRequest& request, Setting first,
 }  // namespace
 
 std::vector<TargetCase> cases_of_two_settings(std::uint64_t seed) {
-  // Three tokens first: one for a filter to remove, and two.
+  // Three tokens first, because a filter can remove one of them and leave two.
   constexpr int tries = 120, wanted = 2;
   std::vector<TargetCase> cases;
   InstanceRng dice(seed, std::uint64_t{1} << 32);
@@ -194,7 +194,7 @@ std::vector<TargetCase> cases_of_two_settings(std::uint64_t seed) {
     for (const Setting second : all_settings)
       for (int way = 0; way < 4 && first <= second; ++way) {
         const bool joint = way % 2 != 0, cold_last = way / 2 != 0;
-        // A way that two settings do not have differs from none.
+        // Jointly or chained is a choice for two filters only, and the place of the temperature for it and a filter.
         if (joint && !(is_filter(first) && is_filter(second) && first != second)) continue;
         if (cold_last && !(first == Setting::temperature && is_filter(second))) continue;
         std::array<int, 4> shown{};

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,12 +13,44 @@
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/components/component_group.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/components/target/wanted_row.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/target_filters.hpp>
 #include <draftproof/sim/components/target_steps.hpp>
 
 namespace draftproof {
+
+// The row of p that a request specifies, from the definition of each setting, token by token: the reference for sources
+// of target rows. It can also apply settings as wrong sources do, so that cases are chosen which show such sources.
+//
+//   v(x)     weight that a filter sees: the root of x, to the power of the temperature if that was applied before
+//
+// Cost: O(V^2) a filter.
+// Correctness: min-p, top-k, top-p and typical-p are statements about v(x), its maximum, its rank, and the mass ahead
+// of x in the set that the filter sees.
+
+/// The settings of a request, in the order of application if the temperature comes before the filters.
+enum class Setting { bias, penalty, temperature, min_p, top_k, top_p, typical_p, mask };
+inline constexpr std::array all_settings{Setting::bias,  Setting::penalty, Setting::temperature, Setting::min_p,
+                                         Setting::top_k, Setting::top_p,   Setting::typical_p,   Setting::mask};
+
+/// Whether the setting removes tokens by their weights.
+constexpr bool is_filter(Setting one) { return one >= Setting::min_p && one <= Setting::typical_p; }
+
+/// Resets the setting of the request to its default.
+void switch_off(TargetRequest& request, Setting one);
+
+/// The order in which settings are applied, and whether all filters see the row before the first of them.
+struct Reading {
+  std::vector<Setting> order{all_settings.begin(), all_settings.end()};
+  bool joint = false;
+};
+
+/// Returns the reading that the request specifies.
+Reading reading_of(const TargetRequest& request);
+
+/// Returns the row after `prefix` drafts for a model with these weights; nothing if the settings leave no token.
+std::optional<std::vector<Rational>> wanted_row(const std::vector<int>& weights, const TargetRequest& request,
+                                                const std::vector<Token>& prefix, const Reading& reading);
 
 // A readable request: weights at each position, the text before, settings and a proposal. It prints and parses as
 // "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 grain=4 top_k=1 min_p=3 top_p=90 typical_p=50 joint cold_last
@@ -48,10 +81,12 @@ std::vector<TargetCase> shrinks(const TargetCase& one);
 /// Case n of a seed: V 2 to 4, 0 to 3 drafts; each setting is on in some cases.
 TargetCase generate_target_case(std::uint64_t seed, int n);
 
-/// Small cases of every setting alone and of every two, filters chained and jointly, the temperature before and after
-/// them. Wherever any values do, some are chosen at which the row differs from the one without one of the two, from the
-/// one in the other order, and from the one with filters chained for joint or joint for chained.
-/// Correctness: a source that reads two settings so whatever the others are is wrong on one of the cases at every seed.
+/// Returns small cases of each setting alone and of each pair, with filters chained and jointly and the temperature
+/// before and after them. Their values are chosen so that the row differs from the row without one of the two settings,
+/// from the row in the other order, and from the row with filters chained instead of jointly or the reverse, wherever
+/// some values make it differ.
+/// Correctness: a source that makes one of these mistakes with a pair, whatever its other settings, is wrong on one of
+/// the cases at every seed.
 std::vector<TargetCase> cases_of_two_settings(std::uint64_t seed);
 
 /// A type-erased source.

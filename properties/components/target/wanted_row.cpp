@@ -1,4 +1,4 @@
-#include <draftproof/properties/components/target/wanted_row.hpp>
+#include <draftproof/properties/components/target/target_group.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -22,7 +22,7 @@ struct SurvivalRanking : SelectionPolicy {
 
   template <class S, class R>
   KeptDrafts keep(const SelectionView<S>& view, R&) const {
-    const auto ranking = ranked_drafts(view, [](const auto& request, int u) { return request.survival(u); });
+    const auto ranking = drafts_by_survival(view);
     return first_drafts(view, ranking, static_cast<std::size_t>(view.budget));
   }
 };
@@ -39,7 +39,7 @@ struct ThroughputEarlyStop : SelectionPolicy {
 
   template <class S, class R>
   KeptDrafts keep(const SelectionView<S>& view, R&) const {
-    const auto ranking = ranked_drafts(view, [](const auto& request, int u) { return request.survival(u); });
+    const auto ranking = drafts_by_survival(view);
     const auto tokens = expected_tokens(view, ranking);
     std::size_t count = 0;
     while (count + 1 < tokens.size() && faster(view, tokens, count, count + 1, true)) ++count;

@@ -292,7 +292,7 @@ TEST(SelectionPolicies, WrongOnesAreRefutedOnSmallModels) {
       }
     }
   }
-  EXPECT_EQ(wrong, 9);
+  EXPECT_GE(wrong, 9);
 }
 
 TEST(SelectionPolicies, TheRerankingIsFoundOnTreesAlone) {
@@ -323,7 +323,7 @@ TEST(SelectionPolicies, RightOnesHoldOnAThousandModels) {
       EXPECT_TRUE(alone || finding.work > cases.size()) << component->info().name;
     }
   }
-  EXPECT_EQ(right, 11);
+  EXPECT_GE(right, 11);
 }
 
 TEST(SelectionCases, TextIsReadBack) {

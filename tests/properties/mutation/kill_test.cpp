@@ -105,10 +105,9 @@ void expect_caught_by_its_class(const KillRow& row) {
 }
 
 /// Mutants that less than one instance in ten shows, one in thirty at least: bugs of trees that need four drafts or a
-/// late repeat, a table whose last entry is a rounding, and budgets that need ties or a cost with a step.
+/// late repeat, and a table whose last entry is a rounding.
 const std::set<std::string> rarer{"hsd_last_index", "sibling_residual_not_normalised_tree",
-                                  "sampler/fallback_to_last_id", "selection/throughput_argmax",
-                                  "selection/topk_open_ties"};
+                                  "sampler/fallback_to_last_id"};
 
 void expect_shown_often(const KillRow& row) {
   if (!row.share) {  // no instance shows it: the precision audit does, at the size of a vocabulary

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/gate/gate.hpp>
-#include <draftproof/properties/precision/path_walk.hpp>
+#include <draftproof/properties/precision/audit.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>

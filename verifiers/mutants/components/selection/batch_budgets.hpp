@@ -22,7 +22,7 @@ struct ThroughputArgmax : SelectionPolicy {
 
   template <class S, class R>
   KeptDrafts keep(const SelectionView<S>& view, R&) const {
-    const auto ranking = ranked_drafts(view, [](const auto& request, int u) { return request.survival(u); });
+    const auto ranking = drafts_by_survival(view);
     const auto tokens = expected_tokens(view, ranking);
     std::size_t best = 0;
     for (std::size_t count = 1; count < tokens.size(); ++count)
@@ -47,7 +47,7 @@ struct TopkOpenTies : SelectionPolicy {
 
   template <class S, class R>
   KeptDrafts keep(const SelectionView<S>& view, R& random) const {
-    auto drafts = ranked_drafts(view, [](const auto& request, int u) { return request.survival(u); });
+    auto drafts = drafts_by_survival(view);
     if (random.flip(1, 2)) std::reverse(drafts.begin(), drafts.end());
     std::stable_sort(drafts.begin(), drafts.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
     std::vector<int> length(view.requests.size());

@@ -1,4 +1,4 @@
-#include <draftproof/properties/precision/path_walk.hpp>
+#include <draftproof/properties/precision/audit.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace draftproof {
 
 namespace {
 
-/// The rows after a prefix hang on its length alone: as many different rows as there are levels, at any V.
+/// A model whose rows after a prefix depend on its length alone, so that it has one pair of rows a level at any V.
 template <class L>
 class RowsByLength final : public ConditionalModel<L> {
  public:
@@ -36,7 +36,7 @@ double distance(NextTokens& next, std::span<const RowPair> rows) {
     for (const NeumaierSum& token : tokens) sum.add(token.value());
     return sum.value();
   };
-  // From the longest prefixes on, each goes beyond its parent with its last token.
+  // From the longest prefix to the shortest, because what goes beyond a prefix goes beyond its parent too.
   for (auto own = next.rbegin(); own != next.rend() && !own->first.empty(); ++own) {
     const Tokens& prefix = own->first;
     auto& parent = next[Tokens(prefix.begin(), prefix.end() - 1)];
