@@ -31,8 +31,8 @@ std::string_view name_of(const Names<T, N>& names, T value) {
   return std::find_if(names.begin(), names.end(), [value](const auto& pair) { return pair.first == value; })->second;
 }
 
-DoorError refuse_field(std::string_view field, const std::string& found, std::string_view wanted) {
-  return DoorError(fmt::format("hello: {}: found {}, wanted {}", field, found, wanted));
+AdapterError refuse_field(std::string_view field, const std::string& found, std::string_view wanted) {
+  return AdapterError(fmt::format("hello: {}: got {}, expected {}", field, found, wanted));
 }
 
 std::string shown_value(const nlohmann::json& value) { return in_quotes(json_text(value)); }
@@ -111,9 +111,10 @@ class HelloReader {
 };
 
 void check_version(const HelloReader& reader) {
-  constexpr std::string_view protocol = "draftproof-door";
+  constexpr std::string_view protocol = "draftproof-adapter", before_0_3 = "draftproof-door";
   const nlohmann::json& name = reader.required("protocol", protocol);
-  if (!name.is_string() || name.get_ref<const std::string&>() != protocol)
+  if (!name.is_string() ||
+      (name.get_ref<const std::string&>() != protocol && name.get_ref<const std::string&>() != before_0_3))
     throw refuse_field("protocol", shown_value(name), protocol);
   const nlohmann::json& version = reader.required("version", "[1, 0]");
   if (!version.is_array() || version.size() != 2 || !version[0].is_number_integer() ||
@@ -159,7 +160,12 @@ Declaration read_declaration(const nlohmann::json& hello) {
   reader.text("name", result.name);
   reader.text("engine_version", result.version);
   reader.name("level", level_names, result.level);
-  reader.text("law", result.law);
+  reader.text("law", result.draft_sampling);  // its name in 0.2
+  reader.text("draft_sampling", result.draft_sampling);
+  if (hello["protocol"] == "draftproof-door")
+    result.old_names = R"(protocol "draftproof-door" (now "draftproof-adapter"))";
+  if (hello.contains("law"))
+    result.old_names += (result.old_names.empty() ? "" : ", ") + std::string(R"(field "law" (now "draft_sampling"))");
   reader.list("randomness", randomness_names, result.randomness);
   reader.list("dtypes", dtype_names, result.dtypes);
   reader.list("rows", kind_names, result.rows);
@@ -186,12 +192,12 @@ Declaration read_declaration(const nlohmann::json& hello) {
 }
 
 nlohmann::json to_json(const Declaration& declaration) {
-  return {{"protocol", "draftproof-door"},
+  return {{"protocol", "draftproof-adapter"},
           {"version", {1, 0}},
           {"name", declaration.name},
           {"engine_version", declaration.version},
           {"level", to_text(declaration.level)},
-          {"law", declaration.law},
+          {"draft_sampling", declaration.draft_sampling},
           {"randomness", texts_of(declaration.randomness)},
           {"dtypes", texts_of(declaration.dtypes)},
           {"rows", texts_of(declaration.rows)},

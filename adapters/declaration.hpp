@@ -1,4 +1,4 @@
-// What a foreign program declares about itself when its door opens.
+// The declaration that an external program sends when its adapter opens: level, draft sampling, formats and limits.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@
 
 namespace draftproof::adapters {
 
-/// What the program decides on (Input has the shapes).
+/// The unit that the program decides on: one token, a chain of tokens or a tree (Input has the shapes).
 enum class Level { position, chain, tree };
 
 /// Who chooses the random numbers.
@@ -29,7 +29,7 @@ struct Declaration {
   std::string name;
   std::string version{};  ///< of the engine
   Level level = Level::chain;
-  std::string law{"iid"};  ///< name of the draft law that the verifier is written for
+  std::string draft_sampling{"iid"};  ///< name of the draft sampling that the verifier is written for
   std::vector<Randomness> randomness{Randomness::scripted};
   std::vector<Dtype> dtypes{Dtype::float32};
   std::vector<RowKind> rows{RowKind::probabilities};
@@ -41,9 +41,10 @@ struct Declaration {
   bool ragged = true;            ///< rows of a batch may have different numbers of drafts
   bool deterministic = true;     ///< equal calls have equal results
   bool batch_invariant = false;  ///< a row's results are the same bits in every batch, not only up to rounding
-  double tolerance = 0;  ///< total variation from the target that the program admits, as an approximate rule does
-  int coin_bits = 24;    ///< uniforms are multiples of 2^-coin_bits unless a draw says otherwise
-  int state_size = 0;    ///< numbers that a result gives to the next call on its text; 0: calls are independent
+  double tolerance = 0;     ///< total variation from the target that the program admits, as an approximate rule does
+  int coin_bits = 24;       ///< uniforms are multiples of 2^-coin_bits unless a draw says otherwise
+  std::string old_names{};  ///< names of version 0.2 in the hello, with the new ones
+  int state_size = 0;       ///< numbers that a result gives to the next call on its text; 0: calls are independent
 
   bool can(Randomness wanted) const;
   bool has(std::string_view function) const;
@@ -51,31 +52,32 @@ struct Declaration {
   bool stateful() const { return state_size > 0; }
 };
 
-/// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1 where
-/// a program under test died on a row that it accepted.
-class DoorError : public std::runtime_error {
+/// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1
+/// where a program under test died on a row that it accepted.
+class AdapterError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The program gives no answer and has done nothing wrong: it was stopped, or a time limit is over. What was asked is
-/// undecided, and what was found before stands. The command line exits with code 3.
-class ProgramSilent : public DoorError {
+/// The program was stopped, or did not answer before a time limit. The open checks are undecided, earlier findings are
+/// kept. The command line exits with code 3.
+class ProgramSilent : public AdapterError {
  public:
-  using DoorError::DoorError;
+  using AdapterError::AdapterError;
 };
 
-/// The program fails on everything that it was asked: there is no law to judge.
-class ProgramFails : public DoorError {
+/// The program fails on everything that it was asked: there is no distribution to judge.
+class ProgramFails : public AdapterError {
  public:
   ProgramFails(const std::string& name, const std::string& message)
-      : DoorError(name + " fails on every input" + (message.empty() ? ", without a message" : ": " + message)) {}
+      : AdapterError(name + " fails on every input" + (message.empty() ? ", without a message" : ": " + message)) {}
 };
 
-/// A value for messages of errors: JSON in ASCII on one line, with a sign in the place of bytes that are no UTF-8.
+/// Returns a value as JSON in ASCII on one line, for error messages; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const nlohmann::json& value);
 
-/// The declaration in a hello message. Throws: DoorError, which names the field, what was found and what was wanted.
+/// The declaration in a hello message. Throws: AdapterError, which names the field, what was found and what was
+/// wanted.
 Declaration read_declaration(const nlohmann::json& hello);
 nlohmann::json to_json(const Declaration& declaration);
 

@@ -5,7 +5,7 @@
 //   tape    the value of each random number, in order of use    Call::tape
 //   run     emitted tokens and the draws that were made         Run
 //
-// A place of the tape is one random number. What is drawn there is known from the log of a run:
+// An entry of the tape is one random number. The log of a run records the kind of each draw:
 //
 //   kind      value v in [0, 1)                          forced, v < 0
 //   coin      the uniform itself, a multiple of 2^-bits  not used
@@ -51,7 +51,7 @@ enum class RowStatus : std::int32_t {
   crashed = 6,      ///< the process ended, or was ended, on this row; set by the host only
 };
 
-/// What the program is given for one row of a batch. Shapes by level, n drafted tokens, rows of V entries:
+/// The input of one row of a batch. Shapes by level, for n drafted tokens and rows of V entries:
 ///
 ///   level      p        q            drafts  parents
 ///   position   1        1 or n       n       -
@@ -90,12 +90,12 @@ class Program {
  public:
   virtual ~Program() = default;
   /// Runs all calls on `inputs`, in batches as it sees fit. runs[i] is the result of calls[i].
-  /// Throws: DoorError if the program cannot be reached any more, or breaks the protocol.
+  /// Throws: AdapterError if the program cannot be reached any more, or breaks the protocol.
   virtual void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) = 0;
 };
 
-/// Starts the program again, to try a replay line without earlier calls. Throws: DoorError. Empty if the program cannot
-/// be started again; the running one is then asked.
+/// Starts the program again, to try a replay line without earlier calls. Throws: AdapterError. Empty if the program
+/// cannot be started again; the running one is then asked.
 using FreshProgram = std::function<std::shared_ptr<Program>()>;
 
 /// The end of the evidence of a violation that depends on earlier calls.

@@ -78,7 +78,7 @@ struct FloatRows {
   explicit FloatRows(const Pair& pair)
       : target(pair.rows.target.begin(), pair.rows.target.end()),
         proposal(pair.rows.proposals[0].begin(), pair.rows.proposals[0].end()) {}
-  FreshRows<float> laws() const { return {target, std::span<const float>(proposal)}; }
+  FreshRows<float> distributions() const { return {target, std::span<const float>(proposal)}; }
 };
 
 inline const FloatRows& rows_of(int vocabulary) {

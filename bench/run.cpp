@@ -136,14 +136,14 @@ std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names
     try {
       pattern = std::regex(filter, std::regex::optimize);
     } catch (const std::regex_error& error) {
-      throw InputError({.file = "FILTER", .found = in_quotes(filter), .wanted = "a regular expression"});
+      throw InputError({.file = "FILTER", .got = in_quotes(filter), .expected = "a regular expression"});
     }
     bool any = false;
     for (std::size_t i = 0; i < names.size(); ++i)
       if (std::regex_search(plain_name(names[i]), pattern)) any = (chosen[i] = true);
     if (!any)
       throw InputError(
-          {.file = "FILTER", .found = in_quotes(filter), .wanted = "a match in `draftproof bench --list`"});
+          {.file = "FILTER", .got = in_quotes(filter), .expected = "a match in `draftproof bench --list`"});
   }
   std::vector<std::string> found;
   for (std::size_t i = 0; i < names.size(); ++i)

@@ -1,5 +1,5 @@
-// Files of arrays, as all readers see them: a file that is read or mapped, and an array as stored in it, with a type, a
-// shape and little-endian bytes in row-major order. The capture schema defines what an array means.
+// Files of arrays, as all readers see them: a file that is read or mapped, and an array as stored in it, with a type,
+// a shape and little-endian bytes in row-major order. The capture schema defines what an array means.
 #pragma once
 
 #include <array>
@@ -67,7 +67,7 @@ class MappedFile {
 
 enum class DType { F16, BF16, F32, F64, I8, U8, I32, I64 };
 
-/// What messages and the two formats call a type.
+/// The names of a type in messages and in the two formats.
 struct TypeNames {
   DType dtype;
   std::size_t width;                        ///< bytes of an element

@@ -67,11 +67,11 @@ NamedArrays split_planes(const Array& planes, const std::string& file) {
 
 std::string number_text(double number) { return std::isnan(number) ? "NaN" : fmt::format("{:.9g}", number); }
 
-/// The law [V] of a full row. Log-probabilities and logits may be -inf (probability 0); no entry may be NaN or +inf;
-/// probabilities and exponentials must sum to 1 (tolerances in row.hpp). Throws: InputError.
-std::vector<double> full_law(std::span<const double> stored, Values values, const Filter& filter,
-                             const RowPlace& place) {
-  if (values == Values::Probability) return filtered_law(check_row(stored, place), filter);
+/// The distribution [V] of a full row. Log-probabilities and logits may be -inf (probability 0); no entry may be NaN
+/// or +inf; probabilities and exponentials must sum to 1 (tolerances in row.hpp). Throws: InputError.
+std::vector<double> full_distribution(std::span<const double> stored, Values values, const Filter& filter,
+                                      const RowPlace& place) {
+  if (values == Values::Probability) return filtered_distribution(check_row(stored, place), filter);
   const bool logits = values == Values::Logit;
   const auto refuse = [&place](std::string found, std::string wanted, std::optional<std::size_t> token = {}) {
     return array_error(place.file, place.array, std::move(found), std::move(wanted), place.row, token);
@@ -95,10 +95,11 @@ std::vector<double> full_law(std::span<const double> stored, Values values, cons
   return filtered_softmax(stored, filter);
 }
 
-/// The law [K + 1] of a truncated row: K probabilities, which must be 0 where `padding` is true, and the rest. The full
-/// law's temperature and top-p cannot be computed from it, so the filter must be the default. Throws: InputError.
-std::vector<double> truncated_law(std::vector<double> stored, const std::vector<bool>& padding, double rest,
-                                  const Filter& filter, const RowPlace& place) {
+/// The distribution [K + 1] of a truncated row: K probabilities, which must be 0 where `padding` is true, and the
+/// rest. The full distribution's temperature and top-p cannot be computed from it, so the filter must be the default.
+/// Throws: InputError.
+std::vector<double> truncated_distribution(std::vector<double> stored, const std::vector<bool>& padding, double rest,
+                                           const Filter& filter, const RowPlace& place) {
   if (!filter.changes_nothing())
     throw array_error(place.file, place.array,
                       fmt::format("temperature {}, top-k {}, top-p {} for a truncated capture", filter.temperature,
@@ -170,7 +171,7 @@ Capture::Capture(std::string file, NamedArrays arrays, nlohmann::json metadata)
 void Capture::read_declared() {
   if (const auto schema = metadata_.find("schema"); schema != metadata_.end() && *schema != capture_schema)
     throw file_error(file_, "schema " + text_in_quotes(*schema),
-                     fmt::format("\"{}\", the only version this program knows", capture_schema));
+                     fmt::format("\"{}\", the only version this program reads", capture_schema));
   values_ = truncated_ ? Values::Probability : Values::LogProbability;
   if (const auto declared = metadata_.find("values"); declared != metadata_.end()) {
     const auto known = values_named(declared->is_string() ? declared->get<std::string>() : "");
@@ -252,24 +253,27 @@ void Capture::check_context() const {
   }
 }
 
-std::vector<double> Capture::law(std::string_view name, std::size_t i, const Filter& filter) const {
+std::vector<double> Capture::distribution(std::string_view name, std::size_t i, const Filter& filter) const {
   assert(i < positions_);
   const Array& array = require(name);
   std::vector<double> stored(columns_);
   for (std::size_t token = 0; token < columns_; ++token) stored[token] = array.as_double(i * columns_ + token);
   if (array.file) array.file->note_read(columns_ * width(array.dtype));
   const RowPlace place{.file = file_, .array = std::string(name), .row = i};
-  if (!truncated_) return full_law(stored, values_, filter, place);
+  if (!truncated_) return full_distribution(stored, values_, filter, place);
   std::vector<bool> padding(columns_);
   for (std::size_t column = 0; column < columns_; ++column) padding[column] = token_id(i, column) < 0;
-  return truncated_law(std::move(stored), padding, require("rest_" + place.array).as_double(i), filter, place);
+  return truncated_distribution(std::move(stored), padding, require("rest_" + place.array).as_double(i), filter,
+                                place);
 }
 
-std::vector<double> Capture::target(std::size_t i, const Filter& filter) const { return law("target", i, filter); }
+std::vector<double> Capture::target(std::size_t i, const Filter& filter) const {
+  return distribution("target", i, filter);
+}
 
 std::vector<double> Capture::proposal(std::string_view name, std::size_t i, const Filter& filter) const {
   require_proposal(name);
-  return law(name, i, filter);
+  return distribution(name, i, filter);
 }
 
 void Capture::require_proposal(std::string_view name) const {

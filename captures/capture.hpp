@@ -1,5 +1,5 @@
-// A capture: target and proposal laws of real models in the same contexts, from one .npz, .safetensors or .npy file
-// with its metadata. Shapes and ids are checked on opening, each row when it is read.
+// A capture: target and proposal distributions of real models in the same contexts, from one .npz, .safetensors or
+// .npy file with its metadata. Shapes and ids are checked on opening, each row when it is read.
 //
 //   array                     shape    meaning
 //   target                    [N, V]   the target's row at each position
@@ -70,8 +70,9 @@ class Capture {
   /// Names of the proposals, in the order of the file.
   const std::vector<std::string>& proposals() const { return proposals_; }
 
-  /// The target's law [vocabulary()] at position i < positions(). Throws: InputError, with array, row and token, if
-  /// the stored row is not a law, or if a filter other than the default is applied to the truncated form.
+  /// The target's distribution [vocabulary()] at position i < positions(). Throws: InputError, with array, row and
+  /// token, if the stored row is not a distribution, or if a filter other than the default is applied to the
+  /// truncated form.
   std::vector<double> target(std::size_t i, const Filter& filter = {}) const;
 
   /// The same for a proposal. Throws: InputError, with the known names, if `name` is not among them.
@@ -100,7 +101,7 @@ class Capture {
   void check_shape(std::string_view name, std::size_t columns) const;
   void check_ids() const;
   void check_context() const;
-  std::vector<double> law(std::string_view name, std::size_t i, const Filter& filter) const;
+  std::vector<double> distribution(std::string_view name, std::size_t i, const Filter& filter) const;
 
   std::string file_;
   NamedArrays arrays_;

@@ -1,5 +1,5 @@
-// Parametric families: target and proposal laws computed from a few numbers. A family is one header in families/.
-// This file has the registry of families and the parser of `zipf:vocabulary=32000,positions=8`.
+// Parametric families: target and proposal distributions computed from a few numbers. A family is one header in
+// families/. This file has the registry of families and the parser of `zipf:vocabulary=32000,positions=8`.
 #pragma once
 
 #include <concepts>
@@ -34,8 +34,9 @@ struct Parameter {
   ParameterKind kind = ParameterKind::Real;
 };
 
-/// The form of a family: a default-constructible struct whose laws are a pure function of its members, the seed and
-/// the position. `vocabulary` is a member or a constant; an optional member `drafts` is the number of proposals.
+/// The form of a family: a default-constructible struct whose distributions are a pure function of its members, the
+/// seed and the position. `vocabulary` is a member or a constant; an optional member `drafts` is the number of
+/// proposals.
 template <class T>
 concept FamilyLike = std::default_initializable<T> && requires(const T& family) {
   { T::name } -> std::convertible_to<std::string_view>;
@@ -53,7 +54,7 @@ struct ParameterInfo {
   ParameterKind kind;
 };
 
-/// A family with its parameters set. Copies share the immutable law.
+/// A family with its parameters set. Copies share the immutable distribution.
 struct Family {
   std::string name;
   std::vector<std::pair<std::string, double>> settings;  // every parameter, in order, with its value

@@ -15,9 +15,9 @@ namespace draftproof {
 namespace {
 
 std::vector<double> one_hot(std::span<const double> values) {
-  std::vector<double> law(values.size(), 0.0);
-  law[static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin())] = 1;
-  return law;
+  std::vector<double> distribution(values.size(), 0.0);
+  distribution[static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin())] = 1;
+  return distribution;
 }
 
 /// Zeroes the `weights` that top-k and top-p remove, and normalises. It ranks by `values`, of which the weights are a
@@ -72,15 +72,15 @@ std::vector<double> filtered_softmax(std::span<const double> logits, const Filte
   return cut(logits, std::move(weights), filter);
 }
 
-std::vector<double> filtered_law(std::vector<double> law, const Filter& filter) {
-  if (filter.changes_nothing()) return law;
-  if (filter.temperature == 0) return one_hot(law);
-  std::vector<double> weights = law;
+std::vector<double> filtered_distribution(std::vector<double> distribution, const Filter& filter) {
+  if (filter.changes_nothing()) return distribution;
+  if (filter.temperature == 0) return one_hot(distribution);
+  std::vector<double> weights = distribution;
   if (filter.temperature != 1) {
-    const double largest = *std::max_element(law.begin(), law.end());
+    const double largest = *std::max_element(distribution.begin(), distribution.end());
     for (double& weight : weights) weight = std::pow(weight / largest, 1 / filter.temperature);
   }
-  return cut(law, std::move(weights), filter);
+  return cut(distribution, std::move(weights), filter);
 }
 
 }  // namespace draftproof

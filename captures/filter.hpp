@@ -1,5 +1,5 @@
-// Temperature, top-k and top-p: the changes that an engine makes to a law before it samples. They are applied on
-// load, in double, to target and proposal with separate settings.
+// Temperature, top-k and top-p: the changes that an engine makes to a distribution before it samples. They are
+// applied on load, in double, to target and proposal with separate settings.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,12 @@ void check_filter(const Filter& filter, const std::string& who);
 /// The settings as a JSON object by name.
 nlohmann::json to_json(const Filter& filter);
 
-/// The law of `logits` [V] (finite or -inf, not all -inf): softmax(logits / temperature), filtered and normalised.
+/// The distribution of `logits` [V] (finite or -inf, not all -inf): softmax(logits / temperature), filtered and
+/// normalised.
 std::vector<double> filtered_softmax(std::span<const double> logits, const Filter& filter);
 
-/// The same for a law given as probabilities (finite, >= 0, not all 0). The default filter leaves it unchanged.
-std::vector<double> filtered_law(std::vector<double> law, const Filter& filter);
+/// The same for a distribution given as probabilities (finite, >= 0, not all 0). The default filter leaves it
+/// unchanged.
+std::vector<double> filtered_distribution(std::vector<double> distribution, const Filter& filter);
 
 }  // namespace draftproof

@@ -16,11 +16,11 @@ struct InputFault {
   std::string array = {};                 // empty: the fault is not inside one array
   std::optional<std::size_t> row = {};    // 0-based
   std::optional<std::size_t> token = {};  // 0-based column; in a truncated row the column, not the id
-  std::string found = {};
-  std::string wanted = {};
+  std::string got = {};
+  std::string expected = {};
 };
 
-/// The message is `FILE: ARRAY, row R, token T: found X, wanted Y`, without the parts that do not apply.
+/// The message is `FILE: ARRAY, row R, token T: got X, expected Y`, without the parts that do not apply.
 class InputError : public std::runtime_error {
  public:
   explicit InputError(InputFault fault) : std::runtime_error(message(fault)), fault_(std::move(fault)) {}
@@ -35,8 +35,8 @@ class InputError : public std::runtime_error {
     };
     append("row ", fault.row);
     append("token ", fault.token);
-    return fault.file + ": " + place + (place.empty() ? "" : ": ") + "found " + fault.found + ", wanted " +
-           fault.wanted;
+    return fault.file + ": " + place + (place.empty() ? "" : ": ") + "got " + fault.got + ", expected " +
+           fault.expected;
   }
 
   InputFault fault_;

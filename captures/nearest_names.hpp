@@ -1,4 +1,4 @@
-// Names that a user may have meant, for messages about names that are none.
+// Suggestions for messages about unknown names: registered names close to the given one.
 #pragma once
 
 #include <string>

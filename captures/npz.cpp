@@ -121,7 +121,7 @@ Array read_stream(const ReadBytes& read, std::uint64_t total, const std::string&
 
   std::uint32_t length = 0;
   take(std::as_writable_bytes(std::span(&length, 1)).first(version == 1 ? 2 : 4), "header length");
-  // NumPy refuses more than 10000 bytes unless it is told to trust the file.
+  // NumPy refuses headers of more than 10000 bytes unless allow_pickle or max_header_size permits them.
   constexpr std::size_t longest_header = 10000;
   if (length > longest_header || length > left)
     throw refuse(fmt::format("a header of {} bytes", length),

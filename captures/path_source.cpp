@@ -12,8 +12,8 @@ namespace draftproof {
 namespace {
 
 // A source of rows made into a model. Contexts are its positions; a token leads to the position given by a hash of
-// the context and the token. Every position has its own laws, steps may have any length, and all trials share the
-// tables.
+// the context and the token. Every position has its own distributions, steps may have any length, and all trials
+// share the tables.
 
 using Tables = std::vector<RatioTable>;
 
@@ -32,7 +32,7 @@ class PlainContexts final : public ConditionalModel<Rows<double>> {
       rows_.emplace_back(std::move(pair.target), std::move(pair.proposals.front()));
     }
   }
-  const Rows<double>& laws(int context) const override { return rows_[static_cast<std::size_t>(context)]; }
+  const Rows<double>& distributions(int context) const override { return rows_[static_cast<std::size_t>(context)]; }
   int next(int context, Token x) const override { return hashed(context, x, rows_.size()); }
 
  private:
@@ -43,7 +43,9 @@ class HashedContexts final : public StepContexts {
  public:
   explicit HashedContexts(std::shared_ptr<const Tables> tables) : tables_{std::move(tables)} {}
 
-  const RatioTable& laws(int context) const override { return (*tables_)[static_cast<std::size_t>(context)]; }
+  const RatioTable& distributions(int context) const override {
+    return (*tables_)[static_cast<std::size_t>(context)];
+  }
   int next(int context, Token x) const override { return hashed(context, x, tables_->size()); }
   int start(std::uint64_t trial) override { return static_cast<int>(trial % tables_->size()); }
 

@@ -1,5 +1,5 @@
-// Sources of steps, for simulations of paths and trees: where iterations start, and the models' laws after each
-// prefix. The sources are captured trees, a source of rows made into a model, and a live model.
+// Sources of steps, for simulations of paths and trees: where iterations start, and the models' distributions after
+// each prefix. The sources are captured trees, a source of rows made into a model, and a live model.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ class PathSource {
   /// Largest number L of drafted tokens of a path.
   virtual int longest() const { return 64; }
 
-  /// The same model as plain rows, if all outcomes of an iteration can be walked; null otherwise.
+  /// The same model as plain rows, if all outcomes of an iteration can be enumerated; null otherwise.
   virtual std::unique_ptr<ConditionalModel<Rows<double>>> plain() const { return nullptr; }
   /// Number of starts: trials start in contexts 0 .. starts() - 1 in turn. 0 if there are no fixed starts.
   virtual int starts() const { return 0; }

@@ -22,14 +22,14 @@ std::vector<double> check_row(std::span<const double> row, const RowPlace& place
     throw array_error(place.file, place.array, std::isnan(row[token]) ? "NaN" : fmt::format("{}", row[token]),
                       "a finite probability >= 0", place.row, token);
   }
-  std::vector<double> law(row.begin(), row.end());
-  const double sum = compensated_sum(law);
+  std::vector<double> distribution(row.begin(), row.end());
+  const double sum = compensated_sum(distribution);
   // The negated form also rejects an infinite sum; finite entries can overflow.
   if (!(std::abs(sum - 1) <= tolerance))
     throw array_error(place.file, place.array, fmt::format("probabilities with sum {:.9g}", sum),
                       fmt::format("a sum within {:g} of 1", tolerance), place.row);
-  for (double& probability : law) probability /= sum;
-  return law;
+  for (double& probability : distribution) probability /= sum;
+  return distribution;
 }
 
 }  // namespace draftproof

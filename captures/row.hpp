@@ -1,5 +1,5 @@
-// A row is a probability law over V tokens, checked and normalised once on input. Code behind this boundary may rely
-// on finite, non-negative entries that sum to 1 up to double rounding.
+// A row is a probability distribution over V tokens, checked and normalised once on input. Code behind this boundary
+// may rely on finite, non-negative entries that sum to 1 up to double rounding.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace draftproof {
 
-/// The laws of one position: `target` [V] and for each proposal a law [V] over the same tokens.
+/// The distributions of one position: `target` [V] and for each proposal a distribution [V] over the same tokens.
 struct RowPair {
   std::vector<double> target;
   std::vector<std::vector<double>> proposals;

@@ -29,14 +29,14 @@ struct Models {
   Filter target_filter, proposal_filter;
 };
 
-/// The token x with u in [F(x - 1), F(x)), where F is the distribution function of the law.
-int sampled(const std::vector<double>& log_law, double u) {
+/// The token x with u in [F(x - 1), F(x)), where F is the distribution function of the distribution.
+int sampled(const std::vector<double>& log_distribution, double u) {
   double running = 0;
-  for (std::size_t x = 0; x < log_law.size(); ++x) {
-    running += std::exp(log_law[x]);
+  for (std::size_t x = 0; x < log_distribution.size(); ++x) {
+    running += std::exp(log_distribution[x]);
     if (u < running) return static_cast<int>(x);
   }
-  return static_cast<int>(log_law.size()) - 1;
+  return static_cast<int>(log_distribution.size()) - 1;
 }
 
 class LiveContexts final : public StepContexts {
@@ -51,10 +51,10 @@ class LiveContexts final : public StepContexts {
     int node = -1, token = 1;
     for (int i = 0; i < wanted; ++i) {
       node = append(node, token);
-      const std::vector<double> law = read(node, models_->target, &Node::target);
-      token =
-          sampled(law, unit_interval(philox_pair(seed_, trial, static_cast<std::uint32_t>(i), text_purpose).second));
-      if (i + 1 == wanted) nodes_.back().target_law = law;
+      const std::vector<double> distribution = read(node, models_->target, &Node::target);
+      token = sampled(distribution,
+                      unit_interval(philox_pair(seed_, trial, static_cast<std::uint32_t>(i), text_purpose).second));
+      if (i + 1 == wanted) nodes_.back().target_distribution = distribution;
     }
     return forgotten_ + node;
   }
@@ -63,16 +63,17 @@ class LiveContexts final : public StepContexts {
     return models_->target.shape().context - 1 - nodes_[static_cast<std::size_t>(context - forgotten_)].depth;
   }
 
-  const RatioTable& laws(int context) const override {
+  const RatioTable& distributions(int context) const override {
     const int index = context - forgotten_;
     Node& node = nodes_[static_cast<std::size_t>(index)];
-    if (!node.laws) {
-      if (node.target_law.empty()) node.target_law = read(index, models_->target, &Node::target);
-      const auto draft_law = read(index, models_->draft, &Node::draft);
-      node.laws = std::make_unique<RatioTable>(filtered_softmax(node.target_law, models_->target_filter),
-                                               filtered_softmax(draft_law, models_->proposal_filter));
+    if (!node.distributions) {
+      if (node.target_distribution.empty()) node.target_distribution = read(index, models_->target, &Node::target);
+      const auto draft_row = read(index, models_->draft, &Node::draft);
+      node.distributions =
+          std::make_unique<RatioTable>(filtered_softmax(node.target_distribution, models_->target_filter),
+                                       filtered_softmax(draft_row, models_->proposal_filter));
     }
-    return *node.laws;
+    return *node.distributions;
   }
 
   int next(int context, Token x) const override {
@@ -87,8 +88,8 @@ class LiveContexts final : public StepContexts {
   struct Node {
     int parent, token, depth;
     StoryMemory target{}, draft{};
-    std::vector<double> target_law{};
-    std::unique_ptr<RatioTable> laws{};
+    std::vector<double> target_distribution{};
+    std::unique_ptr<RatioTable> distributions{};
     std::map<Token, int> children{};
   };
 

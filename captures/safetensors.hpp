@@ -56,12 +56,12 @@ SafetensorsView view_safetensors(std::span<const std::byte> bytes, const std::st
 /// `F32`, `BF16`, .., the name of a type in a header.
 constexpr std::string_view safetensors_type(DType dtype) { return names_of(dtype).safetensors; }
 
-/// What stands before the data: eight bytes of length, then the header, padded with spaces to a multiple of eight.
+/// The bytes before the data: eight bytes of length, then the header, padded with spaces to a multiple of eight.
 /// The ranges of `entries` are set, one after another; their names differ. `metadata` is an object of strings.
 std::string safetensors_head(std::span<SafetensorsEntry> entries, const nlohmann::json& metadata);
 
-/// The arrays that `want` accepts, of types F16, BF16, F32, F64, I8, U8, I32 and I64, mapped and not copied: a file may
-/// be larger than memory. Throws: InputError.
+/// The arrays that `want` accepts, of types F16, BF16, F32, F64, I8, U8, I32 and I64, mapped and not copied: a file
+/// may be larger than memory. Throws: InputError.
 Safetensors read_safetensors(const std::filesystem::path& path, const WantArray& want);
 
 }  // namespace draftproof

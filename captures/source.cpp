@@ -28,7 +28,7 @@ struct Source::Rows {
   Rows& operator=(const Rows&) = delete;
   virtual ~Rows() = default;
 
-  /// The laws with one proposal for each filter: the k-th chosen one, or the only one each time.
+  /// The distributions with one proposal for each filter: the k-th chosen one, or the only one each time.
   virtual RowPair pair(std::size_t i, const Filter& target, std::span<const Filter> filters) const = 0;
   virtual nlohmann::json describe() const = 0;
 };
@@ -115,9 +115,10 @@ struct FamilyRows final : Source::Rows {
 
   RowPair pair(std::size_t i, const Filter& target, std::span<const Filter> filters) const final {
     RowPair all = family.pair(seed, i);
-    RowPair rows{filtered_law(std::move(all.target), target), {}};
+    RowPair rows{filtered_distribution(std::move(all.target), target), {}};
     for (std::size_t k = 0; k < filters.size(); ++k)
-      rows.proposals.push_back(filtered_law(all.proposals[columns[columns.size() == 1 ? 0 : k]], filters[k]));
+      rows.proposals.push_back(
+          filtered_distribution(all.proposals[columns[columns.size() == 1 ? 0 : k]], filters[k]));
     return rows;
   }
 

@@ -17,15 +17,15 @@
 
 namespace draftproof {
 
-/// Which positions of a source to use: `first` up to and without `end`, and of these `sample`, one drawn from each of as
-/// many equal ranges; 0: all. The default is every position.
+/// Which positions of a source to use: `first` up to and without `end`, and of these `sample`, one drawn from each of
+/// as many equal ranges; 0: all. The default is every position.
 struct Selection {
   std::uint64_t first = 0, end = std::numeric_limits<std::uint64_t>::max(), sample = 0;
   bool operator==(const Selection&) const = default;
 };
 
 struct SourceOptions {
-  std::vector<std::string> proposals = {};  // empty: those of the spec, else a file's first, a family's all
+  std::vector<std::string> proposals = {};  // empty: as the spec says, else a file's first, a family's all
   Filter target_filter = {};
   Filter proposal_filter = {};
   /// Temperatures at which the one chosen proposal is repeated, one for each draft; the rest of proposal_filter
@@ -55,8 +55,8 @@ class Source {
   /// Names in the order of pair().proposals, at least one. With draft temperatures "draft@0.7", "draft@1.2", ....
   const std::vector<std::string>& proposal_names() const;
 
-  /// The filtered laws at position i < positions(). Thread-safe; the same i gives the same bits. Throws: InputError
-  /// if a stored row is not a law.
+  /// The filtered distributions at position i < positions(). Thread-safe; the same i gives the same bits. Throws:
+  /// InputError if a stored row is not a distribution.
   RowPair pair(std::size_t i) const;
 
   /// Settings, metadata and provenance, for reports.

@@ -130,7 +130,8 @@ Trace::Trace(std::span<const std::byte> bytes, std::string name) : file_{std::mo
   if (values != to_string(values_) || truncated_ != (values_ == Values::Probability))
     throw arrays.refuse("", "metadata \"values\": " + in_quotes(values),
                         truncated_ ? "\"probability\"" : "\"log_probability\" or \"logit\"");
-  draft_law_ = text_of(metadata_, "draft_law", "unknown");
+  const std::string before_0_3 = text_of(metadata_, "draft_law", "unknown");  // the key in traces of version 0.2
+  draft_sampling_ = text_of(metadata_, "draft_sampling", before_0_3.c_str());
 
   emitted_ = arrays.integers<std::int32_t>("emitted");
   emitted_q_ = arrays.integers<std::int64_t>("emitted_q");
@@ -266,14 +267,15 @@ bool Trace::is_zero(RowsOf whose, std::size_t row, std::size_t symbol) const {
                               : element<float>(of.values, row * columns_ + symbol) == none;
 }
 
-double Trace::law(RowsOf whose, std::size_t row, std::span<float> out) const {
+double Trace::distribution(RowsOf whose, std::size_t row, std::span<float> out) const {
   const Rows& of = rows(whose);
-  if (truncated_) return law_of_probabilities(of, row, out);
-  return dtype_ == DType::F16 ? law_of_logits<Half>(of, row, out) : law_of_logits<float>(of, row, out);
+  if (truncated_) return distribution_of_probabilities(of, row, out);
+  return dtype_ == DType::F16 ? distribution_of_logits<Half>(of, row, out)
+                              : distribution_of_logits<float>(of, row, out);
 }
 
 template <class Entry>
-double Trace::law_of_logits(const Rows& of, std::size_t row, std::span<float> out) const {
+double Trace::distribution_of_logits(const Rows& of, std::size_t row, std::span<float> out) const {
   constexpr float none = -std::numeric_limits<float>::infinity();
   const auto* stored = reinterpret_cast<const Entry*>(of.values) + row * columns_;
   const auto refuse = [&](std::optional<std::size_t> token, std::string found, std::string wanted) {
@@ -311,7 +313,7 @@ double Trace::law_of_logits(const Rows& of, std::size_t row, std::span<float> ou
   return log_sum;
 }
 
-double Trace::law_of_probabilities(const Rows& of, std::size_t row, std::span<float> out) const {
+double Trace::distribution_of_probabilities(const Rows& of, std::size_t row, std::span<float> out) const {
   std::memcpy(out.data(), of.values + row * columns_ * sizeof(float), columns_ * sizeof(float));
   out[columns_] = element<float>(of.rest, row);
   NeumaierSum sum;

@@ -1,5 +1,5 @@
 // A trace: the records of a running engine. It has the rows, drafts and emitted tokens of every call of the verifier,
-// in one .safetensors file (docs/python-captures.md, "Layout"). Everything but the rows is checked on opening, each
+// in one .safetensors file (docs/captures.md, "Layout"). Everything but the rows is checked on opening, each
 // row when it is read.
 //
 //   R, B, D, Q   records (emitted tokens), blocks (calls of the verifier for one request), drafts, proposal rows
@@ -31,7 +31,7 @@ class Trace {
 
   /// Maps a file. Throws: InputError, with the array, if it is no trace, or if its arrays contradict each other.
   static Trace open(const std::filesystem::path& path);
-  /// The same of the bytes of a file; `name` stands in messages.
+  /// The same for the bytes of a file; messages call it `name`.
   static Trace of_bytes(std::vector<std::byte> bytes, std::string name);
 
   const std::string& file() const { return file_; }
@@ -48,7 +48,7 @@ class Trace {
   /// Storage type of the rows.
   DType dtype() const { return dtype_; }
   /// `iid`, `without_replacement`, `greedy`, `unknown` or another word of the recorder.
-  const std::string& draft_law() const { return draft_law_; }
+  const std::string& draft_sampling() const { return draft_sampling_; }
   const nlohmann::json& metadata() const { return metadata_; }
   /// Bytes of all rows.
   std::size_t row_bytes() const;
@@ -76,8 +76,8 @@ class Trace {
   std::size_t symbol(RowsOf whose, std::size_t row, std::int32_t token) const;
 
   /// Writes the probabilities of a row to out [S], normalised; returns the logarithm of the sum that normalised it.
-  /// Throws: InputError, with array, row and token, if the stored row is no law.
-  double law(RowsOf whose, std::size_t row, std::span<float> out) const;
+  /// Throws: InputError, with array, row and token, if the stored row is no distribution.
+  double distribution(RowsOf whose, std::size_t row, std::span<float> out) const;
 
   /// Whether the stored probability of a symbol is 0.
   bool is_zero(RowsOf whose, std::size_t row, std::size_t symbol) const;
@@ -96,10 +96,10 @@ class Trace {
   void check_indices() const;
   void check_ids() const;
   template <class Entry>
-  double law_of_logits(const Rows& rows, std::size_t row, std::span<float> out) const;
-  double law_of_probabilities(const Rows& rows, std::size_t row, std::span<float> out) const;
+  double distribution_of_logits(const Rows& rows, std::size_t row, std::span<float> out) const;
+  double distribution_of_probabilities(const Rows& rows, std::size_t row, std::span<float> out) const;
 
-  std::string file_, draft_law_;
+  std::string file_, draft_sampling_;
   nlohmann::json metadata_;
   Values values_ = Values::Logit;
   DType dtype_ = DType::F32;

@@ -87,7 +87,7 @@ namespace {
 
 /// Tables at the nodes, shared by all threads.
 struct Nodes {
-  std::vector<RatioTable> laws;
+  std::vector<RatioTable> distributions;
   std::vector<std::map<Token, int>> next;
 };
 
@@ -96,7 +96,9 @@ class CapturedContexts final : public StepContexts {
   CapturedContexts(std::shared_ptr<const TreeCapture> capture, std::shared_ptr<const Nodes> nodes)
       : capture_{std::move(capture)}, nodes_{std::move(nodes)} {}
 
-  const RatioTable& laws(int context) const override { return nodes_->laws[static_cast<std::size_t>(context)]; }
+  const RatioTable& distributions(int context) const override {
+    return nodes_->distributions[static_cast<std::size_t>(context)];
+  }
   int next(int context, Token x) const override {
     const auto& children = nodes_->next[static_cast<std::size_t>(context)];
     const auto child = children.find(x);
@@ -135,13 +137,14 @@ class CapturedTrees final : public PathSource {
   CapturedTrees(const std::filesystem::path& path, const SourceOptions& options)
       : file_{path.string()}, capture_{std::make_shared<const TreeCapture>(TreeCapture::open(path))} {
     if (!options.target_filter.changes_nothing() || !options.proposal_filter.changes_nothing())
-      throw file_error(file_, "a filter of the laws", "none: the paths were drawn from the laws as they are stored");
+      throw file_error(file_, "a filter of the distributions",
+                       "none: the paths were drawn from the distributions as they are stored");
     const Capture& rows = capture_->rows();
     const std::string proposal = options.proposals.empty() ? rows.proposals().front() : options.proposals.front();
     rows.require_proposal(proposal);
     auto nodes = std::make_shared<Nodes>();
     for (std::size_t i = 0; i < rows.positions(); ++i)
-      nodes->laws.emplace_back(rows.target(i), rows.proposal(proposal, i));
+      nodes->distributions.emplace_back(rows.target(i), rows.proposal(proposal, i));
     nodes->next.resize(rows.positions());
     for (std::size_t c = 0; c < capture_->conditionals(); ++c)
       for (std::size_t p = 0; p < capture_->paths(); ++p)

@@ -1,8 +1,8 @@
 // Captured trees: contexts of a real model, in each of them P independent paths of L tokens drawn from a proposal
-// with equal prefixes merged, and the laws of target and proposals at every node (data/README.md).
+// with equal prefixes merged, and the distributions of target and proposals at every node (data/README.md).
 //
 //   array                  shape          meaning
-//   target, draft*, ...    [M, ..]        laws at M nodes, in full or truncated form
+//   target, draft*, ...    [M, ..]        distributions at M nodes, in full or truncated form
 //   paths                  [C, P, L]      drawn tokens
 //   path_nodes             [C, P, L + 1]  row of every node along a path, starting with the root
 #pragma once
@@ -43,7 +43,7 @@ class TreeCapture {
     return symbols_[(context * paths_ + path) * length_ + depth];
   }
 
-  /// The laws at the nodes; positions are rows.
+  /// The distributions at the nodes; positions are rows.
   const Capture& rows() const { return rows_; }
 
  private:
@@ -57,7 +57,7 @@ class TreeCapture {
 // Captured trees as a source of steps.
 
 /// Opens captured trees. Throws: InputError if the file contains no trees, or if `options` request filters, because
-/// stored paths follow the law of the stored rows.
+/// stored paths follow the distribution of the stored rows.
 std::unique_ptr<PathSource> open_captured_trees(const std::filesystem::path& path, const SourceOptions& options);
 
 }  // namespace draftproof

@@ -63,7 +63,7 @@ WriteTarget write_target(const std::string& path) {
 
 void write_whole(const std::string& path, const std::string& text) {
   const WriteTarget target = write_target(path);
-  if (target.refused()) throw WriteFailure(fmt::format("{}: found {}, wanted a regular file", path, target.special));
+  if (target.refused()) throw WriteFailure(fmt::format("{}: got {}, expected a regular file", path, target.special));
   const std::string part = fmt::format("{}.{}.part", target.file.string(), getpid());
   std::error_code ignored;
   const auto fail = [&](const char* what) {

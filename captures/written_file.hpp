@@ -13,7 +13,7 @@ class WriteFailure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What stands at a path that is to be written. A symbolic link stays as it is, and what it leads to is written.
+/// The kind of file at a path that is to be written. A symbolic link is kept, and its target is written.
 struct WriteTarget {
   std::filesystem::path file;  ///< behind all links
   std::string special{};       ///< "a FIFO", for example; empty if a regular file or nothing stands there
@@ -25,8 +25,8 @@ struct WriteTarget {
 
 WriteTarget write_target(const std::string& path);
 
-/// Writes `text` to a temporary file, then renames it to the target, each followed by fsync; into a stream, writes it as it
-/// is. Throws: WriteFailure; an earlier file of that name stays.
+/// Writes `text` to a temporary file, then renames it to the target, each followed by fsync; into a stream, writes it
+/// as it is. Throws: WriteFailure; an earlier file of that name stays.
 void write_whole(const std::string& path, const std::string& text);
 
 }  // namespace draftproof

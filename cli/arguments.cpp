@@ -39,7 +39,7 @@ std::string shortest(double value) {
 }
 
 std::string complaint(const std::string& text, const std::string& wanted) {
-  return fmt::format("found {}, wanted {}", in_quotes(text), wanted);
+  return fmt::format("got {}, expected {}", in_quotes(text), wanted);
 }
 
 /// A range as "from 1 to 32"; the words are the validator's name and those of the help.
@@ -177,8 +177,8 @@ void check_written_files(const CLI::App& app) {
         if (same_file(file, part))
           throw InputError(
               {.file = "--" + option,
-               .found = in_quotes(file) + ", which " + (other.empty() ? "another argument" : other) + " names too",
-               .wanted = "a file of its own"});
+               .got = in_quotes(file) + ", which " + (other.empty() ? "another argument" : other) + " names too",
+               .expected = "a file of its own"});
     }
   }
 }

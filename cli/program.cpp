@@ -21,6 +21,7 @@
 #include <draftproof/cli/arguments.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
+#include <draftproof/cli/renamed.hpp>
 #include <draftproof/cli/report/registration.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/work_choice.hpp>
@@ -39,14 +40,14 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The exit code after CLI11 wrote help or a complaint.
-int told(int code) {
+/// Returns the exit code after CLI11 wrote help or an error.
+int after_cli11(int code) {
   using namespace draftproof;
   if (!std::cout.flush()) throw WriteFailure("standard output cannot be written");
-  return code == 0 ? exit_held : exit_bad_input;
+  return code == 0 ? exit_passed : exit_bad_input;
 }
 
-/// Threads beyond it only wait for each other, and a system may refuse them.
+/// More threads than this would idle or fail to start.
 int most_threads() { return std::max(64, 4 * static_cast<int>(std::thread::hardware_concurrency())); }
 
 std::string known_commands(const std::string& name) {
@@ -65,65 +66,66 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
   app.set_version_flag("--version", DRAFTPROOF_VERSION);
   app.require_subcommand(1);
   app.fallthrough();  // global options may follow the command
-  app.footer("Exit codes: 0 held, 1 violated, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped.");
+  app.footer("Exit codes: 0 passed, 1 failed, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped.");
   std::vector<std::string> formats;
   for (const Writer& writer : found_writers()) formats.emplace_back(writer.name);
-  app.add_option("--seed", session.seed, "seed of everything random")->check(not_negative())->capture_default_str();
-  app.add_option("--threads", session.threads, "threads; 0 for all processors. Results do not depend on it")
+  app.add_option("--seed", session.seed, "seed of all random numbers")->check(not_negative())->capture_default_str();
+  app.add_option("--threads", session.threads, "number of threads; 0: one per processor. Results do not depend on it")
       ->check(between(0, 4096))
       ->group(running_group);
-  auto* format = app.add_option("--format", session.format, "how to write the result")
+  auto* format = app.add_option("--format", session.format, "output format")
                      ->check(CLI::IsMember(formats))
                      ->capture_default_str()
                      ->type_name(no_file)
                      ->group(running_group);
   app.add_flag_callback(
-         "--json", [&session] { session.format = "json"; }, "the same as --format json")
+         "--json", [&session] { session.format = "json"; }, "short for --format json")
       ->excludes(format)
       ->group(running_group);
   app.add_option("--output,-o", session.output, "write the result to this file")
       ->type_name(written_file)
       ->group(running_group);
-  app.add_flag("--timings", session.timings, "times in the JSON too, which then differs from run to run")
+  app.add_flag("--timings", session.timings, "add times to the JSON, which then differs from run to run")
       ->group(running_group);
   app.add_flag("--quiet,-q", session.quiet, "no progress on standard error")->group(running_group);
 
-  std::vector<std::string> doors;
+  std::vector<std::string> external;
   app.add_option(
-         "--door", doors,
-         "a verifier in a program of its own: exec:COMMAND speaks the protocol of docs/doors.md, a program that "
-         "listens on socket:PATH speaks it too, lib:PATH exports draftproof_door; check, law, prove, replay, "
+         "--adapter", external,
+         "a verifier in a program of its own: exec:COMMAND speaks the protocol of docs/adapters.md, a program that "
+         "listens on socket:PATH speaks it too, lib:PATH exports draftproof_adapter; check, distribution, prove, "
+         "replay, "
          "simulate, "
          "survey and survey-paths take it")
       ->allow_extra_args(false);
   adapters::WireOptions wire;
-  double door_limit = std::chrono::duration<double>(wire.batch_limit).count();
-  app.add_option("--door-limit", door_limit,
-                 "seconds for one answer of a door; for its hello if that is more than 20")
+  double adapter_limit = std::chrono::duration<double>(wire.batch_limit).count();
+  app.add_option("--adapter-limit", adapter_limit,
+                 "seconds for one answer of an adapter; for its hello if that is more than 20")
       ->check(between(0.001, 1e6))
       ->capture_default_str();
-  app.add_option("--door-dump", wire.dump_folder,
-                 "folder for the requests to a door; those on which it was lost are kept");
+  app.add_option("--adapter-dump", wire.dump_folder,
+                 "folder for the requests to an adapter; those on which it was lost are kept");
 
-  int code = exit_held;
+  int code = exit_passed;
   std::vector<std::pair<CLI::App*, std::function<int(const Session&)>>> commands;
   for (const Command& command : found_commands()) commands.push_back(command.add(app));
   read_numbers_strictly(app);
   try {
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    std::reverse(words.begin(), words.end());  // CLI11 reads arguments from the back
     app.parse(std::move(words));
   } catch (const CLI::RequiredError& error) {
     // CLI11 reports a missing subcommand before it names the unknown word.
     if (const auto rest = app.remaining(); app.get_subcommands().empty() && !rest.empty())
-      throw InputError({.file = "command", .found = in_quotes(rest.front()), .wanted = known_commands(rest.front())});
-    return told(app.exit(error, std::cout, std::cerr));
+      throw InputError({.file = "command", .got = in_quotes(rest.front()), .expected = known_commands(rest.front())});
+    return after_cli11(app.exit(error, std::cout, std::cerr));
   } catch (const CLI::ValidationError& error) {
     throw UsageError(error.what());
   } catch (const CLI::ParseError& error) {
-    return told(app.exit(error, std::cout, std::cerr));
+    return after_cli11(app.exit(error, std::cout, std::cerr));
   }
   if (const int most = most_threads(); session.threads > most) {
-    std::cerr << "draftproof: --threads: found " << session.threads << ", took " << most << " of this machine\n";
+    std::cerr << "draftproof: --threads: got " << session.threads << ", took " << most << " of this machine\n";
     session.threads = most;
   }
   check_registrations();
@@ -131,15 +133,15 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
   check_written_files(app);
   if (rank_of_job().first == 0 && session.output.empty()) set_last_words(session.last_words());
   if (rank_of_job().first > 0) session.quiet = true;  // rank 0 alone prints
-  wire.batch_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(door_limit));
+  wire.batch_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(adapter_limit));
   wire.hello_limit = std::max(wire.hello_limit, wire.batch_limit);
-  session.open_doors(doors, wire);
+  session.open_adapters(external, wire);
   for (const auto& [parsed, execute] : commands) {
     if (!parsed->parsed()) continue;
     // A command without blocks runs on rank 0 alone.
     const bool divided = parsed->get_option_no_throw("--shard") != nullptr;
     if (divided || rank_of_job().first == 0) code = execute(session);
-    if (code == exit_held && wrote_incomplete_result()) code = exit_undecided;
+    if (code == exit_passed && wrote_incomplete_result()) code = exit_undecided;
   }
   return code;
 }
@@ -163,9 +165,9 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
   } catch (const UsageError& error) {
     return {exit_bad_input, error.what()};
   } catch (const adapters::ProgramSilent& silent) {
-    return {exit_undecided, std::string("door: ") + silent.what()};
-  } catch (const adapters::DoorError& error) {
-    return {exit_bad_input, std::string("door: ") + error.what()};
+    return {exit_undecided, std::string("adapter: ") + silent.what()};
+  } catch (const adapters::AdapterError& error) {
+    return {exit_bad_input, std::string("adapter: ") + error.what()};
   } catch (const DeviceFailure& error) {
     return {exit_internal, std::string("device failed: ") + error.what()};
   } catch (const RankFailure& error) {
@@ -177,14 +179,14 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
   } catch (const std::filesystem::filesystem_error& error) {
     return {exit_bad_input, std::string("found a file that cannot be read: ") + error.what()};
   } catch (const std::bad_alloc&) {
-    return {exit_bad_input, "found a source larger than memory, wanted fewer positions or tokens"};
+    return {exit_bad_input, "got a source larger than memory, expected fewer positions or tokens"};
   } catch (const std::exception& error) {
     return {exit_internal, std::string("internal error: ") + error.what()};
   }
 }
 
-/// An error without the middle of what it quotes at length.
-std::string in_one_breath(const std::string& error) {
+/// Returns the message with long quotations shortened in the middle.
+std::string shortened(const std::string& error) {
   constexpr std::size_t most = 1000, half = most / 2;
   return error.size() <= most ? error : error.substr(0, half) + " ... " + error.substr(error.size() - half);
 }
@@ -195,11 +197,13 @@ int run_program(int argc, char** argv) {
   keep_standard_streams_apart();
   install_stop_handler();
   if (argc > 0 && std::filesystem::path(argv[0]).filename() != "draftproof") program_name() = argv[0];
-  const auto [code, error] = outcome([&] { return run({argv + 1, argv + argc}, nullptr); });
+  const auto [code, error] = outcome([&] {
+    return run(with_new_names({argv + 1, argv + argc}, std::cerr), nullptr);
+  });
   if (!error.empty() && rank_of_job().first > 0) {
     send_to_first({.code = code, .text = error});  // rank 0 alone prints
   } else if (!error.empty()) {
-    std::cerr << "draftproof: " << in_one_breath(error) << '\n';
+    std::cerr << "draftproof: " << shortened(error) << '\n';
     abort_ranks(code);
   }
   leave_job();

@@ -1,7 +1,7 @@
 // Subcommands: one file each in cli/commands/, registered by the build.
 //
-// A command is a struct with `name`, `about`, `void declare(CLI::App&)` for its options, and
-// `int run(const Session&)`, which returns an ExitCode.
+// A command is a struct with `name`, `about`, `example` (arguments that work in a checkout), `void declare(CLI::App&)` for
+// its options, and `int run(const Session&)`, which returns an ExitCode.
 #pragma once
 
 #include <functional>
@@ -42,13 +42,15 @@ inline std::vector<Listed>& more_to_list() {
 
 template <class C>
 void register_command() {
-  found_commands().push_back({C::name, [](CLI::App& app) {
-                                auto command = std::make_shared<C>();
-                                CLI::App* sub = app.add_subcommand(std::string(C::name), std::string(C::about));
-                                command->declare(*sub);
-                                return std::pair{sub, std::function<int(const Session&)>(
-                                                          [command](const Session& s) { return command->run(s); })};
-                              }});
+  found_commands().push_back(
+      {C::name, [](CLI::App& app) {
+         auto command = std::make_shared<C>();
+         CLI::App* sub = app.add_subcommand(std::string(C::name), std::string(C::about));
+         command->declare(*sub);
+         sub->footer("Example: draftproof " + std::string(C::example) + "\n\n" + app.get_footer());
+         return std::pair{
+             sub, std::function<int(const Session&)>([command](const Session& s) { return command->run(s); })};
+       }});
 }
 
 }  // namespace draftproof

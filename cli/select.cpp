@@ -26,14 +26,14 @@ Selection parse_positions(const std::string& text, Selection selection) {
     const auto last = std::from_chars(first.ptr + 1, end, selection.end);
     if (last.ec == std::errc() && last.ptr == end && selection.first < selection.end) return selection;
   }
-  throw InputError({.file = "--positions", .found = in_quotes(text), .wanted = "a:b with a < b, as in 0:1000"});
+  throw InputError({.file = "--positions", .got = in_quotes(text), .expected = "a:b with a < b, as in 0:1000"});
 }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
-  throw InputError(
-      {.file = what,
-       .found = in_quotes(name),
-       .wanted = fmt::format("one of the {} that draftproof list shows{}", known.size(), did_you_mean(known, name))});
+  throw InputError({.file = what,
+                    .got = in_quotes(name),
+                    .expected = fmt::format("one of the {} that draftproof list shows{}", known.size(),
+                                            did_you_mean(known, name))});
 }
 
 template <class... Lists>
@@ -46,8 +46,8 @@ template <class... Lists>
   refuse(what, name, known);
 }
 
-/// Whether there are drafts, or trees, of this law.
-bool known_law(std::string_view name) {
+/// Whether there are drafts, or trees, of this distribution.
+bool known_distribution(std::string_view name) {
   if (registry().drafter(name) || path_registry().drafter(name)) return true;
   const auto& trees = path_registry().drafters();
   return std::any_of(trees.begin(), trees.end(), [name](const auto& drafter) {
@@ -55,9 +55,9 @@ bool known_law(std::string_view name) {
   });
 }
 
-void check_laws(const Info& info) {
+void check_distributions(const Info& info) {
   for (std::size_t i = 0; i < info.drafts.count; ++i)
-    if (!known_law(info.drafts.names[i]))
+    if (!known_distribution(info.drafts.names[i]))
       unknown(std::string(info.name) + ": .drafts", std::string(info.drafts.names[i]), registry().drafters(),
               path_registry().drafters());
 }
@@ -71,7 +71,7 @@ const AnyVerifier& need_verifier(const std::string& name) {
 
 const AnyDrafter& need_drafter(const std::string& name) {
   if (const auto* drafter = registry().drafter(name)) return *drafter;
-  unknown("draft law", name, registry().drafters());
+  unknown("draft sampling", name, registry().drafters());
 }
 
 std::vector<const AnyVerifier*> select_verifiers(const std::vector<std::string>& names, bool mutants) {
@@ -127,20 +127,20 @@ void unknown_entry(const std::vector<Listed>& known, const std::string& name) {
 void check_registrations() {
   if (!registration_mistakes().empty())
     throw InputError({.file = "registration",
-                      .found = registration_mistakes().front(),
-                      .wanted = "a name that no other verifier, drafter or scheme has"});
-  for (const auto& verifier : registry().verifiers()) check_laws(verifier->info());
-  for (const auto& verifier : path_registry().verifiers()) check_laws(verifier->info());
+                      .got = registration_mistakes().front(),
+                      .expected = "a name that no other verifier, drafter or scheme has"});
+  for (const auto& verifier : registry().verifiers()) check_distributions(verifier->info());
+  for (const auto& verifier : path_registry().verifiers()) check_distributions(verifier->info());
 }
 
-void need_law(const std::string& name) {
+void need_draft_sampling(const std::string& name) {
   if (!registry().drafter(name) && !path_registry().drafter(name))
-    unknown("draft law", name, registry().drafters(), path_registry().drafters());
+    unknown("draft sampling", name, registry().drafters(), path_registry().drafters());
 }
 
 void SourceChoice::declare(CLI::App& app) {
   const auto declare_filter = [&app](const std::string& of, Filter& filter) {
-    app.add_option("--" + of + "-temperature", filter.temperature, "temperature of the " + of + " on loading")
+    app.add_option("--" + of + "-temperature", filter.temperature, "temperature applied to the " + of)
         ->check(not_negative())
         ->capture_default_str();
     app.add_option("--" + of + "-top-k", filter.top_k, "keep the k likeliest tokens of the " + of + "; 0 keeps all")
@@ -153,15 +153,15 @@ void SourceChoice::declare(CLI::App& app) {
   app.add_option_function<std::string>(
          "--positions",
          [this](const std::string& text) { options.selection = parse_positions(text, options.selection); },
-         "positions a:b of the source, from a up to and without b, as in 0:1000")
+         "use positions a .. b - 1, such as 0:1000")
       ->type_name("TEXT");
-  app.add_option("--sample", options.selection.sample, "so many of the positions, one from each of equal ranges")
-      ->check(many());
+  app.add_option("--sample", options.selection.sample, "use this many positions, evenly spaced")->check(many());
   app.add_option("--draft-temperatures", options.draft_temperatures,
-                 "one proposal at several temperatures, as in 1.0,1.2,1.4: one proposal per draft")
+                 "use one proposal at several temperatures, one per draft, such as 1.0,1.2,1.4")
       ->delimiter(',')
       ->check(not_negative());
-  app.add_option("--proposal", options.proposals, "proposal of the capture; several for several draft models")
+  app.add_option("--proposal", options.proposals,
+                 "name of a proposal in the capture; several names for several draft models")
       ->delimiter(',');
 }
 
@@ -185,7 +185,7 @@ std::vector<Source> SourceChoice::open_whole(const std::vector<std::string>& spe
 }
 
 CLI::Option* add_position(CLI::App& app, std::size_t& position) {
-  return app.add_option("--position", position, "position of the source, from 0")
+  return app.add_option("--position", position, "index of a position in the source, from 0")
       ->check(not_negative())
       ->capture_default_str();
 }
@@ -193,8 +193,8 @@ CLI::Option* add_position(CLI::App& app, std::size_t& position) {
 void need_position(const Source& source, std::size_t position) {
   if (position >= source.positions())
     throw InputError({.file = "--position",
-                      .found = std::to_string(position),
-                      .wanted = fmt::format("a number below {}", source.positions())});
+                      .got = std::to_string(position),
+                      .expected = fmt::format("a number below {}", source.positions())});
 }
 
 void DeviceChoice::declare(CLI::App& app) {
@@ -210,9 +210,9 @@ const TrialDevice* DeviceChoice::device() const {
   for (const auto& device : found_trial_devices()) known += ", " + std::string(device->name());
   const bool without = name == "cuda";  // draftproof has this device, but the program is not linked with it
   throw InputError({.file = "--device",
-                    .found = in_quotes(name),
-                    .wanted = (found_trial_devices().empty() ? known : "one of " + known) +
-                              (without ? ": this program was built without CUDA (draftproof::cuda_trials)" : "")});
+                    .got = in_quotes(name),
+                    .expected = (found_trial_devices().empty() ? known : "one of " + known) +
+                                (without ? ": this program was built without CUDA (draftproof::cuda_trials)" : "")});
 }
 
 std::optional<ExitCode> DeviceChoice::absent(const Session& session) const {

@@ -1,4 +1,4 @@
-// Options shared by several commands: verifiers, draft laws, sources, instances, devices.
+// Options shared by several commands: verifiers, draft samplings, sources, instances, devices.
 #pragma once
 
 #include <optional>
@@ -47,11 +47,11 @@ SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutan
 [[noreturn]] void unknown_entry(const std::vector<Listed>& known, const std::string& name);
 
 /// Checks what the files of a program declare, before anything runs. Throws: InputError if a name is registered
-/// twice, or if a verifier names a draft law that there is none of; the nearest names are in the message.
+/// twice, or if a verifier names a draft sampling that there is none of; the nearest names are in the message.
 void check_registrations();
 
-/// Throws: InputError for a draft law unknown to both levels.
-void need_law(const std::string& name);
+/// Throws: InputError for a draft sampling unknown to both levels.
+void need_draft_sampling(const std::string& name);
 
 /// A source and the filters applied to its rows on loading.
 struct SourceChoice {
@@ -77,7 +77,14 @@ typename Level::Instance parse_instance(const std::string& text) {
   try {
     return Level::Instance::parse(text);
   } catch (const std::invalid_argument& error) {
-    throw InputError({.file = "--instance", .found = error.what(), .wanted = std::string(Level::example)});
+    // The parser's message is "instance: got X, expected Y".
+    std::string got = error.what(), expected = std::string(Level::example);
+    constexpr std::string_view begin = "instance: got ", middle = ", expected ";
+    if (const auto at = got.find(middle); got.starts_with(begin) && at != std::string::npos) {
+      expected = got.substr(at + middle.size()) + ", as in " + expected;
+      got = got.substr(begin.size(), at - begin.size());
+    }
+    throw InputError({.file = "--instance", .got = std::move(got), .expected = std::move(expected)});
   }
 }
 

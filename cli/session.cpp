@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/adapters/gate/foreign_verifier.hpp>
+#include <draftproof/adapters/gate/external_verifier.hpp>
 #include <draftproof/captures/array.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/ranks.hpp>
@@ -61,7 +61,7 @@ extern "C" void on_lost_file(int number) {
     raise(number);
     return;
   }
-  constexpr char text[] = "draftproof: found a capture that became shorter while it was read, wanted it whole\n";
+  constexpr char text[] = "draftproof: got a capture that became shorter while it was read, expected it whole\n";
   if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(exit_internal);
   _exit(exit_bad_input);
 }
@@ -81,14 +81,14 @@ bool has_times(const Document& document) {
   });
 }
 
-/// Columns of the terminal that standard output is; 0 if it is none, or does not say.
+/// Returns the terminal's columns (ioctl TIOCGWINSZ), or 0 if standard output is not a terminal.
 std::size_t terminal_width() {
   winsize size{};
   return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 [[noreturn]] void refuse(const std::string& output) {
-  throw InputError({.file = output, .found = "a file that cannot be written", .wanted = "a writable path"});
+  throw InputError({.file = output, .got = "a file that cannot be written", .expected = "a writable path"});
 }
 
 /// Throws: InputError if something else than a folder for requests stands there, or than files of requests in it.
@@ -98,10 +98,10 @@ void check_dumps(const std::filesystem::path& folder) {
   std::string found = write_target(folder).special;
   if (std::filesystem::is_regular_file(folder, ignored)) found = "a regular file";
   if (!found.empty() && !std::filesystem::is_directory(folder, ignored))
-    throw InputError({.file = folder.string(), .found = found, .wanted = "a folder for requests"});
+    throw InputError({.file = folder.string(), .got = found, .expected = "a folder for requests"});
   for (const char* name : {"request.jsonl", "request.frame"})
     if (const WriteTarget file = write_target(folder / name); !file.special.empty())
-      throw InputError({.file = file.file.string(), .found = file.special, .wanted = "a request, or no file"});
+      throw InputError({.file = file.file.string(), .got = file.special, .expected = "a request, or no file"});
 }
 
 }  // namespace
@@ -130,22 +130,25 @@ void keep_standard_streams_apart() {
     if (fcntl(number, F_GETFD) < 0 && open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
 }
 
-void Session::open_doors(const std::vector<std::string>& texts, const adapters::WireOptions& options) {
+void Session::open_adapters(const std::vector<std::string>& texts, const adapters::WireOptions& options) {
   for (const std::string& text : texts) {
     adapters::WireOptions own = options;
-    if (texts.size() > 1 && !own.dump_folder.empty()) own.dump_folder /= std::to_string(doors.size());
+    if (texts.size() > 1 && !own.dump_folder.empty()) own.dump_folder /= std::to_string(external.size());
     check_dumps(own.dump_folder);
-    doors.push_back(adapters::open_door(text, own));
-    const adapters::Declaration& declaration = doors.back().served->declaration();
+    external.push_back(adapters::open_adapter(text, own));
+    const adapters::Declaration& declaration = external.back().served->declaration();
+    if (!declaration.old_names.empty())
+      std::cerr << "draftproof: " << declaration.name << ": hello has " << declaration.old_names
+                << "; the old names go in 0.4\n";
     if (!declaration.has("verify") ||
         !(declaration.can(adapters::Randomness::seeded) || declaration.can(adapters::Randomness::opaque)))
       continue;
     std::string name = declaration.name;
-    while (registry().verifier(name) || path_registry().verifier(name)) name += "@door";
+    while (registry().verifier(name) || path_registry().verifier(name)) name += "@adapter";
     if (declaration.level != adapters::Level::position)
-      PathRegistry::instance().add(std::make_unique<adapters::ForeignPathVerifier>(doors.back().served, name));
+      PathRegistry::instance().add(std::make_unique<adapters::ExternalPathVerifier>(external.back().served, name));
     if (declaration.level != adapters::Level::tree)
-      Registry::instance().add(std::make_unique<adapters::ForeignVerifier>(doors.back().served, name));
+      Registry::instance().add(std::make_unique<adapters::ExternalVerifier>(external.back().served, name));
   }
 }
 
@@ -155,7 +158,7 @@ void Session::check_output() const {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) refuse(output);
   if (const WriteTarget target = write_target(output); target.refused())
-    throw InputError({.file = output, .found = target.special, .wanted = "a regular file or a character device"});
+    throw InputError({.file = output, .got = target.special, .expected = "a regular file or a character device"});
   if (std::filesystem::exists(path, ignored)) {
     if (access(path.c_str(), W_OK) != 0) refuse(output);
     return;

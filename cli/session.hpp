@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/adapters/open_door.hpp>
+#include <draftproof/adapters/open_adapter.hpp>
 #include <draftproof/captures/written_file.hpp>
 #include <draftproof/cli/report/document.hpp>
 #include <draftproof/properties/blocks/checkpoint.hpp>
@@ -19,8 +19,8 @@ namespace draftproof {
 
 /// The exit codes of the program, the same for every command.
 enum ExitCode : int {
-  exit_held = 0,       ///< every check holds
-  exit_violated = 1,   ///< a check does not hold
+  exit_passed = 0,     ///< every check holds
+  exit_failed = 1,     ///< a check does not hold
   exit_bad_input = 2,  ///< wrong usage or invalid input
   exit_undecided = 3,  ///< not decided within the budget
   exit_internal = 4,   ///< a defect of draftproof, or a failed device
@@ -30,16 +30,16 @@ enum ExitCode : int {
 /// Returns the exit code of a status.
 constexpr ExitCode exit_code_of(Status status) {
   switch (status) {
-    case Status::violated:
-      return exit_violated;
+    case Status::failed:
+      return exit_failed;
     case Status::undecided:
       return exit_undecided;
     case Status::skipped:
       return exit_skipped;
-    case Status::held:
+    case Status::passed:
       break;
   }
-  return exit_held;
+  return exit_passed;
 }
 
 /// Set by SIGINT, SIGTERM or SIGHUP. Long work then completes the current part and reports it.
@@ -53,16 +53,16 @@ struct Session {
   bool timings = false;  ///< whether the machine-readable data has times; it is then not reproducible
   bool stored = false;   ///< whether results are read back: nothing is added to their data
   bool quiet = false;    ///< whether progress is suppressed
-  std::vector<adapters::OpenDoor> doors{};   ///< of --door, in order
+  std::vector<adapters::OpenAdapter> external{};  ///< of --adapter, in order
   std::shared_ptr<Checkpoint> checkpoint{};  ///< known blocks, in a command that another one runs; null otherwise
 
   /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
   void check_output() const;
-  /// Opens the doors and registers the verifiers behind them that trials can run through, under their declared names,
-  /// or with "@door" after a name that is taken. Of several doors with a dump folder each has a numbered folder in
-  /// it.
-  /// Throws: InputError, DoorError.
-  void open_doors(const std::vector<std::string>& texts, const adapters::WireOptions& options);
+  /// Opens the adapters and registers the verifiers behind them that trials can run through, under their declared
+  /// names, or with "@adapter" after a name that is taken. With several adapters, each writes to a numbered subfolder
+  /// of the dump folder.
+  /// Throws: InputError, AdapterError.
+  void open_adapters(const std::vector<std::string>& texts, const adapters::WireOptions& options);
   /// Sets seed, threads and stop flag of the options of some work.
   void set(auto& options) const {
     options.seed = seed;
@@ -88,7 +88,7 @@ bool wrote_incomplete_result();
 void install_stop_handler();
 /// The text that stands in the place of a result; at most 128 bytes are kept.
 void set_last_words(const std::string& text);
-/// Lets the first signal act as a second one: for work that is no loop of ours.
+/// Makes the first Ctrl-C exit at once, for code that cannot be interrupted.
 void end_at_first_signal();
 /// Opens what is closed of standard input, output and error, so that no file takes its number; using it stays an
 /// error.

@@ -1,5 +1,5 @@
-// The options shared by the commands that survey schemes: sources, schemes, laws and numbers of drafts; and a proof
-// of each scheme for its rows.
+// The options shared by the commands that survey schemes: sources, schemes, samplings and numbers of drafts; and a
+// proof of each scheme for its rows.
 #pragma once
 
 #include <algorithm>
@@ -38,9 +38,11 @@ struct SurveyChoice {
         ->check(between(1, max_drafts))
         ->capture_default_str();
     app.add_option("--verifier", options.verifiers, "only these verifiers")->type_name(no_file)->delimiter(',');
-    app.add_option("--law", options.laws, "only these " + what + " laws")->type_name(no_file)->delimiter(',');
-    app.add_flag("--mutants", options.mutants, "the mutants too");
-    app.add_option("--instances", instances, "instances per proof; 0 for no proofs")
+    app.add_option("--draft-sampling", options.draft_samplings, "only these " + what + " samplings")
+        ->type_name(no_file)
+        ->delimiter(',');
+    app.add_flag("--mutants", options.mutants, "include the mutants (verifiers with a known bug)");
+    app.add_option("--instances", instances, "small models per proof; 0: no proofs")
         ->check(between(0, 1'000'000))
         ->capture_default_str();
   }
@@ -49,12 +51,12 @@ struct SurveyChoice {
   static void check_rows(std::uint64_t size, const char* survey) {
     if (size == 0)
       throw InputError({.file = survey,
-                        .found = "no verifier that fits these sources, laws and numbers of drafts",
-                        .wanted = "at least one"});
+                        .got = "no verifier that fits these sources, samplings and numbers of drafts",
+                        .expected = "at least one"});
   }
 };
 
-/// One proof for every verifier and draft law in the rows of a survey.
+/// One proof for every verifier and draft sampling in the rows of a survey.
 template <class Level>
 class SurveyProofs {
  public:
@@ -110,8 +112,8 @@ inline std::vector<SurveyedSource> survey_all(const std::vector<Source>& sources
 template <class Level>
 ExitCode exit_code_of(const std::vector<ProofOf<Level>>& proofs) {
   const Status status = status_of(proofs);
-  if (status != Status::violated && stop_requested()) return exit_undecided;
-  return status == Status::skipped ? exit_held : exit_code_of(status);  // skipped: no row could be proved
+  if (status != Status::failed && stop_requested()) return exit_undecided;
+  return status == Status::skipped ? exit_passed : exit_code_of(status);  // skipped: no row could be proved
 }
 
 }  // namespace draftproof

@@ -29,7 +29,7 @@ BlockShard parse_shard(const std::string& text) {
         shard.count <= most)
       return {shard.index - 1, shard.count};
   }
-  throw InputError({.file = "--shard", .found = in_quotes(text), .wanted = "i/n with 1 <= i <= n, as in 3/64"});
+  throw InputError({.file = "--shard", .got = in_quotes(text), .expected = "i/n with 1 <= i <= n, as in 3/64"});
 }
 
 /// The file of a source FILE or FILE:NAME; empty for a family.
@@ -58,11 +58,11 @@ nlohmann::json fingerprint(const std::string& path) {
 
 BlockDeal deal_of(const std::string& path, std::uint64_t parts) {
   std::ifstream file(path);
-  if (!file) throw InputError({.file = path, .found = "no such file", .wanted = "the result of `draftproof plan`"});
+  if (!file) throw InputError({.file = path, .got = "no such file", .expected = "the result of `draftproof plan`"});
   try {
     return BlockDeal(nlohmann::json::parse(file), parts, path);
   } catch (const nlohmann::json::exception&) {
-    throw InputError({.file = path, .found = "no plan", .wanted = "the result of `draftproof plan` in JSON"});
+    throw InputError({.file = path, .got = "no plan", .expected = "the result of `draftproof plan` in JSON"});
   }
 }
 
@@ -124,24 +124,22 @@ Document report_plan(const std::vector<Checkpoint::Planned>& planned) {
 
 void WorkChoice::declare(CLI::App& app) {
   app_ = &app;
-  const CLI::Validator given([](const std::string& text) { return text.empty() ? "found \"\", wanted a value" : ""; },
+  const CLI::Validator given([](const std::string& text) { return text.empty() ? "got \"\", expected a value" : ""; },
                              "");
   app.add_option("--shard", shard_,
-                 "compute part i of n, as in 3/64, and write it to --output for `draftproof merge`")
+                 "compute part i of n, such as 3/64, and write it to --output for `draftproof merge`")
       ->check(given)
       ->group(running_group);
-  app.add_option(
-         "--deal", plan_,
-         "result of `draftproof plan` in JSON, by whose times blocks are divided among shards or ranks; in turn "
-         "if not given")
+  app.add_option("--balance", plan_,
+                 "output of `draftproof plan --json`; balances shards or ranks by its times [round robin]")
       ->check(given)
       ->group(running_group);
   auto* const checkpoint =
-      app.add_option("--checkpoint", checkpoint_, "file to save the known blocks in while the command runs")
+      app.add_option("--checkpoint", checkpoint_, "save finished blocks in this file while the command runs")
           ->check(given)
           ->type_name(written_file)
           ->group(running_group);
-  app.add_flag("--resume", resume_, "go on from the checkpoint, if there is one")
+  app.add_flag("--resume", resume_, "continue from the checkpoint file, if it exists")
       ->needs(checkpoint)
       ->group(running_group);
 }
@@ -177,24 +175,24 @@ Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::stri
   if (shard_.empty() && checkpoint_.empty() && ranks == 1) return nullptr;
   BlockShard shard{static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(ranks)};
   if (ranks > 1 && !shard_.empty())
-    throw InputError({.file = "--shard", .found = "several ranks", .wanted = "shards or ranks"});
+    throw InputError({.file = "--shard", .got = "several ranks", .expected = "shards or ranks"});
   if (ranks > 1 && !checkpoint_.empty()) checkpoint_ += fmt::format(".{}-of-{}", rank + 1, ranks);
   if (!shard_.empty()) {
     shard = parse_shard(shard_);
     if (session.output.empty())
-      throw InputError({.file = "--shard", .found = "no --output", .wanted = "a file for the part"});
+      throw InputError({.file = "--shard", .got = "no --output", .expected = "a file for the part"});
   }
   known_ = std::make_shared<Checkpoint>(
       request(sources), shard, shard_.empty() && ranks == 1 ? Checkpoint::Kind::whole : Checkpoint::Kind::shard);
   if (!plan_.empty()) known_->use(deal_of(plan_, shard.count));
   if (!checkpoint_.empty()) {
     if (const WriteTarget target = write_target(checkpoint_); !target.special.empty())
-      throw InputError({.file = checkpoint_, .found = target.special, .wanted = "a checkpoint, or no file"});
+      throw InputError({.file = checkpoint_, .got = target.special, .expected = "a checkpoint, or no file"});
     if (std::filesystem::exists(checkpoint_)) {  // a file of someone else's, or of another request, is not replaced
       known_->resume(read_checkpoint(checkpoint_), checkpoint_);
       if (!resume_)
         throw InputError(
-            {.file = checkpoint_, .found = "a checkpoint of this request", .wanted = "--resume, or no file"});
+            {.file = checkpoint_, .got = "a checkpoint of this request", .expected = "--resume, or no file"});
     }
     known_->on_kept = Saver(checkpoint_, *known_);
     write_checkpoint(checkpoint_, *known_);  // refuses a folder without permission before the work
@@ -205,7 +203,7 @@ Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::stri
 std::optional<ExitCode> WorkChoice::finish(const Session& session) const {
   if (session.checkpoint && session.checkpoint->partial()) {
     session.write(report_plan(session.checkpoint->planned()));
-    return exit_held;
+    return exit_passed;
   }
   if (!known_) return std::nullopt;
   if (!stop_requested()) known_->finish();
@@ -213,7 +211,7 @@ std::optional<ExitCode> WorkChoice::finish(const Session& session) const {
   if (rank_of_job().second > 1) return static_cast<ExitCode>(finish_on_ranks(session));
   if (shard_.empty()) return std::nullopt;
   write_checkpoint(session.output, *known_);
-  return stop_requested() ? exit_undecided : exit_held;
+  return stop_requested() ? exit_undecided : exit_passed;
 }
 
 int run_request(std::shared_ptr<Checkpoint> known, const Session& session) {
@@ -233,12 +231,12 @@ int run_request(std::shared_ptr<Checkpoint> known, const Session& session) {
 int WorkChoice::finish_on_ranks(const Session& session) const {
   if (rank_of_job().first > 0) {
     send_to_first({.text = known_->to_bytes()});
-    return exit_held;
+    return exit_passed;
   }
   const auto all = std::make_shared<Checkpoint>();
   all->add(known_->to_bytes(), "rank 0");
   receive_from_all([&](int rank, const RankMessage& message) {
-    if (message.code != exit_held) throw RankFailure(message.code, message.text);
+    if (message.code != exit_passed) throw RankFailure(message.code, message.text);
     all->add(message.text, "rank " + std::to_string(rank));
   });
   return run_request(all, session);

@@ -40,7 +40,7 @@ set(cuda_architectures ${CMAKE_CUDA_ARCHITECTURES})
 list(TRANSFORM cuda_architectures REPLACE "-(real|virtual)$" "")
 foreach(architecture ${cuda_architectures})
   if(NOT architecture MATCHES "^[0-9]+$")
-    message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES: found ${architecture}, wanted numbers such as 80;90")
+    message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES: got ${architecture}, expected numbers such as 80;90")
   endif()
 endforeach()
 # draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain|clusters|paths|trees)
@@ -89,7 +89,7 @@ function(draftproof_kernels sources)
   set(${sources} ${${sources}} ${found_sources} PARENT_SCOPE)
 endfunction()
 
-# draftproof_trial_kernels(<sources out>): kernels of simulation, of every verifier on every draft law that it names.
+# draftproof_trial_kernels(<sources out>): kernels of simulation, of every verifier on every draft sampling that it names.
 #
 # Which they are is found out by the compiler (gpu/kernels/simulate.cuh): it is given all drafters.
 function(draftproof_trial_kernels sources)
@@ -117,10 +117,10 @@ function(draftproof_trial_kernels sources)
 @drafter_includes@@includes@#include <draftproof/gpu/kernels/simulate.cuh>
 
 template <class V>
-void draftproof::gpu::count_trials(const V& verifier, std::string_view law, const DeviceTable& table,
+void draftproof::gpu::count_trials(const V& verifier, std::string_view distribution, const DeviceTable& table,
                                    const TrialRange& range, const DeviceCounts& counts, Stream stream) {
   TrialDrafters<@drafter_types@>::count(
-      verifier, law, table, range, counts, stream);
+      verifier, distribution, table, range, counts, stream);
 }
 
 @kernels@")

@@ -20,7 +20,7 @@
 function(draftproof_discover_gates target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ALL" "PROFILE;SEED;SHARE;DEVICE;PREFIX;TIMEOUT" "TIERS;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "draftproof_discover_gates: found ${arg_UNPARSED_ARGUMENTS}, wanted known arguments")
+    message(FATAL_ERROR "draftproof_discover_gates: got ${arg_UNPARSED_ARGUMENTS}, expected known arguments")
   endif()
   foreach(setting "PROFILE=pr" "SEED=1" "SHARE=1")
     string(REGEX MATCH "^([A-Z]+)=(.*)$" matched ${setting})
@@ -29,7 +29,7 @@ function(draftproof_discover_gates target)
     endif()
   endforeach()
   if(NOT arg_PROFILE MATCHES "^(quick|pr|nightly)$")
-    message(FATAL_ERROR "draftproof_discover_gates: found PROFILE ${arg_PROFILE}, wanted quick, pr or nightly")
+    message(FATAL_ERROR "draftproof_discover_gates: got PROFILE ${arg_PROFILE}, expected quick, pr or nightly")
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
@@ -42,8 +42,8 @@ function(draftproof_discover_gates target)
   set(tests ${CMAKE_CURRENT_BINARY_DIR}/${stem}_gates.cmake)
   get_property(known DIRECTORY PROPERTY DRAFTPROOF_GATES)
   if("${stem}" IN_LIST known)
-    message(FATAL_ERROR "draftproof_discover_gates: found a second call for ${target} with the same PREFIX and "
-                        "PROFILE, wanted another of either")
+    message(FATAL_ERROR "draftproof_discover_gates: got a second call for ${target} with the same PREFIX and "
+                        "PROFILE, expected another of either")
   endif()
   set_property(DIRECTORY APPEND PROPERTY DRAFTPROOF_GATES ${stem})
   add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS ${tests} VERBATIM
@@ -58,26 +58,26 @@ function(draftproof_discover_gates target)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${stub})
 endfunction()
 
-# draftproof_add_door_gates(<name> DOOR spec | LIBRARY target [PROFILE quick|pr|nightly] [SEED n] [SHARE s]
+# draftproof_add_adapter_gates(<name> ADAPTER spec | LIBRARY target [PROFILE quick|pr|nightly] [SEED n] [SHARE s]
 #                           [TIERS proof edge sampled] [PREFIX text] [LABELS ...] [TIMEOUT seconds])
 #
 # CTest tests of a verifier that is not compiled into a program of draftproof's: PREFIX<name>.TIER runs
-# `draftproof check --door ... --tier TIER`. A tier that the verifier cannot serve reports skipped.
+# `draftproof check --adapter ... --tier TIER`. A tier that the verifier cannot serve reports skipped.
 #
-#   DOOR      as --door takes it: exec:COMMAND or lib:PATH
-#   LIBRARY   a shared library target that exports draftproof_door (draftproof_door.h), instead of DOOR
+#   ADAPTER      as --adapter takes it: exec:COMMAND or lib:PATH
+#   LIBRARY   a shared library target that exports draftproof_adapter (draftproof_adapter.h), instead of ADAPTER
 #   PROFILE   how much is asked: quick, pr (default) or nightly, which adds the label slow
 #   SHARE     of the false-alarm probability of 1e-9 of a whole build; 1 if this is all of it
-function(draftproof_add_door_gates name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DOOR;LIBRARY;PROFILE;SEED;SHARE;PREFIX;TIMEOUT" "TIERS;LABELS")
+function(draftproof_add_adapter_gates name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ADAPTER;LIBRARY;PROFILE;SEED;SHARE;PREFIX;TIMEOUT" "TIERS;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "draftproof_add_door_gates: found ${arg_UNPARSED_ARGUMENTS}, wanted known arguments")
+    message(FATAL_ERROR "draftproof_add_adapter_gates: got ${arg_UNPARSED_ARGUMENTS}, expected known arguments")
   endif()
-  if((arg_DOOR AND arg_LIBRARY) OR NOT (arg_DOOR OR arg_LIBRARY))
-    message(FATAL_ERROR "draftproof_add_door_gates: wanted DOOR or LIBRARY, one of them")
+  if((arg_ADAPTER AND arg_LIBRARY) OR NOT (arg_ADAPTER OR arg_LIBRARY))
+    message(FATAL_ERROR "draftproof_add_adapter_gates: wanted ADAPTER or LIBRARY, one of them")
   endif()
   if(arg_LIBRARY)
-    set(arg_DOOR lib:$<TARGET_FILE:${arg_LIBRARY}>)
+    set(arg_ADAPTER lib:$<TARGET_FILE:${arg_LIBRARY}>)
   endif()
   foreach(setting "PROFILE=pr" "SEED=1" "SHARE=1" "TIMEOUT=600")
     string(REGEX MATCH "^([A-Z]+)=(.*)$" matched ${setting})
@@ -86,14 +86,14 @@ function(draftproof_add_door_gates name)
     endif()
   endforeach()
   if(NOT arg_PROFILE MATCHES "^(quick|pr|nightly)$")
-    message(FATAL_ERROR "draftproof_add_door_gates: found PROFILE ${arg_PROFILE}, wanted quick, pr or nightly")
+    message(FATAL_ERROR "draftproof_add_adapter_gates: got PROFILE ${arg_PROFILE}, expected quick, pr or nightly")
   endif()
   if(NOT arg_TIERS)
     set(arg_TIERS proof edge sampled)
   endif()
   foreach(tier ${arg_TIERS})
     if(NOT tier MATCHES "^(proof|edge|sampled)$")
-      message(FATAL_ERROR "draftproof_add_door_gates: found TIERS ${tier}, wanted some of proof, edge and sampled")
+      message(FATAL_ERROR "draftproof_add_adapter_gates: got TIERS ${tier}, expected some of proof, edge and sampled")
     endif()
   endforeach()
   if(arg_PROFILE STREQUAL nightly)
@@ -105,9 +105,16 @@ function(draftproof_add_door_gates name)
   endif()
   foreach(tier ${arg_TIERS})
     set(test ${arg_PREFIX}${name}.${tier})
-    add_test(NAME ${test} COMMAND ${program} check --door ${arg_DOOR} --tier ${tier} --profile ${arg_PROFILE}
+    add_test(NAME ${test} COMMAND ${program} check --adapter ${arg_ADAPTER} --tier ${tier} --profile ${arg_PROFILE}
                                   --seed ${arg_SEED} --share ${arg_SHARE} --gates 1 --quiet)
     set_tests_properties(${test} PROPERTIES LABELS "gate;${tier};${arg_LABELS}" SKIP_RETURN_CODE 77
                                             TIMEOUT ${arg_TIMEOUT})
   endforeach()
+endfunction()
+
+# draftproof_add_door_gates(<name> DOOR spec | LIBRARY target ...): the name of draftproof_add_adapter_gates in 0.2.
+function(draftproof_add_door_gates name)
+  message(DEPRECATION "draftproof_add_door_gates is now draftproof_add_adapter_gates, DOOR is now ADAPTER; the old names go in 0.4")
+  list(TRANSFORM ARGN REPLACE "^DOOR$" "ADAPTER")
+  draftproof_add_adapter_gates(${name} ${ARGN})
 endfunction()

@@ -26,8 +26,8 @@ draftproof_found(found_sources found_calls KIND path_lossy NAMESPACE draftproof:
                  DIRECTORY verifiers/lossy/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp BATCH 6)
 draftproof_found(found_sources found_calls KIND path_mutant NAMESPACE draftproof::mutants::paths
                  DIRECTORY verifiers/mutants/paths REGISTRAR draftproof/properties/prover/register_verifier.hpp TOGETHER)
-draftproof_found(found_sources found_calls KIND optimum NAMESPACE draftproof::optima DIRECTORY optimum/laws
-                 REGISTRAR draftproof/optimum/law_optimum.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND optimum NAMESPACE draftproof::optima DIRECTORY optimum/distributions
+                 REGISTRAR draftproof/optimum/sampling_optimum.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND generator NAMESPACE draftproof::generators
                  DIRECTORY properties/instances/families REGISTRAR draftproof/properties/prover/register_property.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND property NAMESPACE draftproof::checks DIRECTORY properties/checks
@@ -35,8 +35,8 @@ draftproof_found(found_sources found_calls KIND property NAMESPACE draftproof::c
 draftproof_found(found_sources found_calls KIND path_property NAMESPACE draftproof::checks::paths
                  DIRECTORY properties/paths/checks REGISTRAR draftproof/properties/prover/register_property.hpp
                  TOGETHER)
-draftproof_found(found_sources found_calls KIND joint_law NAMESPACE draftproof::joint_laws
-                 DIRECTORY properties/simulation/joint_laws REGISTRAR draftproof/properties/simulation/joint_law.hpp TOGETHER)
+draftproof_found(found_sources found_calls KIND joint_distribution NAMESPACE draftproof::joint_distributions
+                 DIRECTORY properties/simulation/joint_distributions REGISTRAR draftproof/properties/simulation/joint_distribution.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND family NAMESPACE draftproof::families DIRECTORY captures/families
                  REGISTRAR draftproof/captures/family.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::writers DIRECTORY cli/report/writers

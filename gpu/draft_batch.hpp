@@ -5,7 +5,8 @@
 //   proposal   [B, M, V]                 proposal rows; M = `proposals` is 1 or at least the number of drafts
 //   wanted     [B]                       drafts to draw at each position, 1 .. max_drafts and at most draft_stride
 //   drafts     [B, K]                    written: tokens in draw order, `draft_stride` apart
-//   counts     [B]                       written: drafts drawn; fewer than wanted if the law runs out of tokens
+//   counts     [B]                       written: drafts drawn; fewer than wanted if the distribution runs out of
+//                                        tokens
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ struct CUstream_st;
 namespace draftproof::gpu {
 
 /// The views lie in host or in device memory, as the function that takes the batch says. Strides are in entries; 0
-/// means one row for all positions. Position i is trial `first_trial` + i of `seed`. Its random words are those of a
+/// means one row for all positions. Position i is trial `first_trial` + i of `seed`. Its random bits are those of a
 /// simulation's drafts; verification of the same trial reads other words. `counts` and `wanted` must not overlap.
 template <class Entry>
 struct DraftBatch {

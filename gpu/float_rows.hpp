@@ -42,7 +42,7 @@ DRAFTPROOF_DEVICE constexpr std::int64_t float_row_stride(int vocabulary) {
 }
 
 /// Queues the conversion of rows in device memory on `stream`. With `check_probabilities` it first checks that rows
-/// of probabilities are laws. A row with a fault is left unwritten, or holds its entries as they are.
+/// of probabilities are distributions. A row with a fault is left unwritten, or holds its entries as they are.
 /// Throws: std::invalid_argument if a size is out of range, or if `faults` is null and the rows are logits or are
 /// checked; DeviceError if a CUDA call fails.
 void float_rows(const StoredRows& rows, float* out, CUstream_st* stream, bool check_probabilities = false);

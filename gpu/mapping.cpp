@@ -21,8 +21,8 @@ bool fits(const DeviceTraits& device, int vocabulary, int partitions, int blocks
          (device.shared_bytes + reserved) / static_cast<std::size_t>(blocks);
 }
 
-/// Blocks of a cluster whose shared memory holds both rows: the fewest that share multiprocessors, or the fewest at all;
-/// more if multiprocessors would idle and each block has tokens. 0 if none fits.
+/// Blocks of a cluster whose shared memory holds both rows: the fewest that share multiprocessors, or the fewest at
+/// all; more if multiprocessors would idle and each block has tokens. 0 if none fits.
 int cluster_partitions(const DeviceTraits& device, int positions, int vocabulary) {
   for (const int blocks : {sharing, 1})
     for (int partitions = 1; partitions <= device.most_cluster; partitions *= 2) {
@@ -79,10 +79,10 @@ Mapped mapped(Mapping wanted, const DeviceTraits& device, int positions, int voc
       return {wanted, 1};
     case Mapping::cluster:
       if (device.most_cluster == 0)
-        refuse(wanted, "the device has no clusters, wanted compute capability 9 or later");
+        refuse(wanted, "the device has no clusters, expected compute capability 9 or later");
       if (device.plans) refuse(wanted, "the verifier makes a plan, which leaves its shared memory too little room");
-      if (proposals != 1) refuse(wanted, "found " + std::to_string(proposals) + " proposal rows, wanted 1");
-      if (!floats) refuse(wanted, "found rows of double, wanted float or shorter");
+      if (proposals != 1) refuse(wanted, "got " + std::to_string(proposals) + " proposal rows, expected 1");
+      if (!floats) refuse(wanted, "got rows of double, expected float or shorter");
       if (partitions == 0) refuse(wanted, std::to_string(vocabulary) + " tokens do not fit into its shared memory");
       return {wanted, partitions};
     case Mapping::split:

@@ -49,7 +49,7 @@ struct RefusedPosition {
   RowFault fault;
 };
 
-/// Returns a message such as "position 3: proposal 0 logits: token 17: found NaN or +infinity, wanted ...".
+/// Returns a message such as "position 3: proposal 0 logits: token 17: got NaN or +infinity, expected ...".
 std::string describe(const RefusedPosition& refused);
 
 /// Lowers *place to `word` if `word` is smaller. On a device the update is atomic.

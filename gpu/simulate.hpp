@@ -5,7 +5,7 @@
 //   DeviceCounts   counters of trials in device memory: of a Tally and, optionally, of a gate (joint_counting.hpp)
 //   simulate       runs trials and returns the host's Tally of the same trials
 //
-// Correctness: a trial's random words depend on its number only, and counts are integers, so any grid gives the same
+// Correctness: a trial's random bits depend on its number only, and counts are integers, so any grid gives the same
 // Tally.
 #pragma once
 
@@ -77,21 +77,21 @@ class DeviceCounts {
   std::unique_ptr<Buffers> buffers_;
 };
 
-/// Queues trials on `stream`, adds their counts to `counts` and returns. `law` is a drafter's name. Compiled for
-/// every built-in verifier whose plan owns no memory, with the draft laws that its info names, or with independent
-/// draws if it names none; for others gpu/kernels/simulate.cuh has count_trials_of.
+/// Queues trials on `stream`, adds their counts to `counts` and returns. `distribution` is a drafter's name. Compiled
+/// for every built-in verifier whose plan owns no memory, with the draft samplings that its info names, or with
+/// independent draws if it names none; for others gpu/kernels/simulate.cuh has count_trials_of.
 /// Throws: std::logic_error with the reason if there is no kernel; std::invalid_argument if the number of drafts is
 /// out of range; DeviceError if a CUDA call fails.
 template <class V>
-void count_trials(const V& verifier, std::string_view law, const DeviceTable& table, const TrialRange& range,
+void count_trials(const V& verifier, std::string_view distribution, const DeviceTable& table, const TrialRange& range,
                   const DeviceCounts& counts, Stream stream);
 
 /// Runs trials and returns their Tally after waiting for `stream`. Throws: as DeviceCounts and count_trials do.
 template <class V>
-Tally simulate(const V& verifier, std::string_view law, const DeviceTable& table, const TrialRange& range,
+Tally simulate(const V& verifier, std::string_view distribution, const DeviceTable& table, const TrialRange& range,
                bool histogram = true, Stream stream = {}) {
   DeviceCounts counts(table, histogram);
-  count_trials(verifier, law, table, range, counts, stream);
+  count_trials(verifier, distribution, table, range, counts, stream);
   return counts.tally(range.count, stream);
 }
 template <class V, class D>

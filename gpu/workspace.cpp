@@ -45,10 +45,10 @@ Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const Dev
 
 char* given_workspace(void* workspace, std::size_t bytes, std::size_t wanted) {
   if (bytes < wanted)
-    throw std::invalid_argument("workspace: found " + std::to_string(bytes) + " bytes, wanted " +
+    throw std::invalid_argument("workspace: got " + std::to_string(bytes) + " bytes, expected " +
                                 std::to_string(wanted));
   if (reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0)
-    throw std::invalid_argument("workspace: found an address that is no multiple of 256 bytes");
+    throw std::invalid_argument("workspace: got an address that is not a multiple of 256 bytes");
   return static_cast<char*>(workspace);
 }
 

@@ -19,8 +19,8 @@ std::string braces(TokenSet set) {
   return text + "}";
 }
 
-/// Why `target` or `drafts` is not a probability law, which the cut formula requires; empty if both are.
-std::string reject_laws(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts) {
+/// Why `target` or `drafts` is not a probability distribution, which the cut formula requires; empty if both are.
+std::string reject_distributions(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts) {
   Rational sum = 0;
   for (const Rational& p : target) {
     if (p < 0) return "the target has the negative probability " + to_text(p);
@@ -33,7 +33,7 @@ std::string reject_laws(std::span<const Rational> target, const std::map<TokenSe
     if (target.size() < 64 && set >> target.size() != 0) return "set " + braces(set) + " is not of the vocabulary";
     sum += probability;
   }
-  return sum == 1 ? "" : "the draft law sums to " + to_text(sum);
+  return sum == 1 ? "" : "the draft sampling sums to " + to_text(sum);
 }
 
 std::string reject_cut(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts,
@@ -80,7 +80,7 @@ std::string reject_plan(std::span<const Rational> target, const std::map<TokenSe
 std::string reject(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts,
                    const Certificate<Rational>& certificate) {
   if (target.empty() || target.size() > 64) return "the vocabulary has " + std::to_string(target.size()) + " tokens";
-  std::string reason = reject_laws(target, drafts);
+  std::string reason = reject_distributions(target, drafts);
   if (reason.empty()) reason = reject_cut(target, drafts, certificate);
   if (reason.empty()) reason = reject_plan(target, drafts, certificate);
   return reason;

@@ -14,7 +14,7 @@
 #include <string>
 
 #include <draftproof/optimum/exact/rational.hpp>
-#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/set_distribution.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 
 namespace draftproof {
@@ -35,8 +35,8 @@ struct Certificate {
   std::vector<Shipment<Weight>> plan;
 };
 
-/// Why the certificate does not prove that `acceptance` is the optimum of these laws; empty if it does. Every
-/// comparison is exact. Requires V <= 64; other sizes are rejected.
+/// Why the certificate does not prove that `acceptance` is the optimum of these distributions; empty if it does.
+/// Every comparison is exact. Requires V <= 64; other sizes are rejected.
 std::string reject(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts,
                    const Certificate<Rational>& certificate);
 
@@ -45,7 +45,7 @@ std::string reject(std::span<const Rational> target, const std::map<TokenSet, Ra
 // without rounding.
 //
 //   S       tokens      the cut, each token once
-//   bound   bound       p(S) + 1 - q_1(S) .. q_K(S) <= bound, for the laws as quantised
+//   bound   bound       p(S) + 1 - q_1(S) .. q_K(S) <= bound, for the distributions as quantised
 //
 // Cost: O(V).
 //
@@ -73,8 +73,8 @@ std::string reject(std::span<const double> target, std::span<const std::vector<d
                    const CutCertificate& certificate);
 
 // An interval for the optimum of K drafts of one proposal, at any V, as an independently checkable certificate: an
-// order of the tokens. The least cut is a prefix of that order (docs/optimum.md proves it for both laws), so one
-// prefix bounds the optimum from above and all of them bound it from below.
+// order of the tokens. The least cut is a prefix of that order (docs/optimum.md proves it for both distributions), so
+// one prefix bounds the optimum from above and all of them bound it from below.
 //
 //   order    order        the tokens with q > 0 by rising p / q
 //   S        cut          the first `cut` tokens of the order

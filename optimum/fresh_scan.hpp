@@ -13,8 +13,8 @@
 // line v is concave, so no cut inside b is below v at (P1, Q1) and at (P1 - r (Q1 - Q0), Q0). A bucket is skipped
 // only if both exceed the best bucket end by more than the rounding error.
 //
-// Error: against the laws in exact arithmetic, (K + 2) 2^-53 of the value, and K 2^-53 from ratios that are rounded
-// before they are compared.
+// Error: against the distributions in exact arithmetic, (K + 2) 2^-53 of the value, and K 2^-53 from ratios that are
+// rounded before they are compared.
 //
 // Source: derived here.
 #pragma once

@@ -1,6 +1,6 @@
-// Acceptance of the schemes for K i.i.d. drafts in closed form, in any scalar; the root of K-SEQ, and whether the optimum
-// is exactly 1. One evaluation of sums over the
-// vocabulary replaces an exploration, so these functions are cheap oracles at any V.
+// Acceptance of the schemes for K i.i.d. drafts in closed form, in any scalar; the root of K-SEQ, and whether the
+// optimum is exactly 1. One evaluation of sums over the vocabulary replaces an exploration, so these functions are
+// cheap oracles at any V.
 //
 //   F(b)   residual_mass(p, q, b)   sum of (p - b q)+
 //   p, q   rows of V                target and proposal
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <draftproof/optimum/exact/rational.hpp>
-#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/set_distribution.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/numeric/cut_bound.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
@@ -118,7 +118,7 @@ Optimum iid_optimum(const RatioTable& table, int drafts);
 namespace draftproof::acceptance {
 
 // Exact comparison with the acceptance of K-SEQ at its root, in fractions although the root is algebraic. The root is
-// never computed: the sign of a polynomial at a fraction tells on which side of the root the fraction lies.
+// never computed: the sign of a polynomial at a fraction shows on which side of the root the fraction lies.
 //
 //   F(b)     residual_mass(p, q, b)   sum of (p - b q)+
 //   G(b)     1 - F(b)                 sum of min(p, b q): concave, rising up to b = max p / q, constant beyond
@@ -199,13 +199,13 @@ namespace draftproof {
 //   condition   p(S) >= Pr(all drafts in S) for every set S of tokens
 //   i.i.d.      p(S) >= q(S)^K for the prefixes S of rising p / q, one of which is the least cut
 //
-// The masses are those of the quantised rows, integers that sum to 2^62; the table represents this law.
+// The masses are those of the quantised rows, integers that sum to 2^62; the table represents this distribution.
 //
 // Cost: O(V) on a table. Sets within rounding of equality cost a power of K words.
 //
 // Source: the cut formula, docs/optimum.md.
 
-/// For any draft law, by all 2^V sets. Requires V <= 20.
+/// For any draft sampling, by all 2^V sets. Requires V <= 20.
 bool always_accepts(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts);
 
 /// For K = `drafts` i.i.d. drafts in fractions, by the prefixes.

@@ -21,16 +21,16 @@
 #include <span>
 #include <vector>
 
-#include <draftproof/optimum/law_optimum.hpp>
+#include <draftproof/optimum/sampling_optimum.hpp>
 #include <draftproof/sim/distributions/ratio_table.hpp>
 
 namespace draftproof {
 
-// The optimum of a draft law that always drafts the set T and one token y outside it, in closed form. SpecHub's hub,
-// greedy drafts and the tail draw are such laws.
+// The optimum of a draft sampling that always drafts the set T and one token y outside it, in closed form. SpecHub's
+// hub, greedy drafts and the tail draw are such distributions.
 //
 //   T         fixed     tokens drafted with probability 1
-//   rho       free      law of y; not defined on T
+//   rho       free      distribution of y; not defined on T
 //   alpha*              p(T) + sum outside T of min(p, rho)
 //
 // Cost: O(V).
@@ -51,11 +51,12 @@ inline double one_free_draft_optimum(const RatioTable& table, std::span<const To
 /// q outside the first `n` tokens of `fixed`, renormalised; uniform there if q has no mass outside them.
 inline std::vector<double> proposal_outside(const RatioTable& table, const Token* fixed, int n) {
   const double mass = table.mass_without(0, fixed, n);
-  std::vector<double> law(static_cast<std::size_t>(table.vocabulary()), 0);
+  std::vector<double> distribution(static_cast<std::size_t>(table.vocabulary()), 0);
   for (Token x = 0; x < table.vocabulary(); ++x)
     if (!among(x, fixed, n))
-      law[static_cast<std::size_t>(x)] = mass > 0 ? table.proposal(x) / mass : 1.0 / (table.vocabulary() - n);
-  return law;
+      distribution[static_cast<std::size_t>(x)] =
+          mass > 0 ? table.proposal(x) / mass : 1.0 / (table.vocabulary() - n);
+  return distribution;
 }
 
 // The optimum of two i.i.d. drafts without a power, in any scalar. Both drafts lie in S, or one or both lie outside:

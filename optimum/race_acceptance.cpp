@@ -30,7 +30,7 @@ int nodes_per_octave(int drafts) {
   }
 }
 
-/// The law of min(N_S(t), K) at every node, as S grows.
+/// The distribution of min(N_S(t), K) at every node, as S grows.
 class Race {
  public:
   /// `slowest`: the smallest positive mass outside S with which `missed` will be called.

@@ -1,4 +1,4 @@
-// The optimum of any draft law at small V as a maximal flow, with the plan that reaches it:
+// The optimum of any draft sampling at small V as a maximal flow, with the plan that reaches it:
 //
 //   source --Q(A)--> A --Q(A)--> x in A --p(x)--> sink
 //
@@ -15,7 +15,7 @@
 #include <map>
 
 #include <draftproof/optimum/certificate.hpp>
-#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/set_distribution.hpp>
 
 namespace draftproof {
 
@@ -38,7 +38,7 @@ double linear_program_optimum(std::span<const double> target, const std::map<Tok
 Certificate<Rational> optimal_transport(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts);
 
 /// The optimum and its plan with capacities rounded down to multiples of 2^-52, so the plan stays within the given
-/// laws. The acceptance is at most (V + sets) 2^-52 below the optimum.
+/// distributions. The acceptance is at most (V + sets) 2^-52 below the optimum.
 Certificate<double> optimal_transport(std::span<const double> target, const std::map<TokenSet, double>& drafts);
 
 }  // namespace draftproof

@@ -36,7 +36,7 @@ def make(folder: Path, requirements: Path) -> None:
         return
     ready.unlink(missing_ok=True)
     if sys.version_info < OLDEST:
-        raise Skipped(f"found Python {sys.version.split()[0]}, wanted {OLDEST[0]}.{OLDEST[1]} or later")
+        raise Skipped(f"got Python {sys.version.split()[0]}, expected {OLDEST[0]}.{OLDEST[1]} or later")
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
         raise Skipped("Python's venv module is not installed (Debian package python3-venv)")
     _call([sys.executable, "-m", "venv", "--clear", str(folder)])
@@ -65,7 +65,7 @@ def run(folder: Path, arguments: list[str]) -> None:
 
 
 def _inputs(requirements: Path) -> str:
-    """What an environment is made from."""
+    """Returns the texts that determine an environment: Python version, package and requirements."""
     texts = [sys.version, str(ROOT), Path(__file__).read_text(), (ROOT / "pyproject.toml").read_text()]
     return "\n".join([*texts, *(path.read_text() for path in sorted(requirements.parent.glob("*.txt")))])
 

@@ -1,5 +1,5 @@
-// What a verifier or drafter declares about itself. Listings, property checks and documentation read these structs
-// and nothing else, so they cannot disagree about a scheme.
+// The declarations of verifiers and drafters. Listings, property checks and documentation read these structs and
+// nothing else, so they cannot disagree about a scheme.
 #pragma once
 
 #include <array>
@@ -8,48 +8,48 @@
 
 namespace draftproof {
 
-/// What a verifier claims about its output law.
+/// A verifier's claim about its output distribution.
 enum class Promise {
-  lossless,        ///< the output law is exactly p
-  lossless_up_to,  ///< the output law is within Info::tau of p in total variation
-  lossy,           ///< the output law differs from p on purpose
+  lossless,        ///< the output sampling is exactly p
+  lossless_up_to,  ///< the output sampling is within Info::tau of p in total variation
+  lossy,           ///< the output sampling differs from p on purpose
 };
 
-/// The draft laws that a verifier supports, by the names of their drafters. An empty list means any law. A verifier
-/// of paths lists laws of trees, or laws of the siblings in a tree (TreeDrafterInfo::siblings).
-struct DraftLaws {
+/// The draft samplings that a verifier supports, by the names of their drafters. An empty list means any sampling. A
+/// verifier of paths lists samplings of trees, or samplings of the siblings in a tree (TreeDrafterInfo::siblings).
+struct DraftSamplings {
   static constexpr std::size_t most = 6;
   std::array<std::string_view, most> names{};
   std::size_t count = 0;
 
-  constexpr DraftLaws() = default;
+  constexpr DraftSamplings() = default;
   template <class... Name>
-  requires(sizeof...(Name) > 0 && sizeof...(Name) <= most) constexpr explicit DraftLaws(Name... name)
+  requires(sizeof...(Name) > 0 && sizeof...(Name) <= most) constexpr explicit DraftSamplings(Name... name)
       : names{std::string_view{name}...}, count{sizeof...(Name)} {}
 
-  /// Whether every law is supported.
+  /// Whether every sampling is supported.
   constexpr bool any() const { return count == 0; }
-  /// Whether `law` is supported, by name or because every law is.
-  constexpr bool includes(std::string_view law) const {
+  /// Whether `sampling` is supported, by name or because every sampling is.
+  constexpr bool includes(std::string_view sampling) const {
     for (std::size_t i = 0; i < count; ++i)
-      if (names[i] == law) return true;
+      if (names[i] == sampling) return true;
     return any();
   }
-  /// Whether `law` is listed by name; false for an empty list.
-  constexpr bool lists(std::string_view law) const { return !any() && includes(law); }
+  /// Whether `sampling` is listed by name; false for an empty list.
+  constexpr bool lists(std::string_view sampling) const { return !any() && includes(sampling); }
 };
 
-inline constexpr DraftLaws any_law{};
+inline constexpr DraftSamplings any_draft_sampling{};
 
 /// Properties that a scheme claims beyond its promise. The framework checks each property where it is claimed.
 struct Claims {
-  bool accepts_equal_laws = false;         ///< p = q: a draft is always accepted
-  bool one_draft_is_single_draft = false;  ///< K = 1: acceptance is sum min(p, q)
-  bool flag_is_membership = false;         ///< an emitted token that is a draft is always flagged as accepted
-  bool more_drafts_never_hurt = false;     ///< acceptance does not fall as K grows
-  bool drafter_invariant = false;          ///< for fixed random words, the token depends on p and K only
-  bool one_path_is_token_path = false;     ///< of paths, K = 1: accepts and emits as token verification of the path
-  bool one_path_is_block = false;          ///< of paths, K = 1: accepts and emits as block verification of the path
+  bool accepts_equal_distributions = false;  ///< p = q: a draft is always accepted
+  bool one_draft_is_single_draft = false;    ///< K = 1: acceptance is sum min(p, q)
+  bool flag_is_membership = false;           ///< an emitted token that is a draft is always flagged as accepted
+  bool more_drafts_never_hurt = false;       ///< acceptance does not fall as K grows
+  bool drafter_invariant = false;            ///< for fixed random bits, the token depends on p and K only
+  bool one_path_is_token_path = false;       ///< of paths, K = 1: accepts and emits as token verification of the path
+  bool one_path_is_block = false;            ///< of paths, K = 1: accepts and emits as block verification of the path
 };
 
 /// For each interpreter, the reason why a scheme cannot run under it. Empty text means it can.
@@ -66,7 +66,7 @@ struct Info {
   std::string_view name;     ///< snake_case, the file's name
   std::string_view summary;  ///< one line
   std::string_view source;   ///< paper and algorithm, or "derived here"
-  DraftLaws drafts{};
+  DraftSamplings drafts{};
   Promise promise = Promise::lossless;
   double tau = 0;  ///< largest total variation from p; for lossless_up_to
   int fewest_drafts = 1;
@@ -85,14 +85,14 @@ struct Info {
 
   /// Whether the scheme is wrong on purpose: it departs from a lossless rule and does not declare itself lossy.
   constexpr bool is_mutant() const { return !derived_from.empty() && promise != Promise::lossy; }
-  /// Whether the scheme runs in the forms that the precision audit asks: exploration in double. A mutant does only if its
-  /// bug is one of rounding.
+  /// Whether the scheme runs in the forms that the precision audit asks: exploration in double. A mutant does only if
+  /// its bug is one of rounding.
   constexpr bool precision_audited() const { return !is_mutant() || wrong_by_rounding; }
 };
 
 /// Declaration of a drafter.
 struct DrafterInfo {
-  std::string_view name;           ///< name of the draft law
+  std::string_view name;           ///< name of the draft sampling
   std::string_view summary;        ///< one line
   bool several_proposals = false;  ///< each draft has its own proposal
   bool needs_k_tokens = false;     ///< defined for K <= V only
@@ -102,16 +102,16 @@ struct DrafterInfo {
   bool fixed = false;                ///< not random: the drafts are a function of q and K
   bool shared_proposal_iid = false;  ///< K independent draws of one q: the ratio scan gives its optimum
   bool prefix_consistent = false;    ///< from the same words, the first k of K drafts are the drafts for K = k
-  /// For a drafter that reads shared noise: the name of the law of its drafts over that noise. Noise cannot be
-  /// enumerated, so explorers run that law's drafter instead, the type `Marginal` of the drafter.
-  std::string_view marginal_law_of{};
-  /// For a drafter that is wrong on purpose: the name of the law that it declares and does not draw. That law's
-  /// drafter is its type `Declared`.
+  /// For a drafter that reads shared noise: the name of the sampling of its drafts over that noise. Noise cannot be
+  /// enumerated, so explorers run that sampling's drafter instead, the type `Marginal` of the drafter.
+  std::string_view marginal_sampling_of{};
+  /// For a drafter that is wrong on purpose: the name of the sampling that it declares and does not draw. That
+  /// sampling's drafter is its type `Declared`.
   std::string_view declared_as{};
 
   /// Whether the drafter reads noise that its verifier reads too.
-  constexpr bool shared_noise() const { return !marginal_law_of.empty(); }
-  /// Whether the drafter declares a law that it does not draw.
+  constexpr bool shared_noise() const { return !marginal_sampling_of.empty(); }
+  /// Whether the drafter declares a sampling that it does not draw.
   constexpr bool misdeclares() const { return !declared_as.empty(); }
 };
 

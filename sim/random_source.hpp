@@ -1,5 +1,5 @@
 // Where a program's randomness comes from. Drafters and verifiers draw through a few calls only, so an explorer can
-// enumerate every branch, a tape can script every draw, and a ledger can log all of them.
+// enumerate every branch, a tape can script every draw, and a recorder can log all of them.
 //
 //   call             returns                                                                             shape
 //   flip(num, den)   true with probability min(1, num / den); compares u * den < num, strictly,          bool
@@ -14,7 +14,7 @@
 //
 // Preconditions: den > 0 in flip (a draft that cannot have been drawn has no accept test); a positive total in pick
 // and emit. Sources do not replace a draw of probability zero by another: such a draw gives no_token.
-// Throws: an explorer, std::logic_error on a violated precondition; a tape, std::out_of_range when it has run out.
+// Throws: std::logic_error from an explorer if a precondition does not hold; std::out_of_range from a tape at its end.
 #pragma once
 
 #include <concepts>

@@ -58,8 +58,8 @@ struct Tally {
           std::min(batch, count - start));
   }
 
-  /// What does not add up: every trial emits one token or is impossible, and accepts one draft at most. Empty if all does.
-  /// Shares and distances are of trials, so none is taken of counts that lost one.
+  /// Returns the inconsistency of the counts, or "" if there is none: every trial emits one token or is impossible, and
+  /// accepts at most one draft. Shares and distances divide by trials, so they require consistent counts.
   std::string discrepancy() const {
     std::uint64_t cells = 0, accepted = 0;
     for (const std::uint64_t count : histogram) cells += count;

@@ -1,18 +1,18 @@
-// What makes a type a verifier or a drafter, and how the framework calls it.
+// The concepts of a verifier and a drafter, and how the framework calls them.
 //
 // A verifier is a struct with a static Info named `info` and either
 //     Verdict verify(const P& at, R& random) const
 // or a plan, which depends on (p, q, K) only, and a decision with it:
-//     auto prepare(const L& laws, int drafts) const
+//     auto prepare(const L& distributions, int drafts) const
 //     Verdict verify(const P& at, const Plan& plan, R& random) const
 //
 // A drafter is a struct with a static DrafterInfo named `info` and
-//     int draw(const L& laws, int drafts, R& random, Token* out) const
+//     int draw(const L& distributions, int drafts, R& random, Token* out) const
 // which writes at most `drafts` tokens to `out` and returns their number, and
-//     static Scalar mass(const L& laws, int drafts, const Token* prefix, int count)
+//     static Scalar mass(const L& distributions, int drafts, const Token* prefix, int count)
 // which returns the declared probability that a tuple begins with the `count` tokens at `prefix`. `mass` shares no
 // code with `draw`; the property declared_drafts compares the two. A drafter that reads shared noise has a type
-// `Marginal` instead of `mass`: the drafter of the same law without noise.
+// `Marginal` instead of `mass`: the drafter of the same distribution without noise.
 #pragma once
 
 #include <concepts>
@@ -26,32 +26,34 @@
 
 namespace draftproof {
 
-/// Laws that draw one token for each of many words in one call. For such laws a drafter may offer
-///     void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const
+/// Distributions that draw one token for each of many words in one call. For such distributions a drafter may offer
+///     void draw_together(const L& distributions, int drafts, Words& words, Token* out, int stride, int* lengths)
+///     const
 /// which gives for each trial t of a batch of words what `draw` gives: the tuple at out + t * stride, and its number
 /// of drafts in lengths[t].
 template <class L>
-concept DrawsTogether = requires(const L& laws, std::span<const std::uint64_t> words, Token* out) {
-  laws.row(0).draw(words, out, 1);
+concept DrawsTogether = requires(const L& distributions, std::span<const std::uint64_t> words, Token* out) {
+  distributions.row(0).draw(words, out, 1);
 };
 
 /// The plan of a verifier without a plan.
 struct NoPlan {};
 
-/// Returns the verifier's plan for these laws and number of drafts, NoPlan if it has none.
-template <class V, Laws L>
-DRAFTPROOF_DEVICE auto prepare(const V& verifier, const L& laws, int drafts) {
-  if constexpr (requires { verifier.prepare(laws, drafts); })
-    return verifier.prepare(laws, drafts);
+/// Returns the verifier's plan for these distributions and number of drafts, NoPlan if it has none.
+template <class V, Distributions L>
+DRAFTPROOF_DEVICE auto prepare(const V& verifier, const L& distributions, int drafts) {
+  if constexpr (requires { verifier.prepare(distributions, drafts); })
+    return verifier.prepare(distributions, drafts);
   else
     return NoPlan{};
 }
 
-/// The type of the plan of V on laws L.
-template <class V, Laws L>
+/// The type of the plan of V on distributions L.
+template <class V, Distributions L>
 using PlanOf = decltype(prepare(std::declval<const V&>(), std::declval<const L&>(), 0));
 
-/// Returns one decision of `verifier` at `at`. `plan` was made for the same laws and at least as many drafts.
+/// Returns one decision of `verifier` at `at`. `plan` was made for the same distributions and at least as many
+/// drafts.
 template <class V, Position P, class Plan, class R>
 DRAFTPROOF_DEVICE Verdict verify(const V& verifier, const P& at, const Plan& plan, R& random) {
   if constexpr (requires { verifier.verify(at, plan, random); })
@@ -72,14 +74,15 @@ concept VerifiesAlone = requires(const V& verifier, const DraftedPosition<L>& at
   { verifier.verify(at, random) } -> std::same_as<Verdict>;
 };
 
-/// A verifier with a plan: verify(at, prepare(laws, drafts), random) returns a Verdict.
+/// A verifier with a plan: verify(at, prepare(distributions, drafts), random) returns a Verdict.
 template <class V, class L, class R>
-concept VerifiesWithPlan = requires(const V& verifier, const L& laws, const DraftedPosition<L>& at, R& random) {
-  { verifier.verify(at, verifier.prepare(laws, 1), random) } -> std::same_as<Verdict>;
+concept VerifiesWithPlan = requires(const V& verifier, const L& distributions, const DraftedPosition<L>& at,
+                                    R& random) {
+  { verifier.verify(at, verifier.prepare(distributions, 1), random) } -> std::same_as<Verdict>;
 };
 
-/// A verifier of one position, on laws L with random source R. Registration asks it, so that a mistake is named by the
-/// call that is missing or has another type.
+/// A verifier of one position, on distributions L with random source R. Registration asks it, so that a mistake is
+/// named by the call that is missing or has another type.
 template <class V, class L, class R>
 concept VerifierOn = HasInfo<V> &&(VerifiesAlone<V, L, R> || VerifiesWithPlan<V, L, R>);
 
@@ -109,7 +112,7 @@ requires(D::info.misdeclares()) struct DeclaredDrafter<D> {
 };
 }  // namespace detail
 
-/// The drafter whose law D declares: D::Declared if D is wrong on purpose, WalkedDrafter<D> otherwise.
+/// The drafter whose distribution D declares: D::Declared if D is wrong on purpose, WalkedDrafter<D> otherwise.
 template <class D>
 using DeclaredDrafter = typename detail::DeclaredDrafter<D>::type;
 

@@ -1,7 +1,7 @@
 // The canonical two-step architecture for one draw from each of K different proposals, as in its source.
 //
 // canonical_two_step.hpp describes the plan, its cost and its correctness.
-// Acceptance: the optimum of this draft law.
+// Acceptance: the optimum of this draft sampling.
 // Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived here.
 #pragma once
 
@@ -15,8 +15,8 @@ struct CanonicalTwoStepIndependent : CanonicalTwoStepOf<drafters::Independent> {
       .name = "canonical_two_step_independent",
       .summary = "select among drafts of different proposals by an optimal flow, then single draft",
       .source = "Khisti et al., arXiv:2410.18234; weights from a flow derived here",
-      .drafts = DraftLaws{"independent"},
-      .claims = {.accepts_equal_laws = true,
+      .drafts = DraftSamplings{"independent"},
+      .claims = {.accepts_equal_distributions = true,
                  .one_draft_is_single_draft = true,
                  .flag_is_membership = true,
                  .more_drafts_never_hurt = true},

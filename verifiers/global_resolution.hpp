@@ -10,11 +10,11 @@
 // Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1 numbers a
 // trial.
 // Source: Thomas and Pal, arXiv:2511.15898; a reconstruction from secondary sources, with sets for tuples.
-// Correctness: the output law differs from p by at most the error of the fitted marginals, which the plan measures. A
-// refused set lies in H and the residual lies outside H, so an emitted token that is not accepted was not drafted. A
-// tuple with a draft outside H and T is accepted at the first such draft; this adds at most 1 - q(H + T)^K to the
-// total variation and does not reduce acceptance. plan.core->error bounds the whole error. The bound `tau` holds only
-// without truncation.
+// Correctness: the output distribution differs from p by at most the error of the fitted marginals, which the plan
+// measures. A refused set lies in H and the residual lies outside H, so an emitted token that is not accepted was not
+// drafted. A tuple with a draft outside H and T is accepted at the first such draft; this adds at most 1 - q(H + T)^K
+// to the total variation and does not reduce acceptance. plan.core->error bounds the whole error. The bound `tau`
+// holds only without truncation.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ struct GlobalResolution {
   static constexpr Info info{.name = "global_resolution",
                              .summary = "the optimum for i.i.d. drafts by fitted softmax choices, up to a tolerance",
                              .source = "Thomas and Pal, arXiv:2511.15898; reconstruction",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossless_up_to,
                              .tau = 1e-4,
                              .claims = {.flag_is_membership = true},
@@ -42,8 +42,8 @@ struct GlobalResolution {
   std::size_t truncation = ResolutionPlan::everything;
 
   template <class L>
-  static auto residual_of(const L& laws, const std::shared_ptr<const ResolutionPlan>& core) {
-    return laws.alias_weights([core](Token x) {
+  static auto residual_of(const L& distributions, const std::shared_ptr<const ResolutionPlan>& core) {
+    return distributions.alias_weights([core](Token x) {
       const int rank = core->rank[static_cast<std::size_t>(x)];
       return typename L::Scalar(rank < 0 ? 0.0 : core->refused[static_cast<std::size_t>(rank)]);
     });
@@ -54,15 +54,15 @@ struct GlobalResolution {
     decltype(residual_of(std::declval<const L&>(), core)) residual;
   };
 
-  template <Laws L>
-  Plan<L> prepare(const L& laws, int drafts) const {
+  template <Distributions L>
+  Plan<L> prepare(const L& distributions, int drafts) const {
     std::vector<double> p, q;
-    for (Token x = 0; x < laws.vocabulary(); ++x) {
-      p.push_back(static_cast<double>(laws.target(x)));
-      q.push_back(static_cast<double>(laws.proposal(x)));
+    for (Token x = 0; x < distributions.vocabulary(); ++x) {
+      p.push_back(static_cast<double>(distributions.target(x)));
+      q.push_back(static_cast<double>(distributions.proposal(x)));
     }
     auto core = std::make_shared<const ResolutionPlan>(p, q, drafts, tolerance, truncation);
-    return {core, residual_of(laws, core)};
+    return {core, residual_of(distributions, core)};
   }
 
   template <Position P, RandomSource R>
@@ -74,7 +74,7 @@ struct GlobalResolution {
       if (ranks[k] >= 0 && !core.kept[static_cast<std::size_t>(ranks[k])]) return accepted(at.draft(k), k);
     }
     const auto set = core.drafts.of(ranks, at.drafts());
-    if (set == core.drafts.size()) return {};  // not a draft of this law: reported as an impossible branch
+    if (set == core.drafts.size()) return {};  // not a draft of this distribution: reported as an impossible branch
     const auto& odds = core.share[set];
     const Token chosen = random.pick(FunctionWeights{static_cast<int>(odds.size()), [&odds](Token j) {
                                                        return typename P::Scalar(odds[static_cast<std::size_t>(j)]);

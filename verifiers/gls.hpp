@@ -5,12 +5,12 @@
 //   x_k       argmin over x of E^(k)_x / q(x)          computed by the drafter: drafters/shared_noise.hpp
 //   Y         argmin over x and k of E^(k)_x / p(x)    ties go to the lower id; q is not read
 //
-// Cost: K passes over the vocabulary and K V random words.
+// Cost: K passes over the vocabulary and K V random numbers.
 // Acceptance: optimum/race_acceptance.hpp; at least K p_j / (phi + K - 1) summed over j, the list matching bound.
 // Source: Rowan, Phan and Khisti, arXiv:2506.05632.
-// Correctness: K races of rates p are one race of rates K p, and its winner has law p. With one stream only the
-// output would still have law p, but drafts of the other streams would match it only by chance, so all streams are
-// read.
+// Correctness: K races of rates p are one race of rates K p, and its winner has distribution p. With one stream only
+// the output would still have distribution p, but drafts of the other streams would match it only by chance, so all
+// streams are read.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -22,7 +22,7 @@ struct Gls {
   static constexpr Info info{.name = "gls",
                              .summary = "the first arrival of K races of p in the noise of the K drafts",
                              .source = "Rowan, Phan and Khisti, arXiv:2506.05632",
-                             .drafts = DraftLaws{"gumbel_iid"},
+                             .drafts = DraftSamplings{"gumbel_iid"},
                              .claims = race_of_target_claims,
                              .unsupported = race_of_target_cannot,
                              .shared_noise = true};

@@ -1,13 +1,14 @@
 // Optimal verification of greedy drafts: K - 1 fixed tokens and one draw from q restricted to the other tokens. The
-// single-draft rule tests the draw with its true law; a residual draw counts as accepted if it is a fixed token.
+// single-draft rule tests the draw with its true distribution; a residual draw counts as accepted if it is a fixed
+// token.
 //
 //   T        first K - 1 drafts      most probable tokens of q
 //   q'       tail(x)                 q outside T, renormalised; uniform there if q has no mass left
 //
 // Cost: one pass for the plan, one flip and at most one draw.
-// Acceptance: p(T) + sum outside T of min(p, q'), the optimum of its draft law.
-// Source: the draft law of Hu et al. 2025, arXiv:2502.18779; the rule is derived here.
-// Correctness: the scheme is single-draft sampling with draft law q'.
+// Acceptance: p(T) + sum outside T of min(p, q'), the optimum of its draft sampling.
+// Source: the draft sampling of Hu et al. 2025, arXiv:2502.18779; the rule is derived here.
+// Correctness: the scheme is single-draft sampling with draft sampling q'.
 #pragma once
 
 #include <draftproof/sim/sampling/weights.hpp>
@@ -16,54 +17,58 @@
 
 namespace draftproof::verifiers {
 
-/// The law of the last draft: q outside a fixed set of most probable tokens. The set is the beginning of an order of
-/// q, so on fresh rows comparing a token with the last fixed one decides membership: passes over V tokens call this,
-/// without branches. A table rounds q, which must not decide an order: there the tokens of the set are compared.
+/// The distribution of the last draft: q outside a fixed set of most probable tokens. The set is the beginning of an
+/// order of q, so on fresh rows comparing a token with the last fixed one decides membership: passes over V tokens
+/// call this, without branches. A table rounds q, which must not decide an order: there the tokens of the set are
+/// compared.
 template <class L>
-struct TailLaw {
+struct TailDistribution {
   using Scalar = typename L::Scalar;
-  const L& laws;
+  const L& distributions;
   Token fixed[max_drafts];
   int count;     ///< of the fixed tokens
   Scalar bound;  ///< q of the last fixed one; above 1 if no token is fixed
   /// The tail is q / divisor + uniform: (q-mass outside the fixed tokens, 0) or, without such mass, (1, 1 / count).
   Scalar divisor, uniform;
 
-  TailLaw(const L& of, int fixed_tokens) : laws{of}, count{fixed_tokens}, bound{of.one() + of.one()} {
-    for (int k = 0; k < fixed_tokens; ++k) fixed[k] = laws.kth_most_probable(k);
-    if (fixed_tokens > 0) bound = laws.proposal(fixed[fixed_tokens - 1]);
-    const Scalar outside = laws.mass_without(0, fixed, fixed_tokens);
-    const bool some = outside > laws.zero();
-    divisor = some ? outside : laws.one();
-    uniform = some ? laws.zero() : Scalar(laws.one() / Scalar(laws.vocabulary() - fixed_tokens));
+  TailDistribution(const L& of, int fixed_tokens)
+      : distributions{of}, count{fixed_tokens}, bound{of.one() + of.one()} {
+    for (int k = 0; k < fixed_tokens; ++k) fixed[k] = distributions.kth_most_probable(k);
+    if (fixed_tokens > 0) bound = distributions.proposal(fixed[fixed_tokens - 1]);
+    const Scalar outside = distributions.mass_without(0, fixed, fixed_tokens);
+    const bool some = outside > distributions.zero();
+    divisor = some ? outside : distributions.one();
+    uniform =
+        some ? distributions.zero() : Scalar(distributions.one() / Scalar(distributions.vocabulary() - fixed_tokens));
   }
   Scalar operator()(Token x) const {
-    const Scalar q = laws.proposal(x), tail = q / divisor + uniform;
-    if constexpr (FreshLaws<L>) {
+    const Scalar q = distributions.proposal(x), tail = q / divisor + uniform;
+    if constexpr (FreshDistributions<L>) {
       const int above = q > bound, tied = q == bound,
                 early = count > 0 && x <= fixed[count - 1];  // integers: no branch
-      return (above | (tied & early)) != 0 ? laws.zero() : tail;
+      return (above | (tied & early)) != 0 ? distributions.zero() : tail;
     } else {
-      return among(x, fixed, count) ? laws.zero() : tail;
+      return among(x, fixed, count) ? distributions.zero() : tail;
     }
   }
   Scalar left(Token x) const {
-    const Scalar weight = laws.target(x) - (*this)(x);
-    return weight > laws.zero() ? weight : laws.zero();
+    const Scalar weight = distributions.target(x) - (*this)(x);
+    return weight > distributions.zero() ? weight : distributions.zero();
   }
 };
 
 template <class L>
-auto tail_residual(const TailLaw<L>& tail) {
-  return tail.laws.alias_weights([tail](Token x) { return tail.left(x); });
+auto tail_residual(const TailDistribution<L>& tail) {
+  return tail.distributions.alias_weights([tail](Token x) { return tail.left(x); });
 }
 
 template <class L>
 struct TailPlan {
-  TailLaw<L> tail;
-  decltype(tail_residual(std::declval<const TailLaw<L>&>())) residual;
+  TailDistribution<L> tail;
+  decltype(tail_residual(std::declval<const TailDistribution<L>&>())) residual;
 
-  TailPlan(const L& laws, int fixed_tokens) : tail{laws, fixed_tokens}, residual{tail_residual(tail)} {}
+  TailPlan(const L& distributions, int fixed_tokens)
+      : tail{distributions, fixed_tokens}, residual{tail_residual(tail)} {}
 
   template <class P, class R>
   Verdict verify_last(const P& at, R& random) const {
@@ -77,14 +82,14 @@ struct TailPlan {
 struct GreedyDrafts {
   static constexpr Info info{.name = "greedy_drafts",
                              .summary = "optimal for K - 1 fixed top tokens and one draw outside them",
-                             .source = "draft law of Hu et al. 2025, arXiv:2502.18779; rule derived here",
-                             .drafts = DraftLaws{"greedy"},
+                             .source = "draft sampling of Hu et al. 2025, arXiv:2502.18779; rule derived here",
+                             .drafts = DraftSamplings{"greedy"},
                              .claims = {.flag_is_membership = true, .more_drafts_never_hurt = true},
                              .unsupported = {.device = "the plan keeps its residual on the host"}};
 
-  template <Laws L>
-  TailPlan<L> prepare(const L& laws, int drafts) const {
-    return {laws, drafts - 1};
+  template <Distributions L>
+  TailPlan<L> prepare(const L& distributions, int drafts) const {
+    return {distributions, drafts - 1};
   }
   template <Position P, RandomSource R>
   Verdict verify(const P& at, const TailPlan<typename P::Underlying>& plan, R& random) const {

@@ -4,11 +4,11 @@
 //   x_1    argmin of E_x / q(x)           computed by the drafter: drafters/shared_noise.hpp
 //   Y      argmin of E_x / p(x)           ties go to the lower id; q is not read
 //
-// Cost: one pass over the vocabulary and V random words.
+// Cost: one pass over the vocabulary and V random numbers.
 // Acceptance: sum over j of 1 / sum_i max(p_i/p_j, q_i/q_j), below single-draft sampling; in return the token does
 // not depend on the drafter.
 // Source: Daliri et al., arXiv:2408.07978.
-// Correctness: the winner of a race with rates p has law p.
+// Correctness: the winner of a race with rates p has distribution p.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -21,7 +21,7 @@ struct GumbelCoupling {
       .name = "gumbel_coupling",
       .summary = "the winner of the race of p in the noise that drafted; accepted if it did too",
       .source = "Daliri et al., arXiv:2408.07978",
-      .drafts = DraftLaws{"gumbel_iid"},
+      .drafts = DraftSamplings{"gumbel_iid"},
       .most_drafts = 1,
       .claims = race_of_target_claims,
       .unsupported = race_of_target_cannot,

@@ -4,11 +4,11 @@
 //   x_1..x_K  first arrivals of E_x / q(x)      computed by the drafter: drafters/shared_noise.hpp
 //   Y         argmin of E_x / p(x)              ties go to the lower id; q is not read
 //
-// Cost: one pass over the vocabulary and V random words for every K.
+// Cost: one pass over the vocabulary and V random numbers for every K.
 // Acceptance: optimum/race_acceptance.hpp; equal to that of the Gumbel coupling at K = 1.
 // Source: reconstruction of the Poisson scheme of arXiv:2609.21858, not checked against the paper; the formula is
 // derived here and compared with simulation and reference values.
-// Correctness: the winner of a race with rates p has law p.
+// Correctness: the winner of a race with rates p has distribution p.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -20,7 +20,7 @@ struct GumbelTopKCoupling {
   static constexpr Info info{.name = "gumbel_top_k_coupling",
                              .summary = "the winner of a race of p in the noise whose first arrivals drafted",
                              .source = "reconstruction of arXiv:2609.21858",
-                             .drafts = DraftLaws{"gumbel_top_k"},
+                             .drafts = DraftSamplings{"gumbel_top_k"},
                              .claims = race_of_target_claims,
                              .unsupported = race_of_target_cannot,
                              .shared_noise = true};

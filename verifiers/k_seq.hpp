@@ -28,8 +28,8 @@ struct KSeq {
   static constexpr Info info{.name = "k_seq",
                              .summary = "hold each i.i.d. draft against p / rho with the best common factor rho",
                              .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141",
-                             .drafts = DraftLaws{"iid"},
-                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true}};
+                             .drafts = DraftSamplings{"iid"},
+                             .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true}};
 
   /// 0: the smallest valid factor. Otherwise the factor to use; the caller must ensure factor >= rho*.
   double factor = 0;
@@ -37,13 +37,13 @@ struct KSeq {
   template <class Scalar>
   using Plan = CommonFactor<Scalar>;
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE Plan<typename L::Scalar> prepare(const L& laws, int drafts) const {
+  template <Distributions L>
+  DRAFTPROOF_DEVICE Plan<typename L::Scalar> prepare(const L& distributions, int drafts) const {
     using Scalar = typename L::Scalar;
-    if (factor > 0) return {Scalar(factor), served(laws, Scalar(factor), drafts)};
-    if constexpr (FreshLaws<L>)
-      if (laws.vocabulary() > cheap_pass) return CommonFactorSearch::find(laws, drafts);
-    return smallest(laws, drafts);
+    if (factor > 0) return {Scalar(factor), served(distributions, Scalar(factor), drafts)};
+    if constexpr (FreshDistributions<L>)
+      if (distributions.vocabulary() > cheap_pass) return CommonFactorSearch::find(distributions, drafts);
+    return smallest(distributions, drafts);
   }
 
   template <Position P, RandomSource R>
@@ -59,23 +59,24 @@ struct KSeq {
   /// Up to this vocabulary 60 passes are cheap and give the root to the last bit.
   static constexpr int cheap_pass = 1024;
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE static typename L::Scalar served(const L& laws, const typename L::Scalar& rho, int drafts) {
-    return served_by<typename L::Scalar>(laws.one(), rho, laws.residual_mass(rho), drafts);
+  template <Distributions L>
+  DRAFTPROOF_DEVICE static typename L::Scalar served(const L& distributions, const typename L::Scalar& rho,
+                                                     int drafts) {
+    return served_by<typename L::Scalar>(distributions.one(), rho, distributions.residual_mass(rho), drafts);
   }
 
   /// Bisection on the sign of gamma(rho) - rho, which is >= 0 at 1 and <= 0 at K. The bracket lies on the grid of
   /// multiples of 2^-steps (K - 1). Returns its upper end, where gamma <= rho was computed: valid in every scalar.
-  template <Laws L>
-  DRAFTPROOF_DEVICE static Plan<typename L::Scalar> smallest(const L& laws, int drafts) {
+  template <Distributions L>
+  DRAFTPROOF_DEVICE static Plan<typename L::Scalar> smallest(const L& distributions, int drafts) {
     using Scalar = typename L::Scalar;
-    Scalar low = laws.one(), high = Scalar(drafts);
-    Scalar served_low = served(laws, low, drafts), served_high = served(laws, high, drafts);
+    Scalar low = distributions.one(), high = Scalar(drafts);
+    Scalar served_low = served(distributions, low, drafts), served_high = served(distributions, high, drafts);
     if (!(served_low > low)) return {low, served_low};
     for (int step = 0; step < steps<Scalar>; ++step) {
       const Scalar middle = (low + high) / Scalar(2);
       if (!(low < middle && middle < high)) break;
-      const Scalar at_middle = served(laws, middle, drafts);
+      const Scalar at_middle = served(distributions, middle, drafts);
       if (at_middle > middle) {
         low = middle;
       } else {

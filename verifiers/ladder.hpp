@@ -1,15 +1,16 @@
-// The ladder: selects one of K i.i.d. drafts such that its law is the best possible for any selection, then verifies
-// it as a single draft. Optimal with one token a bin, lossless with any bins.
+// The ladder: selects one of K i.i.d. drafts such that its distribution is the best possible for any selection, then
+// verifies it as a single draft. Optimal with one token a bin, lossless with any bins.
 //
-//   bin       laws.bins()         tokens or buckets of tokens by p / q, descending
+//   bin       distributions.bins()         tokens or buckets of tokens by p / q, descending
 //   c_i       plan.level          level of the break below bin i; the break is up if a uniform u is below c_i
-//   p_I       q(x) slope[bin]     law of the selected draft
+//   p_I       q(x) slope[bin]     distribution of the selected draft
 //
 // Selection: the breaks that are up cut the bins into groups. The group that holds the highest drafted p / q is
 // taken; one of the drafts in it is chosen uniformly.
 // Cost: one plan per (p, q, K), O(n log n) for n bins; then O(K) a trial.
 // Source: derived here (docs/ladder.md); same optimum as Global Resolution, Thomas and Pal, arXiv:2511.15898.
-// Correctness: p_I is the law of the selected draft for any levels, and verifying one draft of known law is lossless.
+// Correctness: p_I is the distribution of the selected draft for any levels, and verifying one draft of known
+// distribution is lossless.
 #pragma once
 
 #include <concepts>
@@ -32,8 +33,8 @@ struct Ladder {
       .name = "ladder",
       .summary = "select one draft by levels between bins of p/q, then accept or correct it",
       .source = "derived here, docs/ladder.md; optimum as in Thomas and Pal, arXiv:2511.15898",
-      .drafts = DraftLaws{"iid"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
+      .drafts = DraftSamplings{"iid"},
+      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
       .ranks_tokens = true};
 
   /// On a device: the plan of a table is prepared on the host and read through this view.
@@ -51,30 +52,32 @@ struct Ladder {
     }
   };
 
-  /// The bins, levels and selected law. Immutable once made.
+  /// The bins, levels and selected distribution. Immutable once made.
   template <class L>
   struct Core {
     using Scalar = typename L::Scalar;
 
-    /// `cover(laws, bins)`: the coverage of the drafts.
+    /// `cover(distributions, bins)`: the coverage of the drafts.
     template <class Cover>
-    requires(!std::convertible_to<const Cover&, int>) DRAFTPROOF_DEVICE Core(const L& laws, const Cover& cover)
-        : bins{laws.bins()},
-          plan{plan_ladder(laws, bins, cover(laws, bins), true)},
-          levels{workspace_of(laws), plan, decltype(bins)::single_tokens} {}
+    requires(!std::convertible_to<const Cover&, int>) DRAFTPROOF_DEVICE
+        Core(const L& distributions, const Cover& cover)
+        : bins{distributions.bins()},
+          plan{plan_ladder(distributions, bins, cover(distributions, bins), true)},
+          levels{workspace_of(distributions), plan, decltype(bins)::single_tokens} {}
 
-    DRAFTPROOF_DEVICE Core(const L& laws, int drafts) : Core(laws, Independent<Scalar>{drafts}) {}
+    DRAFTPROOF_DEVICE Core(const L& distributions, int drafts) : Core(distributions, Independent<Scalar>{drafts}) {}
 
-    DRAFTPROOF_DEVICE int bin(const L& laws, Token x) const { return laws.bin(bins, x); }
+    DRAFTPROOF_DEVICE int bin(const L& distributions, Token x) const { return distributions.bin(bins, x); }
     /// Probability that the selected draft is token x.
-    DRAFTPROOF_DEVICE Scalar selected(const L& laws, Token x) const {
-      const auto& q = laws.proposal(x);
-      return q > laws.zero() ? Scalar(q * plan.slope[static_cast<std::size_t>(bin(laws, x))]) : laws.zero();
+    DRAFTPROOF_DEVICE Scalar selected(const L& distributions, Token x) const {
+      const auto& q = distributions.proposal(x);
+      return q > distributions.zero() ? Scalar(q * plan.slope[static_cast<std::size_t>(bin(distributions, x))])
+                                      : distributions.zero();
     }
     /// (p - p_I)+ at x.
-    DRAFTPROOF_DEVICE Scalar left(const L& laws, Token x) const {
-      const auto left = laws.target(x) - selected(laws, x);
-      return left > laws.zero() ? Scalar(left) : laws.zero();
+    DRAFTPROOF_DEVICE Scalar left(const L& distributions, Token x) const {
+      const auto left = distributions.target(x) - selected(distributions, x);
+      return left > distributions.zero() ? Scalar(left) : distributions.zero();
     }
 
     decltype(std::declval<const L&>().bins()) bins;
@@ -84,22 +87,24 @@ struct Ladder {
 
   /// The residual (p - p_I)+. Copies of a plan share its core.
   template <class L>
-  static auto residual_of(const L& laws, std::shared_ptr<const Core<L>> core) {
+  static auto residual_of(const L& distributions, std::shared_ptr<const Core<L>> core) {
     if constexpr (ShowsRows<L>)
-      return LadderLeft<L, decltype(core->bins)>(laws, core->bins, core->plan.slope, 1.0);
+      return LadderLeft<L, decltype(core->bins)>(distributions, core->bins, core->plan.slope, 1.0);
     else
-      return laws.alias_weights([&laws, core](Token x) { return core->left(laws, x); });
+      return distributions.alias_weights([&distributions, core](Token x) { return core->left(distributions, x); });
   }
 
   template <class L>
   struct Plan {
     template <class Cover>
-    Plan(const L& laws, const Cover& cover)
-        : shared{std::make_shared<const Core<L>>(laws, cover)}, residual{residual_of(laws, shared)} {
-      nothing_left = may_leave_nothing(laws, *shared);
+    Plan(const L& distributions, const Cover& cover)
+        : shared{std::make_shared<const Core<L>>(distributions, cover)},
+          residual{residual_of(distributions, shared)} {
+      nothing_left = may_leave_nothing(distributions, *shared);
       Token x = 0;
-      for (; nothing_left && x < laws.vocabulary(); ++x) nothing_left = !(laws.target(x) > shared->selected(laws, x));
-      if constexpr (ShowsRows<L>) laws.count_visited(static_cast<std::size_t>(x));
+      for (; nothing_left && x < distributions.vocabulary(); ++x)
+        nothing_left = !(distributions.target(x) > shared->selected(distributions, x));
+      if constexpr (ShowsRows<L>) distributions.count_visited(static_cast<std::size_t>(x));
     }
     const Core<L>& core() const { return *shared; }
     /// View of a table's plan. `place(data, size)` copies an array and returns its address.
@@ -126,10 +131,11 @@ struct Ladder {
   template <PlannedByTeam L>
   struct Plan<L> {
     template <class Cover>
-    DRAFTPROOF_DEVICE Plan(const L& laws, const Cover& cover) : own(laws, cover) {
-      nothing_left = may_leave_nothing(laws, own);
+    DRAFTPROOF_DEVICE Plan(const L& distributions, const Cover& cover) : own(distributions, cover) {
+      nothing_left = may_leave_nothing(distributions, own);
       if (!nothing_left) return;
-      nothing_left = !(laws.sum([&](Token x) { return own.left(laws, x) > 0 ? 0x1p-60 : 0.0; }) > 0);
+      nothing_left =
+          !(distributions.sum([&](Token x) { return own.left(distributions, x) > 0 ? 0x1p-60 : 0.0; }) > 0);
     }
     DRAFTPROOF_DEVICE const Core<L>& core() const { return own; }
 
@@ -137,9 +143,9 @@ struct Ladder {
     bool nothing_left;
   };
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE Plan<L> prepare(const L& laws, int drafts) const {
-    return Plan<L>(laws, Independent<typename L::Scalar>{drafts});
+  template <Distributions L>
+  DRAFTPROOF_DEVICE Plan<L> prepare(const L& distributions, int drafts) const {
+    return Plan<L>(distributions, Independent<typename L::Scalar>{drafts});
   }
 
   /// `plan` is a Plan or a view of one.
@@ -148,17 +154,17 @@ struct Ladder {
     return verify_selected(at, plan, choose_in_top_group(at, plan.core(), random), random);
   }
 
-  /// The verdict on the selected draft, whose law is the plan's.
+  /// The verdict on the selected draft, whose distribution is the plan's.
   template <Position P, class Made, RandomSource R>
   DRAFTPROOF_DEVICE static Verdict verify_selected(const P& at, const Made& plan, int chosen, R& random) {
     const auto& core = plan.core();
-    const auto& laws = at.laws();
+    const auto& distributions = at.distributions();
     const Token x = at.draft(chosen);
-    if (random.flip(at.target(x), core.selected(laws, x))) return accepted(x, chosen);
+    if (random.flip(at.target(x), core.selected(distributions, x))) return accepted(x, chosen);
     if (plan.nothing_left)  // only by rounding; x may be a token that the target lacks
-      return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(laws.residual(at.zero()));
+      return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(distributions.residual(at.zero()));
     if constexpr (PlannedByTeam<typename P::Underlying>)
-      return last_draw(at, random, laws.weights([&](Token y) { return core.left(laws, y); }));
+      return last_draw(at, random, distributions.weights([&](Token y) { return core.left(distributions, y); }));
     else
       return last_draw(at, random, plan.residual);
   }
@@ -166,8 +172,8 @@ struct Ladder {
  private:
   /// The residual has mass at least 1 - acceptance; V roundings of 2^-53 stay below 2^-20.
   template <class L>
-  DRAFTPROOF_DEVICE static bool may_leave_nothing(const L& laws, const Core<L>& core) {
-    return !(laws.one() - core.plan.acceptance > typename L::Scalar(0x1p-20));
+  DRAFTPROOF_DEVICE static bool may_leave_nothing(const L& distributions, const Core<L>& core) {
+    return !(distributions.one() - core.plan.acceptance > typename L::Scalar(0x1p-20));
   }
 };
 

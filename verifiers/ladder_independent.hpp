@@ -1,14 +1,17 @@
 // The ladder of the mean proposal for drafts from different proposals: selects one of them by groups and levels of
-// the ratio of the target to the mean of the proposals, or by one of a few orders, then verifies it as a single draft.
+// the ratio of the target to the mean of the proposals, or by one of a few orders, then verifies it as a single
+// draft.
 //
-//   r, bins, p_I    plan.ladder      mean proposal, bins by p / r, law of the selected draft (ladder/mean_ladder.hpp)
+//   r, bins, p_I    plan.ladder      mean proposal, bins by p / r, distribution of the selected draft
+//                                    (ladder/mean_ladder.hpp)
 //   w               orders           mixture with orders of the bins (ladder/order_mixture.hpp)
 //
 // Cost: O(V log V) and at most 2 n groups of K slopes once per (p, q, K); O(K) a trial, a pass for the residual. On
 // fresh rows buckets of p / r, and some 3 K passes.
 // Acceptance: the optimum where all proposals agree, below it where they differ: docs/ladder.md.
 // Source: derived here (docs/ladder.md, "Different proposals"), for the setting of Khisti et al., arXiv:2410.18234.
-// Correctness: p_I is the law of the selected draft for any levels, and verifying one draft of known law is lossless.
+// Correctness: p_I is the distribution of the selected draft for any levels, and verifying one draft of known
+// distribution is lossless.
 #pragma once
 
 #include <memory>
@@ -26,8 +29,8 @@ struct LadderIndependent {
       .name = "ladder_independent",
       .summary = "select among drafts of different proposals by levels between bins of p over the mean proposal",
       .source = "derived here, docs/ladder.md; the setting of Khisti et al., arXiv:2410.18234",
-      .drafts = DraftLaws{"independent"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+      .drafts = DraftSamplings{"independent"},
+      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true},
       .unsupported = {.device = "its plan keeps K slopes a group on the host"},
       .ranks_tokens = true,
       .searches_plan = true};
@@ -40,12 +43,13 @@ struct LadderIndependent {
     SelectedDraft<L> selected;
   };
 
-  template <Laws L>
-  Plan<L> prepare(const L& laws, int drafts) const {
-    auto ladder = std::make_shared<const MeanLadder<L>>(laws, drafts, drafts, orders);
-    std::vector<typename L::Scalar> law;
-    for (Token x = 0; x < laws.vocabulary(); ++x) law.push_back(ladder->law(laws, x));
-    return {ladder, SelectedDraft<L>(laws, std::move(law), drafts)};
+  template <Distributions L>
+  Plan<L> prepare(const L& distributions, int drafts) const {
+    auto ladder = std::make_shared<const MeanLadder<L>>(distributions, drafts, drafts, orders);
+    std::vector<typename L::Scalar> distribution;
+    for (Token x = 0; x < distributions.vocabulary(); ++x)
+      distribution.push_back(ladder->distribution(distributions, x));
+    return {ladder, SelectedDraft<L>(distributions, std::move(distribution), drafts)};
   }
 
   template <Position P, RandomSource R>

@@ -1,7 +1,8 @@
-// The ladder for drafts without replacement: selects one of K drafts such that its law is the best possible for any
-// selection, then verifies it as a single draft. Optimal with one token a bin, lossless with any bins.
+// The ladder for drafts without replacement: selects one of K drafts such that its distribution is the best possible
+// for any selection, then verifies it as a single draft. Optimal with one token a bin, lossless with any bins.
 //
-//   bins, c_i, p_I     as in ladder.hpp, with F, the probability that the drafts hit the first bins, for 1 - (1 - s)^K
+//   bins, c_i, p_I     as in ladder.hpp, with F, the probability that the drafts hit the first bins, for 1 - (1 -
+//                      s)^K
 //
 // Selection: the group that holds the highest drafted p / q is taken, as in ladder.hpp; the choice among its drafts
 // depends on their draw order (ladder/group_choice.hpp).
@@ -9,9 +10,9 @@
 // Cost: one plan per (p, q, K), O(V K M) for K > 2 with M nodes of an integral (ladder/race_bins.hpp), less in
 // buckets (ladder/coverage.hpp); then O(K) a trial and now and then a few draws of q.
 // Source: derived here (docs/ladder.md, "Without replacement"). The optimum is that of Hu et al., arXiv:2502.18779.
-// Correctness: the choice has law q on the group, so p_I is the law of the selected draft for any levels. On fresh
-// rows the masses of buckets are sums in units of 2^-60: if K - 1 tokens have all of q but r, p_I is off by V 2^-60 /
-// r at most.
+// Correctness: the choice has distribution q on the group, so p_I is the distribution of the selected draft for any
+// levels. On fresh rows the masses of buckets are sums in units of 2^-60: if K - 1 tokens have all of q but r, p_I is
+// off by V 2^-60 / r at most.
 #pragma once
 
 #include <algorithm>
@@ -34,11 +35,11 @@ struct LadderWorBy {
   struct Distinct {
     int drafts;
     template <class L, class Bins>
-    DRAFTPROOF_DEVICE auto operator()(const L& laws, const Bins& bins) const {
+    DRAFTPROOF_DEVICE auto operator()(const L& distributions, const Bins& bins) const {
       if constexpr (PlannedByTeam<L>)
-        return TeamWorCoverage<L, Bins>(laws, bins, drafts);
+        return TeamWorCoverage<L, Bins>(distributions, bins, drafts);
       else
-        return WorCoverage<Scalar>(laws, bins, drafts);
+        return WorCoverage<Scalar>(distributions, bins, drafts);
     }
   };
 
@@ -48,23 +49,25 @@ struct LadderWorBy {
   /// The plan for drafts of q and, if q can run out, that for drafts that go on uniformly.
   template <class L>
   struct Plan : Ladder::Plan<L> {
-    Plan(const L& laws, int drafts) : Ladder::Plan<L>(laws, Distinct<typename L::Scalar>{drafts}) {
-      const int most = std::min(drafts, laws.vocabulary());
+    Plan(const L& distributions, int drafts) : Ladder::Plan<L>(distributions, Distinct<typename L::Scalar>{drafts}) {
+      const int most = std::min(drafts, distributions.vocabulary());
       Token likeliest[max_drafts];
-      for (int k = 0; k < most; ++k) likeliest[k] = laws.kth_most_probable(k);
-      if (const int n = support_among(laws, likeliest, most); n < most) rest.emplace(laws, likeliest, n, most - n);
+      for (int k = 0; k < most; ++k) likeliest[k] = distributions.kth_most_probable(k);
+      if (const int n = support_among(distributions, likeliest, most); n < most)
+        rest.emplace(distributions, likeliest, n, most - n);
     }
     std::optional<UniformRest<L>> rest;
   };
   /// Fresh rows make the latter where q has run out.
-  template <FreshLaws L>
+  template <FreshDistributions L>
   struct Plan<L> : Ladder::Plan<L> {
-    DRAFTPROOF_DEVICE Plan(const L& laws, int drafts) : Ladder::Plan<L>(laws, Distinct<typename L::Scalar>{drafts}) {}
+    DRAFTPROOF_DEVICE Plan(const L& distributions, int drafts)
+        : Ladder::Plan<L>(distributions, Distinct<typename L::Scalar>{drafts}) {}
   };
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE Plan<L> prepare(const L& laws, int drafts) const {
-    return {laws, drafts};
+  template <Distributions L>
+  DRAFTPROOF_DEVICE Plan<L> prepare(const L& distributions, int drafts) const {
+    return {distributions, drafts};
   }
 
   template <Position P, class Made, RandomSource R>
@@ -74,20 +77,20 @@ struct LadderWorBy {
       const int drafts = at.drafts() - used;
       if constexpr (requires { plan.rest; })
         if (plan.rest && plan.rest->drafts() == drafts) return plan.rest->verify(at, used, random);
-      return UniformRest<L>(at.laws(), at.draft_data(), used, drafts).verify(at, used, random);
+      return UniformRest<L>(at.distributions(), at.draft_data(), used, drafts).verify(at, used, random);
     }
     return Ladder::verify_selected(at, plan, choose_distinct(at, plan.core(), random, Choice{}), random);
   }
 
  private:
-  /// The number of tokens after which q has run out, n if it has not. `tokens` are n distinct ones, those of q's
-  /// support before all others. Drafters decide it by the same masses.
+  /// Returns the number of tokens after which q has run out, n if it has not. `tokens` are n distinct tokens; tokens in
+  /// q's support precede all others. Drafters decide it by the same masses.
   template <class L>
-  DRAFTPROOF_DEVICE static int support_among(const L& laws, const Token* tokens, int n) {
+  DRAFTPROOF_DEVICE static int support_among(const L& distributions, const Token* tokens, int n) {
     // A token with a mass far above any rounding was drawn from q, and so were those before it.
-    if (n == 0 || laws.proposal(tokens[n - 1]) > typename L::Scalar(0x1p-40)) return n;
+    if (n == 0 || distributions.proposal(tokens[n - 1]) > typename L::Scalar(0x1p-40)) return n;
     for (int k = 1; k < n; ++k)
-      if (!(laws.mass_without(0, tokens, k) > laws.zero())) return k;
+      if (!(distributions.mass_without(0, tokens, k) > distributions.zero())) return k;
     return n;
   }
 };
@@ -97,8 +100,8 @@ struct LadderWor : LadderWorBy<DistinctChoice> {
       .name = "ladder_wor",
       .summary = "select one draft without replacement by levels between bins of p/q, then accept or correct it",
       .source = "derived here, docs/ladder.md; optimum as in Hu et al. 2025, arXiv:2502.18779",
-      .drafts = DraftLaws{"without_replacement", "without_replacement_uniform"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
+      .drafts = DraftSamplings{"without_replacement", "without_replacement_uniform"},
+      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
       .unsupported = {.device_trials = "the plan of a table owns memory of the host"},
       .ranks_tokens = true};
 };

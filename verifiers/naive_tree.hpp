@@ -19,8 +19,8 @@ struct NaiveTree {
   static constexpr Info info{.name = "naive_tree",
                              .summary = "single-draft test on the first draft, then match the residual draw",
                              .source = "baseline in arXiv:2602.16994",
-                             .drafts = DraftLaws{"iid"},
-                             .claims = {.accepts_equal_laws = true,
+                             .drafts = DraftSamplings{"iid"},
+                             .claims = {.accepts_equal_distributions = true,
                                         .one_draft_is_single_draft = true,
                                         .flag_is_membership = true,
                                         .more_drafts_never_hurt = true}};

@@ -1,16 +1,17 @@
 // Optimal transport: a maximum flow from drafted sets to tokens says with which probability a set emits each of its
-// tokens; the rest of p is drawn. The best lossless verifier for any draft law that can be enumerated.
+// tokens; the rest of p is drawn. The best lossless verifier for any draft sampling that can be enumerated.
 //
 //   A        core->drafts.sets[i]   set of the drafts
-//   Q(A)     probability[i]         its probability under the draft law
+//   Q(A)     probability[i]         its probability under the draft sampling
 //   f(A,x)   core->share[i][j]      mass of A on its j-th token; the last entry is refused
 //   s(x)     core->served[x]        sum of f(A,x) over all A, at most p(x)
 //
-// Cost: one enumeration of the draft law and one flow per (p, q, K); one draw over |A| + 1 numbers a trial.
+// Cost: one enumeration of the draft sampling and one flow per (p, q, K); one draw over |A| + 1 numbers a trial.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
 // Correctness: holds for every feasible f. The sets serve s(x) <= p(x), the rest of p is drawn, and Q is the
-// drafter's own law because the plan enumerates the drafter. A plan is valid for one draft law only, so each law has
-// its own type. Laws without a closed form of their optimum have files named after them (docs/plans.md).
+// drafter's own distribution because the plan enumerates the drafter. A plan is valid for one draft sampling only, so
+// each distribution has its own type. Distributions without a closed form of their optimum have files named after
+// them (docs/plans.md).
 // Throws: EnumerationCut from prepare if there are too many draft tuples to enumerate.
 #pragma once
 
@@ -27,11 +28,11 @@ inline constexpr Unsupported enumerated_plan{.simulate = "the plan enumerates V^
                                              .fresh = "the plan enumerates V^K draft tuples",
                                              .device = "the plan enumerates V^K draft tuples"};
 
-/// The rows of laws as vectors, for plans.
-template <Laws L>
-std::vector<typename L::Scalar> target_row(const L& laws) {
+/// The rows of distributions as vectors, for plans.
+template <Distributions L>
+std::vector<typename L::Scalar> target_row(const L& distributions) {
   std::vector<typename L::Scalar> row;
-  for (Token x = 0; x < laws.vocabulary(); ++x) row.push_back(laws.target(x));
+  for (Token x = 0; x < distributions.vocabulary(); ++x) row.push_back(distributions.target(x));
   return row;
 }
 
@@ -41,9 +42,9 @@ struct OptimalTransportOf {
   using Core = std::shared_ptr<const TransportPlan<typename L::Scalar>>;
 
   template <class L>
-  static auto residual_of(const L& laws, const Core<L>& core) {
-    return laws.alias_weights([&laws, core](Token x) -> typename L::Scalar {
-      return laws.target(x) - core->served[static_cast<std::size_t>(x)];
+  static auto residual_of(const L& distributions, const Core<L>& core) {
+    return distributions.alias_weights([&distributions, core](Token x) -> typename L::Scalar {
+      return distributions.target(x) - core->served[static_cast<std::size_t>(x)];
     });
   }
   template <class L>
@@ -52,21 +53,22 @@ struct OptimalTransportOf {
     decltype(residual_of(std::declval<const L&>(), core)) residual;
   };
 
-  template <Laws L>
-  Plan<L> prepare(const L& laws, int drafts) const {
+  template <Distributions L>
+  Plan<L> prepare(const L& distributions, int drafts) const {
     using Scalar = typename L::Scalar;
-    const auto target = target_row(laws);
-    TransportPlan<Scalar> plan = plan_transport<Scalar>(draft_sets<Drafter>(laws, drafts), target);
+    const auto target = target_row(distributions);
+    TransportPlan<Scalar> plan = plan_transport<Scalar>(draft_sets<Drafter>(distributions, drafts), target);
     // If all of p is served, the mass kept by sets is rounding of the flow and there is no residual to draw from.
     if (plan.served == target) plan.spend_rounding(target);
     const Core<L> core = std::make_shared<const TransportPlan<Scalar>>(std::move(plan));
-    return {core, residual_of(laws, core)};
+    return {core, residual_of(distributions, core)};
   }
 
   template <Position P, RandomSource R>
   Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
     const auto set = plan.core->drafts.of(at.draft_data(), at.drafts());
-    if (set == plan.core->drafts.size()) return {};  // not a draft of this law: reported as an impossible branch
+    if (set == plan.core->drafts.size())
+      return {};  // not a draft of this distribution: reported as an impossible branch
     const auto& members = plan.core->drafts.sets[set];
     const std::size_t chosen = plan.core->pick(set, random);
     if (chosen == members.size()) return last_draw(at, random, plan.residual);
@@ -79,8 +81,8 @@ struct OptimalTransport : OptimalTransportOf<drafters::Iid> {
   static constexpr Info info{.name = "optimal_transport",
                              .summary = "a maximum flow from drafted sets to tokens: the optimum for i.i.d. drafts",
                              .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets for tuples derived here",
-                             .drafts = DraftLaws{"iid"},
-                             .claims = {.accepts_equal_laws = true,
+                             .drafts = DraftSamplings{"iid"},
+                             .claims = {.accepts_equal_distributions = true,
                                         .one_draft_is_single_draft = true,
                                         .flag_is_membership = true,
                                         .more_drafts_never_hurt = true},

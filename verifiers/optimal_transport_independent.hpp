@@ -1,8 +1,8 @@
 // Optimal transport for one draw from each of K different proposals. No single order of the tokens gives the best cut
-// for this law, so the plan is a flow.
+// for this distribution, so the plan is a flow.
 //
 // optimal_transport.hpp describes the plan, its cost and its correctness.
-// Acceptance: the optimum of this draft law, for which no closed form is known here.
+// Acceptance: the optimum of this draft sampling, for which no closed form is known here.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
 #pragma once
 
@@ -16,8 +16,8 @@ struct OptimalTransportIndependent : OptimalTransportOf<drafters::Independent> {
       .name = "optimal_transport_independent",
       .summary = "a maximum flow from drafted sets to tokens: the optimum for different proposals",
       .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets for tuples derived here",
-      .drafts = DraftLaws{"independent"},
-      .claims = {.accepts_equal_laws = true,
+      .drafts = DraftSamplings{"independent"},
+      .claims = {.accepts_equal_distributions = true,
                  .one_draft_is_single_draft = true,
                  .flag_is_membership = true,
                  .more_drafts_never_hurt = true},

@@ -2,7 +2,7 @@
 // never exceeds this one.
 //
 // optimal_transport.hpp describes the plan, its cost and its correctness.
-// Acceptance: the optimum of this draft law, for which no closed form is known here.
+// Acceptance: the optimum of this draft sampling, for which no closed form is known here.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
 #pragma once
 
@@ -16,7 +16,7 @@ struct OptimalTransportTailDraw : OptimalTransportOf<drafters::TailDraw> {
       .name = "optimal_transport_tail_draw",
       .summary = "a maximum flow from drafted sets to tokens: the optimum for top, tail draw and fill",
       .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets for tuples derived here",
-      .drafts = DraftLaws{"tail_draw"},
+      .drafts = DraftSamplings{"tail_draw"},
       .fewest_drafts = 2,
       .claims = {.flag_is_membership = true},
       .unsupported = enumerated_plan};

@@ -1,7 +1,7 @@
 // Optimal transport for draws of q without replacement. It reads the set of the drafts, not their order.
 //
 // optimal_transport.hpp describes the plan, its cost and its correctness.
-// Acceptance: the optimum of this draft law, for which no closed form is known here.
+// Acceptance: the optimum of this draft sampling, for which no closed form is known here.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
 #pragma once
 
@@ -15,8 +15,8 @@ struct OptimalTransportWor : OptimalTransportOf<drafters::WithoutReplacement> {
       .name = "optimal_transport_wor",
       .summary = "a maximum flow from drafted sets to tokens: the optimum for draws without replacement",
       .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets for tuples derived here",
-      .drafts = DraftLaws{"without_replacement"},
-      .claims = {.accepts_equal_laws = true,
+      .drafts = DraftSamplings{"without_replacement"},
+      .claims = {.accepts_equal_distributions = true,
                  .one_draft_is_single_draft = true,
                  .flag_is_membership = true,
                  .more_drafts_never_hurt = true},

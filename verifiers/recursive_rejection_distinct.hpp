@@ -16,8 +16,8 @@ struct RecursiveRejectionDistinct {
       .name = "recursive_rejection_distinct",
       .summary = "drop repeated i.i.d. drafts, verify the rest as drawn without replacement",
       .source = "derived here on arXiv:2402.14160",
-      .drafts = DraftLaws{"iid"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
+      .drafts = DraftSamplings{"iid"},
+      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
@@ -28,7 +28,7 @@ struct RecursiveRejectionDistinct {
         distinct[count] = x;
         origin[count++] = k;
       }
-    const DraftedPosition<typename P::Underlying> shorter(at.laws(), distinct, count);
+    const DraftedPosition<typename P::Underlying> shorter(at.distributions(), distinct, count);
     Verdict verdict = RecursiveRejectionWor{}.verify(shorter, random);
     if (verdict.accepted >= 0) verdict.accepted = origin[verdict.accepted];
     return verdict;

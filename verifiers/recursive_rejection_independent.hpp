@@ -4,7 +4,7 @@
 //   k_i      plan.order[i]       the draft tested after i refusals
 //   r_i      plan.residual[i]    residual after i refusals, not normalised; r_0 = p
 //   F_i      plan.mass[i]        its sum
-//   q_k      at.proposal(x, k)   law of draft k
+//   q_k      at.proposal(x, k)   distribution of draft k
 //
 // Cost: for many trials O(K V) once, then K flips and a draw; on fresh rows a pass of O(k V) for the k-th refusal and
 // one for the draw (verifiers/rejection/residual_chain.hpp).
@@ -24,20 +24,21 @@
 namespace draftproof::verifiers {
 
 struct RecursiveRejectionIndependent {
-  static constexpr Info info{
-      .name = "recursive_rejection_independent",
-      .summary = "recursive rejection of drafts from different proposals, in draw order",
-      .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781",
-      .drafts = DraftLaws{"independent"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .more_drafts_never_hurt = true},
-      .unsupported = {.device = "the plan keeps K rows on the host"}};
+  static constexpr Info info{.name = "recursive_rejection_independent",
+                             .summary = "recursive rejection of drafts from different proposals, in draw order",
+                             .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781",
+                             .drafts = DraftSamplings{"independent"},
+                             .claims = {.accepts_equal_distributions = true,
+                                        .one_draft_is_single_draft = true,
+                                        .more_drafts_never_hurt = true},
+                             .unsupported = {.device = "the plan keeps K rows on the host"}};
 
   /// Indices of drafts in the order of their tests; drafts that are not listed follow in draw order.
   std::vector<int> order{};
 
   template <class L>
-  static auto alias_weights(const L& laws, const std::vector<typename L::Scalar>& row) {
-    return laws.alias_weights([row](Token x) { return row[static_cast<std::size_t>(x)]; });
+  static auto alias_weights(const L& distributions, const std::vector<typename L::Scalar>& row) {
+    return distributions.alias_weights([row](Token x) { return row[static_cast<std::size_t>(x)]; });
   }
 
   template <class L>
@@ -50,25 +51,25 @@ struct RecursiveRejectionIndependent {
   };
 
   /// Prepares all rows where many trials or branches read them; a single decision rarely needs the last one.
-  template <Laws L>
-  requires(!FreshLaws<L>) Plan<L> prepare(const L& laws, int drafts)
+  template <Distributions L>
+  requires(!FreshDistributions<L>) Plan<L> prepare(const L& distributions, int drafts)
   const {
     using Scalar = typename L::Scalar;
     std::vector<Scalar> row;
-    for (Token x = 0; x < laws.vocabulary(); ++x) row.push_back(laws.target(x));
+    for (Token x = 0; x < distributions.vocabulary(); ++x) row.push_back(distributions.target(x));
     std::vector<std::vector<Scalar>> residual;
-    std::vector<Scalar> mass{laws.one()};
+    std::vector<Scalar> mass{distributions.one()};
     std::vector<int> tests = order_of(drafts);
     for (const int k : tests) {
       residual.push_back(row);
-      for (Token x = 0; x < laws.vocabulary(); ++x) {
+      for (Token x = 0; x < distributions.vocabulary(); ++x) {
         Scalar& left = row[static_cast<std::size_t>(x)];
-        left -= mass.back() * laws.proposal(x, k);
-        if (left < laws.zero()) left = laws.zero();
+        left -= mass.back() * distributions.proposal(x, k);
+        if (left < distributions.zero()) left = distributions.zero();
       }
-      mass.push_back(laws.sum([&row](Token x) { return row[static_cast<std::size_t>(x)]; }));
+      mass.push_back(distributions.sum([&row](Token x) { return row[static_cast<std::size_t>(x)]; }));
     }
-    auto last = alias_weights(laws, row);
+    auto last = alias_weights(distributions, row);
     return {std::move(tests), std::move(residual), std::move(mass), std::move(last)};
   }
 

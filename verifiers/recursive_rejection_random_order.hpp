@@ -1,7 +1,7 @@
 // Recursive rejection of drafts from different proposals; the next draft to test is picked uniformly among the
 // untested ones, independently of their tokens.
 //
-//   q_k      at.proposal(x, k)   law of draft k
+//   q_k      at.proposal(x, k)   distribution of draft k
 //   F r      refusals.left(x)    residual, not normalised
 //   F        refusals.mass()     its sum
 //
@@ -25,12 +25,12 @@ struct RecursiveRejectionRandomOrder {
       .name = "recursive_rejection_random_order",
       .summary = "recursive rejection of drafts from different proposals, in an order drawn at random",
       .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781",
-      .drafts = DraftLaws{"independent"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
+      .drafts = DraftSamplings{"independent"},
+      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
 
   template <ManyTrials L>
-  RefusalPlan<L> prepare(const L& laws, int drafts) const {
-    return RefusalPlan<L>(laws, drafts);
+  RefusalPlan<L> prepare(const L& distributions, int drafts) const {
+    return RefusalPlan<L>(distributions, drafts);
   }
 
   template <Position P, class L, RandomSource R>

@@ -10,7 +10,8 @@
 // Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
 // Correctness: a token is refused only if its term in the next residual is zero, so b and m hold the whole history.
 // If no proposal mass is unseen, the draft comes from the uniform continuation; the recursion then restarts with the
-// rest of p and the uniform law. Drafter and verifier decide this by the same function of the same laws.
+// rest of p and the uniform distribution. Drafter and verifier decide this by the same function of the same
+// distributions.
 #pragma once
 
 #include <limits>
@@ -27,8 +28,8 @@ struct RecursiveRejectionWor {
                              .source =
                                  "Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), "
                                  "arXiv:2402.12374",
-                             .drafts = DraftLaws{"without_replacement", "without_replacement_uniform"},
-                             .claims = {.accepts_equal_laws = true,
+                             .drafts = DraftSamplings{"without_replacement", "without_replacement_uniform"},
+                             .claims = {.accepts_equal_distributions = true,
                                         .one_draft_is_single_draft = true,
                                         .flag_is_membership = true,
                                         .more_drafts_never_hurt = true},

@@ -5,7 +5,7 @@
 // Cost: one draw from p.
 // Acceptance: sum over x of p(x) Pr(x is drafted), the best of any rule when the drafts are a fixed set.
 // Source: naive sampling of Miao et al. 2023 (SpecInfer), arXiv:2305.09781.
-// Correctness: the token does not depend on the drafts, so the scheme is lossless for every draft law.
+// Correctness: the token does not depend on the drafts, so the scheme is lossless for every draft sampling.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -17,7 +17,7 @@ struct SampleAndMatch {
       .name = "sample_and_match",
       .summary = "draw from p; accepted if that token was drafted",
       .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781, naive sampling",
-      .drafts = any_law,
+      .drafts = any_draft_sampling,
       .claims = {.flag_is_membership = true, .more_drafts_never_hurt = true, .drafter_invariant = true}};
 
   template <Position P, RandomSource R>

@@ -19,9 +19,9 @@ struct SingleDraft {
       .name = "single_draft",
       .summary = "accept the draft with min(1, p/q), else draw from (p - q)+",
       .source = "Leviathan et al. 2023, arXiv:2211.17192; Chen et al. 2023, arXiv:2302.01318",
-      .drafts = DraftLaws{"iid"},
+      .drafts = DraftSamplings{"iid"},
       .most_drafts = 1,
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
+      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
       .sequential = true};
 
   template <Position P, RandomSource R>

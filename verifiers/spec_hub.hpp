@@ -8,7 +8,7 @@
 //   g1, g2   plan.hub_share      mass of L1, L2 that serves the hub: g2 = min(p_a, L2), g1 = min(p_a - g2, L1)
 //
 // Cost: four passes for the plan, at most two flips and a draw.
-// Acceptance: p_a + sum over i != a of min(p_i, t_i), the optimum of its draft law.
+// Acceptance: p_a + sum over i != a of min(p_i, t_i), the optimum of its draft sampling.
 // Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
 // Correctness: pairs serve f1 + f2 <= p outside the hub and g1 + g2 <= p_a at the hub, and the rest of p is drawn.
 #pragma once
@@ -22,7 +22,7 @@ struct SpecHub {
   static constexpr Info info{.name = "spec_hub",
                              .summary = "optimal for two drafts of which one is the most probable token of q",
                              .source = "Sun et al. 2024 (SpecHub), arXiv:2411.05289",
-                             .drafts = DraftLaws{"hub"},
+                             .drafts = DraftSamplings{"hub"},
                              .fewest_drafts = 2,
                              .most_drafts = 2,
                              .claims = {.flag_is_membership = true},
@@ -33,26 +33,26 @@ struct SpecHub {
   template <class L>
   struct Shares {
     using Scalar = typename L::Scalar;
-    const L& laws;
+    const L& distributions;
     Token hub;
     Scalar hub_drawn;  ///< q of the hub
     /// t is q / divisor + uniform: (q-mass outside the hub, 0) or, without such mass, (1, 1 / (V - 1)).
     Scalar divisor, uniform;
 
-    Shares(const L& of, Token a) : laws{of}, hub{a}, hub_drawn{of.proposal(a)} {
-      const Scalar outside = laws.mass_without(0, &hub, 1);
-      const bool some = outside > laws.zero();
-      divisor = some ? outside : laws.one();
-      uniform = some ? laws.zero() : Scalar(laws.one() / Scalar(laws.vocabulary() - 1));
+    Shares(const L& of, Token a) : distributions{of}, hub{a}, hub_drawn{of.proposal(a)} {
+      const Scalar outside = distributions.mass_without(0, &hub, 1);
+      const bool some = outside > distributions.zero();
+      divisor = some ? outside : distributions.one();
+      uniform = some ? distributions.zero() : Scalar(distributions.one() / Scalar(distributions.vocabulary() - 1));
     }
-    Scalar kept(Token i) const { return i == hub ? laws.zero() : laws.one(); }
-    Scalar drawn_first(Token i) const { return kept(i) * laws.proposal(i); }
+    Scalar kept(Token i) const { return i == hub ? distributions.zero() : distributions.one(); }
+    Scalar drawn_first(Token i) const { return kept(i) * distributions.proposal(i); }
     Scalar drawn_second(Token i) const { return hub_drawn * Scalar(drawn_first(i) / divisor + kept(i) * uniform); }
-    Scalar first(Token i) const { return smaller(laws.target(i), drawn_first(i)); }
-    Scalar second(Token i) const { return smaller(Scalar(laws.target(i) - first(i)), drawn_second(i)); }
+    Scalar first(Token i) const { return smaller(distributions.target(i), drawn_first(i)); }
+    Scalar second(Token i) const { return smaller(Scalar(distributions.target(i) - first(i)), drawn_second(i)); }
     /// The part of p at i that no pair serves; `at_hub` is that of the hub.
     Scalar unserved(Token i, const Scalar& at_hub) const {
-      const Scalar left = kept(i) * laws.target(i) + (laws.one() - kept(i)) * at_hub;
+      const Scalar left = kept(i) * distributions.target(i) + (distributions.one() - kept(i)) * at_hub;
       return left - first(i) - second(i);
     }
     static Scalar smaller(const Scalar& a, const Scalar& b) { return b < a ? b : a; }
@@ -61,7 +61,8 @@ struct SpecHub {
   template <class L>
   static auto residual_of(const Shares<L>& shares, const typename L::Scalar& at_hub) {
     using Scalar = typename L::Scalar;
-    return shares.laws.alias_weights([shares, at_hub](Token i) -> Scalar { return shares.unserved(i, at_hub); });
+    return shares.distributions.alias_weights(
+        [shares, at_hub](Token i) -> Scalar { return shares.unserved(i, at_hub); });
   }
 
   template <class L>
@@ -73,20 +74,22 @@ struct SpecHub {
     decltype(residual_of(shares, left[0])) residual;
   };
 
-  template <Laws L>
-  Plan<L> prepare(const L& laws, int) const {
+  template <Distributions L>
+  Plan<L> prepare(const L& distributions, int) const {
     using Scalar = typename L::Scalar;
-    const Shares<L> shares(laws, laws.kth_most_probable(0));
+    const Shares<L> shares(distributions, distributions.kth_most_probable(0));
     const Token hub = shares.hub;
-    const Scalar left1 = laws.sum([shares](Token i) -> Scalar { return shares.drawn_first(i) - shares.first(i); });
-    const Scalar left2 = laws.sum([shares](Token i) -> Scalar { return shares.drawn_second(i) - shares.second(i); });
-    const Scalar second = Shares<L>::smaller(laws.target(hub), left2);
-    const Scalar first = Shares<L>::smaller(Scalar(laws.target(hub) - second), left1);
+    const Scalar left1 =
+        distributions.sum([shares](Token i) -> Scalar { return shares.drawn_first(i) - shares.first(i); });
+    const Scalar left2 =
+        distributions.sum([shares](Token i) -> Scalar { return shares.drawn_second(i) - shares.second(i); });
+    const Scalar second = Shares<L>::smaller(distributions.target(hub), left2);
+    const Scalar first = Shares<L>::smaller(Scalar(distributions.target(hub) - second), left1);
     // 0, or the part of p_a that L1 and L2 cannot fill; a rounded difference could be below zero.
-    const Scalar unfilled = laws.target(hub) - first - second;
-    const Scalar at_hub = unfilled > laws.zero() ? unfilled : laws.zero();
-    const Scalar rest = laws.sum([shares, at_hub](Token i) { return shares.unserved(i, at_hub); });
-    return {shares, {left1, left2}, {first, second}, !(rest > laws.zero()), residual_of(shares, at_hub)};
+    const Scalar unfilled = distributions.target(hub) - first - second;
+    const Scalar at_hub = unfilled > distributions.zero() ? unfilled : distributions.zero();
+    const Scalar rest = distributions.sum([shares, at_hub](Token i) { return shares.unserved(i, at_hub); });
+    return {shares, {left1, left2}, {first, second}, !(rest > distributions.zero()), residual_of(shares, at_hub)};
   }
 
   template <Position P, RandomSource R>

@@ -1,13 +1,13 @@
-// Verification of tail-draw sets: the single-draft rule tests the one random draft with its true law; a residual draw
-// counts as accepted if it equals any draft.
+// Verification of tail-draw sets: the single-draft rule tests the one random draft with its true distribution; a
+// residual draw counts as accepted if it equals any draft.
 //
 //   y        last draft       drawn from t, q outside the most probable token
-//   t        plan.tail(x)     that law
+//   t        plan.tail(x)     that distribution
 //
 // Cost: one pass for the plan, one flip and at most one draw a trial.
 // Source: reconstruction of RheoSampling's verifier, arXiv:2609.21827, with one fixed token; losslessness is proved
 // here by exploration, not checked against the paper.
-// Correctness: the scheme is single-draft sampling with draft law t; the fill is only matched.
+// Correctness: the scheme is single-draft sampling with draft sampling t; the fill is only matched.
 #pragma once
 
 #include <draftproof/verifiers/greedy_drafts.hpp>
@@ -15,17 +15,18 @@
 namespace draftproof::verifiers {
 
 struct TailDraw {
-  static constexpr Info info{.name = "tail_draw",
-                             .summary = "test the one random draft with its tail law, match the residual draw",
-                             .source = "reconstruction of RheoSampling, arXiv:2609.21827",
-                             .drafts = DraftLaws{"tail_draw"},
-                             .fewest_drafts = 2,
-                             .claims = {.flag_is_membership = true},
-                             .unsupported = {.device = "the plan keeps its residual on the host"}};
+  static constexpr Info info{
+      .name = "tail_draw",
+      .summary = "test the one random draft with its tail distribution, match the residual draw",
+      .source = "reconstruction of RheoSampling, arXiv:2609.21827",
+      .drafts = DraftSamplings{"tail_draw"},
+      .fewest_drafts = 2,
+      .claims = {.flag_is_membership = true},
+      .unsupported = {.device = "the plan keeps its residual on the host"}};
 
-  template <Laws L>
-  TailPlan<L> prepare(const L& laws, int) const {
-    return {laws, 1};
+  template <Distributions L>
+  TailPlan<L> prepare(const L& distributions, int) const {
+    return {distributions, 1};
   }
   template <Position P, RandomSource R>
   Verdict verify(const P& at, const TailPlan<typename P::Underlying>& plan, R& random) const {

@@ -1,19 +1,20 @@
 // A tournament of drafts from different proposals: a two-draft selection chooses between the winner so far and the
 // next draft, and the last winner is verified as a single draft.
 //
-//   L_k    rounds[k].law        law of the winner after draft k; L_0 = q_0
+//   L_k    rounds[k].distribution        distribution of the winner after draft k; L_0 = q_0
 //          rounds[k].pairs      selection among the winner and draft k + 1 (verifiers/transport/alphabet_plan.hpp)
 //   p_I    plan.selected.of(x)  L_(K-1)
 //
 // A round that would accept no more than its winner alone is left out, so more drafts never accept less.
 // Cost: K - 1 plans of two drafts once per (p, q, K), each a sort, its groups and a flow over at most 820 pairs;
 // K - 1 selections and one flip a trial.
-// Acceptance: sum min(L, p). With at most 40 tokens each round is an optimal flow: the optimum at K = 2, and sometimes
-// below it for larger K; it depends on which optimal flow each round finds. At any V a round is a ladder of the mean
-// of L and the next proposal, with a flow among the 40 likeliest tokens.
-// Source: Khisti et al., arXiv:2410.18234, selection for more than two drafts; a reconstruction: the rounds at large V
-// are derived here, and losslessness is proved here by exploration.
-// Correctness: each L_k is the law of its round's selection from a winner of law L_(k-1) and a draft independent of it.
+// Acceptance: sum min(L, p). With at most 40 tokens each round is an optimal flow: the optimum at K = 2, and
+// sometimes below it for larger K; it depends on which optimal flow each round finds. At any V a round is a ladder of
+// the mean of L and the next proposal, with a flow among the 40 likeliest tokens.
+// Source: Khisti et al., arXiv:2410.18234, selection for more than two drafts; a reconstruction: the rounds at large
+// V are derived here, and losslessness is proved here by exploration.
+// Correctness: each L_k is the distribution of its round's selection from a winner of distribution L_(k-1) and a
+// draft independent of it.
 #pragma once
 
 #include <algorithm>
@@ -28,20 +29,21 @@
 namespace draftproof::verifiers {
 
 struct Tournament {
-  static constexpr Info info{
-      .name = "tournament",
-      .summary = "the winner so far meets the next draft in a two-draft selection",
-      .source = "Khisti et al., arXiv:2410.18234, sequential selection; reconstruction",
-      .drafts = DraftLaws{"independent"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .more_drafts_never_hurt = true},
-      .unsupported = {.fresh = "K - 1 plans that keep rows, for many trials",
-                      .device = "the plan is made on the host"}};
+  static constexpr Info info{.name = "tournament",
+                             .summary = "the winner so far meets the next draft in a two-draft selection",
+                             .source = "Khisti et al., arXiv:2410.18234, sequential selection; reconstruction",
+                             .drafts = DraftSamplings{"independent"},
+                             .claims = {.accepts_equal_distributions = true,
+                                        .one_draft_is_single_draft = true,
+                                        .more_drafts_never_hurt = true},
+                             .unsupported = {.fresh = "K - 1 plans that keep rows, for many trials",
+                                             .device = "the plan is made on the host"}};
 
   int inside = 40;  ///< most tokens whose pairs a flow decides
 
-  /// The laws of a round: the winner's and the next proposal.
+  /// The distributions of a round: the winner's and the next proposal.
   template <class Number>
-  struct RoundLaws {
+  struct RoundDistributions {
     using Scalar = Number;
     const std::vector<Scalar>&p, &winner, &next;
 
@@ -56,41 +58,42 @@ struct Tournament {
 
     int drafts() const { return 2; }
     Token draft(int k) const { return tokens[k]; }
-    const Pair& laws() const { return *this; }
+    const Pair& distributions() const { return *this; }
   };
 
   template <class L>
   struct Plan {
     using Scalar = typename L::Scalar;
-    std::shared_ptr<const std::vector<std::optional<AlphabetPlan<RoundLaws<Scalar>>>>> rounds;
+    std::shared_ptr<const std::vector<std::optional<AlphabetPlan<RoundDistributions<Scalar>>>>> rounds;
     SelectedDraft<L> selected;
   };
 
-  template <Laws L>
-  Plan<L> prepare(const L& laws, int drafts) const {
+  template <Distributions L>
+  Plan<L> prepare(const L& distributions, int drafts) const {
     using Scalar = typename L::Scalar;
     std::vector<Scalar> target, winner, next;
-    for (Token x = 0; x < laws.vocabulary(); ++x) {
-      target.push_back(laws.target(x));
-      winner.push_back(laws.proposal(x, 0));
+    for (Token x = 0; x < distributions.vocabulary(); ++x) {
+      target.push_back(distributions.target(x));
+      winner.push_back(distributions.proposal(x, 0));
     }
-    const auto accepted = [&target](const std::vector<Scalar>& law) {
+    const auto accepted = [&target](const std::vector<Scalar>& distribution) {
       Scalar sum{0};
-      for (std::size_t x = 0; x < law.size(); ++x) sum += std::min<Scalar>(law[x], target[x]);
+      for (std::size_t x = 0; x < distribution.size(); ++x) sum += std::min<Scalar>(distribution[x], target[x]);
       return sum;
     };
-    std::vector<std::optional<AlphabetPlan<RoundLaws<Scalar>>>> rounds;
+    std::vector<std::optional<AlphabetPlan<RoundDistributions<Scalar>>>> rounds;
     for (int k = 1; k < drafts; ++k) {
       next.clear();
-      for (Token x = 0; x < laws.vocabulary(); ++x) next.push_back(laws.proposal(x, k));
-      auto& round = rounds.emplace_back(std::in_place, RoundLaws<Scalar>{target, winner, next}, 2, 2, inside);
-      if (accepted(round->law) > accepted(winner))
-        winner = round->law;
+      for (Token x = 0; x < distributions.vocabulary(); ++x) next.push_back(distributions.proposal(x, k));
+      auto& round =
+          rounds.emplace_back(std::in_place, RoundDistributions<Scalar>{target, winner, next}, 2, 2, inside);
+      if (accepted(round->distribution) > accepted(winner))
+        winner = round->distribution;
       else
         round.reset();
     }
     return {std::make_shared<const decltype(rounds)>(std::move(rounds)),
-            SelectedDraft<L>(laws, std::move(winner), drafts)};
+            SelectedDraft<L>(distributions, std::move(winner), drafts)};
   }
 
   template <Position P, RandomSource R>

@@ -3,15 +3,14 @@
 //
 //   n      inside     most tokens of the reduced alphabet, fewer where their sets are too many; n = V is the optimum
 //   beta   sets       shares of the sets inside (verifiers/transport/alphabet_plan.hpp)
-//   p_I    law        law of the selected draft
+//   p_I    distribution        distribution of the selected draft
 //
-// Cost: O(V log V) and a flow over at most 1024 sets once per (p, q, K); a look-up, one draw and one flip a trial, and
-// a pass for the residual.
-// Acceptance: sum min(p_I, p), at least that of ladder_independent, and at least the optimum less Pr(some draft is
-// outside): only the selection from those tuples can differ from an optimal one.
+// Cost: O(V log V) and a flow over at most 1024 sets once per (p, q, K); a look-up, one draw and one flip a trial,
+// and a pass for the residual. Acceptance: sum min(p_I, p), at least that of ladder_independent, and at least the
+// optimum less Pr(some draft is outside): only the selection from those tuples can differ from an optimal one.
 // Source: Khisti et al., arXiv:2410.18234, which reduces the alphabet to 10 to 50 tokens; a reconstruction: the
 // choice of tokens and the rule outside are derived here, and losslessness is proved here by exploration.
-// Correctness: p_I is the law of the selected draft for any tokens inside and any levels outside.
+// Correctness: p_I is the distribution of the selected draft for any tokens inside and any levels outside.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -24,16 +23,16 @@ struct TruncatedAlphabet {
       .name = "truncated_alphabet",
       .summary = "select among drafts of different proposals: a flow on the likeliest tokens, a ladder outside",
       .source = "Khisti et al., arXiv:2410.18234, reduced alphabet; reconstruction",
-      .drafts = DraftLaws{"independent"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+      .drafts = DraftSamplings{"independent"},
+      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true},
       .unsupported = {.device = "the plan is made on the host"},
       .ranks_tokens = true};
 
   int inside = 40;
 
-  template <Laws L>
-  TwoStepByAlphabet<L> prepare(const L& laws, int drafts) const {
-    return {laws, drafts, drafts, inside};
+  template <Distributions L>
+  TwoStepByAlphabet<L> prepare(const L& distributions, int drafts) const {
+    return {distributions, drafts, drafts, inside};
   }
 
   template <Position P, RandomSource R>

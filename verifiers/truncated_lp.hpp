@@ -3,7 +3,7 @@
 //
 //   n      inside     most tokens whose tuples are optimised, fewer where their sets are too many
 //   beta   sets       shares of the sets inside (verifiers/transport/alphabet_plan.hpp)
-//   p_I    law        law of the selected draft
+//   p_I    distribution        distribution of the selected draft
 //
 // Cost: O(V log V) and a flow over at most 1024 sets once per (p, q, K), then a look-up, one draw and one flip; on
 // fresh rows the plan is made on buckets of p / q.
@@ -11,7 +11,7 @@
 // it by the loss of these.
 // Source: Khisti et al., arXiv:2410.18234, the truncated program; a reconstruction: the tokens inside and the rule
 // outside are derived here, and losslessness is proved here by exploration.
-// Correctness: p_I is the law of the selected draft for every n, every flow and any levels.
+// Correctness: p_I is the distribution of the selected draft for every n, every flow and any levels.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -24,16 +24,18 @@ struct TruncatedLp {
       .name = "truncated_lp",
       .summary = "select among i.i.d. drafts: a flow on the likeliest tokens, a ladder outside",
       .source = "Khisti et al., arXiv:2410.18234, truncated program; reconstruction",
-      .drafts = DraftLaws{"iid"},
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true, .more_drafts_never_hurt = true},
+      .drafts = DraftSamplings{"iid"},
+      .claims = {.accepts_equal_distributions = true,
+                 .one_draft_is_single_draft = true,
+                 .more_drafts_never_hurt = true},
       .unsupported = {.device = "the plan is made on the host"},
       .ranks_tokens = true};
 
   int inside = 10;
 
-  template <Laws L>
-  TwoStepByAlphabet<L> prepare(const L& laws, int drafts) const {
-    return {laws, drafts, 1, inside};
+  template <Distributions L>
+  TwoStepByAlphabet<L> prepare(const L& distributions, int drafts) const {
+    return {distributions, drafts, 1, inside};
   }
 
   template <Position P, RandomSource R>

@@ -10,7 +10,7 @@
 // (1 + TV), which no coupling without communication exceeds on every pair; tokens agree more often, because two
 // different darts can fall on one token.
 // Source: Daliri et al., arXiv:2408.07978.
-// Correctness: the first dart below p falls on a token of law p.
+// Correctness: the first dart below p falls on a token of distribution p.
 #pragma once
 
 #include <draftproof/sim/sampling/minhash_rejection.hpp>
@@ -23,16 +23,16 @@ struct WeightedMinhash {
       .name = "weighted_minhash",
       .summary = "the first of the drafter's darts that hits p; accepted if its token was drafted",
       .source = "Daliri et al., arXiv:2408.07978",
-      .drafts = DraftLaws{"minhash"},
+      .drafts = DraftSamplings{"minhash"},
       .most_drafts = 1,
-      .claims = {.accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true},
+      .claims = {.accepts_equal_distributions = true, .flag_is_membership = true, .drafter_invariant = true},
       .unsupported = {.explore = "its randomness is a sequence of darts that the drafter reads too"},
       .shared_noise = true};
 
   template <Position P, NoiseSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
     return matched(at, {first_hit(
-                            at.laws(), 0, [&at](Token x) { return at.target(x); }, random),
+                            at.distributions(), 0, [&at](Token x) { return at.target(x); }, random),
                         none_accepted});
   }
 };

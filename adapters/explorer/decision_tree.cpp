@@ -142,7 +142,7 @@ class Collector {
   int most_places() const { return most_places_; }
   const std::vector<bool>& seen() const { return seen_; }
 
-  /// From now on `visit(node, branch, mass, next place)` is called for each branch of a coin.
+  /// Sets the function `visit(node, branch, mass, next place)` that later enumerations call for each branch of a coin.
   void visit(std::function<void(const TreeNode&, const TreeBranch&, double, int)> function) {
     visit_ = std::move(function);
   }
@@ -190,8 +190,8 @@ double deviation_limit(const DecisionTree& tree, int vocabulary, int dtype_bits)
   return limit_below(tree, tree.root, vocabulary, dtype_bits);
 }
 
-void read_law(const DecisionTree& tree, const RunStore& store, int vocabulary, int dtype_bits, bool keep_stretches,
-              ProgramLaw& law) {
+void read_distribution(const DecisionTree& tree, const RunStore& store, int vocabulary, int dtype_bits,
+                       bool keep_stretches, ProgramDistribution& distribution) {
   Collector all(tree, store);
   const auto note = [&](const TreeNode& node, const TreeBranch& branch, double mass, int next) {
     Stretch stretch{.place = node.place,
@@ -206,18 +206,18 @@ void read_law(const DecisionTree& tree, const RunStore& store, int vocabulary, i
     Collector below(tree, store);
     below.add(branch.target, mass, next);
     stretch.outcomes = below.outcomes();
-    if (edge) law.edges.push_back(stretch);
-    if (keep_stretches) law.stretches.push_back(std::move(stretch));
+    if (edge) distribution.edges.push_back(stretch);
+    if (keep_stretches) distribution.stretches.push_back(std::move(stretch));
   };
   all.visit(note);
   all.add(tree.root, 1, 0);
-  law.outcomes = all.outcomes();
-  law.unexplored = all.unexplored();
-  law.leaves = all.leaves();
-  law.most_places = all.most_places();
+  distribution.outcomes = all.outcomes();
+  distribution.unexplored = all.unexplored();
+  distribution.leaves = all.leaves();
+  distribution.most_places = all.most_places();
   for (std::size_t place = 0; place < all.seen().size(); ++place)
-    if (!all.seen()[place]) law.idle_places.push_back(static_cast<int>(place));
-  law.limit = deviation_limit(tree, vocabulary, dtype_bits);
+    if (!all.seen()[place]) distribution.idle_places.push_back(static_cast<int>(place));
+  distribution.limit = deviation_limit(tree, vocabulary, dtype_bits);
 }
 
 }  // namespace draftproof::adapters

@@ -1,5 +1,5 @@
 // The conjecture about a program on one input: which draw is made at each place, and which of its values the program
-// treats alike; the sequences of random numbers that it is built from, and the law that is read from it.
+// treats alike; the sequences of random numbers that it is built from, and the distribution that is read from it.
 //
 //   node     one draw (a race is one draw of several places)
 //   branch   values of the draw that lead to one subtree or outcome; its share is their probability
@@ -44,7 +44,7 @@ struct Sequence {
   }
 };
 
-/// What a branch or the tree leads to.
+/// The node or leaf that a branch, or the tree as a whole, leads to.
 struct Target {
   enum class Kind : std::uint8_t { node, outcome, unexplored };
   Kind kind = Kind::unexplored;
@@ -93,14 +93,15 @@ struct DecisionTree {
   Fit compare(const RunStore& store, const Sequence& sequence, RunStore::Chain run) const;
 };
 
-// From a decision tree to a law: masses of outcomes, edges, and the limit on the deviation of a float program.
+// From a decision tree to a distribution: masses of outcomes, edges, and the limit on the deviation of a float
+// program.
 
-/// Writes outcomes, unexplored, limit, edges, stretches, leaves, most_places and idle_places of `law`.
+/// Writes outcomes, unexplored, limit, edges, stretches, leaves, most_places and idle_places of `distribution`.
 ///
 /// Masses are compensated sums of products of shares. A share of a coin is exact; where all draws of a path are
 /// coins, its mass is exact up to 53 bits in all, and rounded once for each further coin.
-void read_law(const DecisionTree& tree, const RunStore& store, int vocabulary, int dtype_bits, bool keep_stretches,
-              ProgramLaw& law);
+void read_distribution(const DecisionTree& tree, const RunStore& store, int vocabulary, int dtype_bits,
+                       bool keep_stretches, ProgramDistribution& distribution);
 
 /// The largest sum, over paths from the root to a leaf, of what each draw allows:
 ///

@@ -16,7 +16,7 @@ namespace {
 void check(const ExploreOptions& options) {
   const auto within = [](const char* name, double found, double least, double most) {
     if (!(found >= least && found <= most))
-      throw std::invalid_argument(fmt::format("explore: {} is {}, wanted {} to {}", name, found, least, most));
+      throw std::invalid_argument(fmt::format("explore: {} is {}, expected {} to {}", name, found, least, most));
   };
   within("coin_bits", options.coin_bits, 1, 53);
   within("dtype_bits", options.dtype_bits, 1, 53);
@@ -33,25 +33,30 @@ void check(const ExploreOptions& options) {
 class Exploration {
  public:
   Exploration(Program& program, std::span<const Input> inputs, const ExploreOptions& options)
-      : program_(program), inputs_(inputs), options_(options), laws_(inputs.size()), overwrote_(inputs.size()) {
+      : program_(program),
+        inputs_(inputs),
+        options_(options),
+        distributions_(inputs.size()),
+        overwrote_(inputs.size()) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       searches_.push_back(std::make_unique<InputSearch>(inputs[i], options));
   }
 
-  std::vector<ProgramLaw> run() {
+  std::vector<ProgramDistribution> run() {
     try {
       explore();
     } catch (const ProgramSilent& silent) {
       for (std::size_t i = 0; i < searches_.size(); ++i) {
         if (!searches_[i]) continue;
-        laws_[i] = searches_[i]->law();
-        laws_[i].silent = silent.what();
-        laws_[i].remarks.push_back(laws_[i].silent);
-        if (laws_[i].state != LawState::not_a_function) laws_[i].state = LawState::unsettled;
+        distributions_[i] = searches_[i]->distribution();
+        distributions_[i].silent = silent.what();
+        distributions_[i].remarks.push_back(distributions_[i].silent);
+        if (distributions_[i].state != DistributionState::not_a_function)
+          distributions_[i].state = DistributionState::unsettled;
       }
     }
-    for (std::size_t i = 0; i < laws_.size(); ++i) laws_[i].overwrote = std::move(overwrote_[i]);
-    return std::move(laws_);
+    for (std::size_t i = 0; i < distributions_.size(); ++i) distributions_[i].overwrote = std::move(overwrote_[i]);
+    return std::move(distributions_);
   }
 
  private:
@@ -62,7 +67,7 @@ class Exploration {
       while (!entries_.empty()) run_batch();
       for (std::size_t i = 0; i < searches_.size(); ++i) {
         if (!searches_[i] || busy_[i]) continue;
-        laws_[i] = searches_[i]->law();
+        distributions_[i] = searches_[i]->distribution();
         searches_[i].reset();
         --left;
       }
@@ -82,7 +87,8 @@ class Exploration {
     const Repeat* repeat;
   };
 
-  /// The calls of one round: those of the last round that are repeated, last first, and the ones the searches need.
+  /// Returns the calls of one round: the runs of the last round that have to be repeated, last first, then the runs
+  /// that the searches need.
   void gather() {
     busy_.assign(searches_.size(), false);
     entries_.clear();
@@ -101,7 +107,7 @@ class Exploration {
     }
   }
 
-  /// Runs the entries. Those whose tape was short stay, with a longer one.
+  /// Runs the entries. Entries that ran out of random numbers are queued again with a longer tape.
   void run_batch() {
     constexpr std::size_t most = 1 << 16;  // calls of a batch: bounds the memory of tapes and logs
     const std::size_t count = std::min(entries_.size(), most);
@@ -152,7 +158,7 @@ class Exploration {
   Program& program_;
   std::span<const Input> inputs_;
   const ExploreOptions& options_;
-  std::vector<ProgramLaw> laws_;
+  std::vector<ProgramDistribution> distributions_;
   std::vector<std::string> overwrote_;  // by input
   std::vector<std::unique_ptr<InputSearch>> searches_;
   std::vector<bool> busy_;
@@ -166,35 +172,35 @@ class Exploration {
 
 }  // namespace
 
-const char* to_text(LawState state) {
+const char* to_text(DistributionState state) {
   switch (state) {
-    case LawState::settled:
+    case DistributionState::settled:
       return "settled";
-    case LawState::cut:
+    case DistributionState::cut:
       return "cut";
-    case LawState::unsettled:
+    case DistributionState::unsettled:
       return "unsettled";
-    case LawState::not_a_function:
+    case DistributionState::not_a_function:
       return "not a function";
   }
   return "";
 }
 
-double ProgramLaw::of(const std::vector<Token>& tokens) const {
+double ProgramDistribution::of(const std::vector<Token>& tokens) const {
   double sum = 0;  // over states
   for (const OutcomeMass& each : outcomes)
     sum += each.outcome.status == RowStatus::ok && each.outcome.tokens == tokens ? each.probability : 0;
   return sum;
 }
 
-double ProgramLaw::of(RowStatus status) const {
+double ProgramDistribution::of(RowStatus status) const {
   double sum = 0;
   for (const OutcomeMass& each : outcomes) sum += each.outcome.status == status ? each.probability : 0;
   return sum;
 }
 
-std::vector<ProgramLaw> explore_program(Program& program, std::span<const Input> inputs,
-                                        const ExploreOptions& options) {
+std::vector<ProgramDistribution> explore_program(Program& program, std::span<const Input> inputs,
+                                                 const ExploreOptions& options) {
   check(options);
   return Exploration(program, inputs, options).run();
 }

@@ -1,13 +1,13 @@
-// The exact law of a program that one can only call: which values of each random number lead to which emitted tokens,
-// found by running the program on chosen tapes.
+// The exact distribution of a program that one can only call: which values of each random number lead to which
+// emitted tokens, found by running the program on chosen tapes.
 //
 // The tree of draws and stretches is a conjecture, judged by a few witnesses: one random sequence, one with small and
 // one with large values. Sequences are then predicted by the tree, random ones and ones at the ends of its stretches,
 // and run. Every wrong prediction becomes a witness on its path through the tree, until `predictions` in a row hold.
 //
 // Correctness: a wrong prediction always refines the tree. Let s be its sequence and r the tree's own path to the
-// leaf that s was predicted to reach. Replace the values of s by those of r, one place after another: the run's
-// behaviour changes at some place, and there the witness s tells the two values apart.
+// leaf that s was predicted to reach. Replace the values of s by the values of r, one draw after another: at some draw
+// the run's behaviour changes, and there s is a witness that separates the two values.
 // Not excluded: a stretch that holds no asked value, no threshold that the input suggests and no predicted value.
 // Half of the predictions are uniformly random; n of them miss a wrong mass m with probability (1 - m)^n.
 #pragma once
@@ -27,12 +27,12 @@ namespace draftproof::adapters {
 // Limits and choices of an exploration.
 
 struct ExploreOptions {
-  int coin_bits = 24;  ///< of the program's uniforms; the tape has multiples of 2^-min(24, coin_bits) and grid values
-  int dtype_bits = 24;             ///< significand of the numbers that the program computes in, for ProgramLaw::limit
-  int predictions = 256;           ///< that hold in a row
-  int even_points = 8;             ///< parts of a grid whose ends are asked in any case
-  int most_witnesses = 64;         ///< of an input
-  std::size_t most_calls = 20000;  ///< for an input's tree; predictions may take 4 * predictions more
+  int coin_bits = 24;     ///< of the program's uniforms; entries of the tape are multiples of 2^-min(24, coin_bits)
+  int dtype_bits = 24;    ///< significand of the numbers that the program computes in, for ProgramDistribution::limit
+  int predictions = 256;  ///< that hold in a row
+  int even_points = 8;    ///< parts of a grid whose ends are asked in any case
+  int most_witnesses = 64;           ///< of an input
+  std::size_t most_calls = 20000;    ///< for an input's tree; predictions may take 4 * predictions more
   std::size_t most_branches = 4096;  ///< of one draw
   int most_places = 512;             ///< of a tape; branches that draw more are unexplored
   double least_mass = 0x1p-60;       ///< branches below it are unexplored
@@ -42,16 +42,16 @@ struct ExploreOptions {
   std::vector<double> thresholds{};  ///< more thresholds to ask at, beside those of suggested_points.hpp
 };
 
-// The law that a program realises on one input, and how far it can be trusted.
+// The distribution that a program realises on one input, and how far it can be trusted.
 
-enum class LawState {
-  settled,         ///< the whole law; every prediction in a row held
+enum class DistributionState {
+  settled,         ///< the whole distribution; every prediction in a row held
   cut,             ///< `unexplored` mass is left; the rest is as settled
   unsettled,       ///< predictions still failed when the witnesses or calls were used up
-  not_a_function,  ///< equal calls had different results; there is no law
+  not_a_function,  ///< equal calls had different results; there is no distribution
 };
 
-const char* to_text(LawState state);
+const char* to_text(DistributionState state);
 
 struct OutcomeMass {
   Outcome outcome{};
@@ -72,12 +72,12 @@ struct Stretch {
 /// The remark on a race whose winner its weights do not explain, as where other rows change a draw.
 inline constexpr std::string_view race_undecided = "a race is not decided by the least clock over weight";
 
-struct ProgramLaw {
-  LawState state = LawState::settled;
+struct ProgramDistribution {
+  DistributionState state = DistributionState::settled;
   std::vector<OutcomeMass> outcomes{};  ///< distinct, in order of (status, tokens, state)
   double unexplored = 0;                ///< mass of the branches that the limits cut
   /// Bound on the total variation by which a program that draws its coins on a grid and computes in floating point
-  /// may miss the law it is written for; see deviation_limit().
+  /// may miss the distribution it is written for; see deviation_limit().
   double limit = 0;
   std::vector<Stretch> edges{};      ///< coins' stretches of one or two values
   std::vector<Stretch> stretches{};  ///< all stretches of coins, where ExploreOptions::keep_stretches
@@ -91,7 +91,8 @@ struct ProgramLaw {
   std::vector<int> idle_places{};      ///< places that were never seen to matter
   std::vector<std::string> remarks{};  ///< what was cut, and why
   std::string overwrote{};             ///< arrays of the input that a run changed in place
-  std::string silent{};        ///< why the program answers no more: the law is unsettled, and as far as it was found
+  std::string
+      silent{};  ///< why the program answers no more: the distribution is unsettled, and as far as it was found
   std::vector<double> tape{};  ///< not_a_function: the call; unsettled: the last prediction that failed
 
   /// Probability of an outcome with status ok.
@@ -99,14 +100,14 @@ struct ProgramLaw {
   double of(RowStatus status) const;
 };
 
-/// The laws of `program` on each of `inputs`, in their order. All inputs are explored at once, so that a batch holds
-/// the next calls of all of them.
+/// The distributions of `program` on each of `inputs`, in their order. All inputs are explored at once, so that a
+/// batch holds the next calls of all of them.
 /// Cost: for a chain of V = 3 and two drafts 150 to 250 calls an input, and the predictions; one batch for each step
 /// of a bisection.
-/// A program that answers no more leaves the laws as far as they were found: ProgramLaw::silent.
-/// Throws: DoorError if the program cannot be reached or its log breaks the protocol; std::invalid_argument if an
+/// A program that answers no more leaves the distributions as far as they were found: ProgramDistribution::silent.
+/// Throws: AdapterError if the program cannot be reached or its log breaks the protocol; std::invalid_argument if an
 /// option is out of range.
-std::vector<ProgramLaw> explore_program(Program& program, std::span<const Input> inputs,
-                                        const ExploreOptions& options = {});
+std::vector<ProgramDistribution> explore_program(Program& program, std::span<const Input> inputs,
+                                                 const ExploreOptions& options = {});
 
 }  // namespace draftproof::adapters

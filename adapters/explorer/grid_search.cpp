@@ -87,7 +87,7 @@ bool PlaceSearch::settle(std::size_t k, std::vector<Ask>& asks) {
     const bool more = want(k, points, asks);
     if (!asks.empty()) return true;
     if (more) continue;
-    // A witness that shows changes of its own may show more of them between close suggestions.
+    // Where changes are visible with this witness alone, there may be more of them between close suggestions.
     bool own = false;
     for (std::size_t i = 0; i + 1 < scan.probes.size(); ++i)
       own = own || (scan.probes[i].after != scan.probes[i + 1].after &&

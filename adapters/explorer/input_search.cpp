@@ -189,22 +189,24 @@ void InputSearch::pass_witness(std::uint32_t number, std::uint32_t witness, std:
   }
 }
 
-ProgramLaw InputSearch::law() const {
-  ProgramLaw law;
-  law.calls = calls_;
-  law.predicted = held_;
-  law.unjudged = unjudged_;
-  law.witnesses = witnesses_.size();
-  law.remarks = remarks_;
-  law.tape = tape_;
+ProgramDistribution InputSearch::distribution() const {
+  ProgramDistribution distribution;
+  distribution.calls = calls_;
+  distribution.predicted = held_;
+  distribution.unjudged = unjudged_;
+  distribution.witnesses = witnesses_.size();
+  distribution.remarks = remarks_;
+  distribution.tape = tape_;
   if (!function_) {
-    law.state = LawState::not_a_function;
-    return law;
+    distribution.state = DistributionState::not_a_function;
+    return distribution;
   }
-  read_law(tree_, store_, input_.p.empty() ? 0 : input_.vocabulary(), options_.dtype_bits, options_.keep_stretches,
-           law);
-  law.state = !settled_ ? LawState::unsettled : law.unexplored > 0 ? LawState::cut : LawState::settled;
-  return law;
+  read_distribution(tree_, store_, input_.p.empty() ? 0 : input_.vocabulary(), options_.dtype_bits,
+                    options_.keep_stretches, distribution);
+  distribution.state = !settled_                     ? DistributionState::unsettled
+                       : distribution.unexplored > 0 ? DistributionState::cut
+                                                     : DistributionState::settled;
+  return distribution;
 }
 
 // Predictions of the tree: random sequences, and sequences at the ends of its stretches.

@@ -48,7 +48,7 @@ class InputSearch {
   /// Ends the search: two runs on this tape had different results.
   void refute_function(std::span<const double> tape);
 
-  ProgramLaw law() const;
+  ProgramDistribution distribution() const;
 
  private:
   struct Prediction {

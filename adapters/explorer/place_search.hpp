@@ -32,7 +32,7 @@ struct Known {
   RunStore::Chain chain = 0;
 };
 
-/// What all searches on one input share.
+/// The state that all searches on one input share.
 struct SearchContext {
   RunStore& store;
   SuggestedPoints& suggested;

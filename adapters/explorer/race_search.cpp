@@ -42,7 +42,8 @@ void PlaceSearch::step_cells(std::vector<Ask>& asks) {
   }
 }
 
-/// Makes one branch, without its share, of the cells that no witness tells apart. Returns the branch of each cell.
+/// Merges the cells that no witness separates into one branch, its probability not yet set. Returns the branch of
+/// each cell.
 std::vector<int> PlaceSearch::set_classes(std::span<const std::uint64_t> cells) {
   const std::vector<TreeBranch> old = std::exchange(node_.branches, {});
   std::vector<int> of(values_of(node_.draw), -1);

@@ -47,7 +47,7 @@ std::uint64_t hash_of(const Run& run) {
 
 void check(const Draw& draw, std::size_t place) {
   const auto refuse = [&](const std::string& found, const char* wanted) {
-    throw DoorError(fmt::format("log of a run, draw {}: found {}, wanted {}", place, found, wanted));
+    throw AdapterError(fmt::format("log of a run, draw {}: got {}, expected {}", place, found, wanted));
   };
   switch (draw.kind) {
     case DrawKind::coin:
@@ -89,8 +89,8 @@ RunStore::Chain RunStore::link(std::uint32_t draw, std::uint32_t next) {
 
 RunStore::Chain RunStore::add(const Run& run, std::size_t tape) {
   if (run.draws.size() > tape)
-    throw DoorError(
-        fmt::format("log of a run: found {} draws, wanted at most the {} of its tape", run.draws.size(), tape));
+    throw AdapterError(
+        fmt::format("log of a run: got {} draws, expected at most the {} of its tape", run.draws.size(), tape));
   const auto outcome = outcome_index_.find_or_add(
       hash_of(run),
       [&](std::uint32_t id) {

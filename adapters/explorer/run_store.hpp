@@ -14,12 +14,12 @@
 
 namespace draftproof::adapters {
 
-/// What a run ends in.
+/// The end of a run: tokens or a status, and the state for the next call.
 struct Outcome {
   RowStatus status = RowStatus::ok;
   std::vector<Token> tokens{};
   std::vector<double> state{};  ///< for the next call, of a program with state
-  std::string message{};        ///< of the first run that ended so: it tells no outcomes apart
+  std::string message{};        ///< of the first run that ended so; not part of the comparison of outcomes
 
   bool operator==(const Outcome& other) const {
     return status == other.status && tokens == other.tokens && state == other.state;
@@ -56,7 +56,7 @@ class RunStore {
   using Chain = std::uint32_t;
 
   /// The chain of a run on a tape of `tape` places.
-  /// Throws: DoorError if the log has more draws than the tape has places, or a draw that program.hpp rules out.
+  /// Throws: AdapterError if the log has more draws than the tape has places, or a draw that program.hpp rules out.
   Chain add(const Run& run, std::size_t tape);
 
   bool ended(Chain chain) const { return links_[chain].draw == no_draw; }

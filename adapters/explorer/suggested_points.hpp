@@ -17,7 +17,7 @@ namespace draftproof::adapters {
 
 class SuggestedPoints {
  public:
-  /// `more` are thresholds of the caller. Throws: nothing; entries that are no probabilities suggest nothing.
+  /// `more` are thresholds of the caller. Entries outside [0, 1] or NaN are ignored. Throws: nothing.
   SuggestedPoints(const Input& input, std::span<const double> more);
 
   /// floor(t * cells) for each threshold t in (0, 1), sorted, distinct. cells >= 2.

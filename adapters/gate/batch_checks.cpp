@@ -13,10 +13,10 @@
 #include <utility>
 
 #include <draftproof/adapters/explorer/suggested_points.hpp>
+#include <draftproof/adapters/gate/distribution_checks.hpp>
+#include <draftproof/adapters/gate/distribution_text.hpp>
 #include <draftproof/adapters/gate/judgement.hpp>
-#include <draftproof/adapters/gate/law_checks.hpp>
-#include <draftproof/adapters/gate/law_text.hpp>
-#include <draftproof/adapters/gate/toy.hpp>
+#include <draftproof/adapters/gate/small_model.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 
@@ -31,7 +31,8 @@ bool alike(const Outcome& a, const Outcome& b, double rounding) {
 }
 
 /// The probability that both have in common, and in words the outcome of `alone` that lacks most `among` rows.
-double overlap_of(const ProgramLaw& alone, const ProgramLaw& among, double rounding, std::string& text) {
+double overlap_of(const ProgramDistribution& alone, const ProgramDistribution& among, double rounding,
+                  std::string& text) {
   std::vector<OutcomeMass> left = among.outcomes;
   double common = 0, most = 0;
   for (const auto& [outcome, probability] : alone.outcomes) {
@@ -60,8 +61,8 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
   const bool exact = declaration.batch_invariant;
   const double rounding =
       2 * rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), input.vocabulary());
-  // Few calls, since a difference is looked at once more. One tree may have missed a stretch; the other one has its ends
-  // then. So both are asked on either side of all ends that were found, and more predictions have to hold.
+  // Few calls, since a difference is looked at once more. One tree may have missed a stretch; the other one has its
+  // ends then. So both are asked on either side of all ends that were found, and more predictions have to hold.
   constexpr int confirming = 512;
   ExploreOptions explore = exploration_of(declaration, {.predictions = fewest_predictions,
                                                         .even_points = 2,
@@ -70,16 +71,18 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
                                                         .seed = seed});
   Shift shift;
   for (;;) {
-    const ProgramLaw alone = explore_program(by_itself, std::span(&input, 1), explore).front();
-    const ProgramLaw among = explore_program(between, std::span(&input, 1), explore).front();
+    const ProgramDistribution alone = explore_program(by_itself, std::span(&input, 1), explore).front();
+    const ProgramDistribution among = explore_program(between, std::span(&input, 1), explore).front();
     shift.rows += alone.calls + among.calls * calls.size();
-    for (const ProgramLaw* law : {&alone, &among}) {
-      if (law->state != LawState::not_a_function && law->state != LawState::unsettled) continue;
-      const bool open = law->state == LawState::unsettled;
+    for (const ProgramDistribution* distribution : {&alone, &among}) {
+      if (distribution->state != DistributionState::not_a_function &&
+          distribution->state != DistributionState::unsettled)
+        continue;
+      const bool open = distribution->state == DistributionState::unsettled;
       shift.kind = open ? Shift::Kind::open : Shift::Kind::beyond;
-      shift.text = fmt::format("{}{} on the tape ({:.9g})", law == &alone ? "alone, " : "",
+      shift.text = fmt::format("{}{} on the tape ({:.9g})", distribution == &alone ? "alone, " : "",
                                open ? "predictions still fail" : "equal calls have different results",
-                               fmt::join(law->tape, " "));
+                               fmt::join(distribution->tape, " "));
       return shift;
     }
     const double apart = 1 - overlap_of(alone, among, exact ? 0 : rounding, shift.text);
@@ -90,8 +93,8 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
       if (explore.predictions < confirming) {
         explore.predictions = confirming;
         ++explore.seed;
-        for (const ProgramLaw* law : {&alone, &among})
-          for (const Stretch& stretch : law->stretches)
+        for (const ProgramDistribution* distribution : {&alone, &among})
+          for (const Stretch& stretch : distribution->stretches)
             if (stretch.first > 1)
               explore.thresholds.push_back(std::ldexp(static_cast<double>(stretch.first - 1), -stretch.bits));
         continue;
@@ -152,7 +155,7 @@ class Batches {
     std::vector<Run> alone;
     for (const Call& call : whole.calls) alone.push_back(run(whole.inputs, {call}).front());
     for (std::size_t i = 0; i < count; ++i)
-      compare("row_alone", whole, i, alone[i], "in a batch of its own", {&whole, i, &alone[i]});
+      compare("row_alone", whole, i, alone[i], "in a batch of one row", {&whole, i, &alone[i]});
 
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -189,7 +192,7 @@ class Batches {
                          status_text(row.status), row.message.empty() ? "" : ": ", row.message));
       for (const Draw& draw : row.draws)
         if (draw.kind == DrawKind::coin && draw.bits < coarsest_bits)
-          fail("number_grid", fmt::format("{} is a multiple of 2^-{}, wanted 2^-{} or finer",
+          fail("number_grid", fmt::format("{} is a multiple of 2^-{}, expected 2^-{} or finer",
                                           draw.stream.empty() ? "a uniform" : "the uniform " + draw.stream, draw.bits,
                                           coarsest_bits));
     }
@@ -201,12 +204,12 @@ class Batches {
   std::vector<Finding> findings() const {
     std::vector<Finding> result;
     for (const char* check : {"row_alone", "slots_permuted", "neighbours", "repetition", "number_grid", "answers"}) {
-      Answer answer = Answer::held();
+      Answer answer = Answer::passed();
       std::string replay;
       if (const auto failed = failed_.find(check); failed != failed_.end()) {
-        answer = Answer::violated(failed->second);
-        replay = replay_line("check", "",
-                             {{"door", options_.door}, {"tier", "edge"}, {"seed", std::to_string(options_.seed)}});
+        answer = Answer::failed(failed->second);
+        replay = replay_line(
+            "check", "", {{"adapter", options_.adapter}, {"tier", "edge"}, {"seed", std::to_string(options_.seed)}});
       } else if (const auto open = open_.find(check); open != open_.end()) {
         answer = Answer::undecided(open->second);
       } else if (const auto note = notes_.find(check); note != notes_.end()) {
@@ -236,19 +239,22 @@ class Batches {
         .first;
   }
 
-  /// Inputs of generated instances with this vocabulary; of one number of drafts unless the program takes ragged rows.
+  /// Inputs of generated instances with this vocabulary; of one number of drafts unless the program takes ragged
+  /// rows.
   BatchRows draw(int vocabulary, int round) const {
     constexpr int places = 64;
     BatchRows rows;
     std::optional<std::size_t> drafts;
     for (int n = 0; std::ssize(rows.calls) < options_.rows && n < 4096; ++n) {
       const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(round);
-      const Toy toy =
+      const SmallModel small_model =
           declaration_.level == Level::position
-              ? toy_of(foreign_instance(declaration_, seed, n), declaration_.law)
-              : toy_of(foreign_path_instance(declaration_, seed, n), declaration_.law, declaration_.level);
-      if (toy.vocabulary != vocabulary) continue;
-      const Input& input = toy.inputs[word(round, static_cast<std::size_t>(n), 1) % toy.inputs.size()];
+              ? small_model_of(external_instance(declaration_, seed, n), declaration_.draft_sampling)
+              : small_model_of(external_path_instance(declaration_, seed, n), declaration_.draft_sampling,
+                               declaration_.level);
+      if (small_model.vocabulary != vocabulary) continue;
+      const Input& input =
+          small_model.inputs[word(round, static_cast<std::size_t>(n), 1) % small_model.inputs.size()];
       if (!declaration_.ragged && drafts.value_or(input.drafts.size()) != input.drafts.size()) continue;
       drafts = input.drafts.size();
       Call call{.input = rows.inputs.size(), .tape = {}};
@@ -321,8 +327,8 @@ class Batches {
     return {{batch.inputs, batch.calls}, slot};
   }
 
-  /// The row in place `at` among the longest one and those after it: as many as a prime above the other dimensions, because
-  /// a program that knows the dimension of rows by their number cuts other batches.
+  /// A batch with the row at index `at`, the longest row and the rows after it. Its number of rows is a prime above the
+  /// other dimensions, because a program that guesses the batch dimension by its size would split other batches.
   static BatchRows few(const BatchRows& batch, std::size_t slot, std::size_t at) {
     const std::size_t count = batch.calls.size(), longest = shortest_and_longest(batch).second;
     const std::size_t others =
@@ -336,8 +342,8 @@ class Batches {
     return rows;
   }
 
-  /// Because a neighbour's padding moves thresholds by little, and random numbers rarely lie between: the distribution of a
-  /// row with few drafts behind one with many is found in any case.
+  /// Because a neighbour's padding moves thresholds by little, and random numbers rarely lie between: the
+  /// distribution of a row with few drafts behind one with many is found in any case.
   void judge_short_row(const BatchRows& whole, int round) {
     if (whole.calls.empty() || declaration_.most_rows == 1 || !failed_.empty()) return;
     if (short_rows_++ >= most_short_rows) return;
@@ -346,14 +352,14 @@ class Batches {
           few(whole, slot, 1), 1, Difference::none, round);
   }
 
-  /// The same row among the same ones, where every number of all rows is one number v. Tokens then do not depend on which row
-  /// a number was drawn for, so this judges programs whose draws in a batch name no row. The values of v lie 2^-8 beside
-  /// the thresholds of the row alone.
+  /// The same row among the same ones, where every number of all rows is one number v. Tokens then do not depend on
+  /// which row a number was drawn for, so this judges programs whose draws in a batch name no row. The values of v
+  /// lie 2^-8 beside the thresholds of the row alone.
   ///
-  /// Correctness: a right program uses the same numbers alike, alone and in a batch, and emits the same tokens, unless
-  /// rounding moves a threshold across v. Then the row alone has
-  /// other tokens at v (1 - 2^-14) or v (1 + 2^-14), as rows of V <= 8 entries round by less than 2^-14 in float32 and
-  /// double; such values are passed over. Races are too: equal clocks of equal weights are decided by rounding at every v.
+  /// Correctness: a right program uses the same numbers alike, alone and in a batch, and emits the same tokens,
+  /// unless rounding moves a threshold across v. Then the row alone has other tokens at v (1 - 2^-14) or v (1 +
+  /// 2^-14), as rows of V <= 8 entries round by less than 2^-14 in float32 and double; such values are passed over.
+  /// Races are too: equal clocks of equal weights are decided by rounding at every v.
   void judge_one_number(const BatchRows& whole) {
     constexpr std::uint64_t grid = 1 << 24;
     constexpr std::size_t places = 64;

@@ -1,8 +1,8 @@
-// The edge tier of a foreign program: rows of a batch do not disturb each other, and equal calls have equal results. The
-// checks compare runs with runs on scripted numbers; they need no target.
+// The edge tier of an external program: rows of a batch do not disturb each other, and equal calls have equal
+// results. The checks compare runs with runs on scripted numbers; they need no target.
 //
 //   check           compares the runs of a full batch with
-//   row_alone       each row in a batch of its own
+//   row_alone       each row in a batch of one row
 //   slots_permuted  the same rows in another order
 //   neighbours      the same row among rows with other inputs, of other lengths if the program takes ragged batches;
 //                   and the distribution of a short row before and beside a long one
@@ -10,13 +10,13 @@
 //   number_grid     nothing: uniforms are multiples of 2^-23 or finer, what float32 gives
 //   answers         nothing: every row has an answer, unless its tape was short
 //
-// A row may differ in the first three and be right: its draws have another order there, or its sums another rounding.
-// So a difference is first asked again in the same batch, which must repeat it, and then the distribution of the row
-// there is held to the one it has alone. The limit of what rounding explains is derived before AmongRows below. A
-// difference beyond it is a violation, one within it a note in the evidence of a check that holds. With
-// Declaration::batch_invariant equal draws with other weights or answers are a violation at once. For each check one
-// row is judged so, one whose draws are alike if there is one; a row with equal answers and other draws has a note
-// alone.
+// A row may differ in the first three checks and still be right: its draws may come in another order there, or its sums
+// may be rounded differently. So the same batch is run again, which must repeat the difference, and then the row's
+// distribution in the batch is compared with its distribution alone. The comment before AmongRows below derives the
+// limit of what rounding explains. A difference beyond the limit fails the check; a smaller one becomes a note in the
+// evidence of a passed check. With Declaration::batch_invariant, equal draws with other weights or answers fail at
+// once. Each check judges one row in this way, if possible a row whose draws are equal; a row with equal answers and
+// other draws gets a note only.
 #pragma once
 
 #include <cstdint>
@@ -30,20 +30,22 @@
 
 namespace draftproof::adapters {
 
-// One row of a batch whose other rows stay as they are, explored like a program of its own, and its distribution held to
-// the one that the row has alone. What neighbours may change is the order in which a row takes its numbers, as coins for
-// padding or for finished rows do, and the last bits of sums; the two distributions are then the same up to rounding.
+// One row of a batch whose other rows stay as they are is explored like a separate program, and its distribution is
+// compared with the distribution that the row has alone. Neighbours may change the order in which a row takes its
+// random numbers (coins for padding or for finished rows), and the last bits of sums; the two distributions are then
+// equal up to rounding.
 //
-// Correctness: rows of a right program are independent, so given all inputs and numbers of the neighbours a row has its
-// distribution alone. Neither log is compared, so no right program is accused for the order of its draws. Each
-// distribution that is found departs from the one of exact arithmetic by at most ProgramLaw::limit + rounding_limit(), in
-// total variation; two that agree there differ by at most the sum. Entries of a state are off as rows are. Where
-// Declaration::batch_invariant promises equal bits, both trees are equal, and what is left is that a probability is a
-// compensated sum of products of at most n shares: (n + 1) 2^-53 of it.
-// Not judged: a program whose distribution is not found by calls in the limits (`open`), as a loop that is cut.
-// Not excluded: neighbours that matter and were not among the rows, a stretch of numbers that no call met (explore.hpp).
+// Correctness: rows of a right program are independent, so given all inputs and numbers of the neighbours a row has
+// its distribution alone. Neither log is compared, so no right program is accused for the order of its draws. Each
+// distribution that is found departs from the one of exact arithmetic by at most ProgramDistribution::limit +
+// rounding_limit(), in total variation; two that agree there differ by at most the sum. Entries of a state are off as
+// rows are. Where Declaration::batch_invariant promises equal bits, both trees are equal, and what is left is that a
+// probability is a compensated sum of products of at most n shares: (n + 1) 2^-53 of it. Not judged: a program whose
+// distribution is not found by calls in the limits (`open`), as a loop that is cut. Not excluded: neighbours that
+// matter and were not among the rows, a stretch of numbers that no call met (explore.hpp).
 
-/// A program that runs its calls one at a time, each as the row `slot` of a batch with `others`, which stay; alone without.
+/// A program that runs its calls one at a time, each as the row `slot` of a batch with `others`, which stay; alone
+/// without.
 class AmongRows final : public Program {
  public:
   explicit AmongRows(Program& program, std::vector<Input> inputs = {}, std::vector<Call> others = {},
@@ -70,14 +72,14 @@ class AmongRows final : public Program {
   std::size_t slot_;
 };
 
-/// What the neighbours of a row do to its distribution.
+/// The comparison of a row's distribution among neighbours with its distribution alone.
 struct Shift {
   enum class Kind { none, beyond, open } kind = Kind::none;  ///< beyond: more than rounding
   std::string text{};                                        ///< beyond, open: in words
   std::uint64_t rows = 0;                                    ///< run for it
 };
 
-/// Compares row `slot` of the batch `calls` with the row alone. Throws: DoorError if the program is lost.
+/// Compares row `slot` of the batch `calls` with the row alone. Throws: AdapterError if the program is lost.
 Shift shift_among(Program& program, const Declaration& declaration, const std::vector<Input>& inputs,
                   const std::vector<Call>& calls, std::size_t slot, std::uint64_t seed);
 
@@ -85,7 +87,7 @@ struct BatchCheckOptions {
   int rows = 64;   ///< of a batch
   int rounds = 3;  ///< batches, of vocabularies 2, 3, 4, ..
   std::uint64_t seed = 1;
-  std::string door{};  ///< as --door names it, for replay lines
+  std::string adapter{};  ///< as --adapter names it, for replay lines
 };
 
 std::vector<Finding> check_batches(Program& program, const Declaration& declaration,

@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 #include <draftproof/properties/proof/finding.hpp>
 
-#include <draftproof/adapters/gate/toy.hpp>
+#include <draftproof/adapters/gate/small_model.hpp>
 #include <draftproof/captures/source.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/instances/instance.hpp>
@@ -72,32 +72,32 @@ class DraftChecks {
         form_{form_of_trials(program.declaration())},
         log_threshold_{ErrorBudget::numerics - std::log(options.alpha / 2)} {}
 
-  Finding law() {
-    Finding finding = started("draft_law");
+  Finding distribution() {
+    Finding finding = started("draft_sampling");
     double largest = 0;
     for (std::size_t model = 0; model < small_proposals.size(); ++model) {
       const std::vector<int>& proposal = small_proposals[model];
       if (!drafter_.defined(static_cast<int>(proposal.size()), drafts_, 1)) continue;
       std::vector<double> row;
       for (const Rational& share : normalised(proposal)) row.push_back(static_cast<double>(share));
-      const std::vector<Rational> read = shares_of(stored_law(row, form_));
+      const std::vector<Rational> read = shares_of(stored_distribution(row, form_));
       const std::string where =
           fmt::format("q = ({})/{}", fmt::join(proposal, " "), std::accumulate(proposal.begin(), proposal.end(), 0));
       const std::optional<Tuples> found = tuples_of(drafter_, read, drafts_, options_.limits);
-      if (!found && finding.status == Status::held) {
+      if (!found && finding.status == Status::passed) {
         finding.status = Status::undecided;
         finding.evidence = fmt::format("more than {} tuples on {}", options_.limits.leaves, where);
       }
       if (!found) continue;
       const Tuples& tuples = *found;
       std::map<std::vector<Token>, std::size_t> cell_of;
-      std::vector<double> law;
+      std::vector<double> distribution;
       for (const auto& [tuple, probability] : tuples) {
-        cell_of.emplace(tuple, law.size());
-        law.push_back(static_cast<double>(probability));
+        cell_of.emplace(tuple, distribution.size());
+        distribution.push_back(static_cast<double>(probability));
       }
       follows_proposal_ = follows_proposal_.value_or(true) && first_draft_is_proposal(tuples, read);
-      std::vector<std::uint64_t> counts(law.size());
+      std::vector<std::uint64_t> counts(distribution.size());
       std::string fault;
       draw(row, drafts_, std::uint64_t{1} << options_.log2_small, model, finding, [&](std::span<const Token> tuple) {
         const auto cell = cell_of.find({tuple.begin(), tuple.end()});
@@ -109,21 +109,21 @@ class DraftChecks {
       });
       if (fault.empty()) {
         // Models share the level: the largest of three e-values is below their sum.
-        const double log_e = ETable(law).log_e(counts, std::ldexp(1.0, options_.log2_small)) -
+        const double log_e = ETable(distribution).log_e(counts, std::ldexp(1.0, options_.log2_small)) -
                              std::log(static_cast<double>(small_proposals.size()));
         largest = std::max(largest, log_e);
         if (log_e >= log_threshold_) fault = fmt::format("e = 10^{:.1f} on {}", log_e / std::log(10.0), where);
       }
-      if (!fault.empty() && finding.status != Status::violated) {
-        finding.status = Status::violated;
+      if (!fault.empty() && finding.status != Status::failed) {
+        finding.status = Status::failed;
         finding.evidence = std::move(fault);
       }
     }
-    if (finding.status == Status::held) finding.evidence = fmt::format("e to 10^{:.1f}", largest / std::log(10.0));
+    if (finding.status == Status::passed) finding.evidence = fmt::format("e to 10^{:.1f}", largest / std::log(10.0));
     return finding;
   }
 
-  /// Nothing if the first draft of the law is not a draw of q.
+  /// Nothing if the first draft of the distribution is not a draw of q.
   std::optional<Finding> noise() {
     if (!follows_proposal_.value_or(false)) return std::nullopt;
     Finding finding = started("draft_noise");
@@ -137,13 +137,13 @@ class DraftChecks {
       draw(row, fewest, std::uint64_t{1} << asked[i].log2_draws, small_proposals.size() + i, finding,
            [&](std::span<const Token> tuple) { ++counts[static_cast<std::size_t>(tuple.front())]; });
       // Rows share the level: the largest of their e-values is below the sum.
-      const std::vector<double> read = stored_law(row, form_);
+      const std::vector<double> read = stored_distribution(row, form_);
       const double log_e = ETable(read).log_e(counts, std::ldexp(1.0, asked[i].log2_draws)) -
                            std::log(static_cast<double>(asked.size()));
       finding.evidence += fmt::format("{}{} after {} draws at V = {}{}", i > 0 ? ", " : "", told(read, counts, log_e),
                                       finding.work - before, asked[i].vocabulary,
                                       asked[i].kept > 0 ? fmt::format(", {} of them possible", asked[i].kept) : "");
-      if (log_e >= log_threshold_) finding.status = Status::violated;
+      if (log_e >= log_threshold_) finding.status = Status::failed;
     }
     return finding;
   }
@@ -163,8 +163,8 @@ class DraftChecks {
       if (first || rows.back().vocabulary != taken)
         rows.push_back({taken, 0, std::max(0, options_.log2_large - (first ? 0 : 4))});
     }
-    // Noise of float16 becomes 0 once in 2^25: 2^11 draws at V = 128,256 meet it eight times in the mean, and miss it with
-    // probability e^-8; 2^10 with e^-4.
+    // Noise of float16 becomes 0 once in 2^25: 2^11 draws at V = 128,256 meet it eight times in the mean, and miss it
+    // with probability e^-8; 2^10 with e^-4.
     constexpr int kept = 64;
     if (rows.back().vocabulary > kept) rows.push_back({rows.back().vocabulary, kept, options_.log2_kept});
     return rows;
@@ -191,12 +191,12 @@ class DraftChecks {
 
   Finding started(const char* check) const {
     return finding_of(
-        check, Tier::sampled, Answer::held(), 0, {},
+        check, Tier::sampled, Answer::passed(), 0, {},
         replay_line("check", "",
-                    {{"door", options_.door}, {"tier", "sampled"}, {"seed", std::to_string(options_.seed)}}));
+                    {{"adapter", options_.adapter}, {"tier", "sampled"}, {"seed", std::to_string(options_.seed)}}));
   }
 
-  /// A Poisson number of tuples with mean `planned`; each model has trials of its own.
+  /// A Poisson number of tuples with mean `planned`; each model has separate trials.
   template <class Visit>
   void draw(const std::vector<double>& row, int drafts, std::uint64_t planned, std::size_t model, Finding& finding,
             Visit visit) {
@@ -215,11 +215,11 @@ class DraftChecks {
   std::optional<bool> follows_proposal_{};
 };
 
-/// The law of the drafts that are drawn from one row: one token of a chain, the draws at one node of a tree.
-std::string_view law_of_one_row(const Declaration& declaration) {
+/// The distribution of the drafts that are drawn from one row: one token of a chain, the draws at one node of a tree.
+std::string_view distribution_of_one_row(const Declaration& declaration) {
   if (declaration.level == Level::chain) return "iid";
-  if (declaration.level == Level::position) return declaration.law;
-  const DraftLaws& siblings = tree_law(declaration.law).info().siblings;
+  if (declaration.level == Level::position) return declaration.draft_sampling;
+  const DraftSamplings& siblings = tree_sampling(declaration.draft_sampling).info().siblings;
   return siblings.any() ? std::string_view{} : siblings.names[0];
 }
 
@@ -228,15 +228,17 @@ std::string_view law_of_one_row(const Declaration& declaration) {
 std::vector<Finding> check_drafts(Served& program, const DraftCheckOptions& options) {
   const Declaration& declaration = program.declaration();
   const bool chain = declaration.level == Level::chain;
-  const std::string_view law = law_of_one_row(declaration);
-  const AnyDrafter* drafter = registry().drafter(law);
-  if (!drafter) throw DoorError(fmt::format("law: found \"{}\", wanted a draft law of one position", law));
+  const std::string_view distribution = distribution_of_one_row(declaration);
+  const AnyDrafter* drafter = registry().drafter(distribution);
+  if (!drafter)
+    throw AdapterError(
+        fmt::format("distribution: got \"{}\", expected a draft sampling of one position", distribution));
   constexpr int usual = 3;
   int drafts = chain ? 1 : std::max(usual, declaration.fewest_drafts);
   if (declaration.most_drafts > 0) drafts = std::min(drafts, declaration.most_drafts);
   if (drafter->info().most_drafts > 0) drafts = std::min(drafts, drafter->info().most_drafts);
   DraftChecks checks(program, *drafter, drafts, options);
-  std::vector<Finding> findings{checks.law()};
+  std::vector<Finding> findings{checks.distribution()};
   if (auto noise = checks.noise()) findings.push_back(std::move(*noise));
   return findings;
 }

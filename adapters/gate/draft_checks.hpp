@@ -1,16 +1,16 @@
-// A program's own drafter against the draft law that it declares. Verifiers rely on that law: drafts from another one make
-// a right verifier lossy.
+// A program's own drafter against the draft sampling that it declares. Verifiers rely on that distribution: drafts
+// from another one make a right verifier lossy.
 //
 //   check        counts                                      against
-//   draft_law    whole tuples, on small models               the law's tuples, in fractions
-//   draft_noise  the first draft, at large vocabularies      q, where the law's first draft has it
+//   draft_sampling    whole tuples, on small models               the distribution's tuples, in fractions
+//   draft_noise  the first draft, at large vocabularies      q, where the distribution's first draft has it
 //
-// Both laws are those of the row as the program reads it, rounded to its type.
+// Both distributions belong to the row as the program reads it, rounded to its type.
 //
-// A chain drafts one token from each row. A tree drafts the draws at one node, whose law is that of the tree law's
-// siblings. Both are e-values (properties/statistics/e_table.hpp) on a fixed number of planned draws. Noise in half
-// precision has few values: tokens of little probability then never win, which large vocabularies show. Noise that
-// can be 0 lets impossible tokens win: the largest vocabulary is asked again with 64 possible tokens.
+// A chain drafts one token from each row. A tree drafts the draws at one node, whose distribution is that of the tree
+// sampling's siblings. Both are e-values (properties/statistics/e_table.hpp) on a fixed number of planned draws.
+// Noise in half precision has few values: tokens of little probability then never win, which large vocabularies show.
+// Noise that can be 0 lets impossible tokens win: the largest vocabulary is asked again with 64 possible tokens.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/adapters/gate/law_text.hpp>
+#include <draftproof/adapters/gate/distribution_text.hpp>
 #include <draftproof/adapters/wire/batch_packer.hpp>
 #include <draftproof/adapters/wire/result_reader.hpp>
 #include <draftproof/adapters/wire/served.hpp>
@@ -49,7 +49,7 @@ class DrawBatches {
   }
 
   /// Calls `visit(tuple)` for trials first .. first + count - 1 of a seed, in order.
-  /// Throws: DoorError if a row has another status than ok.
+  /// Throws: AdapterError if a row has another status than ok.
   template <class Visit>
   void draw(std::uint64_t seed, std::uint64_t first, std::uint64_t count, Visit visit) {
     const Declaration& declaration = program_.declaration();
@@ -90,8 +90,8 @@ class DrawBatches {
     constexpr auto failed = static_cast<std::int32_t>(RowStatus::failed);
     if (std::all_of(result.status.begin(), result.status.end(), [](std::int32_t each) { return each == failed; }))
       throw ProgramFails(program_.declaration().name, one_line(outcome.message));
-    throw DoorError(fmt::format("{}: draft: row {}: found {} drafts, {}, wanted a tuple", program_.declaration().name,
-                                row, result.counts[at], outcome_text(outcome)));
+    throw AdapterError(fmt::format("{}: draft: row {}: got {} drafts, {}, expected a tuple",
+                                   program_.declaration().name, row, result.counts[at], outcome_text(outcome)));
   }
 
   Served& program_;
@@ -110,11 +110,11 @@ struct DraftCheckOptions {
   std::vector<int> vocabularies{32'000, 128'256};
   double alpha = 1e-9;  ///< probability of a false alarm of all findings together
   std::uint64_t seed = 1;
-  ExplorerLimits limits{};  ///< of draft_law on each small model
-  std::string door{};       ///< as --door names it, for replay lines
+  ExplorerLimits limits{};  ///< of draft_sampling on each small model
+  std::string adapter{};    ///< as --adapter names it, for replay lines
 };
 
-/// Requires a program that drafts and is seeded or opaque. Throws: DoorError.
+/// Requires a program that drafts and is seeded or opaque. Throws: AdapterError.
 std::vector<Finding> check_drafts(Served& program, const DraftCheckOptions& options);
 
 }  // namespace draftproof::adapters

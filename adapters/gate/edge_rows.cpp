@@ -49,7 +49,8 @@ StoredFormat format_of(Dtype dtype) {
   return float64;
 }
 
-/// Number of entries with p < q, and with p > q, as the format has them; `above` is 9 if one of the latter is not by a unit.
+/// Number of entries with p < q, and with p > q, as the format has them; `above` is 9 if one of the latter is not by
+/// a unit.
 struct Differences {
   int below = 0, above = 0;
   bool operator==(const Differences&) const = default;

@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include <draftproof/adapters/gate/law_text.hpp>
-#include <draftproof/adapters/gate/toy.hpp>
+#include <draftproof/adapters/gate/distribution_text.hpp>
+#include <draftproof/adapters/gate/small_model.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
 
@@ -21,7 +21,7 @@ namespace {
 template <class I>
 void check_taken(const Declaration& declaration, const std::string& text) {
   const auto refused = [](std::string found, std::string wanted) {
-    return InputError({.file = "--instance", .found = std::move(found), .wanted = std::move(wanted)});
+    return InputError({.file = "--instance", .got = std::move(found), .expected = std::move(wanted)});
   };
   std::optional<I> instance;
   try {
@@ -84,23 +84,24 @@ namespace {
 /// Adds up where emitted strings go: by prefix, the probability of reaching it and of emitting it.
 class Strings {
  public:
-  explicit Strings(const Toy& toy) : toy_{toy} {}
+  explicit Strings(const SmallModel& small_model) : small_model_{small_model} {}
 
-  /// A string with an entry that is no token is none: its mass is missing.
+  /// A string with an entry outside the vocabulary is left out; its mass counts as missing.
   void emit(const Tokens& tokens, double probability) {
-    if (std::any_of(tokens.begin(), tokens.end(), [&](Token x) { return x < 0 || x >= toy_.vocabulary; })) return;
+    if (std::any_of(tokens.begin(), tokens.end(), [&](Token x) { return x < 0 || x >= small_model_.vocabulary; }))
+      return;
     Tokens prefix;
     begins_[prefix].add(probability);
     for (const Token x : tokens) {
-      if (std::ssize(prefix) == toy_.length) break;
+      if (std::ssize(prefix) == small_model_.length) break;
       prefix.push_back(x);
       begins_[prefix].add(probability);
     }
     ends_[prefix].add(probability);
   }
 
-  /// 1/2 sum over strings of `length` tokens of |C - p|, and the token where an emitted string departs most. Mass that
-  /// emits nothing counts in full: it is missing there and is a string of its own.
+  /// Returns 1/2 sum over strings of `length` tokens of |C - p|, and the token where an emitted string departs most.
+  /// Mass that emits nothing counts in full: it is missing among the strings and is one further outcome.
   double distance(std::optional<WorstToken>& worst) {
     NeumaierSum total;
     total.add(std::abs(1 - at(begins_, {})));
@@ -118,13 +119,13 @@ class Strings {
   void walk(const Tokens& prefix, double wanted, double completed, NeumaierSum& total,
             std::optional<WorstToken>& worst) {
     const double begins = at(begins_, prefix), ended = at(ends_, prefix);
-    if (std::ssize(prefix) == toy_.length) {
+    if (std::ssize(prefix) == small_model_.length) {
       total.add(std::abs(begins + completed - wanted));
       return;
     }
-    const auto& row = toy_.target(prefix);
+    const auto& row = small_model_.target(prefix);
     const double beyond = begins - ended;
-    for (Token x = 0; x < toy_.vocabulary; ++x) {
+    for (Token x = 0; x < small_model_.vocabulary; ++x) {
       const double share = row[static_cast<std::size_t>(x)];
       Tokens next = prefix;
       next.push_back(x);
@@ -135,18 +136,18 @@ class Strings {
     }
   }
 
-  const Toy& toy_;
+  const SmallModel& small_model_;
   std::map<Tokens, NeumaierSum, ShorterFirst> begins_, ends_;
 };
 
-/// The first emitted token with p = 0 after `prefix` and the tokens before it, or why the string is none.
-std::string fault_of(const Toy& toy, Tokens prefix, const Tokens& tokens) {
+/// Returns the first emitted token with p = 0 after `prefix` and the tokens before it, or why the string is invalid.
+std::string fault_of(const SmallModel& small_model, Tokens prefix, const Tokens& tokens) {
   if (tokens.empty()) return "emits nothing";
-  if (std::ssize(tokens) > toy.length)
-    return fmt::format("emits {} tokens, at most {} are possible", tokens.size(), toy.length);
+  if (std::ssize(tokens) > small_model.length)
+    return fmt::format("emits {} tokens, at most {} are possible", tokens.size(), small_model.length);
   for (const Token x : tokens) {
-    if (x < 0 || x >= toy.vocabulary) return fmt::format("emits {}, which is no token", x);
-    if (!(toy.target(prefix)[static_cast<std::size_t>(x)] > 0))
+    if (x < 0 || x >= small_model.vocabulary) return fmt::format("emits {}, which is no token", x);
+    if (!(small_model.target(prefix)[static_cast<std::size_t>(x)] > 0))
       return fmt::format("emits token {} after {}, which has p = 0", x, prefix_text(prefix));
     prefix.push_back(x);
   }
@@ -154,20 +155,21 @@ std::string fault_of(const Toy& toy, Tokens prefix, const Tokens& tokens) {
 }
 
 /// Number of emitted tokens that are drafts: at one position, whether the token is among them; else all but the last.
-double accepted(const Toy& toy, const Input& input, const Tokens& tokens) {
-  if (toy.length == 1)
+double accepted(const SmallModel& small_model, const Input& input, const Tokens& tokens) {
+  if (small_model.length == 1)
     return tokens.empty() || std::find(input.drafts.begin(), input.drafts.end(), tokens.front()) == input.drafts.end()
                ? 0
                : 1;
   return std::max(0.0, static_cast<double>(tokens.size()) - 1);
 }
 
-double limit_of(const Toy& toy, const Input& input, const ProgramLaw& law, const Declaration& declaration) {
-  return law.limit + declaration.tolerance +
-         rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), toy.vocabulary);
+double limit_of(const SmallModel& small_model, const Input& input, const ProgramDistribution& distribution,
+                const Declaration& declaration) {
+  return distribution.limit + declaration.tolerance +
+         rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), small_model.vocabulary);
 }
 
-/// What came of a row without an answer, with the message of a program that said why.
+/// Describes the end of a row without an answer, with the message of the program if it sent one.
 std::string failure_text(const Outcome& outcome) {
   const std::string_view status = status_text(outcome.status);
   if (outcome.message.empty()) return std::string(status);
@@ -176,15 +178,15 @@ std::string failure_text(const Outcome& outcome) {
   return refused ? fmt::format("{}: {}", status, one_line(outcome.message)) : std::string(status);
 }
 
-/// An edge finding, if the outcome is none of an exact verifier.
-void add_edge(const Toy& toy, const Tokens& prefix, const Input& input, std::size_t number, const ProgramLaw& law,
-              const OutcomeMass& mass, Judgement& result) {
+/// Returns a finding if no exact verifier could have this outcome.
+void add_edge(const SmallModel& small_model, const Tokens& prefix, const Input& input, std::size_t number,
+              const ProgramDistribution& distribution, const OutcomeMass& mass, Judgement& result) {
   const auto& [outcome, probability] = mass;
   const bool emits = outcome.status == RowStatus::ok;
-  const std::string fault = emits ? fault_of(toy, prefix, outcome.tokens) : failure_text(outcome);
+  const std::string fault = emits ? fault_of(small_model, prefix, outcome.tokens) : failure_text(outcome);
   if (!fault.empty())
     result.edges.push_back({fmt::format("on drafts ({}): {}", fmt::join(input.drafts, " "), fault),
-                            way_text(law, outcome), probability, number, emits});
+                            way_text(distribution, outcome), probability, number, emits});
 }
 
 void finish(Strings& strings, const NeumaierSum& mass, Judgement& result) {
@@ -196,21 +198,22 @@ void finish(Strings& strings, const NeumaierSum& mass, Judgement& result) {
 
 }  // namespace
 
-Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration) {
+Judgement judge(const SmallModel& small_model, std::span<const ProgramDistribution> distributions,
+                const Declaration& declaration) {
   Judgement result;
-  Strings strings(toy);
+  Strings strings(small_model);
   NeumaierSum mass, failed, acceptance;
-  for (std::size_t i = 0; i < toy.inputs.size(); ++i) {
-    const Input& input = toy.inputs[i];
-    result.limit = std::max(result.limit, limit_of(toy, input, laws[i], declaration));
-    for (const OutcomeMass& each : laws[i].outcomes) {
-      add_edge(toy, {}, input, i, laws[i], each, result);
-      const double weight = toy.drawn[i] * each.probability;
+  for (std::size_t i = 0; i < small_model.inputs.size(); ++i) {
+    const Input& input = small_model.inputs[i];
+    result.limit = std::max(result.limit, limit_of(small_model, input, distributions[i], declaration));
+    for (const OutcomeMass& each : distributions[i].outcomes) {
+      add_edge(small_model, {}, input, i, distributions[i], each, result);
+      const double weight = small_model.drawn[i] * each.probability;
       if (each.outcome.status == RowStatus::failed) failed.add(weight);
       if (each.outcome.status != RowStatus::ok) continue;
       mass.add(weight);
       strings.emit(each.outcome.tokens, weight);
-      acceptance.add(weight * accepted(toy, input, each.outcome.tokens));
+      acceptance.add(weight * accepted(small_model, input, each.outcome.tokens));
     }
   }
   result.acceptance = acceptance.value();
@@ -219,9 +222,9 @@ Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declarat
   return result;
 }
 
-Judgement judge_calls(const Toy& toy, const Declaration& declaration, const ExploreCalls& explore) {
+Judgement judge_calls(const SmallModel& small_model, const Declaration& declaration, const ExploreCalls& explore) {
   Judgement result;
-  Strings strings(toy);
+  Strings strings(small_model);
   NeumaierSum mass, failed, acceptance;
   using Start = std::pair<Tokens, std::vector<double>>;  // what a call depends on: the tokens so far, and the state
   const auto earlier = [](const Start& a, const Start& b) {
@@ -230,7 +233,7 @@ Judgement judge_calls(const Toy& toy, const Declaration& declaration, const Expl
   std::map<Start, double, decltype(earlier)> open(earlier);
   open[{{}, {}}] = 1;
   double slack = 0;
-  for (int round = 0; round < toy.length; ++round) {
+  for (int round = 0; round < small_model.length; ++round) {
     // All starts of this number of tokens: later calls only begin after more.
     std::vector<Input> inputs;
     std::vector<double> drawn;
@@ -240,7 +243,7 @@ Judgement judge_calls(const Toy& toy, const Declaration& declaration, const Expl
       const auto& [start, reached] = *open.begin();
       std::vector<Input> here;
       std::vector<double> shares;
-      toy.drafted(start.first, here, shares);
+      small_model.drafted(start.first, here, shares);
       for (std::size_t i = 0; i < here.size(); ++i) {
         here[i].state = start.second;
         inputs.push_back(std::move(here[i]));
@@ -250,21 +253,21 @@ Judgement judge_calls(const Toy& toy, const Declaration& declaration, const Expl
       prefixes.push_back(start.first);
     }
     if (inputs.empty()) continue;
-    const std::vector<ProgramLaw> laws = explore(inputs, drawn);
-    if (laws.empty()) break;
+    const std::vector<ProgramDistribution> distributions = explore(inputs, drawn);
+    if (distributions.empty()) break;
     double farthest = 0;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const Tokens& prefix = prefixes[start_of[i]];
-      farthest = std::max(farthest, limit_of(toy, inputs[i], laws[i], declaration));
-      for (const OutcomeMass& each : laws[i].outcomes) {
-        add_edge(toy, prefix, inputs[i], i, laws[i], each, result);
+      farthest = std::max(farthest, limit_of(small_model, inputs[i], distributions[i], declaration));
+      for (const OutcomeMass& each : distributions[i].outcomes) {
+        add_edge(small_model, prefix, inputs[i], i, distributions[i], each, result);
         const double weight = drawn[i] * each.probability;
         if (each.outcome.status == RowStatus::failed) failed.add(weight);
         if (each.outcome.status != RowStatus::ok) continue;
-        if (round == 0) acceptance.add(weight * accepted(toy, inputs[i], each.outcome.tokens));
+        if (round == 0) acceptance.add(weight * accepted(small_model, inputs[i], each.outcome.tokens));
         Tokens tokens = prefix;
         tokens.insert(tokens.end(), each.outcome.tokens.begin(), each.outcome.tokens.end());
-        if (std::ssize(tokens) < toy.length && !each.outcome.tokens.empty()) {
+        if (std::ssize(tokens) < small_model.length && !each.outcome.tokens.empty()) {
           open[{std::move(tokens), each.outcome.state}] += weight;
         } else {
           mass.add(weight);

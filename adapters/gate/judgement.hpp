@@ -1,12 +1,12 @@
-// What a law that was found by calls says about the program: its distance from the target on a toy, held to the deviation
-// that the program's number formats explain.
+// The judgement of a distribution that was found by calls: its distance from the target on a small model, compared with
+// the deviation that the program's number formats explain.
 //
 //   C(x)       probability of the string x of `length` tokens, the emitted ones completed by the target
 //   distance   1/2 sum |C(x) - p(x)|
 //   limit      what the formats allow: see rounding_limit()
 //
-// A law beyond the limit is wrong. A law within it may still emit what the target never does, at an edge of the number
-// grid; such outcomes are edge findings, with their probability a decision.
+// A distribution beyond the limit is wrong. A distribution within it may still emit what the target never does, at an
+// edge of the number grid; such outcomes are edge findings, with their probability a decision.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <draftproof/adapters/explorer/explore.hpp>
-#include <draftproof/adapters/gate/toy.hpp>
+#include <draftproof/adapters/gate/small_model.hpp>
 
 namespace draftproof::adapters {
 
@@ -33,7 +33,7 @@ struct EdgeOutcome {
   std::string what;    ///< in words, with the input
   std::string where;   ///< the draws that lead to it, as way_text() writes them
   double probability;  ///< given the input: a decision
-  std::size_t input;   ///< of the toy
+  std::size_t input;   ///< of the small model
   bool emits;          ///< whether it emits tokens, of which one has p = 0; else the row has no answer
 };
 
@@ -48,31 +48,33 @@ struct Judgement {
   bool wrong() const { return distance > limit; }
 };
 
-/// What a row with this status does, in words: "fails".
+/// Returns a verb for a row with this status: "fails".
 std::string_view status_text(RowStatus status);
 
 /// Bits of the significand, the leading one included.
 int significant_bits(Dtype dtype);
 
-/// The deviation in total variation that the numbers before the draws explain, beside ProgramLaw::limit. Each of n + 1
-/// decisions reads a row of p and one of q, whose entries are each off by at most 2^-bits of their value, and computes
-/// with them: a sum of V terms, and a quotient or product.
+/// The deviation in total variation that the numbers before the draws explain, beside ProgramDistribution::limit.
+/// Each of n + 1 decisions reads a row of p and one of q, whose entries are each off by at most 2^-bits of their
+/// value, and computes with them: a sum of V terms, and a quotient or product.
 double rounding_limit(Dtype dtype, int drafts, int vocabulary);
 
-/// The laws of a program on inputs of calls, of which each is made with the probability in `drawn`; none to give up.
-using ExploreCalls =
-    std::function<std::vector<ProgramLaw>(const std::vector<Input>& inputs, const std::vector<double>& drawn)>;
+/// The distributions of a program on inputs of calls, of which each is made with the probability in `drawn`; none to
+/// give up.
+using ExploreCalls = std::function<std::vector<ProgramDistribution>(const std::vector<Input>& inputs,
+                                                                    const std::vector<double>& drawn)>;
 
-/// The judgement of a program with state: of successive calls, each with the state that the one before it left, until there
-/// are `length` tokens, which are held to the target without a completion. All calls that begin after equally many tokens
-/// are explored together.
+/// The judgement of a program with state: of successive calls, each with the state that the one before it left, until
+/// there are `length` tokens, which are compared with the target without a completion. All calls that begin after
+/// equally many tokens are explored together.
 /// Cost: an exploration for each input after each string and state that is reached.
-/// Correctness: the limit is the sum over calls of the largest one of a call, twice. The deviations of calls add up in total
-/// variation, and a state computed from rows is off as they are.
-Judgement judge_calls(const Toy& toy, const Declaration& declaration, const ExploreCalls& explore);
+/// Correctness: the limit is the sum over calls of the largest one of a call, twice. The deviations of calls add up
+/// in total variation, and a state computed from rows is off as they are.
+Judgement judge_calls(const SmallModel& small_model, const Declaration& declaration, const ExploreCalls& explore);
 
-/// `laws` are those of toy.inputs, in order.
-Judgement judge(const Toy& toy, std::span<const ProgramLaw> laws, const Declaration& declaration);
+/// `distributions` belong to small_model.inputs, in order.
+Judgement judge(const SmallModel& small_model, std::span<const ProgramDistribution> distributions,
+                const Declaration& declaration);
 
 /// "k * 2^-24" where a small probability is such a multiple, "1 - k * 2^-24" where its complement is, else as
 /// fraction_text().

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/adapters/gate/law_text.hpp>
-#include <draftproof/adapters/gate/toy.hpp>
+#include <draftproof/adapters/gate/distribution_text.hpp>
+#include <draftproof/adapters/gate/small_model.hpp>
 #include <draftproof/adapters/wire/result_reader.hpp>
 #include <draftproof/captures/path_source.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
@@ -28,12 +28,12 @@ namespace draftproof::adapters {
 PathEvidence::PathEvidence(const ConditionalModel<RatioTable>& conditionals, int contexts, int depths)
     : depths_{at(depths)} {
   for (int c = 0; c < contexts; ++c) {
-    const RatioTable& laws = conditionals.laws(c);
+    const RatioTable& distributions = conditionals.distributions(c);
     Context context;
     std::vector<double> proposal;
-    for (Token x = 0; x < laws.vocabulary(); ++x) {
-      context.target.push_back(laws.target(x));
-      proposal.push_back(laws.proposal(x));
+    for (Token x = 0; x < distributions.vocabulary(); ++x) {
+      context.target.push_back(distributions.target(x));
+      proposal.push_back(distributions.proposal(x));
     }
     context.group[0] = mass_groups(ratio_key(context.target, proposal), context.target);
     context.group[1] = mass_groups(context.target, context.target);
@@ -62,7 +62,7 @@ std::vector<PathEvidence::Bet> PathEvidence::bets() const {
 double PathEvidence::log_e() const {
   std::vector<double> logs, weights;
   for (const Bet& bet : bets()) {
-    logs.push_back(log_e_multinomial(*bet.law, *bet.counts));
+    logs.push_back(log_e_multinomial(*bet.distribution, *bet.counts));
     weights.push_back(bet.weight);
   }
   return log_weighted_mean_exp(logs, weights);
@@ -72,19 +72,20 @@ std::string PathEvidence::worst() const {
   std::string text;
   double most = -1;
   for (const Bet& bet : bets()) {
-    const double log_e = log_e_multinomial(*bet.law, *bet.counts);
+    const double log_e = log_e_multinomial(*bet.distribution, *bet.counts);
     if (!(log_e > most)) continue;
     most = log_e;
     const auto seen = static_cast<double>(std::accumulate(bet.counts->begin(), bet.counts->end(), std::uint64_t{0}));
     std::size_t cell = 0;
     double farthest = -1;
-    for (std::size_t i = 0; i < bet.law->size(); ++i) {
-      const double expected = seen * (*bet.law)[i], off = std::abs(static_cast<double>((*bet.counts)[i]) - expected);
+    for (std::size_t i = 0; i < bet.distribution->size(); ++i) {
+      const double expected = seen * (*bet.distribution)[i],
+                   off = std::abs(static_cast<double>((*bet.counts)[i]) - expected);
       const double deviations = expected > 0 ? off / std::sqrt(expected) : off > 0 ? HUGE_VAL : 0;
       if (deviations > farthest) farthest = deviations, cell = i;
     }
-    text =
-        fmt::format("{} {}: {} seen, {:.1f} expected", bet.name, cell, (*bet.counts)[cell], seen * (*bet.law)[cell]);
+    text = fmt::format("{} {}: {} seen, {:.1f} expected", bet.name, cell, (*bet.counts)[cell],
+                       seen * (*bet.distribution)[cell]);
   }
   return text;
 }
@@ -98,13 +99,13 @@ constexpr std::size_t most_kept = 64;  ///< contexts whose rows stay: a live mod
 void TreeBatch::keep(int context, const ConditionalModel<RatioTable>& conditionals) {
   const auto [found, added] = kept_.try_emplace(context);
   if (!added) return;
-  // No laws follow a leaf beyond the model: the root's stand in, and no rule reads them.
-  const RatioTable& laws = conditionals.laws(context < 0 ? 0 : context);
-  vocabulary_ = laws.vocabulary();
+  // No distributions follow a leaf beyond the model: the root's stand in, and no rule reads them.
+  const RatioTable& distributions = conditionals.distributions(context < 0 ? 0 : context);
+  vocabulary_ = distributions.vocabulary();
   std::vector<double> p, q;
   for (Token x = 0; x < vocabulary_; ++x) {
-    p.push_back(laws.target(x));
-    q.push_back(laws.proposal(x));
+    p.push_back(distributions.target(x));
+    q.push_back(distributions.proposal(x));
   }
   const std::size_t size = p.size() * width(form_.dtype);
   found->second.p.resize(size);
@@ -153,22 +154,22 @@ std::size_t TreeBatch::bytes_with(int entries, int vocabulary) const {
 
 const ServedBatch& TreeBatch::packed() {
   const std::size_t rows = seeds_.size(), n = longest_,
-                    law = static_cast<std::size_t>(vocabulary_) * width(form_.dtype);
-  packed_.p.assign(rows * (n + 1) * law, std::byte{0});
-  packed_.q.assign(rows * n * law, std::byte{0});
+                    distribution = static_cast<std::size_t>(vocabulary_) * width(form_.dtype);
+  packed_.p.assign(rows * (n + 1) * distribution, std::byte{0});
+  packed_.q.assign(rows * n * distribution, std::byte{0});
   packed_.drafts.assign(rows * n, -1);
   packed_.parents.assign(form_.level == Level::tree ? rows * n : 0, -1);
   packed_.lengths.clear();
   for (std::size_t row = 0; row < rows; ++row) {
-    std::byte* p = packed_.p.data() + row * (n + 1) * law;
-    std::byte* q = packed_.q.data() + row * n * law;
+    std::byte* p = packed_.p.data() + row * (n + 1) * distribution;
+    std::byte* q = packed_.q.data() + row * n * distribution;
     const std::size_t end = row + 1 < rows ? starts_[row + 1] : entries_.size();
-    p = std::copy_n(kept_.at(roots_[row]).p.data(), law, p);
+    p = std::copy_n(kept_.at(roots_[row]).p.data(), distribution, p);
     for (std::size_t i = starts_[row]; i < end; ++i) {
       const Entry& entry = entries_[i];
       const std::size_t at = row * n + (i - starts_[row]);
-      p = std::copy_n(kept_.at(entry.to).p.data(), law, p);
-      q = std::copy_n(kept_.at(entry.from).q.data(), law, q);
+      p = std::copy_n(kept_.at(entry.to).p.data(), distribution, p);
+      q = std::copy_n(kept_.at(entry.from).q.data(), distribution, q);
       packed_.drafts[at] = entry.token;
       if (!packed_.parents.empty()) packed_.parents[at] = entry.parent;
     }
@@ -204,7 +205,7 @@ class PathTrials {
  public:
   PathTrials(Served& program, const TreeShape& shape, const PathSource& source, std::uint64_t seed)
       : program_{program},
-        drafter_{tree_law(path_law(program.declaration()))},
+        drafter_{tree_sampling(path_sampling(program.declaration()))},
         shape_{shape},
         conditionals_{source.open()},
         vocabulary_{source.vocabulary()},
@@ -283,7 +284,7 @@ class PathTrials {
         throw ProgramFails(program_.declaration().name, one_line(outcome.message));
       if (fault_.empty())
         fault_ = outcome.status == RowStatus::ok
-                     ? fmt::format("trial {}: found {} tokens, wanted 1 to {}", walker.trial, result_.counts[i],
+                     ? fmt::format("trial {}: got {} tokens, expected 1 to {}", walker.trial, result_.counts[i],
                                    shape_.length + 1)
                      : fmt::format("trial {} has no answer: {}", walker.trial, outcome_text(outcome));
       return;
@@ -325,7 +326,7 @@ std::uint64_t trials_within(const Declaration& declaration, const TreeShape& sha
   constexpr double usual_bytes = 0x1p19;
   const int entries = declaration.level == Level::chain
                           ? shape.length
-                          : most_entries(shape, vocabulary, tree_law(declaration.law).info());
+                          : most_entries(shape, vocabulary, tree_sampling(declaration.draft_sampling).info());
   const auto bytes = static_cast<double>(TreeBatch(declaration).bytes_with(entries, vocabulary));
   return static_cast<std::uint64_t>(std::max(1.0, std::exp2(log2_trials) * std::min(1.0, usual_bytes / bytes)));
 }
@@ -347,16 +348,17 @@ std::optional<TreeShape> shape_of_trials(const Declaration& declaration, int dra
   if (fewest > most || fewest > max_path_length) return std::nullopt;
   if (declaration.level == Level::chain)
     return TreeShape{.drafts = 1, .length = std::clamp(drafts, fewest, std::min(most, max_path_length))};
-  const TreeDrafterInfo& law = tree_law(declaration.law).info();
+  const TreeDrafterInfo& distribution = tree_sampling(declaration.draft_sampling).info();
   std::vector<TreeShape> shapes;
   for (int paths = std::min(2, drafts); paths >= 1; --paths)
     for (int length = longest; length >= 1; --length)
       shapes.push_back(
-          {.drafts = paths, .length = length, .branching = {}, .stem = law.has_stem && length > 1 ? 1 : 0});
+          {.drafts = paths, .length = length, .branching = {}, .stem = distribution.has_stem && length > 1 ? 1 : 0});
   shapes.push_back({.drafts = 1, .length = fewest});
-  if (law.fixed) shapes = {{.drafts = std::clamp(2 * longest, fewest, most), .length = longest}};
+  if (distribution.fixed) shapes = {{.drafts = std::clamp(2 * longest, fewest, most), .length = longest}};
   for (const TreeShape& shape : shapes)
-    if (const int entries = most_entries(shape, usual_path_vocabulary, law); entries >= fewest && entries <= most)
+    if (const int entries = most_entries(shape, usual_path_vocabulary, distribution);
+        entries >= fewest && entries <= most)
       return shape;
   return std::nullopt;
 }
@@ -384,25 +386,27 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
   const std::string drafts = declaration.level == Level::chain
                                  ? fmt::format("a path of {} drafts", shape.length)
                                  : fmt::format("trees, K = {}, L = {}", shape.drafts, shape.length);
-  Finding finding = finding_of(fmt::format("law of {} at V = {}", drafts, source->vocabulary()), Tier::sampled,
-                               Answer::held(), trials.trials());
+  Finding finding = finding_of(fmt::format("distribution of {} at V = {}", drafts, source->vocabulary()),
+                               Tier::sampled, Answer::passed(), trials.trials());
   if (!trials.fault().empty()) {
-    finding.status = Status::violated;
+    finding.status = Status::failed;
     finding.evidence = trials.fault();
   } else {
     finding.evidence = std::isinf(log_e) ? fmt::format("proof after {} trials: a token with p = 0; {}",
                                                        trials.trials(), trials.evidence().worst())
                                          : fmt::format("e = 10^{:.1f} ({}) after {} trials", log_e / std::log(10.0),
                                                        name(schedule.state()), trials.trials());
-    if (schedule.state() == GateState::failed) finding.status = Status::violated;
+    if (schedule.state() == GateState::failed) finding.status = Status::failed;
     if (stopped || schedule.undecided()) finding.status = Status::undecided;
     if (schedule.state() != GateState::ok && !std::isinf(log_e))
       finding.evidence += "; most by " + trials.evidence().worst();
   }
-  if (finding.status != Status::held)
-    finding.replay = replay_line(
-        "check", "",
-        {{"door", options.door}, {"tier", "sampled"}, {"source", spec}, {"seed", std::to_string(options.seed)}});
+  if (finding.status != Status::passed)
+    finding.replay = replay_line("check", "",
+                                 {{"adapter", options.adapter},
+                                  {"tier", "sampled"},
+                                  {"source", spec},
+                                  {"seed", std::to_string(options.seed)}});
   return finding;
 }
 

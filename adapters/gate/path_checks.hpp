@@ -1,14 +1,15 @@
-// The sampled tier of programs of chains and trees: trees of the declared law, drawn on a small model of large rows, whose
-// emitted tokens are held to the target along each path (PathEvidence).
+// The sampled tier of programs of chains and trees: trees of the declared distribution, drawn on a small model of
+// large rows, whose emitted tokens are compared with the target along each path (PathEvidence).
 //
 //   model   the rows of a source as contexts; after context c a token leads to a context by its hash
 //   trial   one tree and one decision on it; of a program with state, calls until there are L + 2 tokens
 //   trees   chains: L drafts. Trees: K = 2 paths or children and L = 3, fewer where the program takes fewer entries
 //
-// Cost: the rows of all trials through the door, half a mebibyte a planned trial at most: large vocabularies have fewer
-// trials, and V = 262,144 a tenth to a thirtieth of the usual ones.
+// Cost: the rows of all trials through the adapter, half a mebibyte a planned trial at most: large vocabularies have
+// fewer trials, and V = 262,144 a tenth to a thirtieth of the usual ones.
 //
-// The drafts of a row are those of Philox(0, the row's seed, draft): a scheme of shared noise behind `own:` reads the same.
+// The drafts of a row are those of Philox(0, the row's seed, draft): a scheme of shared noise behind `own:` reads the
+// same.
 #pragma once
 
 #include <atomic>
@@ -39,10 +40,10 @@ namespace draftproof::adapters {
 //
 //   e         the weighted average of the bets (properties/statistics/count_models.hpp)
 //
-// Correctness: a lossless verifier that emits a token beyond a prefix draws it from the target after that prefix, whatever
-// was emitted before: the masses of the strings that begin with u x are those beyond u times p(x|u). Every bet multiplies
-// stakes of mean 1 given all tokens before, so e reaches 1 / alpha with probability at most alpha at any number of trials
-// (Ville). A token with p = 0 is a proof: e is infinite.
+// Correctness: a lossless verifier that emits a token beyond a prefix draws it from the target after that prefix,
+// whatever was emitted before: the masses of the strings that begin with u x are those beyond u times p(x|u). Every
+// bet multiplies stakes of mean 1 given all tokens before, so e reaches 1 / alpha with probability at most alpha at
+// any number of trials (Ville). A token with p = 0 is a proof: e is infinite.
 
 class PathEvidence {
  public:
@@ -70,7 +71,7 @@ class PathEvidence {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   struct Bet {
-    const std::vector<double>* law;
+    const std::vector<double>* distribution;
     const std::vector<std::uint64_t>* counts;
     double weight;
     std::string name;
@@ -82,8 +83,8 @@ class PathEvidence {
   std::vector<std::vector<std::uint64_t>> tokens_, groups_;
 };
 
-// Drafted trees as rows of a batch for a program of level chain or tree. Every draw is an entry, in draw order; a repeated
-// draw is an entry of its own, and the first of them has the children.
+// Drafted trees as rows of a batch for a program of level chain or tree. Every draw is an entry, in draw order; a
+// repeated draw is a separate entry, and the first of equal entries has the children.
 //
 //   n         entries of the longest tree of the batch
 //   p         row 0 of the root's context, row i + 1 of the context after entry i
@@ -92,13 +93,13 @@ class PathEvidence {
 
 class TreeBatch {
  public:
-  /// `declaration` gives level, dtype, rows and randomness: float32 and probabilities where the program takes them, seeds
-  /// where it takes them. It must outlive the batch.
+  /// `declaration` gives level, dtype, rows and randomness: float32 and probabilities where the program takes them,
+  /// seeds where it takes them. It must outlive the batch.
   explicit TreeBatch(const Declaration& declaration)
       : declaration_{declaration}, form_{form_of_trials(declaration)} {}
 
-  /// Appends a tree with its row's seed. Contexts are those of `conditionals`, one model for all trees. `state` is that
-  /// which the call before left; empty: a first call.
+  /// Appends a tree with its row's seed. Contexts index `conditionals`, one model for all trees. `state` is the state
+  /// that the previous call returned; empty for a first call.
   void add(const DraftTree& tree, const ConditionalModel<RatioTable>& conditionals, std::int64_t seed,
            std::span<const double> state = {});
   /// Empties the batch. Rows of the latest contexts are kept.
@@ -145,17 +146,17 @@ struct PathCheckOptions {
   std::uint64_t seed = 1;
   /// The rows that trials use; empty: the standard source, four positions of V = 1024, or of the most tokens taken.
   std::string source{};
-  std::string door{};  ///< as --door names it, for replay lines
+  std::string adapter{};  ///< as --adapter names it, for replay lines
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};
 };
 
 /// The trees of trials; nothing if the program takes none of them.
-/// Throws: DoorError for a law that is no tree law.
+/// Throws: AdapterError if the declared draft sampling does not draw trees.
 std::optional<TreeShape> shape_of_trials(const Declaration& declaration, int drafts);
 
 /// Requires a program of chains or trees that is seeded or opaque, and that takes shape_of_trials().
-/// Throws: DoorError; InputError for a source that cannot be read.
+/// Throws: AdapterError; InputError for a source that cannot be read.
 Finding check_paths(Served& program, const PathCheckOptions& options);
 
 }  // namespace draftproof::adapters

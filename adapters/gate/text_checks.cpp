@@ -115,7 +115,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
                             proposal = markov_table(options.vocabulary, options.seed, 1);
   const std::int64_t planned = std::int64_t{1} << options.log2_tokens;
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
-  Finding finding{.property = "generated_text", .tier = Tier::sampled, .status = Status::held};
+  Finding finding{.property = "generated_text", .tier = Tier::sampled, .status = Status::passed};
   TextEvidence evidence;
   std::vector<std::vector<std::int32_t>> texts;
   for (std::int64_t tokens = 0; tokens < planned && evidence.log_e < threshold;) {
@@ -139,11 +139,11 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     finding.work = static_cast<std::uint64_t>(tokens);
     evidence = evidence_of_texts(texts, target, options.vocabulary);
   }
-  if (evidence.log_e >= threshold) finding.status = Status::violated;
+  if (evidence.log_e >= threshold) finding.status = Status::failed;
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", evidence.log_e / std::log(10.0), finding.work,
                                   evidence.worst.empty() ? "" : ", most at ", evidence.worst);
-  finding.replay =
-      replay_line("check", "", {{"door", options.door}, {"tier", "sampled"}, {"seed", std::to_string(options.seed)}});
+  finding.replay = replay_line(
+      "check", "", {{"adapter", options.adapter}, {"tier", "sampled"}, {"seed", std::to_string(options.seed)}});
   return {std::move(finding)};
 }
 

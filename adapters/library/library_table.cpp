@@ -28,8 +28,8 @@ LibraryInput::LibraryInput(std::span<const std::byte> original, const LibraryTab
   if (on_device == nullptr) return;
   const std::int32_t status = on_device->functions().upload(on_device->self(), given_, original.size(), &uploaded_);
   if (status == DP_OK && uploaded_ != nullptr) return;
-  throw DoorError(fmt::format("library {}: upload of {} bytes: found status {}, wanted 0 and an address",
-                              on_device->path(), original.size(), status));
+  throw AdapterError(fmt::format("library {}: upload of {} bytes: got status {}, expected 0 and an address",
+                                 on_device->path(), original.size(), status));
 }
 
 LibraryInput::~LibraryInput() {
@@ -87,35 +87,38 @@ std::vector<E> enumerators(std::uint32_t bits, int count, E fallback) {
 
 std::string text_or(const char* text, const char* fallback) { return text == nullptr ? fallback : text; }
 
-DoorError refusal(const std::string& path, const std::string& what, const std::string& found,
-                  const std::string& wanted) {
-  return DoorError(fmt::format("library {}: {}: found {}, wanted {}", path, what, found, wanted));
+AdapterError refusal(const std::string& path, const std::string& what, const std::string& found,
+                     const std::string& wanted) {
+  return AdapterError(fmt::format("library {}: {}: got {}, expected {}", path, what, found, wanted));
 }
 
-LibraryTable::Door loaded(const std::string& path) {
+LibraryTable::Adapter loaded(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) throw refusal(path, "file", "none", "a shared library");
   // A name without a slash would be looked for in the system's folders.
   const std::string file = std::filesystem::absolute(path).string();
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) throw refusal(path, "loading", dlerror(), "a shared library of this machine");
-  void* const symbol = dlsym(library, "draftproof_door");
+  void* symbol = dlsym(library, "draftproof_adapter");
+  if (symbol == nullptr) symbol = dlsym(library, "draftproof_door");  // its name in 0.2
   if (symbol == nullptr)
-    throw refusal(path, "symbol", "no draftproof_door", "the function of draftproof_door.h, exported with C linkage");
-  return reinterpret_cast<LibraryTable::Door>(symbol);
+    throw refusal(path, "symbol", "no draftproof_adapter",
+                  "the function of draftproof_adapter.h, exported with C linkage");
+  return reinterpret_cast<LibraryTable::Adapter>(symbol);
 }
 
 }  // namespace
 
-DoorError LibraryTable::refuse(const std::string& what, const std::string& found, const std::string& wanted) const {
+AdapterError LibraryTable::refuse(const std::string& what, const std::string& found,
+                                  const std::string& wanted) const {
   return refusal(path_, what, found, wanted);
 }
 
 LibraryTable::LibraryTable(const std::string& path, const std::string& options)
     : LibraryTable(path, loaded(path), options) {}
 
-LibraryTable::LibraryTable(const std::string& name, Door door, const std::string& options) : path_{name} {
-  take(door(DRAFTPROOF_DOOR_ABI));
+LibraryTable::LibraryTable(const std::string& name, Adapter adapter, const std::string& options) : path_{name} {
+  take(adapter(DRAFTPROOF_ADAPTER_ABI));
   if (table_.create != nullptr) {
     char words[1024] = "";
     self_ = table_.create(options.c_str(), words, sizeof words);
@@ -144,16 +147,16 @@ LibraryTable::~LibraryTable() {
 
 void LibraryTable::take(const dp_verifier* found) {
   if (found == nullptr)
-    throw refuse("draftproof_door", "NULL", fmt::format("the table of ABI {}", DRAFTPROOF_DOOR_ABI));
+    throw refuse("draftproof_adapter", "NULL", fmt::format("the table of ABI {}", DRAFTPROOF_ADAPTER_ABI));
   // Tables of the first version of the ABI end before state_size.
   constexpr std::size_t head = offsetof(dp_verifier, name), smallest = offsetof(dp_verifier, state_size);
   const auto too_small = [&](std::size_t wanted) {
     return refuse("table", fmt::format("{} bytes", found->size),
-                  fmt::format("at least {} of ABI {}", wanted, DRAFTPROOF_DOOR_ABI));
+                  fmt::format("at least {} of ABI {}", wanted, DRAFTPROOF_ADAPTER_ABI));
   };
   if (found->size < head) throw too_small(head);  // all that a table of another ABI has
-  if (found->abi != DRAFTPROOF_DOOR_ABI)
-    throw refuse("table", fmt::format("ABI {}", found->abi), fmt::format("ABI {}", DRAFTPROOF_DOOR_ABI));
+  if (found->abi != DRAFTPROOF_ADAPTER_ABI)
+    throw refuse("table", fmt::format("ABI {}", found->abi), fmt::format("ABI {}", DRAFTPROOF_ADAPTER_ABI));
   if (found->size < smallest) throw too_small(smallest);
   table_ = {};
   std::memcpy(static_cast<void*>(&table_), found, std::min(found->size, sizeof table_));
@@ -195,7 +198,7 @@ Declaration LibraryTable::declared() const {
   Declaration declaration;
   declaration.name = table_.name;
   declaration.version = text_or(table_.version, "");
-  declaration.law = text_or(table_.law, "iid");
+  declaration.draft_sampling = text_or(table_.draft_sampling, "iid");
   declaration.level = static_cast<Level>(table_.level);
   declaration.randomness = enumerators(table_.randomness, 3, Randomness::scripted);
   declaration.dtypes = enumerators(table_.dtypes, 4, Dtype::float32);

@@ -1,4 +1,4 @@
-// A shared library of the C interface (draftproof_door.h) after it was opened: its checked table of functions, one
+// A shared library of the C interface (draftproof_adapter.h) after it was opened: its checked table of functions, one
 // instance and the declaration; and the memory of a call, which is guarded where the library writes.
 #pragma once
 
@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/adapters/draftproof_door.h>
+#include <draftproof/adapters/draftproof_adapter.h>
 #include <draftproof/adapters/declaration.hpp>
 #include <draftproof/adapters/library/row_tape.hpp>
 #include <draftproof/adapters/wire/served.hpp>
 
 namespace draftproof::adapters {
 
-/// Memory that a foreign library writes: filled with a pattern, between two guards that no correct library touches.
+/// Memory that an external library writes: filled with a pattern, between two guards that no correct library touches.
 ///
 ///   pattern   differs from call to call, so that entries left unwritten make equal calls give different results
 ///   guard     bytes before and after the entries
@@ -53,12 +53,12 @@ class GuardedBuffer {
 class LibraryTable {
  public:
   /// Opens the library at `path` and makes an instance from `options`, a JSON object.
-  /// Throws: DoorError with the path, what was found and what was wanted, if there is no such library, no symbol
-  /// draftproof_door, another ABI, a table that is too small, a declaration with unknown values, or no instance.
+  /// Throws: AdapterError with the path, what was found and what was wanted, if there is no such library, no symbol
+  /// draftproof_adapter, another ABI, a table that is too small, a declaration with unknown values, or no instance.
   LibraryTable(const std::string& path, const std::string& options);
-  /// The same of a library that is linked already: `door` is its draftproof_door, `name` stands for the path.
-  using Door = const dp_verifier* (*)(std::uint32_t abi);
-  LibraryTable(const std::string& name, Door door, const std::string& options);
+  /// The same for a library that is already linked: `adapter` is its draftproof_adapter, `name` replaces the path.
+  using Adapter = const dp_verifier* (*)(std::uint32_t abi);
+  LibraryTable(const std::string& name, Adapter adapter, const std::string& options);
   ~LibraryTable();
   LibraryTable(const LibraryTable&) = delete;
   LibraryTable& operator=(const LibraryTable&) = delete;
@@ -73,7 +73,7 @@ class LibraryTable {
   bool on_device() const { return on_device_; }
 
  private:
-  DoorError refuse(const std::string& what, const std::string& found, const std::string& wanted) const;
+  AdapterError refuse(const std::string& what, const std::string& found, const std::string& wanted) const;
   void take(const dp_verifier* found);
   void check();
   Declaration declared() const;
@@ -91,7 +91,7 @@ class LibraryTable {
 class LibraryInput {
  public:
   /// `original` must outlive the input. The library `on_device`, unless null, gets it on its device.
-  /// Throws: DoorError if the upload fails.
+  /// Throws: AdapterError if the upload fails.
   explicit LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device = nullptr);
   ~LibraryInput();
   LibraryInput(const LibraryInput&) = delete;

@@ -27,7 +27,7 @@ std::string status_text(std::int32_t status) {
   return known ? fmt::format("{} ({})", status, names[static_cast<std::size_t>(status)]) : fmt::format("{}", status);
 }
 
-/// What a library writes in one call.
+/// The buffers that a library writes in one call.
 struct Outputs {
   Outputs(std::size_t rows, std::size_t stride, std::size_t state_size, unsigned char pattern)
       : tokens(rows * stride, pattern),
@@ -65,7 +65,8 @@ class LoadedLibrary final : public Served {
             ServedResult& result) const;
   void expect(bool good, std::string_view function, std::string_view found, std::string_view wanted) const {
     if (!good)
-      throw DoorError(fmt::format("library {}: {}: found {}, wanted {}", library_.path(), function, found, wanted));
+      throw AdapterError(
+          fmt::format("library {}: {}: got {}, expected {}", library_.path(), function, found, wanted));
   }
 
   LibraryTable library_;
@@ -132,12 +133,12 @@ void LoadedLibrary::read(const ServedBatch& batch, std::span<const std::int32_t>
     if (const RowTape& tape = tapes.row(row); tape.verdict() != RowStatus::ok) {
       result.set(row, tape.verdict(), tape.message());
     } else if (out.status[i] < DP_OK || out.status[i] > DP_TAPE_SHORT) {
-      result.set(row, RowStatus::failed, fmt::format("status: found {}, wanted 0 .. 5", out.status[i]));
+      result.set(row, RowStatus::failed, fmt::format("status: got {}, expected 0 .. 5", out.status[i]));
     } else if (out.status[i] != DP_OK) {
       result.set(row, static_cast<RowStatus>(out.status[i]), words);
     } else if (out.counts[i] < 0 || out.counts[i] > lengths[i] + extra) {
       result.set(row, RowStatus::failed,
-                 fmt::format("counts: found {}, wanted 0 .. {}", out.counts[i], lengths[i] + extra));
+                 fmt::format("counts: got {}, expected 0 .. {}", out.counts[i], lengths[i] + extra));
     } else {
       result.counts[i] = out.counts[i];
       const std::size_t first = i * static_cast<std::size_t>(result.tokens_a_row);
@@ -177,9 +178,9 @@ std::unique_ptr<Served> load_library(const std::string& path, const LibraryOptio
   return std::make_unique<LoadedLibrary>(options, path);
 }
 
-std::unique_ptr<Served> linked_library(const std::string& name, const dp_verifier* (*door)(std::uint32_t abi),
+std::unique_ptr<Served> linked_library(const std::string& name, const dp_verifier* (*adapter)(std::uint32_t abi),
                                        const LibraryOptions& options) {
-  return std::make_unique<LoadedLibrary>(options, name, door);
+  return std::make_unique<LoadedLibrary>(options, name, adapter);
 }
 
 }  // namespace draftproof::adapters

@@ -1,5 +1,5 @@
-// A verifier in a shared library of the C door (draftproof_door.h) as a door: requests of the wire become calls of
-// its functions, tapes become its callbacks.
+// A verifier in a shared library of the C adapter (draftproof_adapter.h) as an adapter: requests of the wire become
+// calls of its functions, tapes become its callbacks.
 //
 // Checks of every call, each of which ends in an error of the batch or in a status of the row:
 //   outputs    filled with a pattern before the call, between guards: writes beyond them are found
@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include <draftproof/adapters/draftproof_door.h>
+#include <draftproof/adapters/draftproof_adapter.h>
 #include <draftproof/adapters/wire/served.hpp>
 
 namespace draftproof::adapters {
@@ -24,11 +24,11 @@ struct LibraryOptions {
   std::string create = "{}";  ///< JSON object for the library's `create`
 };
 
-/// Loads the library at `path`. Throws: DoorError, which names the path, what was found and what was wanted.
+/// Loads the library at `path`. Throws: AdapterError, which names the path, what was found and what was wanted.
 std::unique_ptr<Served> load_library(const std::string& path, const LibraryOptions& options = {});
-/// The same of a library that is linked already: `door` is its draftproof_door, `name` stands for the path in
+/// The same for a library that is already linked: `adapter` is its draftproof_adapter, `name` replaces the path in
 /// messages.
-std::unique_ptr<Served> linked_library(const std::string& name, const dp_verifier* (*door)(std::uint32_t abi),
+std::unique_ptr<Served> linked_library(const std::string& name, const dp_verifier* (*adapter)(std::uint32_t abi),
                                        const LibraryOptions& options = {});
 
 }  // namespace draftproof::adapters

@@ -23,13 +23,13 @@ const double* RowTape::next() {
 bool RowTape::valid(double value, const char* kind) {
   if (value < 1) return true;
   fault(RowStatus::failed,
-        fmt::format("place {} of the tape: found {} for a {}, wanted a value below 1", taken_ - 1, value, kind));
+        fmt::format("place {} of the tape: got {} for a {}, expected a value below 1", taken_ - 1, value, kind));
   return false;
 }
 
 double RowTape::coin(int bits, std::string_view stream) {
   if (bits < 1 || bits > 53) {
-    fault(RowStatus::failed, fmt::format("draw {}: found a uniform of {} bits, wanted 1 .. 53", draws_.size(), bits));
+    fault(RowStatus::failed, fmt::format("draw {}: got a uniform of {} bits, expected 1 .. 53", draws_.size(), bits));
     return 0;
   }
   const double* const value = next();
@@ -41,7 +41,7 @@ double RowTape::coin(int bits, std::string_view stream) {
 
 int RowTape::pick(std::span<const double> weights, std::string_view stream) {
   if (weights.empty()) {
-    fault(RowStatus::failed, fmt::format("draw {}: found a pick of no cells, wanted at least 1", draws_.size()));
+    fault(RowStatus::failed, fmt::format("draw {}: got a pick of no cells, expected at least 1", draws_.size()));
     return -1;
   }
   double total = 0;
@@ -70,7 +70,7 @@ int RowTape::pick(std::span<const double> weights, std::string_view stream) {
   if (*value < 0) {
     const double cell = -*value - 1;
     if (cell >= 0 && cell < static_cast<double>(weights.size())) return static_cast<int>(cell);
-    fault(RowStatus::failed, fmt::format("place {} of the tape: found forced cell {} of a pick, wanted 0 .. {}",
+    fault(RowStatus::failed, fmt::format("place {} of the tape: got forced cell {} of a pick, expected 0 .. {}",
                                          taken_ - 1, cell, weights.size() - 1));
     return first;
   }
@@ -97,7 +97,7 @@ void RowTape::race(std::span<double> out, std::string_view stream) {
 
 int RowTape::integer(int n, std::string_view stream) {
   if (n < 1) {
-    fault(RowStatus::failed, fmt::format("draw {}: found an integer below {}, wanted at least 1", draws_.size(), n));
+    fault(RowStatus::failed, fmt::format("draw {}: got an integer below {}, expected at least 1", draws_.size(), n));
     return 0;
   }
   const double* const value = next();
@@ -108,7 +108,7 @@ int RowTape::integer(int n, std::string_view stream) {
   const double forced = -*value - 1;
   if (forced >= 0 && forced < n) return static_cast<int>(forced);
   fault(RowStatus::failed,
-        fmt::format("place {} of the tape: found forced integer {}, wanted 0 .. {}", taken_ - 1, forced, n - 1));
+        fmt::format("place {} of the tape: got forced integer {}, expected 0 .. {}", taken_ - 1, forced, n - 1));
   return 0;
 }
 

@@ -76,7 +76,7 @@ ServedBatch slice(const ServedBatch& batch, int first, int rows) {
 void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const std::string& place) {
   const auto check = [&](std::string_view name, std::size_t found, std::size_t wanted) {
     if (found != wanted)
-      throw DoorError(fmt::format("{}: {}: found {} bytes or entries, wanted {}", place, name, found, wanted));
+      throw AdapterError(fmt::format("{}: {}: got {} bytes or entries, expected {}", place, name, found, wanted));
   };
   const bool verify = ask == WireFunction::verify;
   const std::size_t n = many(batch.drafts_a_row);
@@ -89,7 +89,7 @@ void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const
   check("rows of q", many(batch.proposal_rows), single_proposal ? 1 : n);
   for (std::size_t i = 0; i < batch.lengths.size(); ++i)
     if (batch.lengths[i] < 0 || many(batch.lengths[i]) > n)
-      throw DoorError(fmt::format("{}: row {}: lengths: found {}, wanted 0 .. {}", place, i, batch.lengths[i], n));
+      throw AdapterError(fmt::format("{}: row {}: lengths: got {}, expected 0 .. {}", place, i, batch.lengths[i], n));
 }
 
 namespace {
@@ -115,10 +115,10 @@ T stored(double value, RowKind kind) {
 }
 
 /// Stores `rows`, and zeros up to `size` bytes.
-void store_rows(const std::vector<std::vector<double>>& rows, const RowForm& form, std::size_t law, std::byte* to,
-                std::size_t size) {
-  for (std::size_t i = 0; i < rows.size(); ++i) store_row(rows[i], form, to + i * law);
-  std::fill(to + rows.size() * law, to + size, std::byte{0});
+void store_rows(const std::vector<std::vector<double>>& rows, const RowForm& form, std::size_t distribution,
+                std::byte* to, std::size_t size) {
+  for (std::size_t i = 0; i < rows.size(); ++i) store_row(rows[i], form, to + i * distribution);
+  std::fill(to + rows.size() * distribution, to + size, std::byte{0});
 }
 
 /// A scripted batch of `rows` inputs like this one, with up to `drafts` drafts, without its arrays.
@@ -148,18 +148,18 @@ void store_row(std::span<const double> row, const RowForm& form, std::byte* to) 
   });
 }
 
-std::vector<double> stored_law(std::span<const double> row, const RowForm& form) {
-  std::vector<double> law;
+std::vector<double> stored_distribution(std::span<const double> row, const RowForm& form) {
+  std::vector<double> distribution;
   double mass = 0;
   with_type(form.dtype, [&](auto zero) {
     using Wide = std::conditional_t<sizeof zero == sizeof(double), double, float>;
     for (const double value : row) {
       const double read = static_cast<Wide>(stored<decltype(zero)>(value, form.kind));
-      mass += law.emplace_back(form.kind == RowKind::logits ? std::exp(read) : read);
+      mass += distribution.emplace_back(form.kind == RowKind::logits ? std::exp(read) : read);
     }
   });
-  for (double& share : law) share /= mass;
-  return law;
+  for (double& share : distribution) share /= mass;
+  return distribution;
 }
 
 RowForm form_of_trials(const Declaration& declaration) {
@@ -172,7 +172,7 @@ RowForm form_of_trials(const Declaration& declaration) {
 
 void check_input(const Input& input, std::size_t number, Level level, int state_size) {
   const auto refuse = [number](std::string_view field, std::size_t found, const std::string& wanted) {
-    return DoorError(fmt::format("input {}: {}: found {}, wanted {}", number, field, found, wanted));
+    return AdapterError(fmt::format("input {}: {}: got {}, expected {}", number, field, found, wanted));
   };
   const std::size_t n = input.drafts.size();
   const std::size_t targets = level == Level::position ? 1 : n + 1;
@@ -200,9 +200,10 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
   const Input& one = inputs[calls[chosen[0]].input];
   ServedBatch& batch = packed.batch;
   batch = batch_like(one, static_cast<int>(chosen.size()), static_cast<int>(n), static_cast<int>(places), form);
-  const std::size_t rows = chosen.size(), law = static_cast<std::size_t>(batch.vocabulary) * width(form.dtype);
-  const std::size_t p_size = static_cast<std::size_t>(batch.target_rows) * law,
-                    q_size = static_cast<std::size_t>(batch.proposal_rows) * law;
+  const std::size_t rows = chosen.size(),
+                    distribution = static_cast<std::size_t>(batch.vocabulary) * width(form.dtype);
+  const std::size_t p_size = static_cast<std::size_t>(batch.target_rows) * distribution,
+                    q_size = static_cast<std::size_t>(batch.proposal_rows) * distribution;
   const bool tree = form.level == Level::tree;
   packed.p.resize(rows * p_size);
   packed.q.resize(rows * q_size);
@@ -220,8 +221,8 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
       std::copy_n(p - p_size, p_size, p);
       std::copy_n(q - q_size, q_size, q);
     } else {
-      store_rows(input.p, form, law, p, p_size);
-      store_rows(input.q, form, law, q, q_size);
+      store_rows(input.p, form, distribution, p, p_size);
+      store_rows(input.q, form, distribution, q, q_size);
     }
     std::copy(input.drafts.begin(), input.drafts.end(), packed.drafts.begin() + static_cast<std::ptrdiff_t>(row * n));
     if (tree)

@@ -13,12 +13,12 @@
 
 namespace draftproof::adapters {
 
-/// What a batch is for.
+/// The function that a batch calls.
 enum class WireFunction { verify, draft };
 
-/// Calls `each(name, values, extents, due)` for every array of requests, in the order in which they are sent: `values`
-/// is the span of `batch`, `extents` are where `batch` has the shape of a row, and `due` says whether a request of this
-/// kind has the array. `parents`: whether trees have theirs.
+/// Calls `each(name, values, extents, due)` for every array of requests, in the order in which they are sent:
+/// `values` is the span of `batch`, `extents` are where `batch` has the shape of a row, and `due` says whether a
+/// request of this kind has the array. `parents`: whether trees have theirs.
 template <class Batch, class Each>
 void each_array(Batch& batch, WireFunction ask, bool parents, Each each) {
   using Extents = std::initializer_list<decltype(&batch.rows)>;
@@ -45,7 +45,8 @@ ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask);
 /// Rows `first` to `first + rows` of `batch`, in its own memory.
 ServedBatch slice(const ServedBatch& batch, int first, int rows);
 
-/// Throws: DoorError if a span of `batch` has another size than its shape says. `level` says whether parents are due.
+/// Throws: AdapterError if a span of `batch` has another size than its shape says. `level` says whether parents are
+/// due.
 void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const std::string& place);
 
 /// Bytes of an element.
@@ -65,8 +66,9 @@ RowForm form_of_trials(const Declaration& declaration);
 /// Writes `row` in the form, V elements from `to` on. Rounds to the dtype, ties to even.
 void store_row(std::span<const double> row, const RowForm& form, std::byte* to);
 
-/// The law that a program reads from a row that was stored in the form: rounded, a probability again, and normalised.
-std::vector<double> stored_law(std::span<const double> row, const RowForm& form);
+/// The distribution that a program reads from a row that was stored in the form: rounded, a probability again, and
+/// normalised.
+std::vector<double> stored_distribution(std::span<const double> row, const RowForm& form);
 
 /// A batch with its arrays. Rows are rounded to dtype, ties to even.
 struct PackedBatch {
@@ -76,8 +78,8 @@ struct PackedBatch {
   std::vector<double> tape, state;
 };
 
-/// Throws: DoorError with the number of the input if it has not the rows of its level, laws of one length, or no state or
-/// one of `state_size` numbers.
+/// Throws: AdapterError with the number of the input if it has not the rows of its level, distributions of one
+/// length, or no state or one of `state_size` numbers.
 void check_input(const Input& input, std::size_t number, Level level, int state_size = 0);
 
 /// Packs `calls[i]` for all i of `chosen` into rows 0, 1, ..; their inputs are checked and have one vocabulary. An

@@ -15,11 +15,11 @@ namespace {
 
 using Clock = Process::Clock;
 
-constexpr std::string_view more_time = "--door-limit SECONDS gives it more";
+constexpr std::string_view more_time = "--adapter-limit SECONDS gives it more";
 
 double seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
-/// "(0 2)", the drafts of a row; of a request to draft, where there are none, "()".
+/// Returns the drafts of a row, such as "(0 2)"; "()" for a request to draft.
 std::string drafts_text(const ServedBatch& batch, int row) {
   if (batch.lengths.empty()) return "()";
   const auto first = static_cast<std::size_t>(row) * static_cast<std::size_t>(batch.drafts_a_row);
@@ -40,8 +40,8 @@ std::string shown_tail(std::string_view tail) {
 
 }  // namespace
 
-/// The program ended, was silent beyond the limit, or wrote bytes that are no message. A child has been ended with all
-/// its processes, a connection is closed.
+/// The program ended, was silent beyond the limit, or wrote bytes that do not parse as a message. Its processes have
+/// been killed, or its connection closed.
 struct Dialogue::Lost : std::runtime_error {
   Lost(const std::string& why, bool silent) : std::runtime_error(why), late(silent) {}
   bool late;
@@ -64,11 +64,11 @@ void Dialogue::connect() {
     declaration_ = read_declaration(receive({}, {most_hello, most_hello}, "hello", options_.hello_limit).fields);
   } catch (const Lost& lost) {
     process_.reset();
-    throw DoorError(fmt::format("{}: hello: found {}, wanted a message, and nothing {} before it", address_.name(),
-                                lost.what(), address_.listens() ? "sent" : "printed"));
-  } catch (const DoorError& error) {
+    throw AdapterError(fmt::format("{}: hello: got {}, expected a message, and nothing {} before it", address_.name(),
+                                   lost.what(), address_.listens() ? "sent" : "printed"));
+  } catch (const AdapterError& error) {
     process_.reset();
-    throw DoorError(address_.name() + ": " + error.what());
+    throw AdapterError(address_.name() + ": " + error.what());
   }
 }
 
@@ -80,8 +80,8 @@ void Dialogue::start_again() {
   const nlohmann::json now = to_json(declaration_), wanted = to_json(before);
   declaration_ = before;
   if (now != wanted)
-    throw DoorError(fmt::format("{}: hello: found another declaration after a {}, {}, wanted {}", address_.name(),
-                                address_.listens() ? "new connection" : "restart", now.dump(), wanted.dump()));
+    throw AdapterError(fmt::format("{}: hello: got another declaration after a {}, {}, expected {}", address_.name(),
+                                   address_.listens() ? "new connection" : "restart", now.dump(), wanted.dump()));
 }
 
 void Dialogue::say_goodbye() {
@@ -113,7 +113,7 @@ Message Dialogue::receive(Process::Parts parts, ReplyLimit most, const std::stri
     if (exchanged == Process::Exchange::late)
       lose(fmt::format("no answer in {} s (read so far: {})", seconds(limit), reader_.beginning()), true);
     why = process_->ended(Clock::now() + std::chrono::milliseconds(100)) ? "" : "a closed pipe";
-  } catch (const DoorError& error) {
+  } catch (const AdapterError& error) {
     why = fmt::format("no message ({})", error.what());
   }
   lose(why);
@@ -164,10 +164,10 @@ void Dialogue::dump(Process::Parts parts) const {
       stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     stream.flush();
     if (!stream)
-      throw DoorError("request: found no way to write " + part.string() + ", wanted a folder for requests");
+      throw AdapterError("request: got no way to write " + part.string() + ", expected a folder for requests");
   }
   std::filesystem::rename(part, write_target(file).file, error);
-  if (error) throw DoorError(fmt::format("request: {}: {}", file.string(), error.message()));
+  if (error) throw AdapterError(fmt::format("request: {}: {}", file.string(), error.message()));
 }
 
 void Dialogue::answer(const ServedBatch& batch, WireFunction ask, ServedResult& result) {
@@ -181,8 +181,8 @@ void Dialogue::answer(const ServedBatch& batch, WireFunction ask, ServedResult& 
     if (late_)
       throw ProgramSilent(fmt::format("{} batches had no answer within {:g} s, though each of their rows had; {}",
                                       unexplained_, seconds(options_.batch_limit), more_time));
-    throw DoorError(fmt::format("{}: {} in {} batches, but on no row alone; the last time: {}", address_.name(),
-                                address_.listens() ? "lost" : "died", unexplained_, incidents_.back()));
+    throw AdapterError(fmt::format("{}: {} in {} batches, but on no row alone; the last time: {}", address_.name(),
+                                   address_.listens() ? "lost" : "died", unexplained_, incidents_.back()));
   }
 }
 
@@ -213,9 +213,9 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
                                       seconds(options_.batch_limit), drafts_text(batch, 0), batch.vocabulary,
                                       more_time));
     if (crashed_rows_ >= most_crashes)
-      throw DoorError(fmt::format("{}: found {} rows that {}, drafts {}, and another {}: {}", address_.name(),
-                                  crashed_rows_, address_.listens() ? "end the connection" : "kill the program",
-                                  fmt::join(killers_, ", "), address_.listens() ? "loss" : "death", why));
+      throw AdapterError(fmt::format("{}: got {} rows that {}, drafts {}, and another {}: {}", address_.name(),
+                                     crashed_rows_, address_.listens() ? "end the connection" : "kill the program",
+                                     fmt::join(killers_, ", "), address_.listens() ? "loss" : "death", why));
   } catch (const BatchRefused& refused) {
     why = refused.what();
     status = RowStatus::failed;
@@ -240,9 +240,9 @@ Message Dialogue::ask(Message& request, ReplyLimit most) {
     process_.reset();
     if (lost.late)
       throw ProgramSilent(fmt::format("did not answer within {:g} s; {}", seconds(options_.batch_limit), more_time));
-    throw DoorError(fmt::format("{}: {}: {}", address_.name(), request.fields["type"].dump(), lost.what()));
+    throw AdapterError(fmt::format("{}: {}: {}", address_.name(), request.fields["type"].dump(), lost.what()));
   } catch (const BatchRefused& refused) {
-    throw DoorError(
+    throw AdapterError(
         fmt::format("{}: {}: refused: {}", address_.name(), request.fields["type"].dump(), refused.what()));
   }
 }

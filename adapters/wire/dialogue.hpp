@@ -23,8 +23,8 @@ struct DialogueOptions {
 
 class Dialogue {
  public:
-  /// Starts the program, or connects to it, and reads its hello. Throws: DoorError if there is none within the limit, or
-  /// if it declares another major version.
+  /// Starts the program, or connects to it, and reads its hello. Throws: AdapterError if no hello arrives within the
+  /// limit, or if it declares another major version.
   Dialogue(Address address, DialogueOptions options);
   /// Asks the program to end; ends a child, or the connection, a second later.
   ~Dialogue() { say_goodbye(); }
@@ -37,16 +37,16 @@ class Dialogue {
   /// declaration().most_rows. A row on which it dies
   /// or writes no message has the status crashed; a row that it refuses alone has the status failed; others are
   /// unharmed.
-  /// Throws: ProgramSilent if a row alone has no answer within the limit, or several batches whose rows alone have one;
-  /// DoorError if a result is wrong, or if the program dies after `most_crashes` rows killed it or as many
-  /// of its deaths came from no row alone.
+  /// Throws: ProgramSilent if a row alone has no answer within the limit, or several batches whose rows alone have
+  /// one; AdapterError if a result is wrong, or if the program dies after `most_crashes` rows killed it or as many of
+  /// its deaths came from no row alone.
   void answer(const ServedBatch& batch, WireFunction ask, ServedResult& result);
 
-  /// The reply to a request without rows. Throws: DoorError, also if the program dies on it.
+  /// The reply to a request without rows. Throws: AdapterError, also if the program dies on it.
   /// Both throw ProgramSilent from the reply on that says that the program answers no more.
   Message ask(Message& request, ReplyLimit most);
 
-  /// What happened to the process or connection so far, a line for each loss.
+  /// The process or connection losses so far, one line each.
   const std::vector<std::string>& incidents() const { return incidents_; }
 
   static constexpr int most_crashes = 3;

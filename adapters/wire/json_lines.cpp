@@ -45,7 +45,7 @@ void print_element(std::string& out, const Tensor& tensor, std::size_t i) {
   if (tensor.dtype == DType::BF16) return print_number(out, static_cast<double>(element<Bfloat16>(tensor, i)));
   if (tensor.dtype == DType::I64) return integer(element<std::int64_t>(tensor, i));
   if (tensor.dtype == DType::I32) return integer(element<std::int32_t>(tensor, i));
-  throw DoorError("sending: " + tensor.name + ": found bytes, wanted numbers of 16 bits or more");
+  throw AdapterError("sending: " + tensor.name + ": got bytes, expected numbers of 16 bits or more");
 }
 
 void print_list(std::string& out, const Tensor& tensor, std::size_t dimension, std::size_t& at) {
@@ -99,9 +99,9 @@ class ListReader {
   }
 
  private:
-  DoorError refuse(const nlohmann::json& found, std::string_view wanted) const {
-    return DoorError(
-        fmt::format("{}: {}: found {}, wanted {}", place_, known_.name, in_quotes(json_text(found)), wanted));
+  AdapterError refuse(const nlohmann::json& found, std::string_view wanted) const {
+    return AdapterError(
+        fmt::format("{}: {}: got {}, expected {}", place_, known_.name, in_quotes(json_text(found)), wanted));
   }
   bool padded(std::size_t dimension) const { return known_.dtype == DType::I32 && dimension == 1; }
 
@@ -166,7 +166,7 @@ Message decode_line(std::string_view line, const std::string& place) {
   try {
     result.fields = parse_json_object(line, place);
   } catch (const InputError& error) {
-    throw DoorError(fmt::format("{}; the line is {}", error.what(), in_quotes(line)));
+    throw AdapterError(fmt::format("{}; the line is {}", error.what(), in_quotes(line)));
   }
   for (const KnownArray& known : known_arrays) {
     const auto found = result.fields.find(known.name);

@@ -22,8 +22,8 @@ std::string_view characters(const std::byte* bytes, std::size_t size) {
 Tensor place_tensor(const SafetensorsEntry& entry, std::span<const std::byte> data, Message& message,
                     const std::string& place) {
   if (!entry.dtype)
-    throw DoorError(fmt::format("{}: {}: found elements of type {}, wanted F16, BF16, F32, F64, I32 or I64", place,
-                                entry.name, in_quotes(entry.type)));
+    throw AdapterError(fmt::format("{}: {}: got elements of type {}, expected F16, BF16, F32, F64, I32 or I64", place,
+                                   entry.name, in_quotes(entry.type)));
   const auto size = static_cast<std::size_t>(entry.end - entry.begin);
   const std::byte* first = data.data() + entry.begin;
   if (size > 0 && reinterpret_cast<std::uintptr_t>(first) % width(*entry.dtype) != 0) {
@@ -37,11 +37,11 @@ Tensor place_tensor(const SafetensorsEntry& entry, std::span<const std::byte> da
 Message decode_checked(std::span<const std::byte> blob, const std::string& place) {
   std::uint64_t length = 0;
   if (blob.size() < length_size)
-    throw DoorError(fmt::format("{}: found a frame of {} bytes, wanted a safetensors blob", place, blob.size()));
+    throw AdapterError(fmt::format("{}: got a frame of {} bytes, expected a safetensors blob", place, blob.size()));
   std::memcpy(&length, blob.data(), length_size);
   if (length > blob.size() - length_size)
-    throw DoorError(fmt::format("{}: found a header of {} bytes in a blob of {}", place, length, blob.size()) +
-                    ", wanted a header inside it");
+    throw AdapterError(fmt::format("{}: got a header of {} bytes in a blob of {}", place, length, blob.size()) +
+                       ", expected a header inside it");
   const auto size = static_cast<std::size_t>(length);
   const std::string_view text(reinterpret_cast<const char*>(blob.data()) + length_size, size);
   const auto data = blob.subspan(static_cast<std::size_t>(length_size) + size);
@@ -49,7 +49,7 @@ Message decode_checked(std::span<const std::byte> blob, const std::string& place
   Message result;
   const auto fields = header.metadata.find("message");
   if (fields == header.metadata.end())
-    throw DoorError(place + ": found a blob without metadata `message`, wanted a JSON object there");
+    throw AdapterError(place + ": got a blob without metadata `message`, expected a JSON object there");
   result.fields = parse_json_object(fields->get_ref<const std::string&>(), place + ": message");
   for (const SafetensorsEntry& entry : header.entries)
     result.tensors.push_back(place_tensor(entry, data, result, place));
@@ -95,9 +95,9 @@ EncodedMessage::EncodedMessage(const Message& message, Form form) {
   for (const Tensor* tensor : order) {
     const auto wanted = array_bytes(tensor->dtype, tensor->shape);
     if (wanted != tensor->bytes.size())
-      throw DoorError(fmt::format("sending: {}: found {} bytes for shape {}, wanted {}", tensor->name,
-                                  tensor->bytes.size(), shape_text(tensor->shape),
-                                  wanted ? fmt::format("{}", *wanted) : "a smaller shape"));
+      throw AdapterError(fmt::format("sending: {}: got {} bytes for shape {}, expected {}", tensor->name,
+                                     tensor->bytes.size(), shape_text(tensor->shape),
+                                     wanted ? fmt::format("{}", *wanted) : "a smaller shape"));
     entries.push_back({.name = tensor->name, .type = {}, .dtype = tensor->dtype, .shape = tensor->shape});
     size += tensor->bytes.size();
   }
@@ -116,14 +116,14 @@ Message decode_blob(std::span<const std::byte> blob, const std::string& place) {
   try {
     return decode_checked(blob, place);
   } catch (const InputError& error) {
-    throw DoorError(error.what());
+    throw AdapterError(error.what());
   }
 }
 
 void MessageReader::expect(ReplyLimit most, std::string place) {
   if (form_ == Form::lines && size_ > end_)
-    throw DoorError(fmt::format("{}: found {} after the message before, wanted nothing until the next request", place,
-                                in_quotes(characters(buffer_.get() + end_, size_ - end_))));
+    throw AdapterError(fmt::format("{}: got {} after the message before, expected nothing until the next request",
+                                   place, in_quotes(characters(buffer_.get() + end_, size_ - end_))));
   most_ = most;
   place_ = std::move(place);
   head_size_ = size_ = end_ = 0;
@@ -151,9 +151,9 @@ void MessageReader::start_frame() {
   std::uint64_t length = 0;
   std::memcpy(&length, head_.data(), sizeof length);
   if (length > most_.frame_bytes)
-    throw DoorError(
-        fmt::format("{}: found a frame of {} bytes, wanted at most {}", place_, length, most_.frame_bytes));
-  if (length == 0) throw DoorError(place_ + ": found a frame of 0 bytes, wanted a safetensors blob");
+    throw AdapterError(
+        fmt::format("{}: got a frame of {} bytes, expected at most {}", place_, length, most_.frame_bytes));
+  if (length == 0) throw AdapterError(place_ + ": got a frame of 0 bytes, expected a safetensors blob");
   end_ = static_cast<std::size_t>(length);
   reserve(end_);
 }
@@ -165,8 +165,8 @@ void MessageReader::scan_line(std::size_t from) {
     complete_ = true;
   }
   if ((feed ? end_ : size_) > most_.line_bytes)
-    throw DoorError(
-        fmt::format("{}: found a line of more than {} bytes, {}.., wanted a reply as large as the request", place_,
+    throw AdapterError(
+        fmt::format("{}: got a line of more than {} bytes, {}.., expected a reply as large as the request", place_,
                     most_.line_bytes, in_quotes(characters(buffer_.get(), size_))));
 }
 

@@ -47,7 +47,7 @@ struct Message {
   std::vector<std::unique_ptr<std::byte[]>> owned{};  ///< what tensors of a decoded message may lie in
 
   const Tensor* find(std::string_view name) const;
-  /// The field `name`, null if there is none.
+  /// Returns the field `name`, or null if it is absent.
   const nlohmann::json* field(std::string_view name) const {
     const auto found = fields.find(name);
     return found == fields.end() ? nullptr : &*found;
@@ -71,11 +71,11 @@ Tensor tensor_of(std::string name, std::vector<std::uint64_t> shape, std::span<c
 /// The type in arrays for a type in declarations.
 DType array_type(Dtype dtype);
 
-/// A message as it is sent: the first part lies here, the bytes of a frame's tensors where `message` has them, those of
-/// wider elements first, so that each is aligned where the blob is aligned to 8.
+/// A message as it is sent. This object owns the header; the bytes of tensors stay in `message`. Tensors with wider
+/// elements come first, so that each is aligned if the blob is aligned to 8.
 class EncodedMessage {
  public:
-  /// Throws: DoorError if the bytes of a tensor are not those of its shape.
+  /// Throws: AdapterError if a tensor has another number of bytes than its shape.
   EncodedMessage(const Message& message, Form form);
   EncodedMessage(const EncodedMessage&) = delete;
   EncodedMessage& operator=(const EncodedMessage&) = delete;
@@ -87,7 +87,8 @@ class EncodedMessage {
   std::vector<std::span<const std::byte>> parts_;
 };
 
-/// The message in the `blob` of a frame, without its length; tensors lie in it. Throws: DoorError that says `place`.
+/// The message in the `blob` of a frame, without its length; tensors lie in it. Throws: AdapterError that says
+/// `place`.
 Message decode_blob(std::span<const std::byte> blob, const std::string& place);
 
 /// The line, with its line feed. Cost: a decimal for each element.
@@ -95,7 +96,7 @@ std::string encode_line(const Message& message);
 
 /// The message in `line`. Lists under the names of the protocol's arrays become tensors: F64 for p, q, tape, target
 /// and proposal, I64 for seeds, I32 for the others. Rows of I32 lists may be of unequal lengths: they are padded with
-/// -1. Lists under other names stay fields. Throws: DoorError that says `place`.
+/// -1. Lists under other names stay fields. Throws: AdapterError that says `place`.
 Message decode_line(std::string_view line, const std::string& place);
 
 /// Largest reply, by form.
@@ -103,19 +104,19 @@ struct ReplyLimit {
   std::uint64_t frame_bytes = 0, line_bytes = 0;
 };
 
-/// Reads one message at a time from the bytes of a program. The first eight bytes of the first message say its form: the
-/// length of a frame has a zero byte, a line of text has none. A message longer than the request justifies is refused
-/// before memory is taken for it.
+/// Reads one message at a time from the bytes of a program. The first eight bytes of the first message say its form:
+/// the length of a frame has a zero byte, a line of text has none. A message longer than the request justifies is
+/// refused before memory is taken for it.
 class MessageReader : public ByteSink {
  public:
-  /// Begins with the next message; `place` says in errors what it is. Throws: DoorError if bytes came unasked.
+  /// Begins with the next message; `place` says in errors what it is. Throws: AdapterError if bytes came unasked.
   void expect(ReplyLimit most, std::string place);
 
   std::span<std::byte> room() override;
   void filled(std::size_t count) override;
   bool complete() const override { return complete_; }
 
-  /// The complete message. Tensors lie in this reader, until expect(). Throws: DoorError if it is malformed.
+  /// The complete message. Tensors lie in this reader, until expect(). Throws: AdapterError if it is malformed.
   Message take();
   /// Form of the messages; empty before the first.
   std::optional<Form> form() const { return form_; }

@@ -36,8 +36,8 @@ struct Ends {
   int take(std::size_t i) { return std::exchange(fd[i], -1); }
 };
 
-DoorError no_process(std::string_view what) {
-  return DoorError(fmt::format("starting a program: {}: {}", what, std::strerror(errno)));
+AdapterError no_process(std::string_view what) {
+  return AdapterError(fmt::format("starting a program: {}: {}", what, std::strerror(errno)));
 }
 
 void open_pipe(Ends& ends, std::size_t host_end) {
@@ -164,13 +164,13 @@ void Process::connect_to(const std::string& path, Clock::time_point deadline) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
-    throw DoorError(fmt::format("socket:{}: path: found {} bytes, wanted at most {}", path, path.size(),
-                                sizeof address.sun_path - 1));
+    throw AdapterError(fmt::format("socket:{}: path: got {} bytes, expected at most {}", path, path.size(),
+                                   sizeof address.sun_path - 1));
   std::memcpy(address.sun_path, path.data(), path.size());
   Ends connection;
   const auto failed = [&path](std::string_view call) {
-    return DoorError(fmt::format("socket:{}: {}: found {}, wanted a program that listens there", path, call,
-                                 std::strerror(errno)));
+    return AdapterError(fmt::format("socket:{}: {}: got {}, expected a program that listens there", path, call,
+                                    std::strerror(errno)));
   };
   connection.fd[0] = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (connection.fd[0] < 0) throw failed("socket");

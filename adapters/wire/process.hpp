@@ -1,6 +1,6 @@
 // The program at the other end of the wire, as bytes: a child process on pipes, or a program that listens on a Unix
-// socket and is the caller's. It cannot stop its host: reads and writes have a deadline. What a child writes to stderr
-// is kept to a tail, and no process of it is left when it ends (guard_child).
+// socket and belongs to the caller. It cannot block its host, because reads and writes have a deadline. The tail of a
+// child's stderr is kept, and all its processes are gone when it ends (guard_child).
 #pragma once
 
 #include <sys/types.h>
@@ -48,7 +48,7 @@ class ByteSink {
   virtual ~ByteSink() = default;
   /// Where the next bytes are to go: not empty while the message is not complete.
   virtual std::span<std::byte> room() = 0;
-  /// `count` bytes were put at the beginning of room(). Throws: DoorError if they cannot be a message.
+  /// `count` bytes were put at the beginning of room(). Throws: AdapterError if they cannot be a message.
   virtual void filled(std::size_t count) = 0;
   virtual bool complete() const = 0;
 };
@@ -64,9 +64,10 @@ class Process {
   };
 
   /// Starts the program, or connects to it and waits until `deadline` while the listener's queue is full.
-  /// Throws: DoorError if there is no process to be had, or with the path if it is too long or nothing listens there.
+  /// Throws: AdapterError if there is no process to be had, or with the path if it is too long or nothing listens
+  /// there.
   Process(const Address& address, const ChildOptions& options, Clock::time_point deadline);
-  /// Starts `arguments`, the first of which is looked up in PATH. Throws: DoorError as above.
+  /// Starts `arguments`, the first of which is looked up in PATH. Throws: AdapterError as above.
   Process(const std::vector<std::string>& arguments, const ChildOptions& options) { start(arguments, options); }
   /// The process that started this one. Requires two open descriptors: this end reads from `from` and writes to `to`.
   Process(int from, int to) : input_(to), output_(from) {}
@@ -107,10 +108,10 @@ class Process {
 // The process between a host and a child program. It starts the child, is the parent of every process that the child
 // leaves behind, and ends them all when the child ends, when the host orders it, or when the host is gone.
 //
-//   host  --control-->  guardian  -->  child  -->  its processes, in groups and sessions of their own or not
+//   host  --control-->  guardian  -->  child  -->  its processes, in any group or session
 //
 // Correctness: the guardian is a subreaper, so a process whose parent died becomes its child. It kills its children
-// until the kernel says that there are none, so none is left, whatever group, session or environment it has.
+// until waitpid returns ECHILD, so no process is left, whatever its group, session or environment.
 // A program that kills its guardian on purpose escapes, except for the child itself, which then dies by its parent's
 // death signal.
 
@@ -127,7 +128,8 @@ struct GuardianReport {
 
 /// Descriptors and strings of the host. They are read after fork, before anything else can change them.
 struct GuardianOrders {
-  /// What becomes the child's 0, 1 and 2, and the control socket: reports go out, end of file is the order to stop.
+  /// The descriptors that become 0, 1 and 2 of the child, and the control socket: the guardian writes reports to it and
+  /// stops the child at end of file.
   std::array<int, 4> ends{-1, -1, -1, -1};
   char* const* arguments = nullptr;    ///< ends with null
   char* const* environment = nullptr;  ///< ends with null

@@ -15,9 +15,9 @@
 namespace draftproof::adapters {
 namespace {
 
-/// What is wrong with a row of a result.
-DoorError row_fault(int row, std::string_view field, std::string_view found, std::string_view wanted) {
-  return DoorError(fmt::format("result: row {}: {}: found {}, wanted {}", row, field, found, wanted));
+/// Returns the error for a field of a row of a result.
+AdapterError row_fault(int row, std::string_view field, std::string_view found, std::string_view wanted) {
+  return AdapterError(fmt::format("result: row {}: {}: got {}, expected {}", row, field, found, wanted));
 }
 
 std::string shown_json(const nlohmann::json& value) { return in_quotes(json_text(value)); }
@@ -28,8 +28,8 @@ std::span<const T> flat(const Message& reply, const char* name, std::size_t colu
   const bool good = found && found->dtype == dtype_of<T> && found->shape.size() == (columns == 1 ? 1 : 2) &&
                     (columns == 1 || found->shape[1] == columns);
   if (!good)
-    throw DoorError(fmt::format("result: {}: found {}, wanted {} of shape {}", name, array_text(found),
-                                to_string(dtype_of<T>), columns == 1 ? "[n]" : fmt::format("[n, {}]", columns)));
+    throw AdapterError(fmt::format("result: {}: got {}, expected {} of shape {}", name, array_text(found),
+                                   to_string(dtype_of<T>), columns == 1 ? "[n]" : fmt::format("[n, {}]", columns)));
   return found->as<T>();
 }
 
@@ -42,7 +42,7 @@ int whole_number(const nlohmann::json& entry, int row, std::string_view field) {
   return small;
 }
 
-/// The draw of JSON Lines in `listed`. Throws: DoorError.
+/// The draw of JSON Lines in `listed`. Throws: AdapterError.
 Draw listed_draw(const nlohmann::json& listed, int row) {
   constexpr std::array<std::string_view, 4> kinds{"coin", "pick", "clock", "integer"};
   constexpr std::string_view wanted = "[kind, size, bits, stream] and, for a pick, its weights";
@@ -70,8 +70,8 @@ Draw listed_draw(const nlohmann::json& listed, int row) {
   return draw;
 }
 
-/// Checks draw `number` of a row, and gives a coin without bits those of the declaration. Weights are finite and >= 0
-/// unless `status` is no_mass.
+/// Checks draw `number` of a row, and sets the bits of a coin without bits to the declared ones. Requires weights that
+/// are finite and >= 0 unless `status` is no_mass.
 void check_draw(Draw& draw, std::size_t number, int row, int coin_bits, std::int32_t status) {
   const auto in_range = [&](int found, int least, int most, std::string_view field) {
     if (found < least || found > most)
@@ -98,8 +98,8 @@ class DrawReader {
  public:
   explicit DrawReader(const Message& reply) {
     if (!reply.find("draws"))
-      throw DoorError(
-          "result: draws: found nothing, wanted the draws of a scripted batch, also where there are none");
+      throw AdapterError(
+          "result: draws: got nothing, expected the draws of a scripted batch, also where there are none");
     counts_ = flat<std::int32_t>(reply, "draw_counts", 1);
     draws_ = flat<std::int32_t>(reply, "draws", 4);
     weights_ = flat<double>(reply, "weights", 1);
@@ -107,7 +107,7 @@ class DrawReader {
     if (!streams) return;
     const bool texts = streams->is_array() &&
                        std::all_of(streams->begin(), streams->end(), [](const auto& e) { return e.is_string(); });
-    if (!texts) throw DoorError("result: streams: found " + shown_json(*streams) + ", wanted a list of names");
+    if (!texts) throw AdapterError("result: streams: got " + shown_json(*streams) + ", expected a list of names");
     streams_ = streams->get<std::vector<std::string>>();
   }
   std::size_t rows() const { return counts_.size(); }
@@ -135,8 +135,8 @@ class DrawReader {
   }
   void expect_end() const {
     if (draw_ != draws_.size() || weight_ != weights_.size())
-      throw DoorError(
-          fmt::format("result: found {} draws and {} weights, wanted the {} and {} of draw_counts and sizes",
+      throw AdapterError(
+          fmt::format("result: got {} draws and {} weights, expected the {} and {} of draw_counts and sizes",
                       draws_.size() / 4, weights_.size(), draw_ / 4, weight_));
   }
 
@@ -147,17 +147,18 @@ class DrawReader {
   std::size_t draw_ = 0, weight_ = 0;
 };
 
-/// Reads the draws of `batch`, from arrays or from the lists of JSON Lines, into the rows of `result` from `first` on:
-/// they are checked against the tape. Throws: DoorError with row, draw, field, what was found and what was wanted.
+/// Reads the draws of `batch`, from arrays or from the lists of JSON Lines, into the rows of `result` from `first`
+/// on: they are checked against the tape. Throws: AdapterError with row, draw, field, what was found and what was
+/// wanted.
 void read_draws(const Message& reply, const ServedBatch& batch, int coin_bits, int first, ServedResult& result) {
   const nlohmann::json* const lists = reply.field("draws");
   const auto rows = static_cast<std::size_t>(batch.rows);
   if (lists && (!lists->is_array() || lists->size() != rows))
-    throw DoorError(
-        fmt::format("result: draws: found {}, wanted a list for each of {} rows", shown_json(*lists), batch.rows));
+    throw AdapterError(
+        fmt::format("result: draws: got {}, expected a list for each of {} rows", shown_json(*lists), batch.rows));
   std::optional<DrawReader> arrays;
   if (!lists && arrays.emplace(reply).rows() != rows)
-    throw DoorError(fmt::format("result: draw_counts: found {} rows, wanted {}", arrays->rows(), batch.rows));
+    throw AdapterError(fmt::format("result: draw_counts: got {} rows, expected {}", arrays->rows(), batch.rows));
   for (std::size_t i = 0; i < rows; ++i) {
     const int row = first + static_cast<int>(i);
     if (lists && !(*lists)[i].is_array()) throw row_fault(row, "draws", shown_json((*lists)[i]), "a list of draws");
@@ -174,14 +175,14 @@ void read_draws(const Message& reply, const ServedBatch& batch, int coin_bits, i
   if (arrays) arrays->expect_end();
 }
 
-/// The array `name`, which has this shape. Throws: DoorError.
+/// The array `name`, which has this shape. Throws: AdapterError.
 template <class T>
 std::span<const T> table(const Message& reply, const char* name, std::initializer_list<int> extents) {
   const Tensor* const found = reply.find(name);
   const std::vector<std::uint64_t> wanted(extents.begin(), extents.end());
   if (!found || found->dtype != dtype_of<T> || found->shape != wanted)
-    throw DoorError(fmt::format("result: {}: found {}, wanted {} {}", name, array_text(found), to_string(dtype_of<T>),
-                                shape_text(wanted)));
+    throw AdapterError(fmt::format("result: {}: got {}, expected {} {}", name, array_text(found),
+                                   to_string(dtype_of<T>), shape_text(wanted)));
   return found->as<T>();
 }
 
@@ -189,14 +190,14 @@ std::span<const T> table(const Message& reply, const char* name, std::initialize
 void read_texts(const Message& reply, std::string_view name, int rows, int first, std::map<int, std::string>& texts) {
   const nlohmann::json* const found = reply.field(name);
   if (!found) return;
-  if (!found->is_object()) throw DoorError(fmt::format("result: {}: found no object, wanted texts by row", name));
+  if (!found->is_object()) throw AdapterError(fmt::format("result: {}: got no object, expected texts by row", name));
   constexpr std::size_t longest = 4096;
   for (const auto& [key, text] : found->items()) {
     int row = -1;
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), row);
     if (error != std::errc{} || end != key.data() + key.size() || row < 0 || row >= rows || !text.is_string())
-      throw DoorError(fmt::format("result: {}: found the key {}, wanted a row 0 .. {} and a text", name,
-                                  in_quotes(key), rows - 1));
+      throw AdapterError(fmt::format("result: {}: got the key {}, expected a row 0 .. {} and a text", name,
+                                     in_quotes(key), rows - 1));
     texts[first + row] = text.get<std::string>().substr(0, longest);
   }
 }
@@ -253,7 +254,7 @@ void check_reply_type(const Message& reply) {
     if (stopped && *stopped == true) throw ProgramSilent(why);
     throw BatchRefused(why);
   }
-  if (found != "result") throw DoorError("reply: type: found " + in_quotes(found) + ", wanted result or error");
+  if (found != "result") throw AdapterError("reply: type: got " + in_quotes(found) + ", expected result or error");
 }
 
 void read_result(const Message& reply, Form form, const ServedBatch& batch, WireFunction ask, int coin_bits,
@@ -261,7 +262,7 @@ void read_result(const Message& reply, Form form, const ServedBatch& batch, Wire
   check_reply_type(reply);
   const Tensor* const tokens = reply.find("tokens");
   if (!tokens || !reply.find("counts"))
-    throw DoorError(fmt::format("result: {}: found nothing, wanted an array", tokens ? "counts" : "tokens"));
+    throw AdapterError(fmt::format("result: {}: got nothing, expected an array", tokens ? "counts" : "tokens"));
   const int width = result.tokens_a_row;
   const bool narrow =
       form == Form::lines && tokens->shape.size() == 2 && tokens->shape[1] < static_cast<std::uint64_t>(width);

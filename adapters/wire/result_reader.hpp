@@ -18,11 +18,12 @@ void size_result(const ServedBatch& batch, WireFunction ask, ServedResult& resul
 
 /// Puts the answer to `batch`, which is row `first` and those after it of `result`, in its place. `coin_bits` is that
 /// of coins without one. In lines, rows of tokens may be shorter than the widest.
-/// Throws: BatchRefused; ProgramSilent; DoorError with row, field, what was found and what was wanted.
+/// Throws: BatchRefused; ProgramSilent; AdapterError with row, field, what was found and what was wanted.
 void read_result(const Message& reply, Form form, const ServedBatch& batch, WireFunction ask, int coin_bits,
                  int first, ServedResult& result);
 
-/// Throws: DoorError unless `reply` is a result; BatchRefused if it is an error, ProgramSilent if it is the last one.
+/// Throws: AdapterError unless `reply` is a result; BatchRefused if it is an error, ProgramSilent if it is the last
+/// one.
 void check_reply_type(const Message& reply);
 
 }  // namespace draftproof::adapters

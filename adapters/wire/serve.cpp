@@ -22,8 +22,8 @@ namespace {
 constexpr auto never = Process::Clock::time_point::max();
 constexpr int most_int = std::numeric_limits<std::int32_t>::max();
 
-DoorError request_fault(std::string_view field, const std::string& found, const std::string& wanted) {
-  return DoorError(fmt::format("request: {}: found {}, wanted {}", field, found, wanted));
+AdapterError request_fault(std::string_view field, const std::string& found, const std::string& wanted) {
+  return AdapterError(fmt::format("request: {}: got {}, expected {}", field, found, wanted));
 }
 
 std::string shown_field(const nlohmann::json* field) { return field ? field->dump() : "nothing"; }
@@ -33,13 +33,13 @@ std::optional<Message> receive(Process& host, MessageReader& reader) {
   constexpr std::uint64_t most = most_array_bytes + (std::uint64_t{1} << 30);
   reader.expect({most, 0}, "request");
   if (host.exchange({}, &reader, never) == Process::Exchange::done) return reader.take();
-  if (reader.beginning() != "nothing") throw DoorError("request: found the end of the input inside a frame");
+  if (reader.beginning() != "nothing") throw AdapterError("request: got the end of the input inside a frame");
   return std::nullopt;
 }
 
 void send(Process& host, const Message& message) {
   if (host.exchange(EncodedMessage(message, Form::frames).parts(), nullptr, never) != Process::Exchange::done)
-    throw DoorError("reply: found a closed pipe, wanted a host that reads it");
+    throw AdapterError("reply: got a closed pipe, expected a host that reads it");
 }
 
 int number_field(const Message& message, const char* name) {
@@ -71,7 +71,8 @@ const Tensor& array_field(const Message& message, const char* name, std::size_t 
   return *found;
 }
 
-/// The batch that `message` asks for; its arrays lie in the message. An extent is that of the first array that has it.
+/// The batch that `message` asks for; its arrays lie in the message. An extent is that of the first array that has
+/// it.
 ServedBatch read_batch(const Message& message, WireFunction ask, const Declaration& declared) {
   constexpr int open = -1;
   ServedBatch batch{.rows = open,
@@ -198,8 +199,8 @@ class Server {
   std::vector<std::int32_t> text_;
 };
 
-/// Keeps freed memory for the next request: many verifiers take and free a copy of each row, and memory that went back to
-/// the system in between costs a fault for each page.
+/// Keeps freed memory for the next request: many verifiers take and free a copy of each row, and memory that went
+/// back to the system in between costs a fault for each page.
 void keep_freed_memory() {
   constexpr int kept = 256 << 20, least_mapped = 32 << 20;  // the largest that malloc takes for the second
   mallopt(M_TRIM_THRESHOLD, kept);
@@ -210,7 +211,7 @@ void keep_freed_memory() {
 
 void serve(Served& served, int input, int output) {
   const int in = fcntl(input, F_DUPFD_CLOEXEC, 3), out = fcntl(output, F_DUPFD_CLOEXEC, 3);
-  if (in < 0 || out < 0) throw DoorError(fmt::format("serving: {}", std::strerror(errno)));
+  if (in < 0 || out < 0) throw AdapterError(fmt::format("serving: {}", std::strerror(errno)));
   if (output == STDOUT_FILENO) dup2(STDERR_FILENO, STDOUT_FILENO);
   std::cout.flush();  // what was printed so far goes there too
   std::fflush(stdout);

@@ -1,5 +1,5 @@
-// What a C++ program implements to be a door: serve() calls it for each request that comes through the wire. All
-// buffers belong to the wire; spans of a request are valid during the call only.
+// The interface that a C++ program implements to be an external verifier: serve() calls it for each request. The caller
+// owns all buffers; spans of a request are valid during the call only.
 //
 //   b   rows of the batch       n   drafts of its longest row        V   vocabulary
 //   P   target rows of a row, 1 or n + 1        Q   proposal rows of a row, 1 or n
@@ -97,7 +97,7 @@ struct ServedModels {
   int length = 0;  ///< tokens wanted
   int drafts = 0;
   std::int64_t seed = 0;
-  std::span<const double> target{}, proposal{};  ///< [V, V]: row t is the law after token t
+  std::span<const double> target{}, proposal{};  ///< [V, V]: row t is the distribution after token t
 };
 
 class Served {
@@ -107,17 +107,18 @@ class Served {
   /// An exception derived from std::exception refuses the whole batch with its text.
   virtual void verify(const ServedBatch& batch, ServedResult& result) = 0;
   /// Draws `batch.drafts_a_row` drafts for each row from its single proposal row.
-  virtual void draft(const ServedBatch&, ServedResult&) { throw std::logic_error("this door does not draft"); }
+  virtual void draft(const ServedBatch&, ServedResult&) { throw std::logic_error("this adapter does not draft"); }
   /// `models.length` tokens.
   virtual std::vector<std::int32_t> generate(const ServedModels&) {
-    throw std::logic_error("this door does not generate");
+    throw std::logic_error("this adapter does not generate");
   }
 };
 
-/// The child's side of the wire: says hello, then answers requests in frames until `bye` or the end of `input`. Before
-/// that standard output is made a copy of standard error, so that what the program prints does not get into the frames;
-/// this stays so. Requests are checked: one that Served cannot be given is refused with an error message, as is one on
-/// which it throws. Throws: DoorError if the host cannot be reached any more or sends no frame. Cost: no copy of rows.
+/// The child's side of the wire: says hello, then answers requests in frames until `bye` or the end of `input`.
+/// Before that standard output is made a copy of standard error, so that what the program prints does not get into
+/// the frames; this stays so. Requests are checked: one that Served cannot be given is refused with an error message,
+/// as is one on which it throws. Throws: AdapterError if the host cannot be reached any more or sends no frame. Cost:
+/// no copy of rows.
 void serve(Served& served, int input = 0, int output = 1);
 
 }  // namespace draftproof::adapters

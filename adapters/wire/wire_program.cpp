@@ -17,7 +17,7 @@ T chosen_from(const std::optional<T>& wanted, const std::vector<T>& declared, st
   if (std::find(declared.begin(), declared.end(), *wanted) != declared.end()) return *wanted;
   std::string all;
   for (const T each : declared) all += (all.empty() ? "" : ", ") + std::string(to_text(each));
-  throw DoorError(fmt::format("{}: found {} wanted, but the program declares {}", what, to_text(*wanted), all));
+  throw AdapterError(fmt::format("{}: got {} wanted, but the program declares {}", what, to_text(*wanted), all));
 }
 
 /// Calls with equal keys can be in one batch.
@@ -29,7 +29,7 @@ std::tuple<int, int, bool> batch_key(const Input& input, const Declaration& decl
 std::string beyond_limits(const Input& input, const Declaration& declaration) {
   const auto beyond = [](std::string_view what, std::size_t found, int most) {
     return most > 0 && found > static_cast<std::size_t>(most)
-               ? fmt::format("{}: found {}, the program declares at most {}", what, found, most)
+               ? fmt::format("{}: got {}, the program declares at most {}", what, found, most)
                : std::string();
   };
   const std::string drafts = beyond("drafts", input.drafts.size(), declaration.most_drafts);
@@ -71,7 +71,7 @@ WireProgram::WireProgram(const Address& address, WireOptions options)
 
 void WireProgram::require(std::string_view function) const {
   if (!declaration().has(function))
-    throw DoorError(fmt::format("{}: found no function {} in its declaration", declaration().name, function));
+    throw AdapterError(fmt::format("{}: got no function {} in its declaration", declaration().name, function));
 }
 
 std::size_t WireProgram::next_batch(std::span<const Input> inputs, std::span<const Call> calls,
@@ -101,7 +101,7 @@ void WireProgram::keep_pace(std::size_t rows, double seconds) {
 void WireProgram::run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) {
   require("verify");
   if (!declaration().can(Randomness::scripted))
-    throw DoorError(declaration().name + ": found no scripted randomness in its declaration");
+    throw AdapterError(declaration().name + ": got no scripted randomness in its declaration");
   std::vector<std::string> refused(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     check_input(inputs[i], i, form_.level, form_.state_size);
@@ -134,8 +134,8 @@ void WireProgram::ask(const ServedBatch& batch, WireFunction ask, ServedResult& 
   require(ask == WireFunction::verify ? "verify" : "draft");
   check_shapes(batch, ask, form_.level, declaration().name);
   if (!declaration().can(batch.randomness))
-    throw DoorError(
-        fmt::format("{}: found no {} randomness in its declaration", declaration().name, to_text(batch.randomness)));
+    throw AdapterError(
+        fmt::format("{}: got no {} randomness in its declaration", declaration().name, to_text(batch.randomness)));
   dialogue_.answer(batch, ask, result);
 }
 
@@ -143,8 +143,9 @@ std::vector<Token> WireProgram::generate(const ServedModels& models) {
   require("generate");
   const auto v = static_cast<std::uint64_t>(models.vocabulary);
   if (models.target.size() != v * v || models.proposal.size() != v * v || models.length < 1)
-    throw DoorError(fmt::format("generate: found tables of {} and {} entries and length {}, wanted {} and at least 1",
-                                models.target.size(), models.proposal.size(), models.length, v * v));
+    throw AdapterError(
+        fmt::format("generate: got tables of {} and {} entries and length {}, expected {} and at least 1",
+                    models.target.size(), models.proposal.size(), models.length, v * v));
   Message request{
       .fields = {{"type", "generate"}, {"length", models.length}, {"seed", models.seed}, {"drafts", models.drafts}}};
   request.tensors = {tensor_of("target", {v, v}, models.target), tensor_of("proposal", {v, v}, models.proposal)};
@@ -153,12 +154,12 @@ std::vector<Token> WireProgram::generate(const ServedModels& models) {
   const Message reply = dialogue_.ask(request, {words + number * length, words + characters * length});
   const Tensor* tokens = reply.find("tokens");
   if (!tokens || tokens->dtype != DType::I32 || tokens->shape != std::vector<std::uint64_t>{1, length})
-    throw DoorError(fmt::format("result: tokens: found {}, wanted i32 [1, {}]", array_text(tokens), length));
+    throw AdapterError(fmt::format("result: tokens: got {}, expected i32 [1, {}]", array_text(tokens), length));
   const auto text = tokens->as<Token>();
   for (std::size_t i = 0; i < text.size(); ++i)
     if (text[i] < 0 || text[i] >= models.vocabulary)
-      throw DoorError(
-          fmt::format("result: tokens: entry {}: found {}, wanted 0 .. {}", i, text[i], models.vocabulary - 1));
+      throw AdapterError(
+          fmt::format("result: tokens: entry {}: got {}, expected 0 .. {}", i, text[i], models.vocabulary - 1));
   return {text.begin(), text.end()};
 }
 

@@ -1,4 +1,4 @@
-// A program behind the wire: the host's side of a door that is a command line or a socket.
+// A program behind the wire: the host's side of an adapter that is a command line or a socket.
 //
 //   run       scripted calls, in batches of the program's own pace
 //   verify    one batch as it is: seeds or nothing, rows of any size without a conversion
@@ -26,26 +26,28 @@ struct WireOptions : DialogueOptions {
 
 class WireProgram final : public Program, public Served {
  public:
-  /// Starts the program, or connects to it, and reads its declaration. Throws: DoorError if it says nothing within the
-  /// limit, is of another major version, or does not declare the dtype or kind of `options`.
+  /// Starts the program, or connects to it, and reads its declaration. Throws: AdapterError if it says nothing within
+  /// the limit, is of another major version, or does not declare the dtype or kind of `options`.
   explicit WireProgram(const Address& address, WireOptions options = {});
 
-  /// What the program declares; most_vocabulary is at most 64 in the form of JSON Lines.
+  /// The program's declaration; most_vocabulary is at most 64 in JSON Lines.
   const Declaration& declaration() const override { return dialogue_.declaration(); }
 
-  /// Calls beyond the declared limits have the status unsupported. A run that uses more places than its tape has the
-  /// status tape_short and the draws that its tape had values for.
-  /// Throws: DoorError as Dialogue::answer does, and if the program is not scripted or an input is not of its level.
-  /// Cost: some microseconds a call beyond those of the program.
+  /// Calls beyond the declared limits have the status unsupported. A run that draws more numbers than its tape has the
+  /// status tape_short, and the draws for which the tape had values.
+  /// Throws: AdapterError as Dialogue::answer does, and if the program is not scripted or an input is not of its
+  /// level.
+  /// Cost: some microseconds a call beside the program's time.
   void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override;
 
-  /// Asks for `batch` as it is. Throws: DoorError as Dialogue::answer does, and if a span has not the size of its shape.
+  /// Asks for `batch` as it is. Throws: AdapterError as Dialogue::answer does, and if a span has not the size of its
+  /// shape.
   void verify(const ServedBatch& batch, ServedResult& result) override { ask(batch, WireFunction::verify, result); }
 
   /// Drafts for each row of `batch`, which has one row of q each and neither p nor drafts. Throws as verify().
   void draft(const ServedBatch& batch, ServedResult& result) override { ask(batch, WireFunction::draft, result); }
 
-  /// `models.length` tokens. Throws: DoorError.
+  /// `models.length` tokens. Throws: AdapterError.
   std::vector<Token> generate(const ServedModels& models) override;
 
   /// Losses of the process or connection so far, a line each.

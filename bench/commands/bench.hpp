@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include <draftproof/bench/groups/door.hpp>
+#include <draftproof/bench/groups/adapter.hpp>
 #include <draftproof/bench/page/page.hpp>
 #include <draftproof/bench/peers/python.hpp>
 #include <draftproof/bench/register_benchmark.hpp>
@@ -17,7 +17,8 @@ namespace draftproof::commands {
 
 struct Bench {
   static constexpr std::string_view name = "bench";
-  static constexpr std::string_view about = "times of everything registered, with peers, floors and goals";
+  static constexpr std::string_view about = "times all registered benchmarks, with peers, lower bounds and goals";
+  static constexpr std::string_view example = "bench simulate --quick";
 
   std::vector<std::string> filters;
   benchmarks::RunOptions options;
@@ -28,38 +29,41 @@ struct Bench {
   CLI::Option *repetitions = nullptr, *min_time = nullptr, *minutes = nullptr;
 
   void declare(CLI::App& app) {
-    app.add_option("filter", filters, "regular expressions; what matches one of them is run")->type_name(no_file);
-    app.add_flag("--list", list, "names only");
-    repetitions = app.add_option("--repetitions", options.repetitions, "of every benchmark")
+    app.add_option("filter", filters, "regular expressions; runs the benchmarks that match one of them")
+        ->type_name(no_file);
+    app.add_flag("--list", list, "print the names, run nothing");
+    repetitions = app.add_option("--repetitions", options.repetitions, "repetitions of every benchmark")
                       ->check(between(1, 10'000))
                       ->capture_default_str();
-    min_time = app.add_option("--min-time", options.min_time, "seconds a repetition takes at least")
+    min_time = app.add_option("--min-time", options.min_time, "least time of a repetition, in seconds")
                    ->check(between(1e-6, 1e4))
                    ->capture_default_str();
-    app.add_option("--longest", options.longest, "seconds after which a benchmark is not repeated")
+    app.add_option("--longest", options.longest, "seconds after which a benchmark is not repeated again")
         ->check(positive())
         ->capture_default_str();
-    app.add_flag("--full", full, "all sizes, without a limit of time; else those of goals and one of each kind");
+    app.add_flag("--full", full, "all sizes, without a time limit [the sizes of goals and one of each kind]");
     minutes = app.add_option("--minutes", options.minutes,
-                             "after which nothing more is begun; 0: no limit. 15 if all is run that is usual")
+                             "minutes after which no further benchmark starts; 0: no limit [15 without a filter]")
                   ->check(between(0, 1e6));
-    app.add_flag("--quick", quick, "three repetitions of a hundredth of a second");
+    app.add_flag("--quick", quick, "three repetitions of 0.01 s each");
     app.add_flag("--interleave,!--no-interleave", options.interleave,
-                 "rounds over all benchmarks in random order (default), or one benchmark after the other");
-    app.add_flag("--require-goals", require_goals, "exit code 1 if a goal is missed in every round, 3 if in some");
+                 "run rounds over all benchmarks in random order (default), or one benchmark after the other");
+    app.add_flag("--require-goals", require_goals,
+                 "exit code 1 if a goal is missed in every round, 3 if in some rounds");
     app.add_option("--python", benchmarks::chosen_python(),
-                   "interpreter of the peers; else DRAFTPROOF_PYTHON, python3");
-    app.add_option("--page", page, "write the page of figures to this file, its plots into the folder beside it")
+                   "Python interpreter of the peers [DRAFTPROOF_PYTHON, else python3]");
+    app.add_option("--page", page, "write the page of results to this file and its plots into the folder beside it")
         ->type_name(written_file);
-    compare = app.add_subcommand("compare", "two runs: faster, slower, or within noise");
+    compare = app.add_subcommand("compare", "compares two runs: faster, slower, or within noise");
     compare->add_option("old", old_file, "what --json wrote before the change")->required();
     compare->add_option("new", new_file, "and after it")->required();
     compare->add_option("--threshold", threshold, "per cent by which medians must differ")
         ->check(between(0.0, 1000.0))
         ->capture_default_str();
-    report = app.add_subcommand("report", "a stored run: its tables, or with --page its page");
+    report = app.add_subcommand("report", "prints the tables of a stored run, or with --page its page");
     report->add_option("results", results_file, "what --json wrote")->required();
-    report->add_option("--page", page, "write the page of figures to this file, its plots into the folder beside it")
+    report
+        ->add_option("--page", page, "write the page of results to this file and its plots into the folder beside it")
         ->type_name(written_file);
   }
 
@@ -71,13 +75,13 @@ struct Bench {
       session.write(
           report_comparison(draftproof::benchmarks::compare(read_results(old_file), read_results(new_file), share),
                             old_file, new_file, share));
-      return exit_held;
+      return exit_passed;
     }
     if (report->parsed()) return show(session, read_json(results_file), results_file);
-    for (const adapters::OpenDoor& door : session.doors) {
-      found_benchmarks().emplace_back([door] { Door::add_door(door); });
-      // Without a filter, the doors alone.
-      filters.push_back("^door/(" + door.served->declaration().name + "|copy)/");
+    for (const adapters::OpenAdapter& adapter : session.external) {
+      found_benchmarks().emplace_back([adapter] { Adapter::add_adapter(adapter); });
+      // Without a filter, the adapters alone.
+      filters.push_back("^adapter/(" + adapter.served->declaration().name + "|copy)/");
     }
     std::vector<std::string> names = choose_benchmarks(registered_benchmarks(), filters);
     if (filters.empty() && !page.empty())
@@ -90,7 +94,7 @@ struct Bench {
     if (list) {
       for (const std::string& one : names) std::cout << plain_name(one) << '\n';
       if (!std::cout.flush()) throw WriteFailure("standard output cannot be written");
-      return exit_held;
+      return exit_passed;
     }
     return show(session, measure(names, session), "run");
   }
@@ -120,8 +124,8 @@ struct Bench {
     const auto any = [&judged](GoalResult verdict) {
       return std::any_of(judged.begin(), judged.end(), [=](const Judged& goal) { return goal.verdict == verdict; });
     };
-    if (!require_goals) return exit_held;
-    return any(GoalResult::missed) ? exit_violated : any(GoalResult::undecided) ? exit_undecided : exit_held;
+    if (!require_goals) return exit_passed;
+    return any(GoalResult::missed) ? exit_failed : any(GoalResult::undecided) ? exit_undecided : exit_passed;
   }
 };
 

@@ -1,4 +1,5 @@
-// Benchmarks of kernels on the current device, in one run: floors, a baseline of the common shape, and our kernels.
+// Benchmarks of kernels on the current device, in one run: lower bounds, a baseline of the common shape, and our
+// kernels.
 //
 //   draftproof_gpu_bench [--output FILE] [--quick]
 //

@@ -54,9 +54,9 @@ __global__ void fill_rows_kernel(float* rows, std::int64_t stride, int vocabular
   }
 }
 
-/// The number of sets of `bytes` each that exceeds four times the second-level cache; at most 128, because a run visits
-/// all of them in one graph, and the driver's stack overflows on a graph of tens of thousands of kernels. Sets of less
-/// than a megabyte therefore do not exceed the cache, and their rows are read from it.
+/// The number of sets of `bytes` each that exceeds four times the second-level cache; at most 128, because a run
+/// visits all of them in one graph, and the driver's stack overflows on a graph of tens of thousands of kernels. Sets
+/// of less than a megabyte therefore do not exceed the cache, and their rows are read from it.
 inline int sets_beyond(std::size_t cache_bytes, double bytes) {
   return std::min(128, static_cast<int>(4.0 * static_cast<double>(cache_bytes) / bytes) + 1);
 }

@@ -58,7 +58,7 @@ inline std::vector<DeviceGoal> device_goals() {
                      "logits_" + format + "/automatic" + large + "/256/4", "softmax_" + format + large + "/256",
                      false, false, 1.3});
   const std::vector<DeviceGoal> others = {
-      {"one position against a cluster that only meets", rejection("128256", "1", "1"), "floor/cluster_meeting",
+      {"one position against a cluster that only meets", rejection("128256", "1", "1"), "lower_bound/cluster_meeting",
        false, false, 3},
       {"one position: the common shape against ours", "common_shape" + large + "/1", rejection("128256", "1", "1"),
        false, true, 4},
@@ -93,7 +93,7 @@ class Results {
   }
 
   void print() const {
-    const double copy = bandwidth_of("floor/copy");
+    const double copy = bandwidth_of("lower_bound/copy");
     std::printf("%s, compute capability %s, CUDA %d of the driver and %d of the program, %s\n\n", device_.c_str(),
                 capability_.c_str(), driver_, runtime_, date().c_str());
     std::printf("%-52s %12s %10s %14s\n", "benchmark", "us", "GB/s", "of the copy's");

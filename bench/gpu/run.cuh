@@ -57,7 +57,7 @@ class Run {
     add({.name = name, .microseconds = all / batches.sets(), .bytes = batches.bytes()});
   }
 
-  /// The same of a verifier on batches whose drafts are all refused. Throws: std::runtime_error if one was accepted.
+  /// Times a verifier on batches whose drafts are all refused. Throws: std::runtime_error if a draft was accepted.
   template <class V>
   void add_refused(const std::string& name, const V& verifier, const RefusedBatches& batches, gpu::Mapping mapping) {
     add_sets(name, batches,

@@ -1,6 +1,6 @@
-// The kernel shape in which engines commonly make probabilities of logits: a block of 1024 threads a row, the greatest
-// logit and the sum of powers in one pass, a second pass that writes. It is the floor of verdicts from logits, which
-// need that softmax in any case.
+// The kernel shape in which engines commonly make probabilities of logits: a block of 1024 threads a row, the
+// greatest logit and the sum of powers in one pass, a second pass that writes. It is the lower bound of verdicts from
+// logits, which need that softmax in any case.
 //
 //   rows       [n, V] of any format, `stride` entries apart
 //   out        [n, V] floats, `stride` apart

@@ -1,7 +1,7 @@
 // One decision on fresh float32 rows, as in an engine: plan and verdict, with nothing kept from the last decision.
 //
-//   cost/VERIFIER/LAW/V/K   hot: always the same rows, which stay in a cache that holds 8 V bytes
-//   cold/VERIFIER/LAW/V/K   cold: rows from memory, copies in turn over more than the last cache holds
+//   cost/VERIFIER/DISTRIBUTION/V/K   hot: always the same rows, which stay in a cache that holds 8 V bytes
+//   cold/VERIFIER/DISTRIBUTION/V/K   cold: rows from memory, copies in turn over more than the last cache holds
 //
 // Counters, per decision: passes over V, bytes read by them, and the fraction of decisions that accepted a draft.
 // Drafts are drawn beforehand.

@@ -3,7 +3,7 @@
 //
 //   rows/FORMAT/recursive_rejection/V/K        one decision, all K drafts refused, rows hot in a cache
 //   rows/FORMAT/recursive_rejection/V/K/cold   the same on rows from memory: other ones each time, 640 MB in all
-//   read/FORMAT/V[/cold]                       floor: a plain read of the bytes of p and q
+//   read/FORMAT/V[/cold]                       lower_bound: a plain read of the bytes of p and q
 //   softmax/FORMAT/V[/cold]                    items are logits
 //   exp/WIDTH, exp/libm                        items are powers of e
 #pragma once
@@ -19,7 +19,7 @@
 
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
-#include <draftproof/bench/read_floor.hpp>
+#include <draftproof/bench/read_lower_bound.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/verifiers/recursive_rejection.hpp>
 
@@ -71,7 +71,7 @@ struct Formats {
   }
 
   template <class Entry>
-  static void floor(benchmark::State& state, int vocabulary, std::size_t bytes) {
+  static void lower_bound(benchmark::State& state, int vocabulary, std::size_t bytes) {
     const std::vector<Entry> entries = stored<Entry>(pair_of(vocabulary), bytes);
     const auto size = static_cast<std::size_t>(2 * vocabulary);
     std::size_t at = 0;
@@ -124,11 +124,12 @@ struct Formats {
           rows<Entry>(state, vocabulary, drafts, cold_bytes);
         });
       }
-      benchmark::RegisterBenchmark(("read/" + format + size).c_str(),
-                                   [vocabulary](benchmark::State& state) { floor<Entry>(state, vocabulary, 0); });
+      benchmark::RegisterBenchmark(("read/" + format + size).c_str(), [vocabulary](benchmark::State& state) {
+        lower_bound<Entry>(state, vocabulary, 0);
+      });
       benchmark::RegisterBenchmark(
           ("read/" + format + size + "/cold").c_str(),
-          [vocabulary](benchmark::State& state) { floor<Entry>(state, vocabulary, cold_bytes); });
+          [vocabulary](benchmark::State& state) { lower_bound<Entry>(state, vocabulary, cold_bytes); });
       benchmark::RegisterBenchmark(("softmax/" + format + size).c_str(),
                                    [vocabulary](benchmark::State& state) { softmax<Entry>(state, vocabulary, 0); });
       benchmark::RegisterBenchmark(

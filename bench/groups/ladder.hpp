@@ -3,7 +3,8 @@
 //
 //   ladder/one_pass/V           that pass: the mass of (p - q)+ and a draw from it
 //   ladder/histogram/V          p- and q-mass of the tokens in each bucket of p / q
-//   ladder/additions/V          a floor of that: one addition of both masses to memory a token, where buckets and
+//   ladder/additions/V          a lower bound of that: one addition of both masses to memory a token, where buckets
+//                               and
 //                               masses are given and in the first cache
 //   ladder/plan/V/K             levels and slopes from given bins
 //   ladder/fresh/V/K            plan and verdict, rows in the cache
@@ -45,9 +46,9 @@ struct Ladder {
     const FloatRows& rows = rows_of(vocabulary);
     std::uint64_t word = 1;
     for (auto _ : state) {
-      const auto laws = rows.laws();
-      benchmark::DoNotOptimize(laws.residual_mass(1));
-      benchmark::DoNotOptimize(laws.residual(1).draw(word *= 0x9E3779B97F4A7C15));
+      const auto distributions = rows.distributions();
+      benchmark::DoNotOptimize(distributions.residual_mass(1));
+      benchmark::DoNotOptimize(distributions.residual(1).draw(word *= 0x9E3779B97F4A7C15));
     }
     state.SetItemsProcessed(state.iterations());
   }
@@ -81,11 +82,11 @@ struct Ladder {
     state.SetItemsProcessed(state.iterations());
   }
   static void plan(benchmark::State& state, int vocabulary, int drafts) {
-    const auto laws = rows_of(vocabulary).laws();
-    const auto bins = laws.bins();
+    const auto distributions = rows_of(vocabulary).distributions();
+    const auto bins = distributions.bins();
     LadderPlan<double> plan;
     for (auto _ : state) {
-      plan = plan_ladder(laws, bins, FixedCoverage<double>(drafts), true);
+      plan = plan_ladder(distributions, bins, FixedCoverage<double>(drafts), true);
       benchmark::DoNotOptimize(plan.level.data());
     }
     state.SetItemsProcessed(state.iterations());
@@ -99,12 +100,12 @@ struct Ladder {
     const Verifier ladder;
     std::uint64_t t = 0;
     for (auto _ : state) {
-      const auto laws = rows[t % copies].laws();
-      const auto plan = ladder.prepare(laws, drafts);
+      const auto distributions = rows[t % copies].distributions();
+      const auto plan = ladder.prepare(distributions, drafts);
       Philox random(2, t, Philox::Role::verify);
       const std::size_t tuple = t++ % Drafts::tuples * static_cast<std::size_t>(drafts);
-      benchmark::DoNotOptimize(
-          ladder.verify(DraftedPosition<FreshRows<float>>(laws, tuples.tokens.data() + tuple, drafts), plan, random));
+      benchmark::DoNotOptimize(ladder.verify(
+          DraftedPosition<FreshRows<float>>(distributions, tuples.tokens.data() + tuple, drafts), plan, random));
     }
     state.SetItemsProcessed(state.iterations());
   }
@@ -136,8 +137,8 @@ struct Ladder {
     goals();
   }
 
-  /// A histogram adds to memory once a token, which takes more than four passes that only read (ladder/additions). So
-  /// what a ladder takes on fresh rows is held against its histogram, and the histogram against its additions.
+  /// A histogram adds to memory once a token, which takes longer than four passes that only read (ladder/additions). So
+  /// the time of a ladder on fresh rows is compared with its histogram, and the histogram with its additions.
   static void goals() {
     const auto at_most = [](const char* what, const char* slower, const char* faster, double bound) {
       found_goals().push_back({what, slower, faster, Goal::Sense::at_most, bound});

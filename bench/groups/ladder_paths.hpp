@@ -1,11 +1,12 @@
 // The cost of ladders on paths, compared with block verification of one path:
 //
 //   ladder/paths/V/L            a step of ladder_block, K = 4 paths of L tokens, on fresh rows: every prefix of
-//                               every step has its own laws, and nothing is kept
+//                               every step has its own distributions, and nothing is kept
 //   ladder/one_path/V/L         the same for block verification, K = 1
 //   ladder/table/.. /V/L        the same two, with one table per prefix
 //   ladder/kept/.. /V/L         the same two on one table, with plans kept from step to step
-//   ladder/kept/reads/V/L       a floor of the first: block verification of one path, beside it a walk down a tree of
+//   ladder/kept/reads/V/L       a lower bound of the first: block verification of one path, beside it a descent in a
+//                               tree of
 //                               four that reads p and q of the next tokens of the paths at each node and draws one
 //                               word there
 #pragma once
@@ -28,24 +29,25 @@ namespace draftproof::benchmarks {
 struct LadderPaths {
   /// The same pair after every prefix, in one object per prefix, so that no prefix reuses what another one cached.
   template <class L>
-  class OwnLaws final : public ConditionalModel<L> {
+  class SeparateDistributions final : public ConditionalModel<L> {
    public:
     template <class Make>
-    OwnLaws(std::size_t prefixes, const Make& make) {
+    SeparateDistributions(std::size_t prefixes, const Make& make) {
       own_.reserve(prefixes);
       while (own_.size() < prefixes) own_.push_back(make());
     }
-    const L& laws(int context) const override { return own_[static_cast<std::size_t>(context)]; }
+    const L& distributions(int context) const override { return own_[static_cast<std::size_t>(context)]; }
     int next(int, Token) const override { return numbers_++; }
 
    private:
     std::vector<L> own_;
     mutable int numbers_ = 1;
   };
-  /// One table after every prefix, for drafting. All prefixes have the same laws, so trees of any model are the same.
+  /// One table after every prefix, for drafting. All prefixes have the same distributions, so trees of any model are
+  /// the same.
   struct OneTable final : ConditionalModel<RatioTable> {
     explicit OneTable(const RatioTable& one) : table{one} {}
-    const RatioTable& laws(int) const override { return table; }
+    const RatioTable& distributions(int) const override { return table; }
     int next(int, Token) const override { return numbers++; }
     const RatioTable& table;
     mutable int numbers = 1;
@@ -78,17 +80,20 @@ struct LadderPaths {
     }
   }
 
-  /// Steps on fresh rows. Laws are constructed anew for each step, since cached passes would save passes in the next.
+  /// Steps on fresh rows. Distributions are constructed anew for each step, since cached passes would save passes in
+  /// the next.
   template <class V>
   static void fresh_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
     const FloatRows& rows = rows_of(vocabulary);
     const auto drafted = drafted_trees(vocabulary, shape, 0);
     std::uint64_t t = 0, visited = 0;
     for (auto _ : state) {
-      const OwnLaws<FreshRows<float>> conditionals(prefixes(shape), [&rows] { return rows.laws(); });
+      const SeparateDistributions<FreshRows<float>> conditionals(prefixes(shape),
+                                                                 [&rows] { return rows.distributions(); });
       verify_once<V>(conditionals, shape, drafted[t % trees], t);
       ++t;
-      for (std::size_t c = 0; c < prefixes(shape); ++c) visited += conditionals.laws(static_cast<int>(c)).visited();
+      for (std::size_t c = 0; c < prefixes(shape); ++c)
+        visited += conditionals.distributions(static_cast<int>(c)).visited();
     }
     state.SetItemsProcessed(state.iterations());
     state.counters["passes"] = static_cast<double>(visited) / (static_cast<double>(t) * vocabulary);
@@ -96,7 +101,7 @@ struct LadderPaths {
   /// Steps on tables, one per prefix of a step; nothing is kept from the last step.
   template <class V>
   static void table_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
-    const OwnLaws<RatioTable> conditionals(prefixes(shape), [&] { return pair_of(vocabulary).table; });
+    const SeparateDistributions<RatioTable> conditionals(prefixes(shape), [&] { return pair_of(vocabulary).table; });
     const auto drafted = drafted_trees(vocabulary, shape, 0);
     std::uint64_t t = 0;
     for (auto _ : state) {
@@ -150,9 +155,9 @@ struct LadderPaths {
       const DraftTree& tree = of_four[t % trees];
       int reached = 0;
       for (int u = DraftTree::root; !tree.leaf(u);) {
-        const RatioTable& laws = conditionals.laws(tree.context(u));
+        const RatioTable& distributions = conditionals.distributions(tree.context(u));
         for (const int child : tree.draws(u))
-          reached += laws.target(tree.token(child)) > laws.proposal(tree.token(child));
+          reached += distributions.target(tree.token(child)) > distributions.proposal(tree.token(child));
         benchmark::DoNotOptimize(random.flip(1.0, 2.0));
         u = *tree.draws(u).begin();
       }

@@ -1,14 +1,16 @@
 // The cost of an optimum from rows, with nothing prepared unless stated:
 //
-//   floor/radix/V                        one radix sort of V (key, index) pairs, the unit of the others
+//   lower_bound/radix/V                        one radix sort of V (key, index) pairs, the unit of the others
 //   table/V                              a ratio table of a pair
 //   optimum/iid/V/K                      i.i.d. optimum from fresh rows, with the sort
 //   optimum/without_replacement/V/K      optimum without replacement from fresh rows, with the table
 //   optimum/scan/V/K                     i.i.d. optimum from a given table
 //   optimum/small/V/K                    i.i.d. optimum from fresh rows, at sizes where linear programs finish
-//   optimum/flow/V/K                     the same by the maximal flow of plans over drafted sets; their law is given
-//   optimum/certificate/V/K              the same by another flow, which returns its plan and its cut; law given
-//   peer/clp/V/K                         the same by Clp's simplex; law given
+//   optimum/flow/V/K                     the same by the maximal flow of plans over drafted sets; their distribution
+//                                        is given
+//   optimum/certificate/V/K              the same by another flow, which returns its plan and its cut; distribution
+//                                        given
+//   peer/clp/V/K                         the same by Clp's simplex; distribution given
 #pragma once
 
 #include <bit>
@@ -19,7 +21,7 @@
 
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair.hpp>
-#include <draftproof/bench/radix_floor.hpp>
+#include <draftproof/bench/radix_lower_bound.hpp>
 #include <draftproof/optimum/fresh_scan.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/optimum/transport.hpp>
@@ -120,7 +122,7 @@ struct Optimum {
   static void add() {
     for (const int vocabulary : vocabularies) {
       const std::string size = std::to_string(vocabulary);
-      benchmark::RegisterBenchmark(("floor/radix/" + size).c_str(), [vocabulary](benchmark::State& state) {
+      benchmark::RegisterBenchmark(("lower_bound/radix/" + size).c_str(), [vocabulary](benchmark::State& state) {
         floor(state, pair_of(vocabulary));
       })->Unit(benchmark::kMillisecond);
       benchmark::RegisterBenchmark(("table/" + size).c_str(), [vocabulary](benchmark::State& state) {
@@ -145,9 +147,9 @@ struct Optimum {
     using enum Goal::Sense;
     auto& goals = found_goals();
     goals.push_back({"i.i.d. optimum from rows, V = 128,256, K = 4, over one radix sort", "optimum/iid/128256/4",
-                     "floor/radix/128256", at_most, 2});
+                     "lower_bound/radix/128256", at_most, 2});
     goals.push_back({"optimum without replacement, V = 128,256, K = 4, over one radix sort",
-                     "optimum/without_replacement/128256/4", "floor/radix/128256", at_most, 250});
+                     "optimum/without_replacement/128256/4", "lower_bound/radix/128256", at_most, 250});
     goals.push_back({"scipy's linear program over the optimum from rows, V = 12, K = 3", "peer/scipy/highs/12/3",
                      "optimum/small/12/3", at_least, 10'000});
     goals.push_back({"scipy's linear program over our maximal flow, V = 12, K = 3", "peer/scipy/highs/12/3",

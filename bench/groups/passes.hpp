@@ -1,8 +1,8 @@
 // Passes over fresh float32 rows, compared with a read of the rows:
 //
-//   floor/read/V               exclusive or over the 8 V bytes of a pair
+//   lower_bound/read/V               exclusive or over the 8 V bytes of a pair
 //   pass/residual/W/V          F(b) at width W: scalar, avx2, avx512, as far as the processor has them
-//   pass/residual/W/V/cold     the same, and floor/read/V/cold, on pairs larger than the caches
+//   pass/residual/W/V/cold     the same, and lower_bound/read/V/cold, on pairs larger than the caches
 //   pass/curve/W/V             F(b) and its slope
 //   pass/clipped/W/V           one draw of clipped weights: a pass and a block
 //   pass/sum/W/V               a general pass over max(p - b q, 0), as a function of the token
@@ -19,7 +19,7 @@
 
 #include <draftproof/bench/goal.hpp>
 #include <draftproof/bench/pair_copies.hpp>
-#include <draftproof/bench/read_floor.hpp>
+#include <draftproof/bench/read_lower_bound.hpp>
 #include <draftproof/bench/rewritten_residual.hpp>
 
 #include <draftproof/properties/scripted/scripted_trials.hpp>
@@ -91,7 +91,7 @@ struct Passes {
     for (const int vocabulary : sizes) {
       for (const bool cold : {false, true})
         add(
-            "floor/read", vocabulary,
+            "lower_bound/read", vocabulary,
             [](const float* p, std::size_t size, std::uint64_t) { return read(p, 2 * size); }, cold);
       for (const simd::Width width : simd::widths) {
         if (width > simd::widest()) continue;
@@ -135,9 +135,9 @@ struct Passes {
     using enum Goal::Sense;
     auto& all = found_goals();
     all.push_back({"a residual mass against reading its rows, pair in a cache near the core", at("residual"),
-                   "floor/read/" + large, at_most, 2});
+                   "lower_bound/read/" + large, at_most, 2});
     all.push_back({"a residual mass against reading its rows, pair in memory", at("residual") + "/cold",
-                   "floor/read/" + large + "/cold", at_most, 1.15});
+                   "lower_bound/read/" + large + "/cold", at_most, 1.15});
     all.push_back({"four refusals that rewrite the residual against four read-only passes",
                    "rewrite/recursive_rejection/" + large, "refused/recursive_rejection/" + large, at_least, 8});
     all.push_back({"integer sums, equal on every machine, against sums of the same terms in float", at("residual"),

@@ -1,5 +1,5 @@
-// steps/VERIFIER/LAW/V/K/L: Monte Carlo of iterations on rows shared between trials, one thread: a tree is drafted,
-// verified and counted. Rows of a parametric family serve as contexts.
+// steps/VERIFIER/DISTRIBUTION/V/K/L: Monte Carlo of iterations on rows shared between trials, one thread: a tree is
+// drafted, verified and counted. Rows of a parametric family serve as contexts.
 #pragma once
 
 #include <string>

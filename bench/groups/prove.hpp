@@ -1,7 +1,8 @@
 // Proofs in exact fractions, one thread:
 //
-//   prove/VERIFIER/LAW   60 generated instances; an item is an instance
-//   prove/all            500 instances of every verifier and law that can be explored, as `draftproof prove` does
+//   prove/VERIFIER/DISTRIBUTION   60 generated instances; an item is an instance
+//   prove/all            500 instances of every verifier and distribution that can be explored, as `draftproof prove`
+//                        does
 //   prove/kill_matrix    every mutant against every property, with every correct verifier as a control
 #pragma once
 

@@ -1,4 +1,4 @@
-// philox/scalar, philox/avx2, philox/avx512: random words in bulk at every register width of the processor. An item
+// philox/scalar, philox/avx2, philox/avx512: random bits in bulk at every register width of the processor. An item
 // is a block of two 64-bit words. The scalar form computes one block after the other, as a single trial does.
 #pragma once
 
@@ -34,9 +34,9 @@ struct RandomWords {
       benchmark::RegisterBenchmark(("philox/" + std::string(simd::name_of(width))).c_str(),
                                    [width](benchmark::State& state) { run(state, width); });
     }
-    found_goals().push_back({"random words with AVX2, against one block after the other", "philox/scalar",
+    found_goals().push_back({"random bits with AVX2, against one block after the other", "philox/scalar",
                              "philox/avx2", Goal::Sense::at_least, 1.3});
-    found_goals().push_back({"random words with AVX-512, against one block after the other", "philox/scalar",
+    found_goals().push_back({"random bits with AVX-512, against one block after the other", "philox/scalar",
                              "philox/avx512", Goal::Sense::at_least, 2});
   }
 };

@@ -1,8 +1,8 @@
-// simulate/VERIFIER/LAW/V/K: Monte Carlo on prepared tables, one thread, Philox numbers, histogram counted.
-// lazy/VERIFIER/LAW/V/K: the same verdicts, drawing only the drafts that the verifier reads.
-// peaked/VERIFIER/LAW/V/K: the same with .99 of p and q on one token.
-// threads/1/VERIFIER/LAW/V/K, threads/2/..: on one and two threads, by wall-clock time.
-// naive/VERIFIER/LAW/V/K: the same trials by the same source on plain rows, O(K V) each.
+// simulate/VERIFIER/DISTRIBUTION/V/K: Monte Carlo on prepared tables, one thread, Philox numbers, histogram counted.
+// lazy/VERIFIER/DISTRIBUTION/V/K: the same verdicts, drawing only the drafts that the verifier reads.
+// peaked/VERIFIER/DISTRIBUTION/V/K: the same with .99 of p and q on one token.
+// threads/1/VERIFIER/DISTRIBUTION/V/K, threads/2/..: on one and two threads, by wall-clock time.
+// naive/VERIFIER/DISTRIBUTION/V/K: the same trials by the same source on plain rows, O(K V) each.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace draftproof::benchmarks {
 
 struct Simulate {
   template <class L>
-  static void run(benchmark::State& state, const Simulation& what, const L& laws, std::uint64_t tuples) {
-    const Simulator<L> simulator(what, laws);
+  static void run(benchmark::State& state, const Simulation& what, const L& distributions, std::uint64_t tuples) {
+    const Simulator<L> simulator(what, distributions);
     Tally tally = simulator.empty();
     std::uint64_t first = 0;
     for (auto _ : state) {
@@ -115,7 +115,7 @@ struct Simulate {
              without + "128256/4", 1000);
     at_least("without replacement against a loop in numpy", "peer/numpy/loop_wor/128256/4", without + "128256/4",
              1000);
-    at_most("without replacement against with: every trial walks a curve of its own", without + "128256/4",
+    at_most("without replacement against with: every trial evaluates a separate curve", without + "128256/4",
             with + "128256/4", 2);
     // Recursive rejection reads 1.84 times as many of sixteen drafts as of four (docs/simulation.md).
     for (const std::string size : {"4096", "128256"})

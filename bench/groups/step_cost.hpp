@@ -1,5 +1,5 @@
-// step_cost/VERIFIER/TREE_LAW/V/K/L: one iteration on fresh float32 rows, as in an engine: plans and step, with
-// nothing kept from the last iteration. step_cost/refused/VERIFIER/V/L: a path whose tokens are all refused, the
+// step_cost/VERIFIER/TREE_DISTRIBUTION/V/K/L: one iteration on fresh float32 rows, as in an engine: plans and step,
+// with nothing kept from the last iteration. step_cost/refused/VERIFIER/V/L: a path whose tokens are all refused, the
 // highest cost of a rule of one path.
 //
 //   passes     mean tokens that passes read, over V
@@ -21,32 +21,32 @@
 
 namespace draftproof::benchmarks {
 
-/// One law after every prefix. Contexts are numbered by depth, so each node of a path has its own laws object and
-/// does not reuse a pass cached at another.
+/// One distribution after every prefix. Contexts are numbered by depth, so each node of a path has its own
+/// distributions object and does not reuse a pass cached at another.
 template <class L>
 class SameAtAllDepths final : public ConditionalModel<L> {
  public:
   template <class Make>
   SameAtAllDepths(int depths, const Make& make) {
-    for (int depth = 0; depth <= depths; ++depth) laws_.push_back(make());
+    for (int depth = 0; depth <= depths; ++depth) distributions_.push_back(make());
   }
-  const L& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
+  const L& distributions(int context) const override { return distributions_[static_cast<std::size_t>(context)]; }
   int next(int context, Token) const override { return context + 1; }
   std::uint64_t visited() const {
     std::uint64_t sum = 0;
-    for (const L& laws : laws_) sum += laws.visited();
+    for (const L& distributions : distributions_) sum += distributions.visited();
     return sum;
   }
 
  private:
-  std::vector<L> laws_;
+  std::vector<L> distributions_;
 };
 
 /// The one table of a vocabulary after every prefix, for drafting trees; no copies.
 class TableAtAllDepths final : public ConditionalModel<RatioTable> {
  public:
   explicit TableAtAllDepths(const RatioTable& table) : table_{table} {}
-  const RatioTable& laws(int) const override { return table_; }
+  const RatioTable& distributions(int) const override { return table_; }
   int next(int context, Token) const override { return context + 1; }
 
  private:

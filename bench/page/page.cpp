@@ -44,7 +44,7 @@ Written by `./dev bench --page docs/performance.md`; every number is from that r
   medians over rounds.
 - Goals are ratios. Both sides run in the same rounds, so what slows one slows the other; ratios move less from run to run
   and from machine to machine than times do.
-- Floors (`floor/...`) do the part that cannot be avoided and nothing else: read the rows, sort the keys. They are measured
+- Lower bounds (`lower_bound/...`) do the part that cannot be avoided and nothing else: read the rows, sort the keys. They are measured
   here, not taken from a data sheet.
 - Peers (`peer/...`) are what one would write without draftproof, in numpy and scipy and with Clp, on one thread and the
   same rows. Python peers report their own processor time; starting the interpreter is not in it.
@@ -80,7 +80,7 @@ const std::vector<Chapter>& chapters() {
        "one.\n"
        "Columns: V, V / K.",
        {"rows", "softmax", "exp"}},
-      {"Floors", "What no decision and no optimum can do without. Columns: V.", {"floor", "read"}},
+      {"Lower bounds", "The least work of any decision or optimum. Columns: V.", {"lower_bound", "read"}},
       {"The optimum",
        "Time from rows to the optimum, and of the table it can be read off. Columns: V / K.",
        {"optimum", "table"},
@@ -192,8 +192,8 @@ constexpr Line costs[] = {
     {"ladder, K = 4", "cost/ladder/iid/{}/4"},
     {"single_draft, cold", "cold/single_draft/iid/{}/1"},
     {"recursive_rejection, cold", "cold/recursive_rejection/iid/{}/4"},
-    {"floor: p and q read", "read/float32/{}", true},
-    {"floor: p and q read, cold", "read/float32/{}/cold", true},
+    {"lower bound: p and q read", "read/float32/{}", true},
+    {"lower bound: p and q read, cold", "read/float32/{}/cold", true},
 };
 constexpr Line rates[] = {
     {"recursive_rejection", "simulate/recursive_rejection/iid/128256/{}"},
@@ -210,16 +210,16 @@ void add(plots::LinePlot& plot, plots::Series series) {
   if (series.points.size() > 1) plot.series.push_back(std::move(series));
 }
 
-/// Names WHAT of the floors "floor/WHAT/V".
-std::vector<std::string> floors_of(const Results& results) {
-  std::vector<std::string> floors;
+/// Names WHAT of the lower bounds "lower_bound/WHAT/V".
+std::vector<std::string> lower_bounds_of(const Results& results) {
+  std::vector<std::string> lower_bounds;
   for (const Measurement& measurement : results.measurements) {
     const auto slash = measurement.name.rfind('/');
-    if (measurement.group() != "floor" || slash < 6 || slash == std::string::npos) continue;
+    if (measurement.group() != "lower_bound" || slash < 6 || slash == std::string::npos) continue;
     const std::string what = measurement.name.substr(6, slash - 6);
-    if (std::find(floors.begin(), floors.end(), what) == floors.end()) floors.push_back(what);
+    if (std::find(lower_bounds.begin(), lower_bounds.end(), what) == lower_bounds.end()) lower_bounds.push_back(what);
   }
-  return floors;
+  return lower_bounds;
 }
 
 }  // namespace
@@ -259,17 +259,17 @@ std::vector<Figure> figures_of(const Results& results) {
                        .y_label = "processor time a decision",
                        .y_tick = plots::time_tick};
   for (const auto& [label, name, dashed] : costs) add(cost, series_of(results, label, name, false, dashed));
-  // A floor without other lines would not be useful.
+  // A lower bound without other lines would not be useful.
   if (!cost.empty())
-    for (const std::string& floor : floors_of(results))
-      add(cost, series_of(results, "floor: " + floor, "floor/" + floor + "/{}", false, true));
+    for (const std::string& lower_bound : lower_bounds_of(results))
+      add(cost, series_of(results, "lower bound: " + lower_bound, "lower_bound/" + lower_bound + "/{}", false, true));
   plots::LinePlot rate{.title = "Simulation at V = 128,256, one core",
                        .x_label = "K, drafts a trial",
                        .y_label = "trials a second",
                        .y_tick = plots::rate_tick};
   for (const auto& [label, name, dashed] : rates) add(rate, series_of(results, label, name, true, dashed));
   std::vector<Figure> figures{
-      {"cost.svg", "What a decision costs against the vocabulary, rows in cache unless cold.", std::move(cost)},
+      {"cost.svg", "Cost of a decision against the vocabulary size; rows in cache unless cold.", std::move(cost)},
       {"throughput.svg", "Trials a second against the number of drafts, drafting included.", std::move(rate)}};
   std::erase_if(figures, [](const Figure& figure) { return figure.plot.empty(); });
   for (Figure& figure : figures) {
@@ -322,7 +322,7 @@ bool add_to_pages() {
            .grade = met ? page::Grade::good : page::Grade::open,
            .detail =
                !run ? ""
-                    : fmt::format("ratio {:.3g}, wanted {} {:g}", one.ratio,
+                    : fmt::format("ratio {:.3g}, expected {} {:g}", one.ratio,
                                   one.goal.sense == Goal::Sense::at_least ? "at least" : "at most", one.goal.bound)});
     }
   });

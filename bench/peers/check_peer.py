@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What a check of a Python function takes beside its bare calls; a peer of the benchmarks `python/`.
+"""Time of a check of a Python function beside its bare calls; a peer of the benchmarks `python/`.
 
   check_peer.py --pq FILE --function right|wrong|draft --measure check|bare
 
 Needs python3, torch, numpy and the package draftproof, whose program is that of DRAFTPROOF_PROGRAM. --pq is not used.
-One check is made in a process of its own. Prints one JSON object: processor seconds, of the check with its program beyond
+One check is made in a process of its own. Prints one JSON object: processor seconds, of the check with its program
+beyond
 the one second that a start may take, or of as many bare calls on the same rows as the check makes; and the calls.
 """
 import argparse
@@ -66,9 +67,9 @@ def main():
     else:
         verdict = draftproof.check(recorded, **declared)
     seconds = max(0.0, sum(os.times()[:4]) - start - 1)
-    wanted = "violated" if given.function == "wrong" else "held"
+    wanted = "failed" if given.function == "wrong" else "passed"
     if verdict.status != wanted:
-        sys.exit("the check of %s says %s, wanted %s" % (given.function, verdict.status, wanted))
+        sys.exit("the check of %s says %s, expected %s" % (given.function, verdict.status, wanted))
     calls = verdict.calls
     if given.measure == "bare":
         calls = len(recorded.calls)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is usually written in numpy to simulate recursive rejection; a peer of draftproof's simulation.
+"""Recursive rejection simulated in numpy as it is usually written; a peer of draftproof's simulation.
 
   numpy_peer.py --pq FILE --drafts K --program NAME [--trials N] [--repeat R] [--seed S]
 
@@ -106,7 +106,7 @@ def main():
     given = parser.parse_args()
     rows = np.fromfile(given.pq, dtype="<f8")
     if rows.size < 2 or rows.size % 2:
-        sys.exit("%s: found %d numbers, wanted p and q" % (given.pq, rows.size))
+        sys.exit("%s: got %d numbers, expected p and q" % (given.pq, rows.size))
     p, q = (row / row.sum() for row in np.split(rows, 2))
     random, size, drafts = np.random.default_rng(given.seed), p.size, given.drafts
 

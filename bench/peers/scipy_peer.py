@@ -42,7 +42,7 @@ def main():
     given = parser.parse_args()
     rows = np.fromfile(given.pq, dtype="<f8")
     if rows.size < 2 or rows.size % 2:
-        sys.exit("%s: found %d numbers, wanted p and q" % (given.pq, rows.size))
+        sys.exit("%s: got %d numbers, expected p and q" % (given.pq, rows.size))
     p, q = np.split(rows, 2)
     if p.size ** given.drafts > most_tuples:
         sys.exit("%d^%d draft tuples are too many" % (p.size, given.drafts))

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 [[noreturn]] void refuse(const std::string& file, std::string found, std::string wanted) {
-  throw InputError({.file = file, .found = std::move(found), .wanted = std::move(wanted)});
+  throw InputError({.file = file, .got = std::move(found), .expected = std::move(wanted)});
 }
 
 double unit_of(const Json& entry, const std::string& file) {

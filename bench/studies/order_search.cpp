@@ -16,8 +16,8 @@ namespace {
 struct SchemeInfo {
   std::string_view name;
   Rational (*closed)(const std::vector<Rational>& p, const std::vector<Rational>& q, int drafts) = nullptr;
-  std::string_view law{};   ///< without a closed form: of the drafts on which its branches are enumerated
-  bool enumerated = false;  ///< whether a value needs an enumeration, whose branches grow in number like V^K
+  std::string_view distribution{};  ///< without a closed form: of the drafts on which its branches are enumerated
+  bool enumerated = false;          ///< whether a value needs an enumeration, whose branches grow in number like V^K
 };
 constexpr std::array<SchemeInfo, scheme_count> infos{
     {{"sample_and_match", &acceptance::sample_and_match<Rational>},
@@ -70,9 +70,9 @@ double Acceptances::approximately(Scheme scheme) {
 Rational Acceptances::computed(Scheme scheme) {
   const SchemeInfo& info = info_of(scheme);
   if (info.closed) return info.closed(p_, q_, drafts_);
-  if (!info.law.empty()) {
+  if (!info.distribution.empty()) {
     const auto decider = registry().verifier(info.name)->prove_on(rows_, drafts_);
-    const auto found = explore_law(*registry().drafter(info.law), *decider, rows_, drafts_);
+    const auto found = explore_distribution(*registry().drafter(info.distribution), *decider, rows_, drafts_);
     if (!found.complete || found.output != p_) throw std::logic_error("a proof of a scheme of ours failed");
     return found.membership;
   }
@@ -87,7 +87,7 @@ Rational Acceptances::computed(Scheme scheme) {
 
 const std::map<TokenSet, Rational>& Acceptances::sets_without_replacement() {
   if (sets_.empty())
-    sets_ = set_law<Rational>([this](Explorer<Rational>& random, Token* out) {
+    sets_ = set_distribution<Rational>([this](Explorer<Rational>& random, Token* out) {
       return registry().drafter("without_replacement")->draw(rows_, drafts_, random, out);
     });
   return sets_;
@@ -162,7 +162,7 @@ Instance order_instance(std::uint64_t seed, std::uint64_t n) {
   WeightPair pair = family < generators.size()
                         ? generators[family].weights(dice, vocabulary)
                         : family_pair(family - generators.size(), dice, vocabulary, instance.drafts);
-  // A row of zeros is no law.
+  // A row of zeros is no distribution.
   for (auto* row : {&pair.target, &pair.proposal})
     if (std::all_of(row->begin(), row->end(), [](int weight) { return weight == 0; }))
       (*row)[static_cast<std::size_t>(dice.between(0, vocabulary - 1))] = 1;

@@ -4,8 +4,8 @@
 //   iid                   sample_and_match, naive_tree, recursive_rejection: closed forms; optimum_iid: a scan of all
 //                         prefixes; recursive_rejection_distinct: enumeration of its program
 //   without replacement   recursive_rejection_wor: enumeration of its program; sample_and_match_wor, optimum_wor:
-//                         from the law of the drafted set, the optimum by all cuts
-//   greedy                greedy_drafts: enumeration of its program; it is the optimum of its law
+//                         from the distribution of the drafted set, the optimum by all cuts
+//   greedy                greedy_drafts: enumeration of its program; it is the optimum of its distribution
 //
 // K-SEQ at its root has an irrational acceptance on most instances; the comparison with it is exact too
 // (optimum/iid_acceptance.hpp).
@@ -24,7 +24,7 @@
 #include <vector>
 
 #include <draftproof/bench/studies/study.hpp>
-#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/set_distribution.hpp>
 #include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
@@ -52,7 +52,7 @@ class Acceptances {
  public:
   explicit Acceptances(const Instance& instance);
 
-  /// Whether the draft law of the scheme exists on this instance.
+  /// Whether the draft sampling of the scheme exists on this instance.
   bool defined(Scheme scheme) const;
   /// The acceptance of any scheme except K-SEQ.
   const Rational& of(Scheme scheme);

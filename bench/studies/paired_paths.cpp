@@ -55,7 +55,7 @@ class Worker {
       paths_[k].clear();
       int context = start;
       for (int i = 0; i < lengths_[k]; ++i) {
-        const Token x = draft.pick(conditionals_->laws(context).row(0));
+        const Token x = draft.pick(conditionals_->distributions(context).row(0));
         context = conditionals_->next(context, x);
         if (context == StepContexts::no_context) throw std::invalid_argument("paths longer than the source");
         paths_[k].push_back({x, context});
@@ -161,7 +161,7 @@ std::vector<std::unique_ptr<PathSource>> open_models(const StudyOptions& options
   for (const std::string& spec : options.sources.empty() ? own : options.sources) {
     sources.push_back(PathSource::open(spec, {.seed = options.seed}));
     if (sources.back()->stored_trees())
-      throw InputError({.file = spec, .found = "stored trees", .wanted = "a source that goes on without end"});
+      throw InputError({.file = spec, .got = "stored trees", .expected = "a source that goes on without end"});
   }
   return sources;
 }

@@ -2,12 +2,13 @@
 // candidates verify them with the same coins, several times. The error of a difference is then smaller than that of
 // the means.
 //
-//   K, L     TreeShape        without a drafter the first K of paths drawn for all, cut to their first L tokens: still
+//   K, L     TreeShape        without a drafter the first K of paths drawn for all, cut to their first L tokens:
+//                             still
 //                             K i.i.d. paths
 //   tau_s    accepted[s]      accepted tokens of candidate s in one trial, summed over its coins
 //   -        products[s, t]   sum over trials of tau_s tau_t
 //
-// Cost: one draw of the longest paths per trial; laws at a node are computed once for all candidates.
+// Cost: one draw of the longest paths per trial; distributions at a node are computed once for all candidates.
 // Correctness: schemes depend only on their tree, and a trial with all its coins is one observation. Counts are
 // integers, so the number of threads does not matter.
 #pragma once

@@ -48,9 +48,9 @@ inline Field note(std::string_view title, std::string_view text) {
   return {.column = {std::string(title)}, .cell = {std::string(text)}};
 }
 /// Whether a comparison came out as claimed, in the words for either case.
-inline Field verdict(std::string_view title, bool held, std::string_view yes = "agrees",
+inline Field verdict(std::string_view title, bool passed, std::string_view yes = "agrees",
                      std::string_view no = "differs") {
-  return note(title, held ? yes : no).marked(held);
+  return note(title, passed ? yes : no).marked(passed);
 }
 /// A value of the data alone.
 inline Field datum(std::string_view key, nlohmann::ordered_json value) {
@@ -117,7 +117,7 @@ class Checks {
   void at_most(double value, double limit, double tolerance, What&& what) {
     ++checked_;
     if (value <= limit + tolerance) return;
-    if (++violated_ <= kept) violations_.push_back(fmt::format("{}: {:.12g} > {:.12g}", what(), value, limit));
+    if (++failed_ <= kept) violations_.push_back(fmt::format("{}: {:.12g} > {:.12g}", what(), value, limit));
   }
   /// Checks a condition, counted as 0 or 1.
   template <class What>
@@ -125,31 +125,31 @@ class Checks {
     at_most(condition ? 0 : 1, 0, 0, what);
   }
 
-  bool held() const { return violated_ == 0; }
+  bool passed() const { return failed_ == 0; }
 
   /// Adds the outcome to a result: `held`, the key "checks", and a section at the end.
   void report(StudyResult& result, const std::string& about) const {
-    result.expect(held());
+    result.expect(passed());
     result.document.data["checks"] = {{"about", about},
                                       {"checked", checked_},
-                                      {"violated", violated_},
+                                      {"failed", failed_},
                                       {"violations", nlohmann::ordered_json(violations_)}};
     Section section{.title = "checks",
-                    .before = {"  " + about, fmt::format("  {} comparisons, {} failed", checked_, violated_)}};
+                    .before = {"  " + about, fmt::format("  {} comparisons, {} failed", checked_, failed_)}};
     for (const std::string& text : violations_) section.before.push_back("    " + text);
     result.document.sections.push_back(std::move(section));
   }
 
  private:
   static constexpr std::uint64_t kept = 10;
-  std::uint64_t checked_ = 0, violated_ = 0;
+  std::uint64_t checked_ = 0, failed_ = 0;
   std::vector<std::string> violations_;
 };
 
 /// Throws: InputError if the effort is above `most`.
 inline void limit_effort(const StudyOptions& options, std::uint64_t most, const std::string& wanted) {
   if (options.effort > most)
-    throw InputError({.file = "--effort", .found = std::to_string(options.effort), .wanted = wanted});
+    throw InputError({.file = "--effort", .got = std::to_string(options.effort), .expected = wanted});
 }
 
 }  // namespace draftproof

@@ -1,5 +1,5 @@
-// Small models of paths that can be enumerated, and accepted tokens of one path by closed recursions, for models whose
-// laws depend at most on the last token: fractions at any length, without enumerating V^L paths.
+// Small models of paths that can be enumerated, and accepted tokens of one path by closed recursions, for models
+// whose distributions depend at most on the last token: fractions at any length, without enumerating V^L paths.
 //
 //   p, q         target, proposal   integer weights, normalised in fractions or in doubles
 //   s            state      the last token; one state for models without context
@@ -24,7 +24,7 @@
 #include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
@@ -38,9 +38,9 @@ using PathModel = PrefixTable<Rows<Weight>>;
 template <class Weight>
 PathModel<Weight> path_model(const std::vector<WeightPair>& pairs) {
   const auto row = [](const std::vector<int>& weights) {
-    std::vector<Weight> law;
-    for (const Rational& probability : normalised(weights)) law.push_back(static_cast<Weight>(probability));
-    return law;
+    std::vector<Weight> distribution;
+    for (const Rational& probability : normalised(weights)) distribution.push_back(static_cast<Weight>(probability));
+    return distribution;
   };
   std::vector<Rows<Weight>> rows;
   for (const WeightPair& pair : pairs) rows.emplace_back(row(pair.target), row(pair.proposal));
@@ -80,8 +80,9 @@ std::optional<Weight> enumerated_mean(const AnyPathVerifier& scheme, const PathM
       return scheme.explore_on(model, shape);
   }();
   if (!decider) return std::nullopt;
-  const auto law = explore_step_law<Rows<Weight>>(*path_registry().drafter("iid_paths"), *decider, model, shape);
-  return law.complete && (!exact || law.mass == 1) ? law.mean_accepted() : Weight(-1);
+  const auto distribution =
+      explore_step_distribution<Rows<Weight>>(*path_registry().drafter("iid_paths"), *decider, model, shape);
+  return distribution.complete && (!exact || distribution.mass == 1) ? distribution.mean_accepted() : Weight(-1);
 }
 
 /// Rows by state. The state after a token is the token, or 0 if there is only one state.

@@ -37,11 +37,11 @@ struct StudyOptions {
 
 struct StudyResult {
   Document document;
-  bool held = true;      ///< every claim the study checks came out as claimed
+  bool passed = true;    ///< every claim the study checks came out as claimed
   bool complete = true;  ///< false after a stop
 
   bool expect(bool claim) {
-    held = held && claim;
+    passed = passed && claim;
     return claim;
   }
   /// Whether the study was stopped; the result is then not complete.

@@ -61,29 +61,29 @@ Minimum numerically(const Accepts& accepts, int drafts) {
 
 namespace {
 
-using Law = std::vector<double>;
+using Distribution = std::vector<double>;
 
 struct Point {
   double value;
-  Law p, q;
+  Distribution p, q;
 };
 
-/// All laws of V tokens whose masses are multiples of 1 / n.
-std::vector<Law> grid(int vocabulary, int n) {
-  std::vector<Law> laws;
+/// All distributions of V tokens whose masses are multiples of 1 / n.
+std::vector<Distribution> grid(int vocabulary, int n) {
+  std::vector<Distribution> distributions;
   std::vector<int> parts(static_cast<std::size_t>(vocabulary), 0);
   const auto fill = [&](auto& self, std::size_t x, int left) -> void {
     if (x + 1 == parts.size()) {
       parts[x] = left;
-      Law law;
-      for (const int part : parts) law.push_back(static_cast<double>(part) / n);
-      laws.push_back(std::move(law));
+      Distribution distribution;
+      for (const int part : parts) distribution.push_back(static_cast<double>(part) / n);
+      distributions.push_back(std::move(distribution));
       return;
     }
     for (parts[x] = 0; parts[x] <= left; ++parts[x]) self(self, x + 1, left - parts[x]);
   };
   fill(fill, 0, n);
-  return laws;
+  return distributions;
 }
 
 /// Random numbers, uniform in -1 .. 1.
@@ -101,14 +101,14 @@ class Moves {
   std::uint32_t slot_ = 0;
 };
 
-Law moved(const Law& law, double step, Moves& moves) {
-  Law next = law;
+Distribution moved(const Distribution& distribution, double step, Moves& moves) {
+  Distribution next = distribution;
   double sum = 0;
   for (double& mass : next) {
     mass = std::max(0.0, mass + step * moves.next());
     sum += mass;
   }
-  if (!(sum > 0)) return law;
+  if (!(sum > 0)) return distribution;
   for (double& mass : next) mass /= sum;
   return next;
 }
@@ -125,7 +125,7 @@ std::uint64_t refine(Point& at, const PairFunction& f, double step, Moves moves,
   for (int round = 0; round < rounds && step > smallest && !options.stopped(); ++round) {
     const double before = at.value;
     for (int n = 0; n < tries; ++n, ++evaluations) {
-      Law p = moved(at.p, step, moves), q = moved(at.q, step, moves);
+      Distribution p = moved(at.p, step, moves), q = moved(at.q, step, moves);
       const double value = f(p, q);
       if (!(value < at.value)) continue;
       at = {value, std::move(p), std::move(q)};
@@ -138,15 +138,15 @@ std::uint64_t refine(Point& at, const PairFunction& f, double step, Moves moves,
 }  // namespace
 
 LeastPair least_pair(const PairFunction& f, int vocabulary, int resolution, const StudyOptions& options) {
-  const std::vector<Law> laws = grid(vocabulary, resolution);
+  const std::vector<Distribution> distributions = grid(vocabulary, resolution);
   const auto smaller = [](const Point& a, const Point& b) { return a.value < b.value; };
   const auto keep = [&](std::vector<Point>& points, std::size_t most) {
     std::stable_sort(points.begin(), points.end(), smaller);
     points.resize(std::min(most, points.size()));
   };
-  std::vector<std::vector<Point>> of_target(laws.size());
-  for_each_position(options, laws.size(), [&](std::size_t i) {
-    for (const Law& q : laws) of_target[i].push_back({f(laws[i], q), laws[i], q});
+  std::vector<std::vector<Point>> of_target(distributions.size());
+  for_each_position(options, distributions.size(), [&](std::size_t i) {
+    for (const Distribution& q : distributions) of_target[i].push_back({f(distributions[i], q), distributions[i], q});
     keep(of_target[i], starts_of_one_target);
   });
   LeastPair found;
@@ -163,7 +163,7 @@ LeastPair least_pair(const PairFunction& f, int vocabulary, int resolution, cons
   found.value = least->value;
   found.p = least->p;
   found.q = least->q;
-  found.evaluations = laws.size() * laws.size();
+  found.evaluations = distributions.size() * distributions.size();
   for (const std::uint64_t moves : refinements) found.evaluations += moves;
   found.complete = !options.stopped();
   return found;

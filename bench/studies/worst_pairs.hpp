@@ -1,6 +1,6 @@
-// Pairs of laws on which sequential schemes fall furthest below the optimum, as far as is known: two families of two
-// tokens with closed forms, p = (1 - q^K, q^K) against (1 - q, q), and a search over all pairs for worse. On the
-// families the optimum is 1 for every q, and one number gives the acceptance of a scheme.
+// Pairs of distributions on which sequential schemes fall furthest below the optimum, as far as is known: two
+// families of two tokens with closed forms, p = (1 - q^K, q^K) against (1 - q, q), and a search over all pairs for
+// worse. On the families the optimum is 1 for every q, and one number gives the acceptance of a scheme.
 //
 //   q     proposal   mass of the second token
 //   top   q^K        target mass of the second token; spreads the interesting q evenly for every K
@@ -54,11 +54,12 @@ struct LeastPair {
 
 using PairFunction = std::function<double(const std::vector<double>& p, const std::vector<double>& q)>;
 
-/// Searches for the least value of f over all pairs of laws on V tokens: evidence that nothing is smaller, not a
-/// proof. A grid holds all laws whose masses are multiples of 1 / resolution, zeros included. Its best points, at most
-/// 8 of one target, are refined by random moves of both laws in steps that shrink; moves are not along axes, because
-/// ratios have ridges (where the optimum reaches 1) on which every move of a single coordinate is worse. The result
-/// depends on the seed and not on the number of threads, since every start has its own counters.
+/// Searches for the least value of f over all pairs of distributions on V tokens: evidence that nothing is smaller,
+/// not a proof. A grid holds all distributions whose masses are multiples of 1 / resolution, zeros included. Its best
+/// points, at most 8 of one target, are refined by random moves of both distributions in steps that shrink; moves are
+/// not along axes, because ratios have ridges (where the optimum reaches 1) on which every move of a single
+/// coordinate is worse. The result depends on the seed and not on the number of threads, since every start has its
+/// own counters.
 ///
 /// Cost: C(n + V - 1, V - 1)^2 evaluations at resolution n and 32 starts of at most 20,000 moves.
 LeastPair least_pair(const PairFunction& f, int vocabulary, int resolution, const StudyOptions& options);

@@ -2,13 +2,13 @@
 // simulation on prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is measured by
 // trials.
 //
-// Programs imitate a correct scheme, and the gate tests them against that scheme's path law. Deviations are laws at a
-// given total variation from p in six shapes, emitted independently of the drafts; the gate detects them without a
-// law of paths.
+// Programs imitate a correct scheme, and the gate tests them against that scheme's path distribution. Deviations are
+// distributions at a given total variation from p in six shapes, emitted independently of the drafts; the gate
+// detects them without a distribution of paths.
 //
 //   p, q       target and proposal of the pair they run on
 //   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm on
-//              every one of several runs; numpy counts drawn from closed laws, p and q of the same kind
+//              every one of several runs; numpy counts drawn from closed distributions, p and q of the same kind
 //   TV         distance of the output from p there
 //   shape      two sets of tokens; a mass of d moves from the second to the first, within each in proportion to p. A
 //              set must not be emptied: d is at most the mass of the second
@@ -59,14 +59,14 @@ struct PowerRow {
   double largest() const { return log2_exposures.back(); }
 };
 
-/// A verifier that decides as `make(laws, drafts)` does.
+/// A verifier that decides as `make(distributions, drafts)` does.
 class ContrivedVerifier final : public AnyVerifier {
  public:
-  using Make = std::function<DeciderPtr<RatioTable, Philox>(const RatioTable& laws, int drafts)>;
+  using Make = std::function<DeciderPtr<RatioTable, Philox>(const RatioTable& distributions, int drafts)>;
   explicit ContrivedVerifier(Make make) : AnyVerifier(contrived, Kind::mutant), make_{std::move(make)} {}
 
-  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
-    return make_(laws, drafts);
+  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& distributions, int drafts) const override {
+    return make_(distributions, drafts);
   }
   using AnyVerifier::simulate_on;
 
@@ -75,32 +75,32 @@ class ContrivedVerifier final : public AnyVerifier {
   Make make_;
 };
 
-/// A function of (laws, drafts, random).
+/// A function of (distributions, drafts, random).
 using Rule = std::function<Verdict(const RatioTable&, std::span<const Token> drafts, Philox& random)>;
 
 /// A verifier that decides by a rule.
 inline std::shared_ptr<const AnyVerifier> ruled(Rule rule) {
   class Ruled final : public Decider<RatioTable, Philox> {
    public:
-    Ruled(Rule rule, const RatioTable& laws) : rule_{std::move(rule)}, laws_{laws} {}
+    Ruled(Rule rule, const RatioTable& distributions) : rule_{std::move(rule)}, distributions_{distributions} {}
     void decide(const TrialBatch& batch, Verdict* verdicts) const override {
       for (int t = 0; t < batch.count; ++t) {
         Philox random(batch.seed, batch.first + static_cast<std::uint64_t>(t), Philox::Role::verify);
         const std::span drafts(batch.drafts + t * batch.stride, static_cast<std::size_t>(batch.lengths[t]));
-        verdicts[t] = rule_(laws_, drafts, random);
+        verdicts[t] = rule_(distributions_, drafts, random);
       }
     }
 
    private:
     Rule rule_;
-    const RatioTable& laws_;
+    const RatioTable& distributions_;
   };
-  return std::make_shared<ContrivedVerifier>([rule = std::move(rule)](const RatioTable& laws, int) {
-    return DeciderPtr<RatioTable, Philox>(std::make_unique<Ruled>(rule, laws));
+  return std::make_shared<ContrivedVerifier>([rule = std::move(rule)](const RatioTable& distributions, int) {
+    return DeciderPtr<RatioTable, Philox>(std::make_unique<Ruled>(rule, distributions));
   });
 }
 
-/// A correct scheme of one draft on other laws than those from which its drafts were drawn.
+/// A correct scheme of one draft on other distributions than those from which its drafts were drawn.
 inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& target,
                                                  const std::vector<double>& proposal) {
   const auto told = std::make_shared<RatioTable>(target, proposal);
@@ -110,27 +110,28 @@ inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& targ
 }
 
 /// Tests with one word for all drafts, or a fresh one each; after the last refusal a draw from (p - b q)+, or from p.
-inline Verdict recursive_rejection_with(const RatioTable& laws, std::span<const Token> drafts, Philox& random,
-                                        bool one_word, bool rest_from_target) {
+inline Verdict recursive_rejection_with(const RatioTable& distributions, std::span<const Token> drafts,
+                                        Philox& random, bool one_word, bool rest_from_target) {
   double b = 0, mass = 1;
   double u = unit_interval(random.next(Purpose::flip));
   for (std::size_t k = 0; k < drafts.size(); ++k) {
     const Token x = drafts[k];
     if (k > 0 && !one_word) u = unit_interval(random.next(Purpose::flip));
-    if (u * (mass * laws.proposal(x)) < laws.target(x) - b * laws.proposal(x))
+    if (u * (mass * distributions.proposal(x)) < distributions.target(x) - b * distributions.proposal(x))
       return accepted(x, static_cast<int>(k));
     b += mass;
-    mass = laws.residual_mass(b);
+    mass = distributions.residual_mass(b);
   }
-  return random.emit(laws.residual(rest_from_target ? 0 : b));
+  return random.emit(distributions.residual(rest_from_target ? 0 : b));
 }
 
 /// The mass that neither the draft nor the unnormalised residual emits goes to the last token.
-inline Verdict residual_not_normalised(const RatioTable& laws, std::span<const Token> drafts, Philox& random) {
+inline Verdict residual_not_normalised(const RatioTable& distributions, std::span<const Token> drafts,
+                                       Philox& random) {
   const Token x = drafts[0];
-  if (random.flip(laws.target(x), laws.proposal(x))) return accepted(x, 0);
-  if (random.flip(laws.residual_mass(1), 1.0)) return random.emit(laws.residual(1));
-  return {laws.vocabulary() - 1, none_accepted};
+  if (random.flip(distributions.target(x), distributions.proposal(x))) return accepted(x, 0);
+  if (random.flip(distributions.residual_mass(1), 1.0)) return random.emit(distributions.residual(1));
+  return {distributions.vocabulary() - 1, none_accepted};
 }
 
 /// The word that refused the draft also draws from the residual, by inversion in the order of ids.
@@ -138,33 +139,33 @@ inline Rule word_reused_for_residual(const RatioTable& pair) {
   std::vector<double> reached;
   for (Token x = 0; x < pair.vocabulary(); ++x)
     reached.push_back((reached.empty() ? 0 : reached.back()) + std::max(pair.target(x) - pair.proposal(x), 0.0));
-  return [reached](const RatioTable& laws, std::span<const Token> drafts, Philox& random) -> Verdict {
+  return [reached](const RatioTable& distributions, std::span<const Token> drafts, Philox& random) -> Verdict {
     const Token x = drafts[0];
     const double u = unit_interval(random.next(Purpose::flip));
-    if (u * laws.proposal(x) < laws.target(x)) return accepted(x, 0);
+    if (u * distributions.proposal(x) < distributions.target(x)) return accepted(x, 0);
     const auto place = std::upper_bound(reached.begin(), reached.end() - 1, u * reached.back());
     return {static_cast<Token>(place - reached.begin()), none_accepted};
   };
 }
 
 /// Fixed drafts tested in turn; after the last refusal a draw from all of p, the drafts included.
-inline Verdict siblings_kept(const RatioTable& laws, std::span<const Token> drafts, Philox& random) {
+inline Verdict siblings_kept(const RatioTable& distributions, std::span<const Token> drafts, Philox& random) {
   double left = 1;
   for (std::size_t k = 0; k < drafts.size(); ++k) {
-    const double p = laws.target(drafts[k]);
+    const double p = distributions.target(drafts[k]);
     if (random.flip(p, left)) return accepted(drafts[k], static_cast<int>(k));
     left -= p;
   }
-  return random.emit(laws.residual(0));
+  return random.emit(distributions.residual(0));
 }
 
 /// The residual with 1e-7 added to every token, so that its sum is never 0.
-inline Verdict residual_floored(const RatioTable& laws, std::span<const Token> drafts, Philox& random) {
+inline Verdict residual_floored(const RatioTable& distributions, std::span<const Token> drafts, Philox& random) {
   const Token x = drafts[0];
-  if (random.flip(laws.target(x), laws.proposal(x))) return accepted(x, 0);
-  const double mass = laws.residual_mass(1), floor = 1e-7 * laws.vocabulary();
-  if (random.flip(mass, mass + floor)) return random.emit(laws.residual(1));
-  const std::uint64_t any = scale(random.next(Purpose::pick), static_cast<std::uint64_t>(laws.vocabulary()));
+  if (random.flip(distributions.target(x), distributions.proposal(x))) return accepted(x, 0);
+  const double mass = distributions.residual_mass(1), lower_bound = 1e-7 * distributions.vocabulary();
+  if (random.flip(mass, mass + lower_bound)) return random.emit(distributions.residual(1));
+  const std::uint64_t any = scale(random.next(Purpose::pick), static_cast<std::uint64_t>(distributions.vocabulary()));
   return {static_cast<Token>(any), none_accepted};
 }
 
@@ -198,8 +199,8 @@ inline std::vector<double> without_tail(const std::vector<double>& row, double k
 inline std::vector<PowerRow> wrong_programs(const RowPair& pair, const RatioTable& table) {
   const std::vector<double>&p = pair.target, &q = pair.proposals.front();
   const auto recursive = [&](bool one_word, bool rest_from_target) {
-    return ruled([=](const RatioTable& laws, std::span<const Token> drafts, Philox& random) {
-      return recursive_rejection_with(laws, drafts, random, one_word, rest_from_target);
+    return ruled([=](const RatioTable& distributions, std::span<const Token> drafts, Philox& random) {
+      return recursive_rejection_with(distributions, drafts, random, one_word, rest_from_target);
     });
   };
   const auto mutant = []<class M>(M made) { return std::make_shared<VerifierOf<M>>(Kind::mutant, std::move(made)); };
@@ -286,24 +287,26 @@ inline std::vector<int> signs_of(Shape shape, const RatioTable& table, std::uint
   return signs;
 }
 
-inline std::vector<double> deviating_law(Shape shape, const RatioTable& table, double distance, std::uint64_t seed) {
+inline std::vector<double> deviating_distribution(Shape shape, const RatioTable& table, double distance,
+                                                  std::uint64_t seed) {
   const std::vector<int> signs = signs_of(shape, table, seed);
   double up = 0, down = 0;
   for (std::size_t x = 0; x < signs.size(); ++x)
     if (signs[x] != 0) (signs[x] > 0 ? up : down) += table.target(static_cast<Token>(x));
-  std::vector<double> law;
+  std::vector<double> distribution;
   for (std::size_t x = 0; x < signs.size(); ++x) {
     const double p = table.target(static_cast<Token>(x));
-    law.push_back(signs[x] == 0 ? p : signs[x] > 0 ? p * (1 + distance / up) : p * (1 - distance / down));
+    distribution.push_back(signs[x] == 0 ? p : signs[x] > 0 ? p * (1 + distance / up) : p * (1 - distance / down));
   }
-  return law;
+  return distribution;
 }
 
-/// A verifier that draws from `law` and ignores the drafts.
-inline std::shared_ptr<const AnyVerifier> emitter_of(const std::vector<double>& law) {
-  return ruled([alias = AliasTable(quantise(law))](const RatioTable&, std::span<const Token>, Philox& random) {
-    return Verdict{alias.draw(random.next(Purpose::emit)), none_accepted};
-  });
+/// A verifier that draws from `distribution` and ignores the drafts.
+inline std::shared_ptr<const AnyVerifier> emitter_of(const std::vector<double>& distribution) {
+  return ruled(
+      [alias = AliasTable(quantise(distribution))](const RatioTable&, std::span<const Token>, Philox& random) {
+        return Verdict{alias.draw(random.next(Purpose::emit)), none_accepted};
+      });
 }
 
 }  // namespace draftproof

@@ -23,8 +23,8 @@
 
 namespace draftproof::families {
 
-// Two tokens; each model's law is one number. It is the smallest case in which target and draft can differ, and all
-// results have formulas. Acceptance of one draft is 1 - |target - draft|.
+// Two tokens; each model's distribution is one number. It is the smallest case in which target and draft can differ,
+// and all results have formulas. Acceptance of one draft is 1 - |target - draft|.
 struct Bernoulli {
   static constexpr std::string_view name = "bernoulli";
   static constexpr std::string_view about = "two tokens, token 1 with a given probability";
@@ -40,8 +40,8 @@ struct Bernoulli {
   RowPair pair(std::uint64_t, std::size_t) const { return {{1 - target, target}, {{1 - draft, draft}}}; }
 };
 
-// Dirichlet laws: every law on the simplex can occur, sparse ones for a small concentration. The draft is drawn
-// around the target, so that one number sets their distance.
+// Dirichlet distributions: every distribution on the simplex can occur, sparse ones for a small concentration. The
+// draft is drawn around the target, so that one number sets their distance.
 //
 //   p ~ Dirichlet(concentration, ..., concentration)        q ~ Dirichlet(closeness * p)
 //
@@ -54,7 +54,7 @@ struct Bernoulli {
 
 struct Dirichlet {
   static constexpr std::string_view name = "dirichlet";
-  static constexpr std::string_view about = "random laws of any sparsity, the draft drawn around the target";
+  static constexpr std::string_view about = "random distributions of any sparsity, the draft drawn around the target";
 
   double vocabulary = 1000, concentration = 0.1, closeness = 100, drafts = 1;
 
@@ -137,8 +137,8 @@ struct GaussianLogits {
   }
 };
 
-// Point masses, the laws of greedy decoding. The target has all mass on a random token; the draft has it on the same
-// token with probability `agreement`. `leak` is spread evenly over all tokens in both.
+// Point masses, the distributions of greedy decoding. The target has all mass on a random token; the draft has it on
+// the same token with probability `agreement`. `leak` is spread evenly over all tokens in both.
 struct OneHot {
   static constexpr std::string_view name = "one_hot";
   static constexpr std::string_view about = "greedy models: point masses that agree or not, with an optional leak";
@@ -166,14 +166,14 @@ struct OneHot {
 
  private:
   std::vector<double> peak(std::size_t token) const {
-    std::vector<double> law(static_cast<std::size_t>(vocabulary), leak / vocabulary);
-    law[token] += 1 - leak;
-    return law;
+    std::vector<double> distribution(static_cast<std::size_t>(vocabulary), leak / vocabulary);
+    distribution[token] += 1 - leak;
+    return distribution;
   }
 };
 
-// Uniform laws on intervals of tokens. The results of a verifier on them can be computed by hand. Supports that
-// overlap in part give zero probabilities on both sides.
+// Uniform distributions on intervals of tokens. The results of a verifier on them can be computed by hand. Supports
+// that overlap in part give zero probabilities on both sides.
 //
 //   p   uniform on tokens [0, target_support)
 //   q   uniform on tokens [shift, shift + draft_support), which wraps at V
@@ -181,7 +181,7 @@ struct OneHot {
 // A support of 0 is the whole vocabulary. Example: supports V and V/2 overlap by sum min(p, q) = 1/2.
 struct Uniform {
   static constexpr std::string_view name = "uniform";
-  static constexpr std::string_view about = "uniform laws on overlapping intervals of tokens";
+  static constexpr std::string_view about = "uniform distributions on overlapping intervals of tokens";
 
   double vocabulary = 1000, target_support = 0, draft_support = 500, shift = 0;
 
@@ -202,15 +202,15 @@ struct Uniform {
   std::vector<double> on_interval(double support, double first) const {
     const auto size = static_cast<std::size_t>(vocabulary);
     const std::size_t count = support == 0 ? size : std::min(size, static_cast<std::size_t>(support));
-    std::vector<double> law(size, 0.0);
+    std::vector<double> distribution(size, 0.0);
     for (std::size_t k = 0; k < count; ++k)
-      law[(static_cast<std::size_t>(first) + k) % size] = 1 / static_cast<double>(count);
-    return law;
+      distribution[(static_cast<std::size_t>(first) + k) % size] = 1 / static_cast<double>(count);
+    return distribution;
   }
 };
 
-// Zipf laws, the shape of word frequencies: the token of rank r has weight (r + offset)^-exponent. The draft has its
-// own exponent, its ranks may be shifted, and each of its weights may have a random factor.
+// Zipf distributions, the shape of word frequencies: the token of rank r has weight (r + offset)^-exponent. The draft
+// has its own exponent, its ranks may be shifted, and each of its weights may have a random factor.
 //
 //   p(x) ~ (rank(x) + offset)^-exponent
 //   q(x) ~ (rank(x) shifted + offset)^-draft_exponent * exp(noise * Gaussian)
@@ -218,7 +218,8 @@ struct Uniform {
 // Cost: V powers a row. Without noise and shuffle every position is the same.
 struct Zipf {
   static constexpr std::string_view name = "zipf";
-  static constexpr std::string_view about = "Zipf laws with different exponents, ranks shifted or noisy in the draft";
+  static constexpr std::string_view about =
+      "Zipf distributions with different exponents, ranks shifted or noisy in the draft";
 
   double vocabulary = 1000, exponent = 1.2, draft_exponent = 1.0, shift = 0, noise = 0.5, shuffle = 0, offset = 0,
          drafts = 1;
@@ -240,7 +241,7 @@ struct Zipf {
   RowPair pair(std::uint64_t seed, std::size_t position) const {
     const auto size = static_cast<std::size_t>(vocabulary);
     const std::vector<std::size_t> tokens = order(seed, position);
-    const auto law = [&](double power, std::size_t rotation, double deviation, std::uint32_t stream) {
+    const auto distribution = [&](double power, std::size_t rotation, double deviation, std::uint32_t stream) {
       PhiloxEngine random(seed, position, stream);
       boost::random::normal_distribution<double> gaussian;
       std::vector<double> logits(size);
@@ -250,9 +251,9 @@ struct Zipf {
       }
       return filtered_softmax(logits, {});
     };
-    RowPair rows{law(exponent, 0, 0, 1), {}};
+    RowPair rows{distribution(exponent, 0, 0, 1), {}};
     for (std::uint32_t d = 0; d < static_cast<std::uint32_t>(drafts); ++d)
-      rows.proposals.push_back(law(draft_exponent, static_cast<std::size_t>(shift), noise, 2 + d));
+      rows.proposals.push_back(distribution(draft_exponent, static_cast<std::size_t>(shift), noise, 2 + d));
     return rows;
   }
 

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/adapters/gate/foreign_gate.hpp>
-#include <draftproof/adapters/gate/law_checks.hpp>
+#include <draftproof/adapters/gate/distribution_checks.hpp>
+#include <draftproof/adapters/gate/external_gate.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/report/proof_report.hpp>
@@ -23,7 +23,9 @@ namespace draftproof::commands {
 
 struct Check {
   static constexpr std::string_view name = "check";
-  static constexpr std::string_view about = "the gate: verifiers and components held to every tier, one verdict";
+  static constexpr std::string_view about =
+      "runs the gate: proof, edge and sampled checks of verifiers and components, with one exit code";
+  static constexpr std::string_view example = "check k_seq ladder --profile quick";
 
   std::vector<std::string> names, tiers;
   std::string profile{profiles[0].name};
@@ -31,87 +33,91 @@ struct Check {
   DeviceChoice place;
   WorkChoice work;
   std::optional<int> sampled_gates, models, predictions;
-  bool mutants = false, own = false, list = false;
+  bool mutants = false, user_defined = false, list = false;
 
   void declare(CLI::App& app) {
     std::vector<std::string> tier_names, profile_names;
     for (const Tier tier : all_tiers) tier_names.emplace_back(to_text(tier));
     for (const Profile& known : profiles) profile_names.emplace_back(known.name);
-    app.add_option("verifier", names,
-                   "verifiers, of one position or of paths, and components to check; all if none is named")
+    app.add_option("verifier", names, "verifiers of one position or of paths, and components [all]")
         ->type_name(no_file);
-    app.add_option("--tier", tiers, "tiers; all if none is named")->delimiter(',')->check(CLI::IsMember(tier_names));
-    app.add_option("--profile", profile, "how much is asked")
+    app.add_option("--tier", tiers, "tiers to run [all]")->delimiter(',')->check(CLI::IsMember(tier_names));
+    app.add_option("--profile", profile,
+                   "number of models, random numbers and trials: quick (seconds), pr (minutes), nightly")
         ->check(CLI::IsMember(profile_names))
         ->capture_default_str();
-    app.add_option("--law", options.laws, "draft laws; those each verifier is written for if none is named")
+    app.add_option("--draft-sampling", options.draft_samplings,
+                   "draft samplings, such as iid or without_replacement [all that each verifier supports]")
         ->type_name(no_file)
         ->delimiter(',');
     app.add_option("--source", options.source,
                    std::string("where the sampled tier draws, ") + source_help + "; the standard pair if not given");
     add_position(app, options.position);
-    app.add_option("-K,--drafts", options.drafts, "drafts of the sampled tier, or the most a verifier takes")
+    app.add_option("-K,--drafts", options.drafts,
+                   "number of drafts in the sampled tier, at most what a verifier supports")
         ->check(between(1, max_drafts))
         ->capture_default_str();
-    app.add_option(
-           "--distance", options.distance,
-           "total variation that the sampled tier finds in any shape with probability about 0.99: it sets the "
-           "trials, in place of the profile")
+    app.add_option("--distance", options.distance,
+                   "smallest total variation that the sampled tier should detect, with probability about 0.99; sets "
+                   "the number "
+                   "of trials instead of the profile")
         ->check(between(1e-6, 0.5));
-    app.add_option("--share", options.share, "of the false-alarm probability of 1e-9 of a whole build")
+    app.add_option("--share", options.share, "fraction of the build's false-alarm budget (1e-9) to spend here")
         ->check(between(1e-6, 1.0))
         ->capture_default_str();
-    app.add_option("--gates", sampled_gates, "sampled gates that spend the share; those of this run if not given")
+    app.add_option("--gates", sampled_gates, "sampled gates that divide the share [the gates of this run]")
         ->check(between(1, 1'000'000));
-    app.add_option("--models", models, "toy models of the proof tier of a door; those of the profile if not given")
+    app.add_option("--models", models, "small models of the proof tier of an adapter [the profile's number]")
         ->check(between(0, 1'000'000));
     app.add_option("--predictions", predictions, adapters::predictions_help)
         ->check(between(adapters::fewest_predictions, adapters::most_predictions));
-    app.add_option("--instance", options.door_instances,
-                   fmt::format("asked of a door before the generated models, as in '{}' or '{}'", TokenLevel::example,
-                               BlockLevel::example))
+    app.add_option(
+           "--instance", options.adapter_instances,
+           fmt::format("model to check an external verifier on before the generated ones, such as '{}' or '{}'",
+                       TokenLevel::example, BlockLevel::example))
         ->allow_extra_args(false);
     place.declare(app);
     work.declare(app);
-    app.add_flag("--mutants", mutants, "the mutants too");
-    app.add_flag("--own", own, "only what does not come with draftproof");
-    app.add_flag("--list", list, "name the gates, run none");
+    app.add_flag("--mutants", mutants, "include the mutants (verifiers with a known bug)");
+    app.add_flag("--user-defined", user_defined, "only verifiers and components from user libraries");
+    app.add_flag("--list", list, "print the names of the gates, run nothing");
   }
 
   int run(const Session& session) {
-    for (const auto& law : options.laws) need_law(law);
+    for (const auto& sampling : options.draft_samplings) need_draft_sampling(sampling);
     options.profile = *std::find_if(profiles.begin(), profiles.end(),
                                     [this](const Profile& known) { return known.name == profile; });
-    if (models) options.profile.door_models = *models;
-    if (predictions) options.profile.door_predictions = *predictions;
-    check_door_options(session);
+    if (models) options.profile.adapter_models = *models;
+    if (predictions) options.profile.adapter_predictions = *predictions;
+    check_adapter_options(session);
     session.set(options);
     options.device = place.device();
-    std::vector<std::unique_ptr<ForeignSubject>> subjects;
-    for (const adapters::OpenDoor& door : session.doors)
-      subjects.push_back(std::make_unique<adapters::ForeignGate>(door.text, door.program, door.served, door.fresh));
+    std::vector<std::unique_ptr<ExternalSubject>> subjects;
+    for (const adapters::OpenAdapter& adapter : session.external)
+      subjects.push_back(
+          std::make_unique<adapters::ExternalGate>(adapter.text, adapter.program, adapter.served, adapter.fresh));
     const std::vector<Gate> gates = selected_gates(subjects);
     const auto sampled =
         std::count_if(gates.begin(), gates.end(), [](const Gate& gate) { return gate.tier == Tier::sampled; });
     options.gates = sampled_gates.value_or(std::max(1, static_cast<int>(sampled)));
     if (sampled_gates && *sampled_gates < sampled)
       throw InputError({.file = "--gates",
-                        .found = std::to_string(*sampled_gates),
-                        .wanted = fmt::format("at least the {} sampled gates of this run", sampled)});
+                        .got = std::to_string(*sampled_gates),
+                        .expected = fmt::format("at least the {} sampled gates of this run", sampled)});
     check_source();
     if (list) {
       session.write(report_gate_list(gates));
-      return exit_held;
+      return exit_passed;
     }
     if (const auto absent = place.absent(session)) return *absent;
     if (gates.empty())
       throw InputError(
-          {.file = "check", .found = "no gate", .wanted = "verifiers and tiers of `draftproof check --list`"});
+          {.file = "check", .got = "no gate", .expected = "verifiers and tiers of `draftproof check --list`"});
     options.checkpoint = work.open(session, {options.source});
-    if (options.checkpoint && (options.device || !session.doors.empty()))
+    if (options.checkpoint && (options.device || !session.external.empty()))
       throw InputError({.file = "blocks",
-                        .found = options.device ? "--device " + place.name : "--door",
-                        .wanted = "neither: blocks run in this program on the processor"});
+                        .got = options.device ? "--device " + place.name : "--adapter",
+                        .expected = "neither: blocks run in this program on the processor"});
     std::vector<GateResult> results;
     {
       constexpr std::uint64_t parts = 1000;  // of a gate: trials take the most time and report their progress
@@ -134,19 +140,19 @@ struct Check {
   }
 
  private:
-  /// Checks what is asked of doors before the first gate runs.
-  void check_door_options(const Session& session) const {
-    if (session.doors.empty() && (models || predictions || !options.door_instances.empty()))
+  /// Checks what is asked of adapters before the first gate runs.
+  void check_adapter_options(const Session& session) const {
+    if (session.external.empty() && (models || predictions || !options.adapter_instances.empty()))
       throw InputError({.file = models        ? "--models"
                                 : predictions ? "--predictions"
                                               : "--instance",
-                        .found = "no door",
-                        .wanted = "--door beside it"});
-    if (options.profile.door_models == 0 && options.door_instances.empty())
-      throw InputError({.file = "--models", .found = "0", .wanted = "at least 1, or --instance"});
-    for (const adapters::OpenDoor& door : session.doors)
-      for (const std::string& text : options.door_instances)
-        adapters::check_instance(door.served->declaration(), text);
+                        .got = "no adapter",
+                        .expected = "--adapter beside it"});
+    if (options.profile.adapter_models == 0 && options.adapter_instances.empty())
+      throw InputError({.file = "--models", .got = "0", .expected = "at least 1, or --instance"});
+    for (const adapters::OpenAdapter& adapter : session.external)
+      for (const std::string& text : options.adapter_instances)
+        adapters::check_instance(adapter.served->declaration(), text);
   }
 
   /// Checks the source before the first gate runs.
@@ -156,13 +162,13 @@ struct Check {
     need_position(source, options.position);
   }
 
-  std::vector<Gate> selected_gates(const std::vector<std::unique_ptr<ForeignSubject>>& subjects) const {
-    // With a door and no name, the door alone.
+  std::vector<Gate> selected_gates(const std::vector<std::unique_ptr<ExternalSubject>>& subjects) const {
+    // With an adapter and no name, the adapter alone.
     const SelectedSubjects selected =
         names.empty() && !subjects.empty() ? SelectedSubjects{} : select_of_all(names, mutants);
     std::vector<Gate> gates;
     const auto add = [&](Gate gate, bool builtin) {
-      if (own && builtin) return;
+      if (user_defined && builtin) return;
       for (const Tier tier : all_tiers) {
         if (!tiers.empty() && std::find(tiers.begin(), tiers.end(), to_text(tier)) == tiers.end()) continue;
         gate.tier = tier;
@@ -172,17 +178,17 @@ struct Check {
     for (const AnyVerifier* verifier : selected.position) add({.verifier = verifier}, verifier->builtin());
     for (const AnyPathVerifier* verifier : selected.paths) add({.paths = verifier}, verifier->builtin());
     for (const AnyComponent* component : selected.components) add({.component = component}, component->builtin());
-    for (const auto& subject : subjects) add({.foreign = subject.get()}, false);
+    for (const auto& subject : subjects) add({.external = subject.get()}, false);
     return gates;
   }
 
   /// Whether trials would show no more than the proof tier, which has refuted the program on an instance, unless
   /// --tier names them.
   bool needless(const Gate& gate, const std::vector<GateResult>& results) const {
-    return tiers.empty() && gate.foreign && gate.tier == Tier::sampled &&
+    return tiers.empty() && gate.external && gate.tier == Tier::sampled &&
            std::any_of(results.begin(), results.end(), [&gate](const GateResult& result) {
-             return result.gate.foreign == gate.foreign && result.gate.tier == Tier::proof &&
-                    result.status == Status::violated;
+             return result.gate.external == gate.external && result.gate.tier == Tier::proof &&
+                    result.status == Status::failed;
            });
   }
 
@@ -199,10 +205,10 @@ struct Check {
       return std::any_of(results.begin(), results.end(),
                          [status](const GateResult& result) { return result.status == status; });
     };
-    for (const Status status : {Status::violated, Status::undecided})
+    for (const Status status : {Status::failed, Status::undecided})
       if (any(status)) return exit_code_of(status);
     if (results.size() < gates) return exit_undecided;
-    return exit_code_of(any(Status::held) ? Status::held : Status::skipped);
+    return exit_code_of(any(Status::passed) ? Status::passed : Status::skipped);
   }
 };
 

@@ -10,7 +10,8 @@ namespace draftproof::commands {
 
 struct Demo {
   static constexpr std::string_view name = "demo";
-  static constexpr std::string_view about = "one screen: what is exact, how much it accepts, and one refuted bug";
+  static constexpr std::string_view about = "prints a one-screen summary: exactness, acceptance, one refuted bug";
+  static constexpr std::string_view example = "demo data/stories512_positions.npz";
 
   std::vector<std::string> specs{"zipf:vocabulary=32000,positions=4", "gaussian_logits:vocabulary=10,positions=16"};
   std::string tables, page;
@@ -21,10 +22,12 @@ struct Demo {
 
   void declare(CLI::App& app) {
     app.add_option("source", specs, source_help)->capture_default_str();
-    app.add_option("--tables", tables, "write the whole tables to this file")->type_name(written_file);
-    app.add_option("--page", page, "write the page with plots to this file")->type_name(written_file);
+    app.add_option("--tables", tables, "write the complete tables to this file")->type_name(written_file);
+    app.add_option("--page", page, "write an HTML page with plots to this file")->type_name(written_file);
     app.add_option("-K,--drafts", drafts, "number of drafts")->check(between(1, max_drafts))->capture_default_str();
-    app.add_option("--tuples", tuples, "draft tuples per row")->check(many())->capture_default_str();
+    app.add_option("--tuples", tuples, "draft tuples (trials) per row of the table")
+        ->check(many())
+        ->capture_default_str();
   }
 
   int run(const Session& session) {
@@ -47,9 +50,9 @@ struct Demo {
     const std::vector<Proof> proofs = asked.prove(instances, session);
     SurveyProofs<BlockLevel> asked_of_paths;
     for (const auto& verifier : path_registry().verifiers())
-      if (const auto laws = path_registry().drafters_of(verifier->info());
-          verifier->kind() != Kind::mutant && !laws.empty())
-        asked_of_paths.ask(*verifier, *laws.front());
+      if (const auto samplings = path_registry().drafters_of(verifier->info());
+          verifier->kind() != Kind::mutant && !samplings.empty())
+        asked_of_paths.ask(*verifier, *samplings.front());
     const std::vector<PathProof> path_proofs = asked_of_paths.prove(path_instances, session);
     KillOptions kills{.further = 0, .controls = 0};
     session.set(kills.proof);
@@ -71,9 +74,8 @@ struct Demo {
     if (stop_requested()) return exit_undecided;
     const bool missed =
         std::any_of(bugs.rows.begin(), bugs.rows.end(), [](const KillRow& row) { return !row.caught(); });
-    return missed || status_of(proofs) == Status::violated || status_of(path_proofs) == Status::violated
-               ? exit_violated
-               : exit_held;
+    return missed || status_of(proofs) == Status::failed || status_of(path_proofs) == Status::failed ? exit_failed
+                                                                                                     : exit_passed;
   }
 };
 

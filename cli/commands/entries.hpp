@@ -17,8 +17,8 @@ namespace draftproof::commands {
 
 namespace detail {
 
-/// Verifiers, laws, properties, components, instances, families, and what other libraries have added. Entries of one
-/// kind follow each other.
+/// Verifiers, samplings, properties, components, instances, families, and what other libraries have added. Entries of
+/// one kind follow each other.
 inline std::vector<Listed> inventory() {
   std::vector<Listed> all;
   const auto add = [&all](std::string kind, std::string_view name, std::string_view about) {
@@ -28,16 +28,16 @@ inline std::vector<Listed> inventory() {
     return kind == Kind::lossy ? "lossy schemes" : std::string(name_of(kind)) + "s";
   };
   for (const auto& one : registry().verifiers()) add(plural(one->kind()), one->info().name, one->info().summary);
-  for (const auto& one : registry().drafters()) add("draft laws", one->info().name, one->info().summary);
+  for (const auto& one : registry().drafters()) add("draft samplings", one->info().name, one->info().summary);
   for (const auto& one : registry().wrong_drafters()) add("wrong drafters", one->info().name, one->info().summary);
   for (const auto& one : path_registry().wrong_drafters())
     if (one->info().wrong) add("wrong drafters", one->info().name, one->info().summary);
   for (const Property& one : registry().properties()) add("properties", one.name, one.about);
   for (const auto& one : path_registry().verifiers())
     add("path " + plural(one->kind()), one->info().name, one->info().summary);
-  for (const auto& one : path_registry().drafters()) add("tree laws", one->info().name, one->info().summary);
+  for (const auto& one : path_registry().drafters()) add("tree samplings", one->info().name, one->info().summary);
   for (const auto& one : path_registry().wrong_drafters())  // those that declare a row of their own
-    if (!one->info().wrong) add("tree laws", one->info().name, one->info().summary);
+    if (!one->info().wrong) add("tree samplings", one->info().name, one->info().summary);
   for (const PathProperty& one : path_registry().properties()) add("path properties", one.name, one.about);
   for (const auto& one : component_registry().components())
     add(one->kind() == Kind::verifier ? "components" : "wrong components", one->qualified_name(),
@@ -52,13 +52,15 @@ inline std::vector<Listed> inventory() {
 
 struct List {
   static constexpr std::string_view name = "list";
-  static constexpr std::string_view about = "verifiers, mutants, draft laws, properties, families and studies";
+  static constexpr std::string_view about =
+      "lists verifiers, mutants, draft samplings, properties, families and studies";
+  static constexpr std::string_view example = "list";
 
   void declare(CLI::App&) {}
 
   int run(const Session& session) const {
     Document document;
-    document.data = {{"schema", "draftproof.list/2"}};
+    document.data = {{"schema", "draftproof.list/3"}};
     const auto add = [&document](const std::string& kind, std::string_view item, std::string_view summary) {
       if (document.sections.empty() || document.sections.back().title != kind)
         document.sections.push_back({.title = kind, .table = {{{"name"}, {"what it is"}}, {}}});
@@ -69,21 +71,22 @@ struct List {
     };
     for (const Listed& entry : detail::inventory()) add(entry.kind, entry.name, entry.about);
     session.write(document);
-    return exit_held;
+    return exit_passed;
   }
 };
 
 struct Describe {
   static constexpr std::string_view name = "describe";
-  static constexpr std::string_view about = "one entry of list in full";
+  static constexpr std::string_view about = "prints one entry of `draftproof list` in full";
+  static constexpr std::string_view example = "describe k_seq";
 
   std::string item;
 
-  void declare(CLI::App& app) { app.add_option("name", item, "as shown by list")->required(); }
+  void declare(CLI::App& app) { app.add_option("name", item, "name as printed by `draftproof list`")->required(); }
 
   int run(const Session& session) const {
     Document document;
-    document.data = {{"schema", "draftproof.describe/2"}};
+    document.data = {{"schema", "draftproof.describe/3"}};
     document.sections.push_back({.title = item, .table = {{{""}, {""}}, {}}});
     const auto families = known_families();
     const auto family =
@@ -101,7 +104,7 @@ struct Describe {
     else
       describe_entry(document);
     session.write(document);
-    return exit_held;
+    return exit_passed;
   }
 
  private:
@@ -115,10 +118,10 @@ struct Describe {
   static void describe_verifier(Document& document, const AnyVerifier& verifier) {
     const Info& info = verifier.info();
     add(document, "kind", std::string(name_of(verifier.kind())));
-    std::string laws;
+    std::string samplings;
     for (std::size_t i = 0; i < info.drafts.count; ++i)
-      laws += fmt::format("{}{}", i ? ", " : "", info.drafts.names[i]);
-    describe_scheme(document, info, verifier.kind(), laws);
+      samplings += fmt::format("{}{}", i ? ", " : "", info.drafts.names[i]);
+    describe_scheme(document, info, verifier.kind(), samplings);
     add_runs(document, "CUDA kernel", info.unsupported.device);
     if (!info.unsupported.device_trials.empty()) add_runs(document, "CUDA trials", info.unsupported.device_trials);
   }
@@ -133,18 +136,18 @@ struct Describe {
   }
 
   /// The rows that schemes of both levels have.
-  static void describe_scheme(Document& document, const Info& info, Kind kind, const std::string& laws) {
+  static void describe_scheme(Document& document, const Info& info, Kind kind, const std::string& samplings) {
     add(document, "what it does", std::string(info.summary));
     add(document, "source", std::string(info.source));
-    add(document, "draft laws", info.drafts.any() ? "any" : laws);
+    add(document, "draft samplings", info.drafts.any() ? "any" : samplings);
     add(document, "promise", promise_text(info, kind));
-    if (!info.derived_from.empty()) add(document, "a slip of", std::string(info.derived_from));
+    if (!info.derived_from.empty()) add(document, "a bug of", std::string(info.derived_from));
     add(document, "drafts", info.most_drafts == 0 ? "any number" : fmt::format("at most {}", info.most_drafts));
     const auto claim = [&document](bool claimed, const char* text) {
       if (claimed)
         document.sections.back().table.rows.push_back({{"claims"}, {text}}), document.data["claims"].push_back(text);
     };
-    claim(info.claims.accepts_equal_laws, "p = q: a draft is always accepted");
+    claim(info.claims.accepts_equal_distributions, "p = q: a draft is always accepted");
     claim(info.claims.one_draft_is_single_draft, "K = 1: acceptance is sum min(p, q)");
     claim(info.claims.flag_is_membership, "every emitted draft is flagged as accepted");
     claim(info.claims.more_drafts_never_hurt, "acceptance does not fall as K grows");
@@ -180,7 +183,8 @@ struct Describe {
     add(document, "kind", kind);
     add(document, "what it is", entry->about);
     if (kind == "study") add(document, "run by", "draftproof reproduce " + item);
-    if (kind == "instances") add(document, "used by", "draftproof prove, check and mutants: a family of small laws");
+    if (kind == "instances")
+      add(document, "used by", "draftproof prove, check and mutants: a family of small distributions");
   }
 
   /// Whether one of these properties has the name; adds what is known of it.
@@ -205,7 +209,7 @@ struct Describe {
   }
 
   static void describe_tree_drafter(Document& document, const TreeDrafterInfo& info) {
-    add(document, "kind", "tree law");
+    add(document, "kind", "tree sampling");
     add(document, "what it does", std::string(info.summary));
     add(document, "drafts at a node",
         info.fixed               ? "a function of the context"
@@ -217,26 +221,28 @@ struct Describe {
     if (info.row == DraftRow::last_token)
       add(document, "drafts from the row of", "the last token, which it declares");
     if (!info.declared_as.empty())
-      add(document, info.wrong ? "wrong: declares the law of" : "given that row, the law of",
+      add(document, info.wrong ? "wrong: declares the sampling of" : "given that row, the sampling of",
           std::string(info.declared_as));
-    if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.marginal_law_of));
+    if (info.shared_noise())
+      add(document, "through shared noise, the sampling of", std::string(info.marginal_sampling_of));
   }
 
   static std::string promise_text(const Info& info, Kind kind) {
     if (info.promise == Promise::lossless_up_to) return fmt::format("lossless up to {}", info.tau);
-    const auto shown = fmt::format("draftproof prove {} shows its law and distance", info.name);
+    const auto shown = fmt::format("draftproof prove {} shows its distribution and distance", info.name);
     if (info.promise == Promise::lossy) return "lossy by design: " + shown;
     return kind == Kind::verifier ? "lossless" : "lossless, and broken: " + shown;
   }
 
   static void describe_drafter(Document& document, const DrafterInfo& info) {
-    add(document, "kind", "draft law");
+    add(document, "kind", "draft sampling");
     add(document, "what it does", std::string(info.summary));
     add(document, "proposals", info.several_proposals ? "one per draft" : "one for all drafts");
     add(document, "needs as many tokens as drafts", info.needs_k_tokens ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
-    if (info.misdeclares()) add(document, "wrong: declares the law of", std::string(info.declared_as));
-    if (info.shared_noise()) add(document, "through shared noise, the law of", std::string(info.marginal_law_of));
+    if (info.misdeclares()) add(document, "wrong: declares the sampling of", std::string(info.declared_as));
+    if (info.shared_noise())
+      add(document, "through shared noise, the sampling of", std::string(info.marginal_sampling_of));
   }
 
   static void describe_family(Document& document, const FamilyInfo& family) {

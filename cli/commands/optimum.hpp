@@ -7,13 +7,15 @@
 #include <draftproof/cli/report/text.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/properties/simulation/sampling_optimum.hpp>
 
 namespace draftproof::commands {
 
 struct Optimum {
   static constexpr std::string_view name = "optimum";
-  static constexpr std::string_view about = "the largest acceptance of any lossless verifier, per draft law and K";
+  static constexpr std::string_view about =
+      "computes the largest acceptance of any lossless verifier, per draft sampling and K";
+  static constexpr std::string_view example = "optimum data/stories512_positions.npz -K 1,2,4";
 
   std::vector<std::string> specs;
   std::vector<int> drafts{1, 2, 4, 8};
@@ -30,10 +32,10 @@ struct Optimum {
 
   int run(const Session& session) const {
     Document document;
-    document.data = {{"schema", "draftproof.optimum/1"}, {"seed", session.seed}};
+    document.data = {{"schema", "draftproof.optimum/2"}, {"seed", session.seed}};
     for (const Source& source : choice.open_whole(specs, session.seed)) {
       const auto positions = static_cast<double>(source.positions());
-      std::vector<const AnyDrafter*> drafters;  // shared noise has its marginal law's optimum
+      std::vector<const AnyDrafter*> drafters;  // shared noise has its marginal sampling's optimum
       for (const auto& drafter : registry().drafters())
         if (!drafter->info().shared_noise()) drafters.push_back(drafter.get());
       // Means over positions, and whether a method is known at every position.
@@ -66,7 +68,7 @@ struct Optimum {
           .title = source.name(),
           .before = {fmt::format("  {}, V = {}; one draft is accepted with {:.6f}",
                                  counted(source.positions(), "position"), grouped(source.vocabulary()), single)}};
-      section.table.columns = {{"draft law"}};
+      section.table.columns = {{"draft sampling"}};
       for (const int k : drafts) section.table.columns.push_back({fmt::format("K = {}", k), true});
       nlohmann::ordered_json entry{{"source", source.name()}, {"about", source.describe()}, {"single_draft", single}};
       for (std::size_t d = 0; d < drafters.size(); ++d) {
@@ -75,7 +77,7 @@ struct Optimum {
           const bool everywhere = decided[d][k] && certain[d][k] == source.positions();
           row.push_back({!known[d][k] ? "-" : everywhere ? "1" : fmt::format("{:.6f}", mean[d][k])});
           if (!known[d][k]) continue;
-          nlohmann::ordered_json value{{"law", drafters[d]->info().name},
+          nlohmann::ordered_json value{{"draft_sampling", drafters[d]->info().name},
                                        {"drafts", drafts[k]},
                                        {"mean", mean[d][k]},
                                        {"exactly_one", nullptr}};
@@ -90,7 +92,7 @@ struct Optimum {
       document.data["sources"].push_back(std::move(entry));
     }
     session.write(document);
-    return stop_requested() ? exit_undecided : exit_held;
+    return stop_requested() ? exit_undecided : exit_passed;
   }
 };
 

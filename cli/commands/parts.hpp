@@ -19,14 +19,15 @@ namespace draftproof::commands {
 
 struct Merge {
   static constexpr std::string_view name = "merge";
-  static constexpr std::string_view about = "the result of a run from its parts, which --shard wrote";
+  static constexpr std::string_view about = "combines the parts that --shard wrote into the result of the whole run";
+  static constexpr std::string_view example = "merge part1 part2 part3 --output whole.json";
 
   std::vector<std::string> files;
   bool partial = false;
 
   void declare(CLI::App& app) {
-    app.add_option("part", files, "files of --shard, or of merge --partial, in any order")->required();
-    app.add_flag("--partial", partial, "put these parts into one file, to be merged with others");
+    app.add_option("part", files, "files written by --shard or by merge --partial, in any order")->required();
+    app.add_flag("--partial", partial, "write one file of these parts, to be merged with others later");
   }
 
   int run(const Session& session) {
@@ -34,20 +35,20 @@ struct Merge {
     for (const std::string& file : files) all->add(read_checkpoint(file), file);
     if (partial) {
       if (session.output.empty())
-        throw InputError({.file = "--partial", .found = "no --output", .wanted = "a file for the parts"});
+        throw InputError({.file = "--partial", .got = "no --output", .expected = "a file for the parts"});
       write_checkpoint(session.output, *all);
-      return exit_held;
+      return exit_passed;
     }
     if (const std::string missing = all->missing(); !missing.empty())
-      throw InputError({.file = "merge", .found = "no " + missing, .wanted = "every part of the plan"});
+      throw InputError({.file = "merge", .got = "no " + missing, .expected = "every part of the plan"});
     return run_request(all, session);
   }
 };
 
 struct Plan {
   static constexpr std::string_view name = "plan";
-  static constexpr std::string_view about =
-      "what a command that is divided into blocks will cost: plan COMMAND ARGUMENTS";
+  static constexpr std::string_view about = "estimates the time of a command's blocks: plan COMMAND ARGUMENTS";
+  static constexpr std::string_view example = "plan survey data/stories512_positions.npz";
 
   CLI::App* app = nullptr;
 
@@ -64,8 +65,8 @@ struct Plan {
       if (command->get_option_no_throw("--shard") != nullptr) known.push_back(command->get_name());
     if (words.empty() || std::find(known.begin(), known.end(), words.front()) == known.end())
       throw InputError({.file = "plan",
-                        .found = words.empty() ? "no command" : in_quotes(words.front()),
-                        .wanted = fmt::format("one of {}", fmt::join(known, ", "))});
+                        .got = words.empty() ? "no command" : in_quotes(words.front()),
+                        .expected = fmt::format("one of {}", fmt::join(known, ", "))});
     const auto listed = std::make_shared<Checkpoint>(nullptr, BlockShard{}, Checkpoint::Kind::plan);
     words.push_back("--threads=1");
     if (session.quiet) words.push_back("--quiet");

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/adapters/gate/foreign_gate.hpp>
+#include <draftproof/adapters/gate/external_gate.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/register_command.hpp>
@@ -26,9 +26,10 @@ namespace draftproof::commands {
 
 struct Prove {
   static constexpr std::string_view name = "prove";
-  static constexpr std::string_view about = "exact proofs in fractions, or a small counterexample";
+  static constexpr std::string_view about = "proves verifiers exact in fractions, or prints a small counterexample";
+  static constexpr std::string_view example = "prove k_seq ladder";
 
-  std::vector<std::string> names, laws;
+  std::vector<std::string> names, samplings;
   std::string instance_text;
   ProofOptions options;
   WorkChoice work;
@@ -36,47 +37,48 @@ struct Prove {
   bool mutants = false;
 
   void declare(CLI::App& app) {
-    app.add_option("verifier", names, "verifiers to prove, of one position or of paths; all if none is named")
-        ->type_name(no_file);
-    app.add_option("--law", laws, "draft laws; those each verifier is written for if none is named")
+    app.add_option("verifier", names, "verifiers of one position or of paths [all]")->type_name(no_file);
+    app.add_option("--draft-sampling", samplings,
+                   "draft samplings, such as iid or without_replacement [all that each verifier supports]")
         ->type_name(no_file)
         ->delimiter(',');
     app.add_option("--instances", instances,
-                   fmt::format("instances per verifier and draft law [{}, of paths {}]", TokenLevel::instances,
+                   fmt::format("instances per verifier and draft sampling [{}, of paths {}]", TokenLevel::instances,
                                BlockLevel::instances))
         ->check(between(1, 1'000'000));
-    app.add_option("--branches", options.limits.leaves, "give an instance up after so many branches")
+    app.add_option("--branches", options.limits.leaves,
+                   "largest number of branches of an instance; beyond it the instance is undecided")
         ->check(many())
         ->capture_default_str();
     app.add_option("--instance", instance_text,
                    fmt::format("only this instance, as in '{}' or '{}'", TokenLevel::example, BlockLevel::example));
-    app.add_flag("--mutants", mutants, "the mutants too");
+    app.add_flag("--mutants", mutants, "include the mutants (verifiers with a known bug)");
     work.declare(app);
   }
 
   int run(const Session& session) {
     options.instances = instances.value_or(0);
     session.set(options);
-    for (const auto& law : laws) need_law(law);
-    if (!session.doors.empty() || !instance_text.empty()) {
+    for (const auto& sampling : samplings) need_draft_sampling(sampling);
+    if (!session.external.empty() || !instance_text.empty()) {
       if (work.asked(session))
         throw InputError({.file = "blocks",
-                          .found = session.doors.empty() ? "--instance" : "--door",
-                          .wanted = "neither: generated instances in this program are divided"});
-      if (rank_of_job().first > 0) return exit_held;  // rank 0 alone
+                          .got = session.external.empty() ? "--instance" : "--adapter",
+                          .expected = "neither: generated instances in this program are divided"});
+      if (rank_of_job().first > 0) return exit_passed;  // rank 0 alone
     } else {
       options.checkpoint = work.open(session, {});
     }
-    if (!session.doors.empty()) return prove_doors(session);
+    if (!session.external.empty()) return prove_adapters(session);
     const SelectedVerifiers selected = select_of_both(names, mutants);
     auto pairs = pairs_of<TokenLevel>(selected.position, registry());
     auto path_pairs = pairs_of<BlockLevel>(selected.paths, path_registry());
     if (pairs.empty() && path_pairs.empty())
       throw InputError({.file = "prove",
-                        .found = "no verifier for that draft law",
-                        .wanted = "a law that `draftproof describe VERIFIER` names"});
+                        .got = "no verifier for that draft sampling",
+                        .expected = "a sampling that `draftproof describe VERIFIER` names"});
     if (!instance_text.empty() && !pairs.empty() && !path_pairs.empty()) {
-      // An instance belongs to one level; its first letter tells which.
+      // An instance belongs to one level, which its first letter shows.
       if (instance_text.find_first_not_of(' ') == instance_text.find('L'))
         pairs.clear();
       else
@@ -89,39 +91,41 @@ struct Prove {
       if (const auto code = work.finish(session)) return *code;
     if (proofs.empty() && path_proofs.empty() && !stop_requested())
       throw InputError({.file = "--instance",
-                        .found = instance_text,
-                        .wanted = "an instance that the verifier and its draft law are defined for"});
+                        .got = instance_text,
+                        .expected = "an instance that the verifier and its draft sampling are defined for"});
     session.write(report_proofs(proofs, path_proofs, options, session.timings));
-    const auto violated = [](const auto& proof) { return proof.violation() != nullptr; };
+    const auto failed = [](const auto& proof) { return proof.violation() != nullptr; };
     const auto kept = [](const auto& proof) { return proof.kept(); };
-    if (std::any_of(proofs.begin(), proofs.end(), violated) ||
-        std::any_of(path_proofs.begin(), path_proofs.end(), violated))
-      return exit_violated;
+    if (std::any_of(proofs.begin(), proofs.end(), failed) ||
+        std::any_of(path_proofs.begin(), path_proofs.end(), failed))
+      return exit_failed;
     const bool decided = !stop_requested() && std::all_of(proofs.begin(), proofs.end(), kept) &&
                          std::all_of(path_proofs.begin(), path_proofs.end(), kept);
-    return decided ? exit_held : exit_undecided;
+    return decided ? exit_passed : exit_undecided;
   }
 
  private:
   static constexpr std::size_t share = 1000;  ///< units of progress of one proof
 
-  /// The proof tier of the gate for every door.
-  int prove_doors(const Session& session) const {
+  /// The proof tier of the gate for every adapter.
+  int prove_adapters(const Session& session) const {
     if (!names.empty() || !instance_text.empty())
-      throw InputError({.file = "prove",
-                        .found = names.empty() ? "--instance" : in_quotes(names.front()),
-                        .wanted = "neither beside --door; one instance is what `draftproof replay --door` takes"});
+      throw InputError(
+          {.file = "prove",
+           .got = names.empty() ? "--instance" : in_quotes(names.front()),
+           .expected = "neither beside --adapter; one instance is what `draftproof replay --adapter` takes"});
     GateOptions asked;
     session.set(asked);
-    if (instances) asked.profile.door_models = *instances;
-    std::vector<std::unique_ptr<ForeignSubject>> subjects;
+    if (instances) asked.profile.adapter_models = *instances;
+    std::vector<std::unique_ptr<ExternalSubject>> subjects;
     std::vector<GateResult> results;
-    ExitCode code = exit_held;
-    for (const adapters::OpenDoor& door : session.doors) {
-      subjects.push_back(std::make_unique<adapters::ForeignGate>(door.text, door.program, door.served, door.fresh));
-      results.push_back(run_gate({.foreign = subjects.back().get(), .tier = Tier::proof}, asked));
+    ExitCode code = exit_passed;
+    for (const adapters::OpenAdapter& adapter : session.external) {
+      subjects.push_back(
+          std::make_unique<adapters::ExternalGate>(adapter.text, adapter.program, adapter.served, adapter.fresh));
+      results.push_back(run_gate({.external = subjects.back().get(), .tier = Tier::proof}, asked));
       const ExitCode here = exit_code_of(results.back().status);
-      if (code != exit_violated && here != exit_held) code = here;
+      if (code != exit_failed && here != exit_passed) code = here;
     }
     session.write(report_gates(results, asked, session.timings));
     return code;
@@ -135,7 +139,7 @@ struct Prove {
     Pairs<Level> pairs;
     for (const auto* verifier : verifiers)
       for (const auto* drafter : known.drafters_of(verifier->info()))
-        if (laws.empty() || named(*drafter)) pairs.emplace_back(verifier, drafter);
+        if (samplings.empty() || named(*drafter)) pairs.emplace_back(verifier, drafter);
     if constexpr (requires { known.wrong_drafters(); })
       for (const auto* verifier : verifiers)
         for (const auto* drafter : known.wrong_drafters_of(verifier->info()))
@@ -143,7 +147,7 @@ struct Prove {
     return pairs;
   }
   bool named(const auto& drafter) const {
-    return std::find(laws.begin(), laws.end(), drafter.info().name) != laws.end();
+    return std::find(samplings.begin(), samplings.end(), drafter.info().name) != samplings.end();
   }
 
   template <class Level>
@@ -168,7 +172,9 @@ struct Prove {
 
 struct Mutants {
   static constexpr std::string_view name = "mutants";
-  static constexpr std::string_view about = "every mutant against every property, correct verifiers as controls";
+  static constexpr std::string_view about =
+      "tests the checks: every mutant against every property, with correct verifiers as controls";
+  static constexpr std::string_view example = "mutants";
 
   KillOptions options;
   WorkChoice work;
@@ -177,7 +183,7 @@ struct Mutants {
     app.add_option("--instances", options.instances, "instances offered to a mutant, small first")
         ->check(between(1, 1'000'000))
         ->capture_default_str();
-    app.add_option("--controls", options.controls, "instances of each correct verifier and draft law")
+    app.add_option("--controls", options.controls, "instances of each correct verifier and draft sampling")
         ->check(between(1, 1'000'000))
         ->capture_default_str();
     app.add_option("--further", options.further, "instances a caught mutant is still asked on, for the other marks")
@@ -198,7 +204,7 @@ struct Mutants {
       if (const auto code = work.finish(session)) return *code;
     session.write(report_kill_matrix(matrix, options, session.timings));
     if (stop_requested()) return exit_undecided;
-    return matrix.clean() ? exit_held : exit_violated;
+    return matrix.clean() ? exit_passed : exit_failed;
   }
 };
 

@@ -1,5 +1,5 @@
 // `draftproof replay`: reproduces a failure step by step: the property on its instance, every course of the decision,
-// the resulting law, and single trials of a simulation with the numbers they drew.
+// the resulting sampling, and single trials of a simulation with the numbers they drew.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/adapters/gate/law_checks.hpp>
+#include <draftproof/adapters/gate/distribution_checks.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/report/proof_report.hpp>
@@ -21,9 +21,10 @@ namespace draftproof::commands {
 
 struct Replay {
   static constexpr std::string_view name = "replay";
-  static constexpr std::string_view about = "a failure again, decision by decision";
+  static constexpr std::string_view about = "replays a failure step by step";
+  static constexpr std::string_view example = "replay single_draft --instance 'p=(1 1)/2 q=(0 1)/1 K=1'";
 
-  std::string verifier_name, law, property, instance_text, spec;
+  std::string verifier_name, sampling, property, instance_text, spec;
   SourceChoice choice;
   int drafts = 4;
   std::size_t position = 0;
@@ -33,68 +34,69 @@ struct Replay {
   std::optional<int> predictions;
 
   void declare(CLI::App& app) {
-    app.add_option("verifier", verifier_name, "of one position or of paths, or a component; none beside --door")
-        ->type_name(no_file);
-    app.add_option("--law", law, "draft law; the first the verifier is written for if none is named")
+    app.add_option("verifier", verifier_name, "a verifier or component; omit it with --adapter")->type_name(no_file);
+    app.add_option("--draft-sampling", sampling, "draft sampling [the first that the verifier supports]")
         ->type_name(no_file);
     auto* instance = app.add_option("--instance", instance_text,
                                     fmt::format("as in '{}' or '{}'", TokenLevel::example, BlockLevel::example));
     auto* source = app.add_option("--source", spec, source_help)->excludes(instance);
     choice.declare(app);
-    app.add_option("--property", property, "ask this property alone");
+    app.add_option("--property", property, "check only this property");
     add_position(app, position)->needs(source);
     app.add_option("-K,--drafts", drafts, "number of drafts of a trial on a source")
         ->check(between(1, max_drafts))
         ->needs(source)
         ->capture_default_str();
-    app.add_option("--trial", trial, "show this trial of the seed")->check(between(0.0, 1e18));
-    app.add_option("--branches", limits.leaves, "give up after so many branches")
+    app.add_option("--trial", trial, "show the trial with this number")->check(between(0.0, 1e18));
+    app.add_option("--branches", limits.leaves, "largest number of branches to enumerate")
         ->check(many())
         ->capture_default_str();
-    app.add_option("--ways", ways, "ways to show")->check(many())->capture_default_str();
+    app.add_option("--ways", ways, "number of decision paths to print")->check(many())->capture_default_str();
     app.add_option("--predictions", predictions, adapters::predictions_help)
         ->check(between(adapters::fewest_predictions, adapters::most_predictions));
   }
 
   int run(const Session& session) {
-    if (!session.doors.empty()) return on_door(session);
-    if (predictions) throw InputError({.file = "--predictions", .found = "no door", .wanted = "--door beside it"});
+    if (!session.external.empty()) return on_adapter(session);
+    if (predictions)
+      throw InputError({.file = "--predictions", .got = "no adapter", .expected = "--adapter beside it"});
     if (verifier_name.empty())
       throw InputError(
-          {.file = "replay", .found = "no verifier", .wanted = "a name of `draftproof list`, or --door"});
+          {.file = "replay", .got = "no verifier", .expected = "a name of `draftproof list`, or --adapter"});
     const SelectedSubjects selected = select_of_all({verifier_name}, true);
     if (!selected.components.empty()) return of_component(*selected.components.front(), session);
     if (!spec.empty()) {
       if (selected.position.empty())
-        throw InputError({.file = "--source", .found = verifier_name, .wanted = "a verifier of one position"});
+        throw InputError({.file = "--source", .got = verifier_name, .expected = "a verifier of one position"});
       return on_source(*selected.position.front(), session);
     }
     if (instance_text.empty())
-      throw InputError({.file = "replay", .found = "no instance", .wanted = "--instance, or --source and --trial"});
+      throw InputError({.file = "replay", .got = "no instance", .expected = "--instance, or --source and --trial"});
     return selected.position.empty() ? on_instance<BlockLevel>(*selected.paths.front(), path_registry(), session)
                                      : on_instance<TokenLevel>(*selected.position.front(), registry(), session);
   }
 
  private:
-  int on_door(const Session& session) const {
+  int on_adapter(const Session& session) const {
     if (instance_text.empty() || !verifier_name.empty())
       throw InputError({.file = "replay",
-                        .found = verifier_name.empty() ? "no instance" : in_quotes(verifier_name),
-                        .wanted = "--instance, and no name, beside --door"});
-    int worst = exit_held;
-    for (const adapters::OpenDoor& door : session.doors) {
-      const adapters::Declaration& declaration = door.served->declaration();
+                        .got = verifier_name.empty() ? "no instance" : in_quotes(verifier_name),
+                        .expected = "--instance, and no name, beside --adapter"});
+    int worst = exit_passed;
+    for (const adapters::OpenAdapter& adapter : session.external) {
+      const adapters::Declaration& declaration = adapter.served->declaration();
       adapters::check_instance(declaration, instance_text);
-      adapters::LawCheckOptions options{.seed = session.seed, .door = door.text};
+      adapters::DistributionCheckOptions options{.seed = session.seed, .adapter = adapter.text};
       if (predictions) options.explore.predictions = *predictions;
-      const adapters::LawChecks checks = adapters::check_laws_on(*door.program, declaration, instance_text, options);
+      const adapters::DistributionChecks checks =
+          adapters::check_distributions_on(*adapter.program, declaration, instance_text, options);
       Document document = start_replay(fmt::format("{} on {}", declaration.name, instance_text), session.seed);
       for (const Finding& finding : checks.findings) {
         add_finding(document, finding);
-        if (finding.status != Status::held) worst = std::max(worst, static_cast<int>(exit_code_of(finding.status)));
-        if (finding.status == Status::violated) worst = exit_violated;
+        if (finding.status != Status::passed) worst = std::max(worst, static_cast<int>(exit_code_of(finding.status)));
+        if (finding.status == Status::failed) worst = exit_failed;
       }
-      for (const std::string& line : checks.laws) add_remark(document, line);
+      for (const std::string& line : checks.distributions) add_remark(document, line);
       session.write(document);
     }
     return worst;
@@ -102,19 +104,19 @@ struct Replay {
 
   template <class Level>
   int on_instance(const typename Level::Verifier& verifier, const auto& known, const Session& session) {
-    const auto& drafter = law_of<typename Level::Drafter>(verifier.info(), known);
+    const auto& drafter = distribution_of<typename Level::Drafter>(verifier.info(), known);
     const auto instance = parse_instance<Level>(instance_text);
     if (!Level::InstanceAnalysis::possible(verifier, drafter, instance))
       throw InputError({.file = "--instance",
-                        .found = instance_text,
-                        .wanted = "an instance that the verifier and its draft law are defined for"});
+                        .got = instance_text,
+                        .expected = "an instance that the verifier and its draft sampling are defined for"});
     const ProofOptions options{
         .seed = session.seed, .threads = session.threads, .limits = limits, .tier = {}, .property = property};
     const auto proof = prove_on(verifier, drafter, instance, options);
     if (!property.empty() && proof.findings.empty())
       throw InputError({.file = "--property",
-                        .found = in_quotes(property),
-                        .wanted = "a property from `draftproof list` that applies to " + verifier_name});
+                        .got = in_quotes(property),
+                        .expected = "a property from `draftproof list` that applies to " + verifier_name});
     Document document = start_replay(
         fmt::format("{} with {} drafts on {}", verifier_name, drafter.info().name, instance.text()), session.seed);
     add_answers(document, proof, instance.text());
@@ -123,11 +125,11 @@ struct Replay {
         add_story(document, trace_instance(verifier, drafter, instance, ways));
         typename Level::InstanceAnalysis at(verifier, drafter, instance, limits);
         if constexpr (std::is_same_v<Level, TokenLevel>)
-          add_law(document, at.law(), instance);
+          add_distribution(document, at.distribution(), instance);
         else
-          add_law(document, at.law());
+          add_distribution(document, at.distribution());
       } catch (const std::logic_error& error) {  // the branch of probability zero that a property reported above
-        add_remark(document, fmt::format("the walk ends: {}", error.what()));
+        add_remark(document, fmt::format("the enumeration ends: {}", error.what()));
       }
     }
     if (trial) {
@@ -138,10 +140,10 @@ struct Replay {
         add_trial(document, *trial, trace_trial(verifier, drafter, instance, session.seed, *trial));
     }
     session.write(document);
-    if (proof.violation()) return exit_violated;
+    if (proof.violation()) return exit_failed;
     const bool open = std::any_of(proof.findings.begin(), proof.findings.end(),
                                   [](const auto& finding) { return finding.status == Status::undecided; });
-    return open ? exit_undecided : exit_held;
+    return open ? exit_undecided : exit_passed;
   }
 
   /// Runs one check on one case.
@@ -150,12 +152,12 @@ struct Replay {
     try {
       finding = component.examine_one(property, instance_text);
     } catch (const std::invalid_argument& error) {
-      throw InputError({.file = "--instance", .found = error.what(), .wanted = "a case as its failure printed it"});
+      throw InputError({.file = "--instance", .got = error.what(), .expected = "a case as its failure printed it"});
     }
     if (!finding)
       throw InputError({.file = "--property",
-                        .found = in_quotes(property),
-                        .wanted = "a check of the group " + std::string(component.group())});
+                        .got = in_quotes(property),
+                        .expected = "a check of the group " + std::string(component.group())});
     Document document =
         start_replay(fmt::format("{}, {}, on {}", component.qualified_name(), property, instance_text), session.seed);
     add_finding(document, *finding);
@@ -164,15 +166,15 @@ struct Replay {
   }
 
   int on_source(const AnyVerifier& verifier, const Session& session) {
-    if (!trial) throw InputError({.file = "replay", .found = "no trial", .wanted = "--trial beside --source"});
-    const auto& drafter = law_of<AnyDrafter>(verifier.info(), registry());
+    if (!trial) throw InputError({.file = "replay", .got = "no trial", .expected = "--trial beside --source"});
+    const auto& drafter = distribution_of<AnyDrafter>(verifier.info(), registry());
     const Source source = choice.open(spec, session.seed);
     need_position(source, position);
     const int proposals = static_cast<int>(source.proposal_names().size());
     if (!verifier.takes(drafts) || !drafter.defined(static_cast<int>(source.vocabulary()), drafts, proposals))
       throw InputError({.file = "--drafts",
-                        .found = std::to_string(drafts),
-                        .wanted = "a number of drafts that verifier and draft law take here"});
+                        .got = std::to_string(drafts),
+                        .expected = "a number of drafts that verifier and draft sampling take here"});
     const RowPair pair = source.pair(position);
     const RatioTable table(pair.target, pair.proposals);
     // As in a simulation, every position has its own trials.
@@ -186,21 +188,22 @@ struct Replay {
                   : trace_trial(verifier, drafter, Rows<double>(pair.target, pair.proposals), drafts, session.seed,
                                 address));
     session.write(document);
-    return exit_held;
+    return exit_passed;
   }
 
   template <class Drafter>
-  const Drafter& law_of(const Info& info, const auto& known) const {
+  const Drafter& distribution_of(const Info& info, const auto& known) const {
     const std::vector<const Drafter*> taken = known.drafters_of(info);
     for (const Drafter* drafter : taken)
-      if (drafter->info().name == (law.empty() ? usual_law(info) : law)) return *drafter;
-    if (law.empty() && !taken.empty()) return *taken.front();  // a law of siblings has no drafter of its name
+      if (drafter->info().name == (sampling.empty() ? usual_draft_sampling(info) : sampling)) return *drafter;
+    if (sampling.empty() && !taken.empty())
+      return *taken.front();  // a sampling of siblings has no drafter of its name
     if constexpr (requires { known.wrong_drafters_of(info); })
       for (const Drafter* drafter : known.wrong_drafters_of(info))
-        if (drafter->info().name == law) return *drafter;
-    throw InputError({.file = "--law",
-                      .found = in_quotes(law),
-                      .wanted = "a draft law that `draftproof describe " + verifier_name + "` names"});
+        if (drafter->info().name == sampling) return *drafter;
+    throw InputError({.file = "--draft-sampling",
+                      .got = in_quotes(sampling),
+                      .expected = "a draft sampling that `draftproof describe " + verifier_name + "` names"});
   }
 };
 

@@ -12,16 +12,17 @@
 #include <draftproof/properties/estimation/acceptance_estimate.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
-#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/properties/simulation/sampling_optimum.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof::commands {
 
 struct Simulate {
   static constexpr std::string_view name = "simulate";
-  static constexpr std::string_view about = "Monte Carlo of one verifier at one position";
+  static constexpr std::string_view about = "simulates one verifier at one position";
+  static constexpr std::string_view example = "simulate k_seq zipf:vocabulary=32000 -K 4";
 
-  std::string verifier_name, spec, law;
+  std::string verifier_name, spec, sampling;
   SourceChoice choice;
   DeviceChoice asked;
   WorkChoice work;
@@ -33,24 +34,25 @@ struct Simulate {
   double confidence = 0.95;
 
   void declare(CLI::App& app) {
-    app.add_option("verifier", verifier_name, "as shown by list")->required()->type_name(no_file);
+    app.add_option("verifier", verifier_name, "name as printed by `draftproof list`")->required()->type_name(no_file);
     app.add_option("source", spec, source_help)->required();
     choice.declare(app);
-    app.add_option("--law", law, "draft law; the first the verifier is written for if none is named")
+    app.add_option("--draft-sampling", sampling, "draft sampling [the first that the verifier supports]")
         ->type_name(no_file);
     app.add_option("-K,--drafts", drafts, "number of drafts; 4 or the most the verifier takes")
         ->check(between(1, max_drafts));
     add_position(app, position);
     app.add_option("--tuples", budget.trials, "draft tuples")->check(many())->capture_default_str();
-    app.add_option("--seconds", budget.seconds, "stop after about so many seconds, if sooner")->check(positive());
+    app.add_option("--seconds", budget.seconds, "stop after about this many seconds, if --tuples takes longer")
+        ->check(positive());
     app.add_option("--estimate", estimate,
-                   "acceptance also from so many draft tuples, walked one by one: far more precise (65536)")
+                   "also estimate acceptance by enumerating this many draft tuples; far more precise [65536]")
         ->check(between(16.0, 1e9));
-    app.add_flag("--lazy", lazy, "draw a draft only once those before it are refused: the same verdicts for less");
+    app.add_flag("--lazy", lazy, "draw a draft only after the earlier ones are rejected: same results, less time");
     asked.declare(app);
     work.declare(app);
-    app.add_option("--tokens", tokens, "tokens to show")->check(between(0, 1000))->capture_default_str();
-    app.add_option("--confidence", confidence, "of the intervals")
+    app.add_option("--tokens", tokens, "number of tokens to print")->check(between(0, 1000))->capture_default_str();
+    app.add_option("--confidence", confidence, "confidence level of the intervals")
         ->check(between(0.5, 0.999999999))
         ->capture_default_str();
   }
@@ -59,11 +61,11 @@ struct Simulate {
     const TrialDevice* const device = asked.device();
     if (lazy && device)
       throw InputError({.file = "--lazy",
-                        .found = "--device " + asked.name,
-                        .wanted = "one of the two: a device draws all drafts"});
+                        .got = "--device " + asked.name,
+                        .expected = "one of the two: a device draws all drafts"});
     if (const auto absent = asked.absent(session)) return *absent;
     const AnyVerifier& verifier = need_verifier(verifier_name);
-    const AnyDrafter& drafter = choose_law(verifier);
+    const AnyDrafter& drafter = choose_distribution(verifier);
     const Source source = choice.open(spec, session.seed);
     if (drafts == 0) drafts = verifier.info().most_drafts == 0 ? 4 : std::min(4, verifier.info().most_drafts);
     check(verifier, drafter, source);
@@ -71,26 +73,27 @@ struct Simulate {
     const SimulationBackend backend = backend_for(verifier, drafter, Supports(pair.proposals), drafts);
     if (backend == SimulationBackend::none)
       throw InputError({.file = verifier_name,
-                        .found = std::string(verifier.info().unsupported.simulate),
-                        .wanted = "fewer tokens (--proposal-top-k) or fewer drafts"});
+                        .got = std::string(verifier.info().unsupported.simulate),
+                        .expected = "fewer tokens (--proposal-top-k) or fewer drafts"});
 
     if (estimate > 0 && !can_be_estimated(verifier)) {
       const Unsupported& unsupported = verifier.info().unsupported;
-      throw InputError({.file = "--estimate",
-                        .found = verifier_name + ": " +
-                                 std::string(!verifier.info().precision_audited()
-                                                 ? "a mutant, compiled for the forms that refute it"
-                                             : unsupported.explore.empty() ? unsupported.simulate
-                                                                           : unsupported.explore),
-                        .wanted = "a scheme that can be walked on tables"});
+      throw InputError(
+          {.file = "--estimate",
+           .got = verifier_name + ": " +
+                  std::string(!verifier.info().precision_audited() ? "a mutant, compiled for the forms that refute it"
+                              : unsupported.explore.empty()        ? unsupported.simulate
+                                                                   : unsupported.explore),
+           .expected = "a scheme that can be enumerated on tables"});
     }
 
     const RatioTable table(pair.target, pair.proposals);
     if (lazy && !(backend == SimulationBackend::table && can_be_lazy(verifier, drafter, table, drafts)))
       throw InputError({.file = "--lazy",
-                        .found = verifier_name + " on " + std::string(drafter.info().name),
-                        .wanted = "a scheme that tests its drafts in turn and emits none that it refused, on drafts "
-                                  "drawn one by one from a proposal with a token for each"});
+                        .got = verifier_name + " on " + std::string(drafter.info().name),
+                        .expected =
+                            "a scheme that tests its drafts in turn and emits none that it refused, on drafts "
+                            "drawn one by one from a proposal with a token for each"});
     BackendChooser places(device, table);
     const Backend place = places.of(verifier, drafter, drafts);
     const Simulation what{verifier, drafter, drafts, session.seed, first_trial(source.address(position)), true, lazy};
@@ -99,8 +102,8 @@ struct Simulate {
     Checkpoint* const known = work.open(session, {spec});
     if (known && (device || budget.seconds > 0))
       throw InputError({.file = "blocks",
-                        .found = device ? "--device " + asked.name : "--seconds",
-                        .wanted = "neither: blocks run on the processor and to their end"});
+                        .got = device ? "--device " + asked.name : "--seconds",
+                        .expected = "neither: blocks run on the processor and to their end"});
     Tally tally;
     const std::clock_t start = std::clock();  // processor time of all threads
     {
@@ -132,19 +135,19 @@ struct Simulate {
     session.write(report_simulation(
         {source, position, what, table, tally, optimum_of(drafter, table, drafts), seconds, estimated, place},
         confidence, tokens, session.timings));
-    if (tally.impossible > 0) return exit_violated;
+    if (tally.impossible > 0) return exit_failed;
     const bool cut_short = stop_requested() || (tally.trials < budget.trials && budget.seconds == 0);
-    return cut_short ? exit_undecided : exit_held;
+    return cut_short ? exit_undecided : exit_passed;
   }
 
  private:
-  const AnyDrafter& choose_law(const AnyVerifier& verifier) const {
-    if (!law.empty()) {
-      const AnyDrafter& drafter = need_drafter(law);
-      if (!verifier.info().drafts.includes(law))
-        throw InputError({.file = "--law",
-                          .found = in_quotes(law),
-                          .wanted = "a draft law that `draftproof describe " + verifier_name + "` names"});
+  const AnyDrafter& choose_distribution(const AnyVerifier& verifier) const {
+    if (!sampling.empty()) {
+      const AnyDrafter& drafter = need_drafter(sampling);
+      if (!verifier.info().drafts.includes(sampling))
+        throw InputError({.file = "--draft-sampling",
+                          .got = in_quotes(sampling),
+                          .expected = "a draft sampling that `draftproof describe " + verifier_name + "` names"});
       return drafter;
     }
     return usual_drafter(verifier.info());
@@ -155,13 +158,14 @@ struct Simulate {
     if (!verifier.takes(drafts))
       throw InputError(
           {.file = "--drafts",
-           .found = std::to_string(drafts),
-           .wanted = "at most " + std::to_string(verifier.info().most_drafts) + " for " + verifier_name});
+           .got = std::to_string(drafts),
+           .expected = "at most " + std::to_string(verifier.info().most_drafts) + " for " + verifier_name});
     if (!drafter.defined(static_cast<int>(source.vocabulary()), drafts,
                          static_cast<int>(source.proposal_names().size())))
-      throw InputError({.file = "--law",
-                        .found = std::string(drafter.info().name),
-                        .wanted = "a law defined for this vocabulary, number of drafts and number of proposals"});
+      throw InputError(
+          {.file = "--draft-sampling",
+           .got = std::string(drafter.info().name),
+           .expected = "a sampling defined for this vocabulary, number of drafts and number of proposals"});
   }
 };
 

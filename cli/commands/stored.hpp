@@ -18,22 +18,24 @@ namespace draftproof::commands {
 
 struct Audit {
   static constexpr std::string_view name = "audit";
-  static constexpr std::string_view about = "a recording of a running engine: bets on groups of tokens, one verdict";
+  static constexpr std::string_view about =
+      "tests a recording of a running engine against the target rows that it stored";
+  static constexpr std::string_view example = "audit run.safetensors --rule rejection";
 
   std::string file, rule;
   AuditOptions options;
 
   void declare(CLI::App& app) {
-    app.add_option("trace", file, "a trace (.safetensors) of draftproof's recorder")->required();
-    app.add_option("--share", options.share, "of the false-alarm probability of 1e-9 of a whole build")
+    app.add_option("trace", file, "trace file (.safetensors) written by draftproof.capture.Recorder")->required();
+    app.add_option("--share", options.share, "fraction of the build's false-alarm budget (1e-9) to spend here")
         ->check(between(1e-6, 1.0))
         ->capture_default_str();
-    app.add_option("--draft-law", options.draft_law, "how drafts are drawn; as the trace says if not given")
+    app.add_option("--draft-sampling", options.draft_sampling, "how drafts are drawn [as stored in the trace]")
         ->check(CLI::IsMember({"iid", "without_replacement", "greedy", "unknown"}));
     app.add_option(
            "--rule", rule,
-           "rejection: the engine verifies a chain of drafts by rejection sampling, so that its verdicts have a "
-           "distribution too; greedy: it emits a most likely token of each row")
+           "rejection: the engine uses rejection sampling on chains, so accept decisions are tested too; greedy: it "
+           "emits a most likely token of each row")
         ->check(CLI::IsMember({"rejection", "greedy"}));
   }
 
@@ -57,34 +59,36 @@ struct Audit {
 
 struct Report {
   static constexpr std::string_view name = "report";
-  static constexpr std::string_view about = "stored results: one page with plots, their data, or what changed";
+  static constexpr std::string_view about = "makes one page with plots from stored results, or compares two results";
+  static constexpr std::string_view example = "report survey.json --output survey.html";
 
   std::vector<std::string> files;
   bool compare = false;
 
   void declare(CLI::App& app) {
-    app.add_option("result", files, "what --json or --format html wrote; without --format, one page of all")
+    app.add_option("result", files,
+                   "files written with --json or --format html; without --format, makes one HTML page of all")
         ->required();
     app.add_flag("--compare", compare,
-                 "what changed from the first to the second; exit code 1 if a verdict got worse");
+                 "print the changes from the first result to the second; exit code 1 if a verdict got worse");
   }
 
   int run(const Session& session) {
     if (compare && files.size() != 2)
-      throw InputError({.file = "--compare", .found = counted(files.size(), "result"), .wanted = "two, old and new"});
+      throw InputError({.file = "--compare", .got = counted(files.size(), "result"), .expected = "two, old and new"});
     std::vector<page::Result> results;
     for (const std::string& file : files) results.push_back({file, page::read_result(file)});
     if (compare) {
       const page::Comparison comparison = page::compare(results[0], results[1]);
       session.write(comparison.document);
-      return comparison.worse > 0 ? exit_violated : comparison.gone > 0 ? exit_undecided : exit_held;
+      return comparison.worse > 0 ? exit_failed : comparison.gone > 0 ? exit_undecided : exit_passed;
     }
     Session own = session;
     own.stored = true;
     if (own.format == "table") own.format = "html";
     const page::Json data = page::joined(std::move(results));
     own.write({data, page::sections_of_results(data)});
-    return exit_held;
+    return exit_passed;
   }
 };
 

@@ -12,7 +12,8 @@ namespace draftproof::commands {
 struct Survey {
   static constexpr std::string_view name = "survey";
   static constexpr std::string_view about =
-      "exactness, acceptance, optimum and cost of every verifier on real positions";
+      "measures exactness, acceptance, optimum and time of every verifier on captured positions";
+  static constexpr std::string_view example = "survey data/stories512_positions.npz -K 2,4";
 
   SurveyChoice choice{.instances = TokenLevel::instances};
   SurveyOptions options;
@@ -25,8 +26,8 @@ struct Survey {
     app.add_option("--tuples", options.tuples, "draft tuples per row of the table, spread over the positions")
         ->check(many())
         ->capture_default_str();
-    app.add_flag("--by-position", options.by_position, "acceptance and optimum of each position in the data too");
-    app.add_option("--confidence", confidence, "of the intervals")
+    app.add_flag("--by-position", options.by_position, "add the acceptance and optimum of each position to the data");
+    app.add_option("--confidence", confidence, "confidence level of the intervals")
         ->check(between(0.5, 0.999999999))
         ->capture_default_str();
   }
@@ -40,9 +41,9 @@ struct Survey {
     options.checkpoint = choice.work.open(session, choice.specs);
     if (options.checkpoint && options.device)
       throw InputError(
-          {.file = "blocks", .found = "--device " + place.name, .wanted = "none: blocks run on the processor"});
+          {.file = "blocks", .got = "--device " + place.name, .expected = "none: blocks run on the processor"});
     if (options.checkpoint && options.by_position)
-      throw InputError({.file = "--by-position", .found = "blocks", .wanted = "a whole run: blocks keep sums"});
+      throw InputError({.file = "--by-position", .got = "blocks", .expected = "a whole run: blocks keep sums"});
     std::uint64_t total = 0;
     for (const Source& source : sources) {
       Progress progress("planning", source.positions(), session.quiet);
@@ -64,7 +65,8 @@ struct Survey {
 struct SurveyPaths {
   static constexpr std::string_view name = "survey-paths";
   static constexpr std::string_view about =
-      "exactness, accepted tokens per call and optimum of every verifier of paths and trees";
+      "measures exactness, accepted tokens per call and optimum of every verifier of paths and trees";
+  static constexpr std::string_view example = "survey-paths data/stories512_trees.npz -K 2 -L 4";
 
   /// A fifth of the default of `prove`: the proofs of the whole table then take a few seconds.
   SurveyChoice choice{.instances = BlockLevel::instances / 5};
@@ -74,14 +76,14 @@ struct SurveyPaths {
   void declare(CLI::App& app) {
     choice.declare(app, options,
                    "captured trees (FILE_trees.npz), or any source of rows, whose rows become conditionals", "tree",
-                   "numbers of paths; other trees get as many nodes");
-    app.add_option("-L,--length", lengths, "drafted tokens of a path, one survey each")
+                   "numbers of paths; trees of other shapes get as many nodes as K paths");
+    app.add_option("-L,--length", lengths, "drafted tokens per path; one survey for each length")
         ->delimiter(',')
         ->check(between(1, max_path_length))
         ->capture_default_str();
     app.add_option("--steps", options.steps, "steps per row of the table")->check(many())->capture_default_str();
     app.add_option("--iterations", options.iterations,
-                   "of a trial, one after the other; 0: 1, or 8 with state and on live models")
+                   "steps per trial; 0: one, or 8 for verifiers with state and for running models")
         ->check(between(0, 1'000'000));
   }
 
@@ -95,7 +97,7 @@ struct SurveyPaths {
     for (const std::string& spec : choice.specs) {
       sources.push_back(PathSource::open(spec, rows));
       if (rows.selection != Selection{} && sources.back()->describe().value("kind", "") != "position_as_model")
-        throw InputError({.file = spec, .found = "--positions or --sample", .wanted = "a source of rows for them"});
+        throw InputError({.file = spec, .got = "--positions or --sample", .expected = "a source of rows for them"});
       for (const int length : lengths) {
         options.length = length;
         total += options.steps * plan_steps(*sources.back(), options).size();

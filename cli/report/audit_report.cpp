@@ -45,14 +45,14 @@ void add_excess(ResultRow& row, const GroupExcess& excess) {
 
 Section verdict(const AuditResult& result, const Trace& trace, const AuditOptions& options) {
   Section section{.title = fmt::format("Audit of {}", trace.file())};
-  section.before.push_back(fmt::format("  {}, {}, {}; V = {}; draft law {}", counted(result.records, "record"),
+  section.before.push_back(fmt::format("  {}, {}, {}; V = {}; draft sampling {}", counted(result.records, "record"),
                                        counted(result.blocks, "block"), counted(result.drafts, "draft"),
-                                       grouped(trace.vocabulary()), result.draft_law));
+                                       grouped(trace.vocabulary()), result.draft_sampling));
   std::vector<std::string> notes;
   if (result.alarm_record) notes.push_back(fmt::format("alarm after {}", counted(*result.alarm_record, "record")));
   if (!result.proofs.empty()) notes.emplace_back("a record that no correct engine writes");
   if (result.stopped) notes.emplace_back("stopped");
-  if (result.shows && result.status != Status::violated) {
+  if (result.shows && result.status != Status::failed) {
     const SmallestFound& found = result.shows->second;
     notes.push_back(fmt::format("would have shown {:.2g} % of total variation ({}{})", 100 * found.total_variation,
                                 found.tilt == 0 ? "a shift to " : "", found.direction));
@@ -66,7 +66,7 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
   for (const AuditProof& proof : result.proofs) {
     const auto count = std::find_if(result.proof_counts.begin(), result.proof_counts.end(),
                                     [&](const auto& entry) { return entry.first == proof.check; });
-    section.after.push_back(fmt::format("  {} violated: {}, record {} (block {}, place {} of it); {} in all",
+    section.after.push_back(fmt::format("  {} failed: {}, record {} (block {}, token {} of it); {} in all",
                                         proof.check, proof.evidence, proof.record, proof.block, proof.place,
                                         count->second));
   }
@@ -81,8 +81,9 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
     section.after.push_back(
         "  tokens are not judged: with so few records, or rows with one possible token, no deviation from p would "
         "have been found;\n  for an engine that emits a most likely token of each row there is --rule greedy");
-  if (result.draft_law == "unknown")
-    section.after.push_back("  drafts are not judged: the recording does not say how they are drawn (--draft-law)");
+  if (result.draft_sampling == "unknown")
+    section.after.push_back(
+        "  drafts are not judged: the recording does not say how they are drawn (--draft-sampling)");
   if (options.rule == AuditRule::any_lossless)
     section.after.push_back(
         "  verdicts are not judged: --rule rejection says that drafts are verified one after another");
@@ -154,7 +155,7 @@ Section smallest_section(const AuditResult& result) {
 Document report_audit(const AuditResult& result, const Trace& trace, const AuditOptions& options, bool timings) {
   const double gigabytes = static_cast<double>(result.row_bytes) / 1e9;
   Document document;
-  document.data = {{"schema", "draftproof.audit/1"},
+  document.data = {{"schema", "draftproof.audit/2"},
                    {"trace", trace.file()},
                    {"engine", trace.metadata().value("engine", "")},
                    {"status", to_text(result.status)},
@@ -163,7 +164,7 @@ Document report_audit(const AuditResult& result, const Trace& trace, const Audit
                    {"blocks", result.blocks},
                    {"drafts", result.drafts},
                    {"vocabulary", trace.vocabulary()},
-                   {"draft_law", result.draft_law},
+                   {"draft_sampling", result.draft_sampling},
                    {"rule", to_text(options.rule)},
                    {"share", options.share},
                    {"log10_e", decades(result.log_e)},

@@ -14,7 +14,7 @@ namespace draftproof {
 
 namespace {
 
-/// Numbers of schemes by verdict; a scheme counts once, with the worst verdict of its draft laws.
+/// Numbers of schemes by verdict; a scheme counts once, with the worst verdict of its draft samplings.
 struct Count {
   std::set<std::string_view> proved, refuted, not_explored, lossy;
 
@@ -42,7 +42,8 @@ struct Count {
   }
 };
 
-/// "boundary_uniforms 5, law_in_budget 2": how many bugs each check caught first among those that no proof refutes.
+/// "boundary_uniforms 5, distribution_in_budget 2": how many bugs each check caught first among those that no proof
+/// refutes.
 std::string by_check(const std::map<std::string, int>& counts) {
   std::vector<std::pair<int, std::string>> order;
   for (const auto& [check, count] : counts) order.emplace_back(-count, check);
@@ -57,7 +58,7 @@ std::string by_check(const std::map<std::string, int>& counts) {
 /// Bugs in verifiers and drafters, and in components around verifiers.
 struct BugCount {
   int schemes = 0, components = 0, refuted = 0, missed = 0;
-  std::map<std::string, int> others{};  ///< bugs without a refuted law, by the check that caught them
+  std::map<std::string, int> others{};  ///< bugs without a refuted sampling, by the check that caught them
 
   explicit BugCount(const KillMatrix& matrix) {
     for (const KillRow& row : matrix.rows) {
@@ -94,20 +95,23 @@ bool in_table(const SurveyRow& row, int drafts) {
          (row.drafts == drafts || !row.verifier->takes(drafts));
 }
 
-/// The draft laws of the table in the order in which the survey met them, i.i.d. laws first.
-std::vector<const AnyDrafter*> laws_of(const DemoResult& result) {
-  std::vector<const AnyDrafter*> laws;
+/// The draft samplings of the table in the order in which the survey met them, i.i.d. samplings first.
+std::vector<const AnyDrafter*> distributions_of(const DemoResult& result) {
+  std::vector<const AnyDrafter*> samplings;
   for (const SurveyedSource& item : result.surveyed)
     for (const SurveyRow& row : item.result.rows)
-      if (in_table(row, result.drafts) && std::find(laws.begin(), laws.end(), row.drafter) == laws.end())
-        laws.push_back(row.drafter);
-  std::stable_partition(laws.begin(), laws.end(), [](const auto* law) { return law->info().shared_proposal_iid; });
-  return laws;
+      if (in_table(row, result.drafts) &&
+          std::find(samplings.begin(), samplings.end(), row.drafter) == samplings.end())
+        samplings.push_back(row.drafter);
+  std::stable_partition(samplings.begin(), samplings.end(),
+                        [](const auto* sampling) { return sampling->info().shared_proposal_iid; });
+  return samplings;
 }
 
-const SurveyRow* row_of(const SurveyedSource& item, const AnyVerifier* verifier, const AnyDrafter* law, int drafts) {
+const SurveyRow* row_of(const SurveyedSource& item, const AnyVerifier* verifier, const AnyDrafter* sampling,
+                        int drafts) {
   for (const SurveyRow& row : item.result.rows)
-    if (row.verifier == verifier && row.drafter == law && in_table(row, drafts)) return &row;
+    if (row.verifier == verifier && row.drafter == sampling && in_table(row, drafts)) return &row;
   return nullptr;
 }
 
@@ -121,16 +125,16 @@ Section table_of(const DemoResult& result) {
     return name.substr(0, name.find_first_of("_:"));
   };
   std::size_t left_out = 0;
-  for (const AnyDrafter* law : laws_of(result)) {
+  for (const AnyDrafter* sampling : distributions_of(result)) {
     ResultRow best;
-    best.cell("scheme", {fmt::format("optimum of {} drafts", law->info().name), Tone::faint});
+    best.cell("scheme", {fmt::format("optimum of {} drafts", sampling->info().name), Tone::faint});
     bool known = false;
     std::vector<const AnyVerifier*> verifiers;
     std::map<const AnyVerifier*, std::pair<int, double>> seen;  // number of sources, acceptance on the first of them
     for (const SurveyedSource& item : result.surveyed) {
       std::optional<double> optimum;
       for (const SurveyRow& row : item.result.rows) {
-        if (row.drafter != law || !in_table(row, result.drafts)) continue;
+        if (row.drafter != sampling || !in_table(row, result.drafts)) continue;
         if (row.drafts == result.drafts && row.optimum) optimum = row.optimum;
         if (const auto [at, fresh] = seen.try_emplace(row.verifier, 0, row.membership()); ++at->second.first, fresh)
           verifiers.push_back(row.verifier);
@@ -148,13 +152,13 @@ Section table_of(const DemoResult& result) {
                      [&](const auto* a, const auto* b) { return seen[a].second < seen[b].second; });
     for (const AnyVerifier* verifier : verifiers) {
       std::string name = "  " + std::string(verifier->info().name);
-      if (!known) name += fmt::format(", {} drafts", law->info().name);
+      if (!known) name += fmt::format(", {} drafts", sampling->info().name);
       std::string time = "-";
       ResultRow line;
       line.cell("scheme", {});
       int few = 0;
       for (const SurveyedSource& item : result.surveyed) {
-        const SurveyRow* row = row_of(item, verifier, law, result.drafts);
+        const SurveyRow* row = row_of(item, verifier, sampling, result.drafts);
         const auto closed = row ? row->gap_closed() : std::nullopt;
         line.number(name_of(item), {row ? fmt::format("{:.4f}", row->membership()) : "-"});
         line.number("gap", {!closed ? "-" : *closed < 0 ? "< 0" : fmt::format("{:.0f} %", 100 * *closed)});
@@ -182,7 +186,7 @@ Document report_demo(const DemoResult& result) {
   for (const PathProof& proof : result.path_proofs) paths.add(proof);
   const BugCount bugs(*result.bugs);
   Document document;
-  document.data = {{"schema", "draftproof.demo/1"},
+  document.data = {{"schema", "draftproof.demo/2"},
                    {"schemes", positions.data()},
                    {"path_schemes", paths.data()},
                    {"bugs",

@@ -22,15 +22,15 @@ nlohmann::ordered_json finding_data(const Finding& finding) {
   return data;
 }
 
-/// The violation to show: of the law if there is one, else the first. Null if there is none.
+/// The violation to show: of the distribution if there is one, else the first. Null if there is none.
 const Finding* shown_violation(const GateResult& result) {
   const Finding* shown = nullptr;
   const auto decides = [](const Finding& finding) {
-    return finding.property == "exact_law" || finding.property == "completed_law" ||
-           finding.property == "process_law" || finding.property == "output_distribution";
+    return finding.property == "exact_distribution" || finding.property == "completed_distribution" ||
+           finding.property == "process_distribution" || finding.property == "output_distribution";
   };
   for (const Finding& finding : result.findings)
-    if (finding.status == Status::violated && (!shown || (decides(finding) && !decides(*shown)))) shown = &finding;
+    if (finding.status == Status::failed && (!shown || (decides(finding) && !decides(*shown)))) shown = &finding;
   return shown;
 }
 
@@ -41,8 +41,8 @@ std::vector<std::string> failure_lines(const GateResult& result) {
   const Finding* const shown = shown_violation(result);
   std::string others;
   for (const Finding& finding : result.findings) {
-    if (finding.status != Status::violated && finding.status != Status::undecided) continue;
-    if (finding.status == Status::violated && &finding != shown && !finding.instance.empty()) {
+    if (finding.status != Status::failed && finding.status != Status::undecided) continue;
+    if (finding.status == Status::failed && &finding != shown && !finding.instance.empty()) {
       others += (others.empty() ? "" : ", ") + finding.property;
       continue;
     }
@@ -51,11 +51,11 @@ std::vector<std::string> failure_lines(const GateResult& result) {
     if (!finding.evidence.empty()) lines.push_back("    " + finding.evidence);
     if (!finding.replay.empty()) lines.push_back("    replay: " + finding.replay);
   }
-  if (!others.empty()) lines.push_back("  also violated: " + others);
+  if (!others.empty()) lines.push_back("  also failed: " + others);
   return lines;
 }
 
-/// "all 12 gates held", or how many did not.
+/// "all 12 gates passed", or how many did not.
 std::string summary_line(std::span<const GateResult> results) {
   const auto count = [&](Status status) {
     return std::count_if(results.begin(), results.end(),
@@ -63,20 +63,20 @@ std::string summary_line(std::span<const GateResult> results) {
   };
   const auto all = counted(results.size(), "gate");
   std::string line;
-  for (const Status status : {Status::violated, Status::undecided, Status::skipped})
+  for (const Status status : {Status::failed, Status::undecided, Status::skipped})
     if (const auto number = count(status); number > 0) line += fmt::format(", {} {}", number, to_text(status));
-  if (line.empty()) return fmt::format("{}{} held", results.size() > 1 ? "all " : "", all);
-  return fmt::format("of {} {} held{}", all, count(Status::held), line);
+  if (line.empty()) return fmt::format("{}{} passed", results.size() > 1 ? "all " : "", all);
+  return fmt::format("of {} {} passed{}", all, count(Status::passed), line);
 }
 
 ResultRow row_of(const GateResult& result, bool timings) {
-  const auto held = std::count_if(result.findings.begin(), result.findings.end(),
-                                  [](const Finding& finding) { return finding.status == Status::held; });
+  const auto passed = std::count_if(result.findings.begin(), result.findings.end(),
+                                    [](const Finding& finding) { return finding.status == Status::passed; });
   ResultRow row;
   row.text("verifier", "verifier", {result.gate.name()}).data("level", result.gate.level());
   row.text("tier", "tier", {std::string(to_text(result.gate.tier))});
-  row.text("status", "verdict", status_cell(result.status)).data("laws", result.laws);
-  row.number("checks held", {fmt::format("{} of {}", held, result.findings.size())});
+  row.text("status", "verdict", status_cell(result.status)).data("draft_samplings", result.draft_samplings);
+  row.number("checks passed", {fmt::format("{} of {}", passed, result.findings.size())});
   row.count("work", "work", result.work);
   row.number("seconds", {fmt::format("{:.2f}", result.seconds), Tone::faint}).cell("note", {result.note});
   if (timings) row.data("seconds", result.seconds);
@@ -86,10 +86,10 @@ ResultRow row_of(const GateResult& result, bool timings) {
   return row;
 }
 
-/// The names of the other violated checks.
+/// The names of the other failed checks.
 std::string also(const KillRow& row) {
   return listed(row.findings, [first = row.catcher()](const Finding& finding) {
-    return finding.status == Status::violated && &finding != first ? finding.property : "";
+    return finding.status == Status::failed && &finding != first ? finding.property : "";
   });
 }
 
@@ -115,9 +115,9 @@ struct KillColumns {
 ResultRow row_of(const KillRow& row, const KillColumns& shown) {
   const Finding* const first = row.catcher();
   ResultRow line;
-  line.data("level", row.level).text("mutant", "mutant", {row.name}).text("mutant_of", "a slip of", {row.mutant_of});
+  line.data("level", row.level).text("mutant", "mutant", {row.name}).text("mutant_of", "a bug of", {row.mutant_of});
   line.text("with", shown.partner, {row.partner}).data("lossy_by_design", row.lossy).data("caught", row.caught());
-  line.data("instances", row.instances).cell("caught by", caught_by(row)).cell("also violated", {also(row)});
+  line.data("instances", row.instances).cell("caught by", caught_by(row)).cell("also failed", {also(row)});
   if (first) line.data("first", {{"check", first->property}, {"tier", to_text(first->tier)}, {"work", first->work}});
   if (const Finding* found = row.shown())
     line.data("shown", {{"check", found->property},
@@ -155,7 +155,7 @@ Section replays_of(const KillMatrix& matrix) {
   Section section{.title = "How to see each again"};
   for (const KillRow& row : matrix.rows)
     if (const Finding* shown = row.shown()) {
-      section.before.push_back(fmt::format("  {}: {} violated, {}", row.name, shown->property, shown->evidence));
+      section.before.push_back(fmt::format("  {}: {} failed, {}", row.name, shown->property, shown->evidence));
       section.before.push_back("    " + shown->replay);
     }
   return section;
@@ -172,12 +172,12 @@ Section controls_of(const KillMatrix& matrix) {
     accused += row.accused.has_value();
   }
   section.before.push_back(fmt::format(
-      "  {} with their draft laws, {} in fractions, on {}: {}", counted(verifiers.size(), "correct verifier"),
+      "  {} with their draft samplings, {} in fractions, on {}: {}", counted(verifiers.size(), "correct verifier"),
       counted(static_cast<std::uint64_t>(proved), "pair"), counted(static_cast<std::uint64_t>(instances), "instance"),
       accused == 0 ? "none accused" : fmt::format("{} accused", accused)));
   for (const ControlRow& row : matrix.controls)
     if (row.accused) {
-      section.before.push_back(fmt::format("  {} with {} drafts: {} violated on {}", row.name, row.law,
+      section.before.push_back(fmt::format("  {} with {} drafts: {} failed on {}", row.name, row.distribution,
                                            row.accused->property, row.accused->instance));
       section.before.push_back("    " + row.accused->evidence);
       section.before.push_back("    replay: " + row.accused->replay);
@@ -189,7 +189,7 @@ Section controls_of(const KillMatrix& matrix) {
 
 Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings) {
   Document document;
-  document.data = {{"schema", "draftproof.check/2"}, {"profile", options.profile.name}, {"seed", options.seed}};
+  document.data = {{"schema", "draftproof.check/3"}, {"profile", options.profile.name}, {"seed", options.seed}};
   document.sections = {{.title = fmt::format("Gates, profile {}", options.profile.name)}};
   if (options.distance > 0) document.data["distance"] = options.distance;
   if (options.device) {
@@ -210,7 +210,7 @@ Document report_gates(std::span<const GateResult> results, const GateOptions& op
 
 Document report_gate_list(std::span<const Gate> gates) {
   Document document;
-  document.data = {{"schema", "draftproof.gates/1"}, {"gates", nlohmann::ordered_json::array()}};
+  document.data = {{"schema", "draftproof.gates/2"}, {"gates", nlohmann::ordered_json::array()}};
   document.sections = {{.title = "Gates"}};
   for (const Gate& gate : gates) {
     ResultRow row;
@@ -223,7 +223,7 @@ Document report_gate_list(std::span<const Gate> gates) {
 
 Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options, bool timings) {
   Document document;
-  document.data = {{"schema", "draftproof.mutants/2"},
+  document.data = {{"schema", "draftproof.mutants/3"},
                    {"seed", options.proof.seed},
                    {"instances", options.instances},
                    {"complete", !(options.proof.stop && options.proof.stop->load())},
@@ -240,8 +240,10 @@ Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options
       levels.push_back(row.level);
   }
   for (const ControlRow& row : matrix.controls) {
-    nlohmann::ordered_json data{
-        {"level", row.level}, {"verifier", row.name}, {"law", row.law}, {"instances", row.instances}};
+    nlohmann::ordered_json data{{"level", row.level},
+                                {"verifier", row.name},
+                                {"draft_sampling", row.distribution},
+                                {"instances", row.instances}};
     data["accused_by"] = row.accused ? nlohmann::ordered_json(row.accused->property) : nlohmann::ordered_json();
     document.data["controls"].push_back(std::move(data));
   }
@@ -252,9 +254,9 @@ Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options
       if (row.level == level && !row.lossy) rows.push_back(&row);
     const auto caught = std::count_if(rows.begin(), rows.end(), [](const KillRow* row) { return row->caught(); });
     add_table(document, fmt::format("Mutants: {}, {} of {} caught", level, caught, rows.size()), rows,
-              level.ends_with("drafters") ? "verifier" : "draft law", timings);
+              level.ends_with("drafters") ? "verifier" : "draft sampling", timings);
   }
-  add_table(document, "Lossy by design", lossy, "draft law", timings);
+  add_table(document, "Lossy by design", lossy, "draft sampling", timings);
   document.sections.push_back(replays_of(matrix));
   document.sections.push_back(controls_of(matrix));
   return document;

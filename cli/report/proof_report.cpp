@@ -21,14 +21,15 @@ std::string undecided_text(const ProofOf<Level>& proof) {
 /// The findings that held for a verifier that cannot be explored.
 template <class Level>
 std::string not_proved_line(const ProofOf<Level>& proof) {
-  const std::string held = listed(proof.findings, [](const auto& finding) {
-    return finding.status != Status::held
+  const std::string passed = listed(proof.findings, [](const auto& finding) {
+    return finding.status != Status::passed
                ? ""
                : fmt::format("{} on {}", finding.property,
-                             counted(static_cast<std::uint64_t>(finding.held), "instance"));
+                             counted(static_cast<std::uint64_t>(finding.passed), "instance"));
   });
-  return fmt::format("  {}: the output law is not proved, {}; held in trials: {}", proof.verifier->info().name,
-                     proof.verifier->info().unsupported.explore, held.empty() ? "nothing" : held);
+  return fmt::format("  {}: the output distribution is not proved, {}; passed in trials: {}",
+                     proof.verifier->info().name, proof.verifier->info().unsupported.explore,
+                     passed.empty() ? "nothing" : passed);
 }
 
 /// The distance in one sentence.
@@ -42,7 +43,7 @@ std::string distance_text(const DistanceOf<Instance>& distance, int instances) {
 }  // namespace
 
 Cell status_cell(Status status) {
-  const Tone tone = status == Status::violated ? Tone::bad : status == Status::held ? Tone::good : Tone::plain;
+  const Tone tone = status == Status::failed ? Tone::bad : status == Status::passed ? Tone::good : Tone::plain;
   return {std::string(to_text(status)), tone};
 }
 
@@ -53,7 +54,7 @@ Cell verdict_cell(const ProofOf<Level>& proof) {
   if (proof.violation()) return {"refuted", Tone::bad};
   if (!proof.complete) return {fmt::format("stopped ({})", proof.instances)};
   if (proof.exact()) return {fmt::format("proved ({})", proof.instances), Tone::good};
-  if (!proof.provable()) return {"law not proved", Tone::faint};
+  if (!proof.provable()) return {"distribution not proved", Tone::faint};
   if (proof.kept()) return {fmt::format("within {:g} ({})", proof.verifier->info().tau, proof.instances), Tone::good};
   return {"undecided"};
 }
@@ -68,12 +69,12 @@ template <class Level>
 nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings) {
   nlohmann::ordered_json data{{"level", Level::name},
                               {"verifier", proof.verifier->info().name},
-                              {"law", proof.drafter->info().name},
+                              {"draft_sampling", proof.drafter->info().name},
                               {"verdict", proof.lossy()       ? "lossy"
                                           : proof.violation() ? "refuted"
                                           : !proof.complete   ? "stopped"
                                           : proof.exact()     ? "proved"
-                                          : !proof.provable() ? "law not proved"
+                                          : !proof.provable() ? "distribution not proved"
                                           : proof.kept()      ? "within tau"
                                                               : "undecided"},
                               {"complete", proof.complete},
@@ -89,7 +90,7 @@ nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings) {
   for (const auto& finding : proof.findings) {
     nlohmann::ordered_json entry{{"property", finding.property},
                                  {"status", to_text(finding.status)},
-                                 {"held", finding.held},
+                                 {"passed", finding.passed},
                                  {"undecided", finding.undecided}};
     if (!finding.instance.empty()) {
       entry["counterexample"] = finding.instance;
@@ -108,13 +109,13 @@ std::vector<std::string> violation_lines(const ProofOf<Level>& proof) {
   if (!shown) return lines;
   // One bug breaks many properties: the one that decides losslessness is shown, the others are named.
   lines.push_back(
-      fmt::format("  {} violated on {}", shown->property, shown->instance.empty() ? "an instance" : shown->instance));
+      fmt::format("  {} failed on {}", shown->property, shown->instance.empty() ? "an instance" : shown->instance));
   lines.push_back("    " + shown->evidence);
   lines.push_back("    replay: " + shown->replay);
   const std::string others = listed(proof.findings, [shown](const auto& finding) {
-    return std::string(finding.status == Status::violated && &finding != shown ? finding.property : "");
+    return std::string(finding.status == Status::failed && &finding != shown ? finding.property : "");
   });
-  if (!others.empty()) lines.push_back("  also violated: " + others);
+  if (!others.empty()) lines.push_back("  also failed: " + others);
   if (!lines.empty() && proof.distance && proof.distance->off > 0)
     lines.push_back(distance_text(*proof.distance, proof.instances));
   return lines;
@@ -134,14 +135,14 @@ void add_level(Document& document, std::vector<Section>& violations, std::string
                std::span<const ProofOf<Level>> proofs, bool timings) {
   Section section{.title = std::move(title)};
   for (const ProofOf<Level>& proof : proofs) {
-    const auto held = std::count_if(proof.findings.begin(), proof.findings.end(),
-                                    [](const auto& finding) { return finding.status == Status::held; });
+    const auto passed = std::count_if(proof.findings.begin(), proof.findings.end(),
+                                      [](const auto& finding) { return finding.status == Status::passed; });
     const auto asked = std::count_if(proof.findings.begin(), proof.findings.end(),
                                      [](const auto& finding) { return finding.status != Status::skipped; });
     ResultRow row{.record = proof_data(proof, timings)};
     row.cell("verifier", {std::string(proof.verifier->info().name)});
-    row.cell("draft law", {std::string(proof.drafter->info().name)}).cell("verdict", verdict_cell(proof));
-    row.number("properties held", {fmt::format("{} of {}", held, asked)});
+    row.cell("draft sampling", {std::string(proof.drafter->info().name)}).cell("verdict", verdict_cell(proof));
+    row.number("properties passed", {fmt::format("{} of {}", passed, asked)});
     row.number("instances", {grouped(static_cast<std::uint64_t>(proof.instances))});
     row.number("branches", {grouped(proof.leaves)});
     row.number("seconds", {fmt::format("{:.2f}", proof.seconds), Tone::faint});
@@ -159,7 +160,7 @@ Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof>
                        const ProofOptions& options, bool timings) {
   Document document;
   document.data = {
-      {"schema", "draftproof.prove/2"}, {"seed", options.seed}, {"proofs", nlohmann::ordered_json::array()}};
+      {"schema", "draftproof.prove/3"}, {"seed", options.seed}, {"proofs", nlohmann::ordered_json::array()}};
   std::vector<Section> violations;
   if (!proofs.empty() || path_proofs.empty())
     add_level(document, violations, "Proofs in exact fractions", proofs, timings);
@@ -171,7 +172,7 @@ Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof>
 
 Document start_replay(const std::string& what, std::uint64_t seed) {
   Document document;
-  document.data = {{"schema", "draftproof.replay/2"}, {"what", what}, {"seed", seed}};
+  document.data = {{"schema", "draftproof.replay/3"}, {"what", what}, {"seed", seed}};
   document.sections.push_back({.title = what});
   return document;
 }
@@ -226,38 +227,38 @@ void add_story(Document& document, const DecisionTrace& trace) {
   document.sections.push_back(std::move(section));
 }
 
-void add_law(Document& document, const ExactLaw<Rational>& law, const Instance& instance) {
-  if (!law.complete) return add_remark(document, "the law is not known: too many branches");
+void add_distribution(Document& document, const ExactDistribution<Rational>& distribution, const Instance& instance) {
+  if (!distribution.complete) return add_remark(document, "the distribution is not known: too many branches");
   const auto target = normalised(instance.target);
-  Section section{.title = "The law that comes of it"};
-  auto& data = document.data["law"] = nlohmann::ordered_json::array();
+  Section section{.title = "The distribution that comes of it"};
+  auto& data = document.data["distribution"] = nlohmann::ordered_json::array();
   for (std::size_t x = 0; x < target.size(); ++x) {
-    const Rational excess = law.output[x] - target[x];
+    const Rational excess = distribution.output[x] - target[x];
     ResultRow row;
     row.number("token", {std::to_string(x)});
     row.data("target", to_text(target[x])).number("target", {brief(target[x])});
-    row.data("emitted", to_text(law.output[x])).number("emitted", {brief(law.output[x])});
+    row.data("emitted", to_text(distribution.output[x])).number("emitted", {brief(distribution.output[x])});
     row.number("too much", {excess == 0 ? "" : brief(excess), excess == 0 ? Tone::plain : Tone::bad});
     section.table.add(data, std::move(row));
   }
   section.after.push_back(fmt::format("  TV {}; accepted {}, among the drafts {}",
-                                      brief(total_variation(law.output, target)), brief(law.flag),
-                                      brief(law.membership)));
+                                      brief(total_variation(distribution.output, target)), brief(distribution.flag),
+                                      brief(distribution.membership)));
   document.sections.push_back(std::move(section));
 }
 
-void add_law(Document& document, const StepLaw<Rational>& law) {
-  if (!law.complete) return add_remark(document, "the law is not known: too many branches");
+void add_distribution(Document& document, const StepDistribution<Rational>& distribution) {
+  if (!distribution.complete) return add_remark(document, "the distribution is not known: too many branches");
   Section section{.title = "The steps that come of it"};
   auto& data = document.data["steps"] = nlohmann::ordered_json::array();
-  for (const auto& [step, probability] : law.emitted) {
+  for (const auto& [step, probability] : distribution.emitted) {
     ResultRow row;
     row.data("step", step).cell("step", {prefix_text(step)});
     row.data("probability", to_text(probability)).number("probability", {brief(probability)});
     section.table.add(data, std::move(row));
   }
-  section.after.push_back(
-      fmt::format("  {} tokens accepted on average, the last one of a step not counted", brief(law.mean_accepted())));
+  section.after.push_back(fmt::format("  {} tokens accepted on average, the last one of a step not counted",
+                                      brief(distribution.mean_accepted())));
   document.sections.push_back(std::move(section));
 }
 

@@ -15,8 +15,8 @@
 
 namespace draftproof {
 
-/// A table for each level with one row per verifier and draft law, a block for every violation. Schema
-/// draftproof.prove/2.
+/// A table for each level with one row per verifier and draft sampling, a block for every violation. Schema
+/// draftproof.prove/3.
 Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof> path_proofs,
                        const ProofOptions& options, bool timings);
 inline Document report_proofs(std::span<const Proof> proofs, const ProofOptions& options, bool timings) {
@@ -32,7 +32,7 @@ Cell verdict_cell(const ProofOf<Level>& proof);
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>* proof, const Info& info);
 
-/// The proof of a row's verifier on its draft law, or null.
+/// The proof of a row's verifier on its draft sampling, or null.
 template <class Proof, class Row>
 const Proof* proof_of(std::span<const Proof> proofs, const Row& row) {
   for (const Proof& proof : proofs)
@@ -48,7 +48,8 @@ nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings);
 template <class Level>
 std::string refutation_title(const ProofOf<Level>& proof);
 
-/// The violations with counterexample, exact law and replay line, then the largest distance of the law from p.
+/// The violations with counterexample, exact distribution and replay line, then the largest distance of the
+/// distribution from p.
 template <class Level>
 std::vector<std::string> violation_lines(const ProofOf<Level>& proof);
 
@@ -66,18 +67,18 @@ void add_proofs(Document& document, std::span<const ProofOf<Level>> proofs, bool
 Cell status_cell(Status status);
 
 /// The results of gates: a verdict for every verifier and tier, a block with a replay line for every failure.
-/// `timings` adds times to the data. Schema draftproof.check/2.
+/// `timings` adds times to the data. Schema draftproof.check/3.
 Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings);
 
-/// The list of gates without results, for callers that run them one by one. Schema draftproof.gates/1.
+/// The list of gates without results, for callers that run them one by one. Schema draftproof.gates/2.
 Document report_gate_list(std::span<const Gate> gates);
 
 /// For each level a table with a row per mutant, then a table of lossy schemes and one of wrong drafters. Each row
 /// names the check that caught it, its smallest counterexample and a replay line. The controls come last. Times only
-/// with `timings`. Schema draftproof.mutants/2.
+/// with `timings`. Schema draftproof.mutants/3.
 Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options, bool timings);
 
-/// An empty report of a replay with the title `what`. Schema draftproof.replay/2.
+/// An empty report of a replay with the title `what`. Schema draftproof.replay/3.
 Document start_replay(const std::string& what, std::uint64_t seed);
 
 /// Adds the answer of each property. Evidence on an instance other than `instance` names that instance.
@@ -93,9 +94,9 @@ void add_remark(Document& document, const std::string& remark);
 /// Adds the courses of a decision.
 void add_story(Document& document, const DecisionTrace& trace);
 
-/// Adds the law of a token, or of a step.
-void add_law(Document& document, const ExactLaw<Rational>& law, const Instance& instance);
-void add_law(Document& document, const StepLaw<Rational>& law);
+/// Adds the distribution of a token, or of a step.
+void add_distribution(Document& document, const ExactDistribution<Rational>& distribution, const Instance& instance);
+void add_distribution(Document& document, const StepDistribution<Rational>& distribution);
 
 /// Adds the lines of one trial, draw by draw.
 void add_trial(Document& document, std::uint64_t trial, const std::vector<std::string>& lines);

@@ -26,7 +26,7 @@ Section acceptance_section(const SimulatedPosition& at, double confidence) {
   const Tally& tally = at.tally;
   Section section{
       .title = fmt::format("{} on {}, position {}", at.what.verifier.info().name, at.source.name(), at.position),
-      .before = {fmt::format("  V = {}, K = {}, draft law {}, {}, seed {}", grouped(at.source.vocabulary()),
+      .before = {fmt::format("  V = {}, K = {}, draft sampling {}, {}, seed {}", grouped(at.source.vocabulary()),
                              at.what.drafts, at.what.drafter.info().name, counted(tally.trials, "tuple"),
                              at.what.seed)}};
   const auto add = [&](std::string name, std::uint64_t count) {
@@ -44,7 +44,7 @@ Section acceptance_section(const SimulatedPosition& at, double confidence) {
   if (tally.impossible) add("branch of probability zero reached", tally.impossible);
   section.after.push_back(
       fmt::format("  one draft {:.6f}{}", 1 - at.table.residual_mass(1),
-                  at.optimum ? fmt::format(", optimum of this draft law {:.6f}", *at.optimum) : ""));
+                  at.optimum ? fmt::format(", optimum of this draft sampling {:.6f}", *at.optimum) : ""));
   if (!at.place.refusal.empty()) section.after.push_back(fmt::format("  on the CPU: {}", at.place.refusal));
   if (at.place.on_device())
     section.after.push_back(fmt::format("  tuples drawn, decided and counted on {}", at.place.device));
@@ -65,7 +65,7 @@ void add_estimate(Document& document, const AcceptanceEstimate& estimate, double
           {"replicates", estimate.flag.replicates},
           {"points", points_of(estimate)},
           {"confidence", confidence}};
-  Section section{.title = "Acceptance from the conditional law of each draft tuple"};
+  Section section{.title = "Acceptance from the conditional distribution of each draft tuple"};
   const auto add = [&](const char* key, const char* name, const ReplicatedMean& mean) {
     const Interval interval = mean.interval(confidence);
     ResultRow row;
@@ -94,12 +94,12 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
   const double expected = expected_total_variation(target, tally.trials);
 
   auto& data = document.data;
-  data = {{"schema", "draftproof.simulate/2"},
+  data = {{"schema", "draftproof.simulate/3"},
           {"source", at.source.name()},
           {"about", at.source.describe()},
           {"position", at.position},
           {"verifier", at.what.verifier.info().name},
-          {"law", at.what.drafter.info().name},
+          {"draft_sampling", at.what.drafter.info().name},
           {"drafts", at.what.drafts},
           {"seed", at.what.seed},
           {"tuples", tally.trials},
@@ -143,8 +143,9 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
     output.table.add(data["farthest_tokens"], std::move(row));
   }
   output.after = {
-      fmt::format("  the {} farthest from their law; of {} tokens the farthest is expected near {:.1f} sigma",
-                  order.size(), grouped(target.size()), std::sqrt(2 * std::log(static_cast<double>(target.size())))),
+      fmt::format(
+          "  the {} farthest from their distribution; of {} tokens the farthest is expected near {:.1f} sigma",
+          order.size(), grouped(target.size()), std::sqrt(2 * std::log(static_cast<double>(target.size())))),
       fmt::format("  total variation observed {:.2e}, expected of an exact verifier {:.2e} (sampling noise)",
                   observed, expected)};
   document.sections.push_back(std::move(output));

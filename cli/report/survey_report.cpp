@@ -15,30 +15,33 @@ namespace draftproof {
 
 namespace {
 
-/// The rows of one draft law: a section of a survey.
+/// The rows of one draft sampling: a section of a survey.
 template <class Row>
-struct LawRows {
+struct DistributionRows {
   decltype(Row::drafter) drafter;
   std::vector<const Row*> rows;
 };
 
-/// The rows for which `shown(row)` by draft law, laws in the order of their first rows. The rows of a law are sorted
-/// by number of drafts, verifiers before mutants, then by `acceptance(row)`, the largest last.
+/// The rows for which `shown(row)` by draft sampling, distributions in the order of their first rows. The rows of a
+/// distribution are sorted by number of drafts, verifiers before mutants, then by `acceptance(row)`, the largest
+/// last.
 template <class Row, class Shown, class Acceptance>
-std::vector<LawRows<Row>> rows_by_law(const std::vector<Row>& rows, Shown shown, Acceptance acceptance) {
-  std::vector<LawRows<Row>> laws;
+std::vector<DistributionRows<Row>> rows_by_distribution(const std::vector<Row>& rows, Shown shown,
+                                                        Acceptance acceptance) {
+  std::vector<DistributionRows<Row>> distributions;
   for (const Row& row : rows) {
     if (!shown(row)) continue;
-    auto law =
-        std::find_if(laws.begin(), laws.end(), [&](const auto& known) { return known.drafter == row.drafter; });
-    if (law == laws.end()) law = laws.insert(laws.end(), {row.drafter, {}});
-    law->rows.push_back(&row);
+    auto distribution = std::find_if(distributions.begin(), distributions.end(),
+                                     [&](const auto& known) { return known.drafter == row.drafter; });
+    if (distribution == distributions.end())
+      distribution = distributions.insert(distributions.end(), {row.drafter, {}});
+    distribution->rows.push_back(&row);
   }
   const auto place = [&](const Row* row) { return std::tuple(row->drafts, row->verifier->kind(), acceptance(*row)); };
-  for (auto& law : laws)
-    std::stable_sort(law.rows.begin(), law.rows.end(),
+  for (auto& distribution : distributions)
+    std::stable_sort(distribution.rows.begin(), distribution.rows.end(),
                      [&](const Row* a, const Row* b) { return place(a) < place(b); });
-  return laws;
+  return distributions;
 }
 
 /// A line below the table: "  NAME at K = 4" and `remark`.
@@ -85,7 +88,8 @@ ResultRow row_of(const SurveyRow& row, const Proof* proof, double confidence, bo
   const bool timed = !row.place.on_device();
   const Cell verdict = verdict_cell(proof, row.verifier->info());
   ResultRow line;
-  line.text("verifier", "verifier", {std::string(row.verifier->info().name)}).data("law", row.drafter->info().name);
+  line.text("verifier", "verifier", {std::string(row.verifier->info().name)})
+      .data("draft_sampling", row.drafter->info().name);
   line.data("drafts", row.drafts).number("K", {std::to_string(row.drafts)});
   line.text("verdict", "exact?", verdict).data("tuples", tally.trials);
   add_rate(line, "flag", row.flag(), tally.flagged, tally, confidence);
@@ -111,12 +115,13 @@ ResultRow row_of(const SurveyRow& row, const Proof* proof, double confidence, bo
       {timed && tally.trials > 0 ? fmt::format("{:.0f}", row.nanoseconds_per_tuple()) : "-", Tone::faint});
 }
 
-Section section_of(const SurveyedSource& surveyed, const LawRows<SurveyRow>& law, std::span<const Proof> proofs,
-                   const SurveyOptions& options, double confidence) {
-  Section section{.title = fmt::format("{}, draft law {}", surveyed.source->name(), law.drafter->info().name),
-                  .before = {std::string(law.drafter->info().summary) + "; the optimum is that of this law"}};
-  section.after = place_lines(law.rows, options.device);
-  for (const SurveyRow* ordered : law.rows) {
+Section section_of(const SurveyedSource& surveyed, const DistributionRows<SurveyRow>& distribution,
+                   std::span<const Proof> proofs, const SurveyOptions& options, double confidence) {
+  Section section{
+      .title = fmt::format("{}, draft sampling {}", surveyed.source->name(), distribution.drafter->info().name),
+      .before = {std::string(distribution.drafter->info().summary) + "; the optimum is that of this distribution"}};
+  section.after = place_lines(distribution.rows, options.device);
+  for (const SurveyRow* ordered : distribution.rows) {
     const SurveyRow& row = *ordered;
     section.table.add(row_of(row, proof_of(proofs, row), confidence, false));
     if (!row.not_run.empty())
@@ -145,7 +150,10 @@ ResultRow row_of(const StepRow& row, const PathProof* proof, int length, bool ti
   const StepTally& tally = row.tally;
   const std::string name(row.verifier->info().name);
   ResultRow line;
-  line.data("verifier", name).data("law", row.drafter->info().name).data("drafts", row.drafts).data("length", length);
+  line.data("verifier", name)
+      .data("draft_sampling", row.drafter->info().name)
+      .data("drafts", row.drafts)
+      .data("length", length);
   line.cell("verifier", {first_step_alone(row) ? name + ", first step" : name,
                          row.verifier->kind() == Kind::mutant ? Tone::bad : Tone::plain});
   line.number("K", {std::to_string(row.drafts)}).text("verdict", "exact?", verdict_of(proof, row));
@@ -166,12 +174,13 @@ ResultRow row_of(const StepRow& row, const PathProof* proof, int length, bool ti
   return line.number("us/step", {fmt::format("{:.2f}", row.microseconds_per_step()), Tone::faint});
 }
 
-Section section_of(const SurveyedPaths& item, const LawRows<StepRow>& law, std::span<const PathProof> proofs,
-                   bool several) {
+Section section_of(const SurveyedPaths& item, const DistributionRows<StepRow>& distribution,
+                   std::span<const PathProof> proofs, bool several) {
   const std::string at = several ? fmt::format(", L = {}", item.length) : "";
-  Section section{.title = fmt::format("{}, tree law {}{}", item.source->name(), law.drafter->info().name, at),
-                  .before = {std::string(law.drafter->info().summary)}};
-  std::vector<const StepRow*> rows = law.rows;
+  Section section{
+      .title = fmt::format("{}, tree sampling {}{}", item.source->name(), distribution.drafter->info().name, at),
+      .before = {std::string(distribution.drafter->info().summary)}};
+  std::vector<const StepRow*> rows = distribution.rows;
   std::stable_partition(rows.begin(), rows.end(), [](const StepRow* row) { return !first_step_alone(*row); });
   for (const StepRow* row : rows) {
     section.table.add(row_of(*row, proof_of(proofs, *row), item.length, false));
@@ -193,7 +202,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
                        const SurveyOptions& options, double confidence, bool timings) {
   Document document;
   auto& data = document.data;
-  data = {{"schema", "draftproof.survey/2"},
+  data = {{"schema", "draftproof.survey/3"},
           {"seed", options.seed},
           {"tuples_per_row", options.tuples},
           {"confidence", confidence}};
@@ -207,28 +216,30 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
       tuples += row.tally.trials;
       entry["rows"].push_back(row_of(row, proof_of(proofs, row), confidence, timings).record);
     }
-    auto laws = rows_by_law(
+    auto distributions = rows_by_distribution(
         item.result.rows, [](const SurveyRow&) { return true; },
         [](const SurveyRow& row) { return row.tally.members; });
     // Independent draws first: most engines use them, and most schemes are written for them.
-    std::stable_partition(laws.begin(), laws.end(),
-                          [](const auto& law) { return law.drafter->info().shared_proposal_iid; });
+    std::stable_partition(distributions.begin(), distributions.end(),
+                          [](const auto& distribution) { return distribution.drafter->info().shared_proposal_iid; });
     data["sources"].push_back(std::move(entry));
     document.sections.push_back(
         {.title = item.source->name(),
          .before = {fmt::format("  {}{}, V = {}, proposal {}", counted(item.result.positions, "position"),
                                 item.result.complete ? "" : " (stopped early)", grouped(item.source->vocabulary()),
                                 fmt::join(item.source->proposal_names(), ", "))}});
-    for (const auto& law : laws) document.sections.push_back(section_of(item, law, proofs, options, confidence));
+    for (const auto& distribution : distributions)
+      document.sections.push_back(section_of(item, distribution, proofs, options, confidence));
   }
   data["tuples"] = tuples;
   add_proofs(document, proofs, timings);
   document.sections.push_back(
       {.title = "",
        .before = {
-           fmt::format("{} in all, seed {}. exact?: output law == target in fractions on that many generated "
-                       "instances.",
-                       counted(tuples, "draft tuple"), options.seed),
+           fmt::format(
+               "{} in all, seed {}. exact?: output distribution == target in fractions on that many generated "
+               "instances.",
+               counted(tuples, "draft tuple"), options.seed),
            fmt::format("± is a {:g} % Clopper-Pearson interval. gap closed: from one draft (0 %) to the optimum "
                        "(100 %).",
                        100 * confidence),
@@ -240,7 +251,7 @@ Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<c
                             const PathSurveyOptions& options, bool complete, bool timings) {
   Document document;
   auto& data = document.data;
-  data = {{"schema", "draftproof.survey-paths/2"}, {"seed", options.seed}};
+  data = {{"schema", "draftproof.survey-paths/3"}, {"seed", options.seed}};
   const bool several = std::any_of(surveyed.begin(), surveyed.end(),
                                    [&](const auto& item) { return item.length != surveyed[0].length; });
   if (!several) data["length"] = options.length;
@@ -257,15 +268,16 @@ Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<c
     const auto ran = [](const StepRow& row) { return row.tally.steps > 0; };
     for (const StepRow& row : item.rows)
       if (ran(row)) entry["rows"].push_back(row_of(row, proof_of(proofs, row), item.length, timings).record);
-    for (const auto& law : rows_by_law(item.rows, ran, [](const StepRow& row) { return row.tally.mean_accepted(); }))
-      document.sections.push_back(section_of(item, law, proofs, several));
+    for (const auto& distribution :
+         rows_by_distribution(item.rows, ran, [](const StepRow& row) { return row.tally.mean_accepted(); }))
+      document.sections.push_back(section_of(item, distribution, proofs, several));
     data["sources"].push_back(std::move(entry));
   }
   add_proofs(document, proofs, timings);
   document.sections.push_back(
       {.title = "",
        .before = {
-           "exact?: what is emitted has the target's law, in fractions, on that many toy models;",
+           "exact?: what is emitted has the target's distribution, in fractions, on that many small models;",
            "by its plan: a feasible plan over all trees, checked in fractions, as the oracle has, is a lossless "
            "scheme.",
            "accepted: drafted tokens accepted in a step, the extra token not counted, ± its standard error.",

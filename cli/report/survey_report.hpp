@@ -25,8 +25,8 @@ struct SurveyedSource {
   SurveyResult result;
 };
 
-/// One section per source and draft law, one row per verifier and K, then the proofs' counterexamples. `confidence`
-/// is that of the printed intervals, 0.95 for example. Schema draftproof.survey/2.
+/// One section per source and draft sampling, one row per verifier and K, then the proofs' counterexamples.
+/// `confidence` is that of the printed intervals, 0.95 for example. Schema draftproof.survey/3.
 Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const Proof> proofs,
                        const SurveyOptions& options, double confidence, bool timings);
 
@@ -36,8 +36,8 @@ struct SurveyedPaths {
   int length;  ///< drafted tokens of a path
 };
 
-/// Tables by tree law and number of drafts, then the proofs' counterexamples. Schema draftproof.survey-paths/2. A
-/// source surveyed at several lengths is an item for each.
+/// Tables by tree sampling and number of drafts, then the proofs' counterexamples. Schema draftproof.survey-paths/3.
+/// A source surveyed at several lengths is an item for each.
 Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
                             const PathSurveyOptions& options, bool complete, bool timings);
 
@@ -55,7 +55,7 @@ struct SimulatedPosition {
 };
 
 /// Acceptance by draft, the estimate beside it, and the emitted tokens against the target. `tokens` is the number of
-/// tokens shown. Schema draftproof.simulate/2.
+/// tokens shown. Schema draftproof.simulate/3.
 Document report_simulation(const SimulatedPosition& at, double confidence, int tokens, bool timings);
 
 /// The results that the first screen summarises.
@@ -70,7 +70,7 @@ struct DemoResult {
 };
 
 /// The first screen: counts of schemes and planted bugs, one table of lossless schemes with a column per source, one
-/// refuted bug, and three commands. Schema draftproof.demo/1.
+/// refuted bug, and three commands. Schema draftproof.demo/2.
 Document report_demo(const DemoResult& result);
 
 }  // namespace draftproof

@@ -124,9 +124,9 @@ def broken(site):
                 continue
             target = (page.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else page
             if not target.is_file():
-                wrong.append(f"{page.relative_to(site)}: found a link to {link}, wanted a file there")
+                wrong.append(f"{page.relative_to(site)}: got a link to {link}, expected a file there")
             elif parts.fragment and target.suffix == ".html" and parts.fragment not in read(target).anchors:
-                wrong.append(f"{page.relative_to(site)}: found a link to {link}, wanted an anchor of that name")
+                wrong.append(f"{page.relative_to(site)}: got a link to {link}, expected an anchor of that name")
     return wrong
 
 

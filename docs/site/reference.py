@@ -4,12 +4,12 @@ from registry import SURVEYED, WALKED
 
 TITLES = {
     "verifiers": "Verifiers of one position", "paths": "Verifiers of paths and trees", "mutants": "Mutants",
-    "path-mutants": "Mutants of paths", "draft-laws": "Draft laws", "tree-laws": "Tree laws",
+    "path-mutants": "Mutants of paths", "draft-samplings": "Draft samplings", "tree-samplings": "Tree samplings",
     "properties": "Properties", "path-properties": "Properties of paths", "components": "Components",
     "families": "Families", "studies": "Studies",
 }
 #: Rows of `describe` that are said elsewhere on the page.
-SAID = {"kind", "what_it_does", "what_it_is", "source", "claims", "draft_laws", "a_slip_of"}
+SAID = {"kind", "what_it_does", "what_it_is", "source", "claims", "draft_samplings", "a_bug_of"}
 
 
 def table(head, rows):
@@ -24,7 +24,7 @@ def link(entry):
 
 
 def relations(entry, found):
-    """[(what, entries)]: the laws, slips and verifiers that belong together, in both directions."""
+    """[(what, entries)]: the distributions, bugs and verifiers that belong together, in both directions."""
     def named(names, *folders):
         return [found[folder, name] for name in names for folder in folders if (folder, name) in found]
 
@@ -32,24 +32,24 @@ def relations(entry, found):
         return [other for (folder, _), other in found.items()
                 if folder in folders and entry.name in str(other.about.get(key, "")).split(", ")]
 
-    laws = str(entry.about.get("draft_laws", "")).split(", ")
+    distributions = str(entry.about.get("draft_samplings", "")).split(", ")
     tree = entry.folder.startswith("path")
     mutants, verifiers = ("path-mutants", "paths") if tree else ("mutants", "verifiers")
-    out = [("Draft laws", named(laws, "draft-laws", "tree-laws")),
-           ("Made from" if "lossy" in entry.group else "A slip of",
-            named([str(entry.about.get("a_slip_of", ""))], verifiers)),
-           ("Slips of it, among the mutants", asking("a_slip_of", mutants) if entry.folder == verifiers else []),
+    out = [("Draft samplings", named(distributions, "draft-samplings", "tree-samplings")),
+           ("Made from" if "lossy" in entry.group else "A bug of",
+            named([str(entry.about.get("a_bug_of", ""))], verifiers)),
+           ("Bugs of it, among the mutants", asking("a_bug_of", mutants) if entry.folder == verifiers else []),
            ("Nodes of a tree are verified by it in", named([entry.name + "_tree"], "paths", "path-mutants")),
            ("At every node", named([entry.name.removesuffix("_tree")], "verifiers", "mutants")
             if entry.name.endswith("_tree") else [])]
-    if entry.folder in ("draft-laws", "tree-laws"):
-        out += [("Verifiers for it", asking("draft_laws", "verifiers", "paths")),
-                ("Mutants for it", asking("draft_laws", "mutants", "path-mutants"))]
+    if entry.folder in ("draft-samplings", "tree-samplings"):
+        out += [("Verifiers for it", asking("draft_samplings", "verifiers", "paths")),
+                ("Mutants for it", asking("draft_samplings", "mutants", "path-mutants"))]
     if entry.folder in ("properties", "path-properties"):
         group = "path-mutants" if entry.folder == "path-properties" else "mutants"
         out.append(("Mutants that it catches",
                     [other for (folder, _), other in found.items() if folder == group and any(
-                        check["check"] == entry.name and check["status"] == "violated"
+                        check["check"] == entry.name and check["status"] == "failed"
                         for row in other.kill for check in row["checks"])]))
     return [(what, entries) for what, entries in out if entries]
 
@@ -59,27 +59,27 @@ def measured(entry):
     if not entry.rows:
         return ""
     rows = []
-    if entry.folder == "draft-laws":
+    if entry.folder == "draft-samplings":
         rows = [[str(row["drafts"]), "-" if row["mean"] is None else f"{row['mean']:.4f}"] for row in entry.rows]
         return (f"## Optimum\n\nThe most that a lossless verifier accepts of these drafts, on `{SURVEYED}`, the "
                 f"capture that comes with the tree.\n\n{table(['K', 'acceptance'], rows)}\n")
     if entry.folder == "paths":
         for row in entry.rows:
-            rows.append([row["law"], str(row["drafts"]), f"{row['block_efficiency']:.3f}",
+            rows.append([row["draft_sampling"], str(row["drafts"]), f"{row['block_efficiency']:.3f}",
                          f"± {1.96 * row['standard_error']:.3f}", f"{row.get('microseconds_per_step', 0):.2f}"])
-        source, head = WALKED, ["law", "K", "tokens a call", "95 %", "µs a call"]
+        source, head = WALKED, ["distribution", "K", "tokens a call", "95 %", "µs a call"]
     else:
         for row in entry.rows:
             hit, gap = row["membership"], row["gap_closed"]
             if hit is None:
-                rows.append([row["law"], str(row["drafts"]), "not run: " + row["not_run"], "", "", "", ""])
+                rows.append([row["draft_sampling"], str(row["drafts"]), "not run: " + row["not_run"], "", "", "", ""])
                 continue
-            rows.append([row["law"], str(row["drafts"]), f"{hit['rate']:.4f}",
+            rows.append([row["draft_sampling"], str(row["drafts"]), f"{hit['rate']:.4f}",
                          f"{hit['low']:.4f} to {hit['high']:.4f}",
                          f"{row['optimum']:.4f}" if row["optimum"] is not None else "-",
                          f"{100 * gap:.0f} %" if gap is not None else "-",
                          f"{row.get('nanoseconds_per_tuple', 0):.0f}"])
-        source, head = SURVEYED, ["law", "K", "acceptance", "95 %", "optimum", "gap closed", "ns a decision"]
+        source, head = SURVEYED, ["distribution", "K", "acceptance", "95 %", "optimum", "gap closed", "ns a decision"]
     return (f"## Measured\n\nOn `{source}`, the capture that comes with the tree; times are of the machine that "
             f"built these pages.\n\n{table(head, rows)}\n")
 

@@ -1,4 +1,4 @@
-"""What is registered, as the program says it: one entry a verifier, mutant, draft law, property, component, family
+"""The registered entries, from the program's output: one entry a verifier, mutant, draft sampling, property, component, family
 and study, with the comment that opens its header and what was measured on the captures that come with the tree."""
 import json
 import pathlib
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-#: The groups of `draftproof list`, the folder of their pages, and whether `describe` knows them.
+#: The groups of `draftproof list`, the folder of their pages, and whether `describe` shows them.
 GROUPS = {
     "verifiers": ("verifiers", True), "lossy_schemes": ("verifiers", True), "mutants": ("mutants", True),
     "path_verifiers": ("paths", True), "path_lossy_schemes": ("paths", True), "path_mutants": ("path-mutants", True),
-    "draft_laws": ("draft-laws", True), "wrong_drafters": ("draft-laws", True), "tree_laws": ("tree-laws", True),
+    "draft_samplings": ("draft-samplings", True), "wrong_drafters": ("draft-samplings", True), "tree_samplings": ("tree-samplings", True),
     "properties": ("properties", False), "path_properties": ("path-properties", False),
     "components": ("components", False), "wrong_components": ("components", False), "families": ("families", True),
     "studies": ("studies", False),
@@ -21,8 +21,8 @@ GROUPS = {
 HEADERS = {
     "verifiers": ["verifiers", "verifiers/lossy"], "paths": ["verifiers/paths", "verifiers/lossy/paths"],
     "mutants": ["verifiers/mutants"], "path-mutants": ["verifiers/mutants/paths"],
-    "draft-laws": ["sim/drafters", "verifiers/mutants/drafters", "verifiers/mutants/drafters/trees"],
-    "tree-laws": ["sim/drafters/trees"], "properties": ["properties/checks"],
+    "draft-samplings": ["sim/drafters", "verifiers/mutants/drafters", "verifiers/mutants/drafters/trees"],
+    "tree-samplings": ["sim/drafters/trees"], "properties": ["properties/checks"],
     "path-properties": ["properties/paths/checks"], "families": ["captures/families"],
     "studies": ["bench/studies/figures"],
     "components": sorted(str(group.relative_to(ROOT)) for room in ("sim", "verifiers/mutants")
@@ -39,7 +39,7 @@ class Entry:
     about: dict = field(default_factory=dict)      # of `describe`
     header: pathlib.Path = None                    # from the root
     comment: str = ""                              # that opens the header
-    rows: list = field(default_factory=list)       # of a survey; of a draft law, of its optimum
+    rows: list = field(default_factory=list)       # of a survey; of a draft sampling, of its optimum
     kill: list = field(default_factory=list)       # of the kill matrix, a mutant's
     mentions: list = field(default_factory=list)   # (page, title) of the docs, filled by the stage
 
@@ -72,7 +72,9 @@ def headers_of(folder):
 
 
 def comment_on(name, text):
-    """The lines of the comment above the struct with this `name`, or else of the one that opens the file, without marks."""
+    """The lines of the comment above the struct with this `name`, or else of the one that opens the file, without
+    marks.
+    """
     above = re.search(rf"((?://.*\n)+)\n?(?:namespace detail {{(?:.*\n)*?}}  // namespace detail\n\n|template.*\n)*struct \w+[^;]*?"
                       rf"\bname\s*=\s*\"{re.escape(name)}\"", text)
     block = above.group(1) if above else text
@@ -108,16 +110,16 @@ def entries(program):
 
 
 def measure(program, found):
-    """Adds the rows of both surveys, of the optimum of each draft law and of the kill matrix."""
+    """Adds the rows of both surveys, of the optimum of each draft sampling and of the kill matrix."""
     asked = ("--instances", "0", "--timings", "-K", "2,4")
     for row in ask(program, "survey", SURVEYED, *asked)["sources"][0]["rows"]:
         found["verifiers", row["verifier"]].rows.append(row)
     for row in ask(program, "survey-paths", WALKED, *asked)["sources"][0]["rows"]:
         found["paths", row["verifier"]].rows.append(row)
     for row in ask(program, "optimum", SURVEYED, "-K", "1,2,4,8")["sources"][0]["optimum"]:
-        found["draft-laws", row["law"]].rows.append(row)
+        found["draft-samplings", row["draft_sampling"]].rows.append(row)
     for row in ask(program, "mutants", codes=(0, 1))["mutants"]:
-        folders = {"paths": ("path-mutants", "paths"), "drafters": ("draft-laws",),
+        folders = {"paths": ("path-mutants", "paths"), "drafters": ("draft-samplings",),
                    "position": ("mutants", "verifiers")}.get(row["level"], ("components",))
         for folder in folders:
             if (folder, row["mutant"]) in found:

@@ -60,7 +60,7 @@ def linkable(found):
     """{name: entry} of the names that a span of code links with: words of plain English are left alone."""
     names = {}
     for entry in found.values():
-        if entry.folder in ("verifiers", "paths", "draft-laws", "tree-laws") or "_" in entry.name:
+        if entry.folder in ("verifiers", "paths", "draft-samplings", "tree-samplings") or "_" in entry.name:
             names.setdefault(entry.name, entry)
     return names
 

@@ -1,4 +1,5 @@
-"""A gate for pull requests of an engine, here transformers: the exact law of its verification, in half a minute.
+"""A gate for pull requests of an engine, here transformers: the exact distribution of its verification, in half a
+minute.
 
     pytest test_speculative_sampling.py          where draftproof and the engine are installed
 """
@@ -24,5 +25,5 @@ def test_the_verification_is_exact():
     verdict = draftproof.check(
         verify, logits=True, arrays="torch", races=False, tier="proof", models=8, predictions=64, raises=False
     )
-    new = [finding for finding in verdict.violations if not any(known in finding.evidence for known in KNOWN)]
+    new = [finding for finding in verdict.failures if not any(known in finding.evidence for known in KNOWN)]
     assert not new, f"{verdict}"

@@ -6,7 +6,8 @@
 //   x_k      at.draft(k)             the k-th drafted token, k = 0 .. at.drafts() - 1
 //
 // Correctness: the test of the first draft is single-draft speculative sampling. Acceptance emits min(p, q), and
-// refusal emits (p - q)+. The other drafts do not change the law of the token, only whether it counts as accepted.
+// refusal emits (p - q)+. The other drafts do not change the distribution of the token, only whether it counts as
+// accepted.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -18,13 +19,13 @@ using namespace draftproof;
 
 // The build finds the struct by the name of its file: first_or_other.hpp defines FirstOrOther.
 struct FirstOrOther {
-  // The description of the scheme. `drafts` names the draft laws that it supports (`draftproof list`); each claim is
-  // a property that draftproof checks.
+  // The description of the scheme. `drafts` names the draft samplings that it supports (`draftproof list`); each
+  // claim is a property that draftproof checks.
   static constexpr Info info{.name = "first_or_other",
                              .summary = "test the first draft, then see whether another is the token drawn instead",
                              .source = "an example",
-                             .drafts = DraftLaws{"iid"},
-                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true}};
+                             .drafts = DraftSamplings{"iid"},
+                             .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true}};
 
   // One program for exact fractions, simulation, fresh rows and CUDA. `Position` provides p, q and the drafts, and
   // `RandomSource` makes the random decisions, so the arithmetic is generic and no random number appears.
@@ -33,8 +34,8 @@ struct FirstOrOther {
     const Token x = at.draft(0);
     // True with probability min(1, p / q), given as numerator and denominator, never as a quotient.
     if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
-    // One token of the law (p - q)+, normalised, or of p where rounding left no residual; `matched` says whether it is
-    // among the drafts.
+    // One token of the distribution (p - q)+, normalised, or of p where rounding left no residual; `matched` says
+    // whether it is among the drafts.
     return matched(at, last_draw(at, random, at.residual(at.one())));
   }
 };

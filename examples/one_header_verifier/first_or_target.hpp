@@ -12,7 +12,7 @@ struct FirstOrTarget {
   static constexpr Info info{.name = "first_or_target",
                              .summary = "test the first draft, then draw from p: wrong on purpose",
                              .source = "an example",
-                             .drafts = DraftLaws{"iid"}};
+                             .drafts = DraftSamplings{"iid"}};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

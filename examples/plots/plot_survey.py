@@ -25,7 +25,7 @@ def number(row, column):
 
 
 def lines_of(rows):
-    """{(source, law): {verifier: [(K, rate, low, high, optimum)]}}, rows that did not run left out."""
+    """{(source, distribution): {verifier: [(K, rate, low, high, optimum)]}}, rows that did not run left out."""
     lines = {}
     for row in rows:
         rate = number(row, "membership.rate")
@@ -33,13 +33,13 @@ def lines_of(rows):
             continue
         point = (int(row["drafts"]), rate, number(row, "membership.low"), number(row, "membership.high"),
                  number(row, "optimum"))
-        lines.setdefault((row["source"], row["law"]), {}).setdefault(row["verifier"], []).append(point)
+        lines.setdefault((row["source"], row["draft_sampling"]), {}).setdefault(row["verifier"], []).append(point)
     return lines
 
 
 def print_table(lines):
-    for (source, law), verifiers in lines.items():
-        print(f"{source}, {law} drafts")
+    for (source, distribution), verifiers in lines.items():
+        print(f"{source}, {distribution} drafts")
         for verifier, points in verifiers.items():
             print(f"  {verifier:30}", "  ".join(f"K={point[0]} {point[1]:.4f}" for point in sorted(points)))
 
@@ -51,7 +51,7 @@ def plot(lines, picture):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(len(lines), 1, figsize=(7, 4 * len(lines)), squeeze=False)
-    for axis, ((source, law), verifiers) in zip(axes[:, 0], lines.items(), strict=True):
+    for axis, ((source, distribution), verifiers) in zip(axes[:, 0], lines.items(), strict=True):
         roof = {}
         for (verifier, points), mark in zip(verifiers.items(), "osd^v*xp+<>" * len(verifiers), strict=False):
             points.sort()
@@ -63,7 +63,7 @@ def plot(lines, picture):
         if roof:
             axis.plot(sorted(roof), [roof[k] for k in sorted(roof)], color="black", linewidth=2.5, label="optimum")
         axis.set_xticks(sorted({point[0] for points in verifiers.values() for point in points}))
-        axis.set(title=f"{source}, {law} drafts", xlabel="K, drafts", ylabel="acceptance probability")
+        axis.set(title=f"{source}, {distribution} drafts", xlabel="K, drafts", ylabel="acceptance probability")
         axis.legend(fontsize="small")
     figure.tight_layout()
     figure.savefig(picture)

@@ -5,7 +5,7 @@
     python3 examples/scale/ranks.py plan.json 1 100 1000
 
 A block takes one of the times that the plan measured in its group, by turns. Blocks are divided as the program does it:
-with --deal by the mean times of their groups, the longest first to the rank with the least work, else block b to rank
+with --balance by the mean times of their groups, the longest first to the rank with the least work, else block b to rank
 b mod n. Efficiency is the mean load of a rank over the largest one.
 """
 
@@ -47,6 +47,6 @@ if __name__ == "__main__":
     longest = max(max(g["measured"], default=0.0) for g in plan)
     print(f"{sum(g['blocks'] for g in plan)} blocks, {total:.1f} s on one rank, the longest {longest:.2f} s")
     for ranks in map(int, sys.argv[2:]):
-        for name, divide in (("in turn", in_turn), ("--deal", dealt)):
+        for name, divide in (("in turn", in_turn), ("--balance", dealt)):
             load = divide(plan, ranks)
             print(f"{ranks:5d} ranks, {name:7s}: {max(load):8.2f} s, efficiency {100 * total / ranks / max(load):5.1f} %")

@@ -35,7 +35,7 @@ void tell(const std::string& text, char* out, std::size_t size) {
   out[count] = 0;
 }
 
-/// Runs `call`, and tells what it threw.
+/// Runs `call` and copies the message of its exception.
 template <class Call>
 int guarded(char* error, std::size_t size, const Call& call) {
   try {
@@ -68,12 +68,12 @@ void with_verifier(std::string_view name, const Use& use) {
       use(verifier);
     }
   });
-  if (!found) throw NoSuchKernel("verifier: found " + std::string(name) + ", wanted one of " + known);
+  if (!found) throw NoSuchKernel("verifier: got " + std::string(name) + ", expected one of " + known);
 }
 
 gpu::StoredBatch batch_of(const draftproof_rows& rows) {
   if (rows.format < 0 || rows.format > 2)
-    throw std::invalid_argument("format: found " + std::to_string(rows.format) + ", wanted 0, 1 or 2");
+    throw std::invalid_argument("format: got " + std::to_string(rows.format) + ", expected 0, 1 or 2");
   gpu::StoredBatch batch;
   batch.format = static_cast<gpu::Format>(rows.format);
   batch.contents = rows.logits != 0 ? gpu::Contents::logits : gpu::Contents::probabilities;
@@ -102,12 +102,12 @@ void want_drafts(const gpu::StoredBatch& batch, int i, int fewest) {
   const int count = batch.counts[i];
   const int most = batch.proposals > 1 ? std::min(batch.proposals, max_drafts) : max_drafts;
   if (count < fewest || count > most)
-    throw std::invalid_argument(place + "found " + std::to_string(count) + " drafts, wanted " +
+    throw std::invalid_argument(place + "got " + std::to_string(count) + " drafts, expected " +
                                 std::to_string(fewest) + " .. " + std::to_string(most));
   for (int k = 0; k < count; ++k)
     if (const Token x = batch.drafts[i * batch.draft_stride + k]; x < 0 || x >= batch.vocabulary)
-      throw std::invalid_argument(place + "draft " + std::to_string(k) + ": found " + std::to_string(x) +
-                                  ", wanted a token below " + std::to_string(batch.vocabulary));
+      throw std::invalid_argument(place + "draft " + std::to_string(k) + ": got " + std::to_string(x) +
+                                  ", expected a token below " + std::to_string(batch.vocabulary));
 }
 
 /// The decision on one position: the verifier's host form on fresh rows, as in the tests of parity.

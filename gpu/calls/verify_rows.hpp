@@ -47,8 +47,8 @@ struct draftproof_rows {
 // Functions return 0; 2 on bad input, 3 where the verifier has no kernel, 4 if a call of CUDA fails. Then `error`, of
 // `error_size` bytes, has a text that ends in 0.
 
-/// Queues the verdicts of rows in device memory on `stream`, a cudaStream_t, and returns without waiting. Memory beside
-/// the rows comes from the pool of the stream. Counts and drafts are not checked.
+/// Queues the verdicts of rows in device memory on `stream`, a cudaStream_t, and returns without waiting. Memory
+/// beside the rows comes from the pool of the stream. Counts and drafts are not checked.
 DRAFTPROOF_EXPORT int draftproof_verify_rows(const char* verifier, const draftproof_rows* rows, void* stream,
                                              char* error, std::size_t error_size);
 
@@ -57,9 +57,9 @@ DRAFTPROOF_EXPORT int draftproof_verify_rows(const char* verifier, const draftpr
 DRAFTPROOF_EXPORT int draftproof_verify_rows_on_host(const char* verifier, const draftproof_rows* rows, char* error,
                                                      std::size_t error_size);
 
-/// Writes the verifiers that have a kernel, one a line: its name, its fewest and its most drafts (0: no limit), 1 if the
-/// kernel makes a plan and so needs a draft, else 0, and the draft laws that it is for, none for any law, separated by
-/// spaces.
+/// Writes the verifiers that have a kernel, one a line: its name, its fewest and its most drafts (0: no limit), 1 if
+/// the kernel makes a plan and so needs a draft, else 0, and the draft samplings that it is for, none for any
+/// distribution, separated by spaces.
 DRAFTPROOF_EXPORT int draftproof_kernel_names(char* names, std::size_t size);
 
 /// Writes what the word of `faults` says of a position.

@@ -25,7 +25,7 @@ const DraftBatch<Entry>& checked(const DraftBatch<Entry>& host) {
   for (int i = 0; i < host.positions; ++i)
     if (host.wanted[i] < 1 || host.wanted[i] > most)
       throw std::invalid_argument("drafts: position " + std::to_string(i) + ": the number of drafts is " +
-                                  std::to_string(host.wanted[i]) + ", wanted 1 .. " + std::to_string(most));
+                                  std::to_string(host.wanted[i]) + ", expected 1 .. " + std::to_string(most));
   return host;
 }
 

@@ -14,10 +14,10 @@ namespace draftproof::gpu {
 template <class D, class Entry, Team T>
 DRAFTPROOF_DEVICE void draft_position(const D& drafter, const DraftBatch<Entry>& batch, std::int64_t position,
                                       const T& team, bool writes) {
-  const TeamRows laws(batch.rows(position), team);
+  const TeamRows distributions(batch.rows(position), team);
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(position), Philox::Role::draft);
   Token own[max_drafts];
-  const int drawn = drafter.draw(laws, batch.asked(position), random, own);
+  const int drawn = drafter.draw(distributions, batch.asked(position), random, own);
   if (!writes) return;
   Token* const out = batch.drafts + position * batch.draft_stride;
   int count = 0;

@@ -1,4 +1,5 @@
-// The kernels of simulation: one for each verifier and draft law, chosen at compile time by the names in its info.
+// The kernels of simulation: one for each verifier and draft sampling, chosen at compile time by the names in its
+// info.
 //
 // Cost: a grid of as many blocks as the device runs at once, whose threads run trials until none are left. A launch
 // has fewer than 2^31 trials per block, so a block's 32-bit counters cannot overflow; further trials take further
@@ -51,24 +52,25 @@ class DeviceThreads : public WarpLanes {
 #endif
 };
 static_assert(TrialThreads<DeviceThreads>);
-static_assert(Laws<TableView> && !FreshLaws<TableView> && std::is_trivially_copyable_v<TableView>);
+static_assert(Distributions<TableView> && !FreshDistributions<TableView> && std::is_trivially_copyable_v<TableView>);
 
 template <class V, class D, class Plan>
 __global__ void __launch_bounds__(trial_threads, 1)
     trial_kernel(const __grid_constant__ V verifier, const __grid_constant__ D drafter,
-                 const __grid_constant__ Plan plan, const __grid_constant__ TableView laws, const HotTokens hot,
-                 const TotalCounts totals, const __grid_constant__ JointTotals joint, const TrialRange range) {
+                 const __grid_constant__ Plan plan, const __grid_constant__ TableView distributions,
+                 const HotTokens hot, const TotalCounts totals, const __grid_constant__ JointTotals joint,
+                 const TrialRange range) {
   __shared__ BlockCounts block;
   const DeviceThreads threads;
   TrialCounts<DeviceThreads> counts(threads, block, hot, totals);
-  run_trials(threads, counts, verifier, drafter, plan, laws, range, joint);
+  run_trials(threads, counts, verifier, drafter, plan, distributions, range, joint);
   counts.flush();
 }
 
-/// Throws: std::logic_error saying that `verifier` has no kernel for drafts of `law`.
-[[noreturn]] void no_trials(std::string_view verifier, std::string_view law);
+/// Throws: std::logic_error saying that `verifier` has no kernel for drafts of `distribution`.
+[[noreturn]] void no_trials(std::string_view verifier, std::string_view distribution);
 /// Throws: std::invalid_argument unless verifier and drafter accept `drafts` drafts on such a table.
-void check_drafts(const Info& verifier, const DrafterInfo& drafter, const TableView& laws, int drafts);
+void check_drafts(const Info& verifier, const DrafterInfo& drafter, const TableView& distributions, int drafts);
 /// Returns how many blocks of this kernel the device runs at once. Throws: DeviceError.
 unsigned int resident_blocks(const void* kernel, int threads);
 
@@ -127,12 +129,12 @@ void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& tab
   }
 }
 
-/// Finds the drafter with the name `law` among `D`, if V is written for it, and queues its trials.
+/// Finds the drafter with the name `distribution` among `D`, if V is written for it, and queues its trials.
 template <class... D>
 struct TrialDrafters {
   template <class V>
-  static void count(const V& verifier, std::string_view law, const DeviceTable& table, const TrialRange& range,
-                    const DeviceCounts& counts, Stream stream) {
+  static void count(const V& verifier, std::string_view distribution, const DeviceTable& table,
+                    const TrialRange& range, const DeviceCounts& counts, Stream stream) {
     if constexpr (!V::info.unsupported.device.empty()) {
       no_kernel(V::info.name, V::info.unsupported.device);
     } else if constexpr (!V::info.unsupported.device_trials.empty()) {
@@ -140,17 +142,17 @@ struct TrialDrafters {
     } else if constexpr (!V::info.unsupported.simulate.empty()) {
       no_kernel(V::info.name, V::info.unsupported.simulate);
     } else {
-      const bool found = (count_if_named<D>(verifier, law, table, range, counts, stream) || ...);
-      if (!found) no_trials(V::info.name, law);
+      const bool found = (count_if_named<D>(verifier, distribution, table, range, counts, stream) || ...);
+      if (!found) no_trials(V::info.name, distribution);
     }
   }
 
  private:
   template <class One, class V>
-  static bool count_if_named(const V& verifier, std::string_view law, const DeviceTable& table,
+  static bool count_if_named(const V& verifier, std::string_view distribution, const DeviceTable& table,
                              const TrialRange& range, const DeviceCounts& counts, Stream stream) {
     if constexpr (V::info.drafts.lists(One::info.name) || (V::info.drafts.any() && One::info.name == "iid")) {
-      if (law != One::info.name) return false;
+      if (distribution != One::info.name) return false;
       count_trials_of(verifier, One{}, table, range, counts, stream);
       return true;
     } else {

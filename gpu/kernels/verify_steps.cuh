@@ -7,7 +7,7 @@
 //                    teams take requests in turn
 //
 // Most nodes take at most one pass, so rows are not kept in shared memory. Every thread computes the request's random
-// words itself, so all threads visit the same nodes and reach every barrier.
+// bits itself, so all threads visit the same nodes and reach every barrier.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@
 
 namespace draftproof::gpu {
 
-static_assert(Laws<NodeLaws<float, BlockTeam>> && Laws<NodeLaws<double, SplitTeam>>);
+static_assert(Distributions<NodeDistributions<float, BlockTeam>> &&
+              Distributions<NodeDistributions<double, SplitTeam>>);
 
 inline constexpr int step_threads = 512;
 
@@ -64,7 +65,7 @@ template <class V, class Entry>
 void verify_steps(const V& verifier, const StepBatch<Entry>& batch, Stream stream, Mapping wanted) {
   if constexpr (no_steps<V>.empty()) {
     if (batch.requests == 0) return;  // CUDA refuses an empty grid
-    if constexpr (Stateful<V, NodeLaws<Entry, BlockTeam>>)
+    if constexpr (Stateful<V, NodeDistributions<Entry, BlockTeam>>)
       if (batch.carries == nullptr)
         throw std::invalid_argument("steps: " + std::string{step_name<V>} +
                                     " carries state from one iteration to the next, and the batch has no carries");

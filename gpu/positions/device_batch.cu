@@ -20,7 +20,7 @@ std::size_t extent(std::int64_t rows, std::int64_t stride, std::int64_t length) 
 
 [[noreturn]] void refuse(int position, const std::string& what, std::int64_t found, const std::string& wanted) {
   throw std::invalid_argument("batch: position " + std::to_string(position) + ": " + what + " is " +
-                              std::to_string(found) + ", wanted " + wanted);
+                              std::to_string(found) + ", expected " + wanted);
 }
 
 template <class Entry>

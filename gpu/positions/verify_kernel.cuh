@@ -7,7 +7,7 @@
 //   verify_by_split      `partitions` blocks per team,       at every pass, by the whole device: few positions
 //                        teams take positions in turn
 //
-// Every thread computes the position's random words itself, so all threads take the same branches and reach every
+// Every thread computes the position's random bits itself, so all threads take the same branches and reach every
 // barrier.
 #pragma once
 
@@ -25,26 +25,30 @@ namespace draftproof::gpu {
 
 /// Threads per block: 16 warps keep enough loads in flight for one block per multiprocessor.
 inline constexpr int verify_threads = 512;
-/// Threads of a block of a cluster, and blocks that share a multiprocessor, so that one reads rows while another computes.
+/// Threads of a block of a cluster, and blocks that share a multiprocessor, so that one reads rows while another
+/// computes.
 inline constexpr int cluster_threads = 256, cluster_sharing = 3;
 
-static_assert(Laws<TeamRows<RowView<float>, BlockTeam>> && Laws<TeamRows<RowView<double>, BlockTeam>>);
-static_assert(Laws<TeamRows<RowView<Bfloat16>, BlockTeam>> && Laws<TeamRows<RowView<Half>, SplitTeam>>);
+static_assert(Distributions<TeamRows<RowView<float>, BlockTeam>> &&
+              Distributions<TeamRows<RowView<double>, BlockTeam>>);
+static_assert(Distributions<TeamRows<RowView<Bfloat16>, BlockTeam>> &&
+              Distributions<TeamRows<RowView<Half>, SplitTeam>>);
 static_assert(Position<DraftedPosition<TeamRows<RowView<float>, BlockTeam>>>);
 
 /// Decides one position; every thread of the team calls it. Returns no_token if the position has a fault or reaches a
 /// branch of probability zero. `B` is a Batch or a StoredBatch.
 template <class V, class B, class L>
-DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t position, const L& laws) {
+DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t position, const L& distributions) {
   if (batch.refused(position)) return {};
   const int count = batch.counts[position];
-  const DraftedPosition<L> at(laws, batch.drafts + position * batch.draft_stride, count);
-  const auto plan = prepare(verifier, laws, count);
+  const DraftedPosition<L> at(distributions, batch.drafts + position * batch.draft_stride, count);
+  const auto plan = prepare(verifier, distributions, count);
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(position), Philox::Role::verify);
   return verify(verifier, at, plan, random);
 }
 
-/// Blocks that share a multiprocessor: while one searches for its token, another reads rows. A plan leaves room for one.
+/// Blocks that share a multiprocessor: while one searches for its token, another reads rows. A plan leaves room for
+/// one.
 template <class V>
 inline constexpr int block_sharing = plan_bytes<V> > 0 ? 1 : 2;
 
@@ -53,8 +57,8 @@ __global__ void __launch_bounds__(verify_threads, block_sharing<V>)
     verify_by_block(const V verifier, const Batch<Entry> batch) {
   __shared__ TeamScratch scratch;
   const std::int64_t position = blockIdx.x;
-  const TeamRows laws(batch.rows(position), BlockTeam(&scratch, plan_memory<V>()));
-  const Verdict verdict = decide(verifier, batch, position, laws);
+  const TeamRows distributions(batch.rows(position), BlockTeam(&scratch, plan_memory<V>()));
+  const Verdict verdict = decide(verifier, batch, position, distributions);
   if (threadIdx.x == 0) batch.verdicts[position] = verdict;
 }
 
@@ -64,8 +68,8 @@ __global__ void __launch_bounds__(verify_threads, 1)
     verify_by_split(const V verifier, const Batch<Entry> batch, SplitScratch* scratch) {
   const SplitTeam team(scratch + blockIdx.y, plan_memory<V>());
   for (std::int64_t position = blockIdx.y; position < batch.positions; position += gridDim.y) {
-    const TeamRows laws(batch.rows(position), team);
-    const Verdict verdict = decide(verifier, batch, position, laws);
+    const TeamRows distributions(batch.rows(position), team);
+    const Verdict verdict = decide(verifier, batch, position, distributions);
     if (blockIdx.x == 0 && threadIdx.x == 0) batch.verdicts[position] = verdict;
   }
 }

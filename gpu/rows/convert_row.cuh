@@ -1,7 +1,7 @@
 // Converts one row of any format and contents to a row of float probabilities in device memory, the input of the
 // mappings that read rows at every pass.
 //
-// Those kernels read a row several times. Reading bf16 directly would take one kernel per format, or a test of the
+// The float kernels read a row several times. Reading bf16 directly would take one kernel per format, or a test of the
 // format at every entry of every pass; logits have to be written as probabilities in any case. Each row is therefore
 // converted once, and the float kernels serve all formats.
 // Cost: one more read and one more write of the row; the first pass then finds it in the second-level cache if it
@@ -17,8 +17,8 @@
 
 namespace draftproof::gpu {
 
-/// Converts row i of `rows`, of entries of this type, into `out`, by a team of one partition. `notes` has one entry per
-/// block of softmax; `rows.batch.faults` is not null.
+/// Converts row i of `rows`, of entries of this type, into `out`, by a team of one partition. `notes` has one entry
+/// per block of softmax; `rows.batch.faults` is not null.
 template <class Entry, Team T>
 DRAFTPROOF_DEVICE void convert_row_of(const T& team, const DistinctRows& rows, std::int64_t i, float* out,
                                       SoftmaxNote* notes) {

@@ -17,13 +17,13 @@ std::string describe(const RefusedPosition& refused) {
   if (fault.token != no_token) text += ": token " + std::to_string(fault.token);
   switch (fault.kind) {
     case RowFault::Kind::infinite:
-      return text + ": found NaN or +infinity, wanted a finite logit, or -infinity";
+      return text + ": got NaN or +infinity, expected a finite logit, or -infinity";
     case RowFault::Kind::masked:
-      return text + ": found -infinity for every token, wanted a finite logit";
+      return text + ": got -infinity for every token, expected a finite logit";
     case RowFault::Kind::probability:
-      return text + ": found NaN, a negative number, or 2 and more, wanted a probability";
+      return text + ": got NaN, a negative number, or 2 and more, expected a probability";
     case RowFault::Kind::sum:
-      return text + ": found a sum that its format does not explain, wanted probabilities that sum to 1";
+      return text + ": got a sum that its format does not explain, expected probabilities that sum to 1";
   }
   return text;
 }
@@ -37,7 +37,7 @@ const StoredBatch& checked_shape(const StoredBatch& batch) {
     refuse("a negative stride");
   if (batch.contents == Contents::logits) {
     if (batch.vocabulary > StoredBatch::most_tokens)
-      refuse("found " + std::to_string(batch.vocabulary) + " logits a row, wanted at most " +
+      refuse("got " + std::to_string(batch.vocabulary) + " logits a row, expected at most " +
              std::to_string(StoredBatch::most_tokens));
     inverse_temperature(batch.temperatures.target);
     inverse_temperature(batch.temperatures.proposal);

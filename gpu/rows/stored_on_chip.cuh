@@ -27,7 +27,7 @@ DRAFTPROOF_DEVICE constexpr std::size_t on_chip_bytes(int slice) {
          sizeof(SoftmaxNote) * static_cast<std::size_t>(softmax_blocks(slice));
 }
 
-/// Rows on chip; `fault` is the word of the fault that makes them no law, or no_fault.
+/// Rows on chip; `fault` is the word of the fault that makes them no distribution, or no_fault.
 template <class T>
 struct BroughtOnChip {
   OnChipRows<T> rows;

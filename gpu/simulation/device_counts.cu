@@ -1,4 +1,4 @@
-// Counters in device memory, all in one array: those of a Tally, then cells, drafts and serial_dependence.
+// Counters in device memory, all in one array: the members of a Tally, then cells, drafts and serial_dependence.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -79,12 +79,12 @@ const JointCounting& checked(const JointCounting& joint, const DeviceTable& tabl
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());  // indices are int
   if (joint.paths < 1 || joint.paths > max_drafts + 1 || joint.drafts < 0 || joint.drafts > max_drafts ||
       vocabulary > most / (max_drafts + 1))
-    throw std::invalid_argument("joint counts: found paths or drafts that no position has");
+    throw std::invalid_argument("joint counts: got paths or drafts that no position has");
   const bool grouped = joint.groups > 0;
   if (joint.group.size() != (grouped ? vocabulary : 0) ||
       std::any_of(joint.group.begin(), joint.group.end(),
                   [&joint](std::uint32_t group) { return group >= static_cast<std::uint32_t>(joint.groups); }))
-    throw std::invalid_argument("joint counts: found groups of other tokens than the table's, or beyond the last");
+    throw std::invalid_argument("joint counts: got groups of other tokens than the table's, or beyond the last");
   return joint;
 }
 

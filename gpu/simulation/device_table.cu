@@ -76,24 +76,24 @@ const TableView& DeviceTable::host() const { return buffers_->host(); }
 const TableView& DeviceTable::device() const { return buffers_->device(); }
 const HotTokens& DeviceTable::hot() const { return buffers_->hot(); }
 
-void no_trials(std::string_view verifier, std::string_view law) {
-  throw std::logic_error(std::string{verifier} + " has no kernel for drafts of " + std::string{law});
+void no_trials(std::string_view verifier, std::string_view distribution) {
+  throw std::logic_error(std::string{verifier} + " has no kernel for drafts of " + std::string{distribution});
 }
 
-void check_drafts(const Info& verifier, const DrafterInfo& drafter, const TableView& laws, int drafts) {
+void check_drafts(const Info& verifier, const DrafterInfo& drafter, const TableView& distributions, int drafts) {
   const auto refuse = [&](std::string_view who, const std::string& wanted) {
     throw std::invalid_argument("simulate: " + std::to_string(drafts) + " drafts, but " + std::string{who} +
                                 " takes " + wanted);
   };
   if (drafts < 1 || drafts > max_drafts) refuse("a position", "1 .. " + std::to_string(max_drafts));
-  if (laws.rows > 1 && drafts > laws.rows) refuse("the table", "one for each of its proposals");
+  if (distributions.rows > 1 && drafts > distributions.rows) refuse("the table", "one for each of its proposals");
   const auto check = [&](std::string_view who, int fewest, int most) {
     if (drafts < fewest) refuse(who, std::to_string(fewest) + " or more");
     if (most > 0 && drafts > most) refuse(who, "at most " + std::to_string(most));
   };
   check(verifier.name, verifier.fewest_drafts, verifier.most_drafts);
   check(drafter.name, drafter.fewest_drafts, drafter.most_drafts);
-  if (drafter.needs_k_tokens && drafts > laws.size) refuse(drafter.name, "no more than there are tokens");
+  if (drafter.needs_k_tokens && drafts > distributions.size) refuse(drafter.name, "no more than there are tokens");
 }
 
 unsigned int resident_blocks(const void* kernel, int threads) {

@@ -24,15 +24,15 @@ struct ChosenHotTokens {
   HotTokens view() const { return {static_cast<int>(tokens.size()), tokens.data(), slot.data()}; }
 };
 
-/// Chooses the `most` most probable tokens under p; of equal ones, those of lower ids.
-inline ChosenHotTokens chosen_hot_tokens(const TableView& laws, std::size_t most = HotTokens::most) {
-  const auto target = [&laws](Token x) { return laws.target(x); };
+/// Chooses the `most` most probable tokens under p; lower ids first among equals.
+inline ChosenHotTokens chosen_hot_tokens(const TableView& distributions, std::size_t most = HotTokens::most) {
+  const auto target = [&distributions](Token x) { return distributions.target(x); };
   ChosenHotTokens chosen;
   chosen.tokens = first_tokens(
-      laws.vocabulary(), std::min<std::size_t>(most, HotTokens::most), target,
+      distributions.vocabulary(), std::min<std::size_t>(most, HotTokens::most), target,
       [&target](Token a, Token b) { return target(a) > target(b) || (!(target(a) < target(b)) && a < b); },
       [](Token) { return true; });
-  chosen.slot.assign(static_cast<std::size_t>(laws.vocabulary()), HotTokens::cold);
+  chosen.slot.assign(static_cast<std::size_t>(distributions.vocabulary()), HotTokens::cold);
   for (std::size_t i = 0; i < chosen.tokens.size(); ++i)
     chosen.slot[static_cast<std::size_t>(chosen.tokens[i])] = static_cast<std::uint16_t>(i);
   return chosen;

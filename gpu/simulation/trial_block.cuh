@@ -1,13 +1,13 @@
 // Trials of one verifier on the drafts of one drafter at fixed (p, q, K): the work of each thread of a block. A
-// thread takes trials that are a grid apart and runs each alone, with the host's random words.
+// thread takes trials that are a grid apart and runs each alone, with the host's random bits.
 //
 //   symbol    code              meaning
 //   n         range.first + i   trial; its words are those of Philox(seed, n, role)
 //   N         range.count       number of trials
 //
 // Cost: O(1) expected per draft, O(log V) per residual draw; passes over V if a rule requires them.
-// Correctness: laws, drafter and verifier are the host's own source and read the same counters, whichever thread runs
-// a trial.
+// Correctness: distributions, drafter and verifier are the host's own source and read the same counters, whichever
+// thread runs a trial.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace draftproof::gpu {
 
 template <TrialThreads T, class V, class D, class Plan>
 DRAFTPROOF_DEVICE void run_trials(const T& threads, TrialCounts<T>& counts, const V& verifier, const D& drafter,
-                                  const Plan& plan, const TableView& laws, const TrialRange& range,
+                                  const Plan& plan, const TableView& distributions, const TrialRange& range,
                                   const JointTotals& joint = {}) {
   const int lane = threads.index() % threads.lanes();
   const std::uint64_t warps = static_cast<std::uint64_t>(threads.size() / threads.lanes());
@@ -38,9 +38,9 @@ DRAFTPROOF_DEVICE void run_trials(const T& threads, TrialCounts<T>& counts, cons
     Verdict verdict;
     if (i < range.count) {
       Philox drafting(range.seed, range.first + i, Philox::Role::draft);
-      length = drafter.draw(laws, range.drafts, drafting, drafts);
+      length = drafter.draw(distributions, range.drafts, drafting, drafts);
       Philox verifying(range.seed, range.first + i, Philox::Role::verify);
-      verdict = verify(verifier, DraftedPosition<TableView>(laws, drafts, length), plan, verifying);
+      verdict = verify(verifier, DraftedPosition<TableView>(distributions, drafts, length), plan, verifying);
     }
     counts.add(i < range.count, verdict, drafts, length);
     if (joint.cells != nullptr) count_jointly(threads, joint, i, i < range.count, verdict, drafts, length);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <draftproof/gpu/steps/node_laws.cuh>
+#include <draftproof/gpu/steps/node_distributions.cuh>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
 
@@ -40,7 +40,7 @@ DRAFTPROOF_DEVICE StepOutput pass_nodes(const NodeByNode<V>& walk, const Drafted
 template <class V, class Entry, Team T>
 DRAFTPROOF_DEVICE StepOutput pass(const V& verifier, const StepBatch<Entry>& batch, std::int64_t request,
                                   const T& team, bool writes) {
-  using L = NodeLaws<Entry, T>;
+  using L = NodeDistributions<Entry, T>;
   const TreeRows<Entry, T> rows(batch, request, team);
   const DraftedTree<L> at(rows, batch.tree(request));
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(request), Philox::Role::verify);

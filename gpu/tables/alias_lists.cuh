@@ -5,7 +5,7 @@
 //   u          row_total         capacity of a cell, 2^62
 //   w(x)       V m(x)            weight of token x; x is small if w(x) < u, else large
 //   S(a)       small_sums[a-1]   mass of the first a small tokens, from the last of the vocabulary down
-//   L(b)       large_sums[b-1]   the same of large tokens
+//   L(b)       large_sums[b-1]   the same for large tokens
 //   D(a)       a u - V S(a)      deficit of the first a small tokens
 //   E(b)       V L(b) - b u      excess of the first b large tokens
 //

@@ -77,7 +77,7 @@ struct GuideRatios {
   }
 };
 
-/// Writes the probabilities of one row; those of one token are adjacent.
+/// Writes the probabilities of one row, interleaved by token.
 struct WriteProbabilities {
   FixedRows fixed;
   int row;

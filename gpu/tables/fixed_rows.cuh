@@ -1,5 +1,5 @@
-// Rows of float in memory as integers that sum to 2^62: the law of a ratio table of them, without writing the
-// integers. Entries are truncated as they are read, and the most probable tokens share the rest.
+// Rows of float in memory as integers that sum to 2^62: the distribution of a ratio table of them, without writing
+// the integers. Entries are truncated as they are read, and the most probable tokens share the rest.
 //
 //   symbol   code            meaning
 //   m(x)     row.mass(x)     floor(2^62 entry); on the most probable tokens, what makes the row sum to 2^62
@@ -11,8 +11,9 @@
 // Cost: one read of each row, and one of a few notes per row.
 // Correctness: this is quantise() (sim/sampling/weights.hpp). The truncation is the same function, sums of
 // integers do not depend on order, and floats compare as their doubles do. The truncation of a float of 2^-38 or more
-// is exact, so the largest entries of a row that is a law have the largest masses. If the excess of the sum is greater
-// than the mass of these tokens, quantise() would give them negative masses; here the position gets a fault.
+// is exact, so the largest entries of a row that is a distribution have the largest masses. If the excess of the sum
+// is greater than the mass of these tokens, quantise() would give them negative masses; here the position gets a
+// fault.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +49,8 @@ struct RowNote {
   }
 };
 
-/// The integer mass of an entry before the heaviest tokens share the rest. Invalid rows are read too, before their
-/// fault is known; an entry that is no probability counts as 0.
+/// The integer mass of an entry before the heaviest tokens share the rest. Invalid rows are read too, before they are
+/// rejected; a negative or NaN entry counts as 0.
 DRAFTPROOF_DEVICE inline std::uint64_t mass_of_entry(float entry) {
   const auto value = static_cast<double>(entry);
   return 0 <= value && value < 2 ? truncated_mass(value) : 0;

@@ -8,7 +8,7 @@
 #include <draftproof/gpu/device/device_buffer.cuh>
 #include <draftproof/gpu/device/stream_memory.cuh>
 #include <draftproof/gpu/tables/batch_optimum.cuh>
-#include <draftproof/gpu/tables/stored_laws.cuh>
+#include <draftproof/gpu/tables/stored_distributions.cuh>
 #include <draftproof/gpu/workspace.hpp>
 
 namespace draftproof::gpu {
@@ -23,16 +23,16 @@ std::int64_t positions_of_turn(const StoredBatch& batch) {
 
 struct OptimumSpace {
   OptimumSpace(Places& places, const StoredBatch& batch, std::int64_t positions, std::size_t scratch)
-      : laws(places, batch),
+      : distributions(places, batch),
         turn(places, static_cast<std::size_t>(positions), static_cast<std::size_t>(batch.vocabulary), scratch) {}
 
-  LawSpace laws;
+  DistributionSpace distributions;
   TurnSpace turn;
 };
 
 const StoredBatch& checked(const StoredBatch& batch) {
   if (checked_shape(batch).proposals != 1)
-    throw std::invalid_argument("optimum: found " + std::to_string(batch.proposals) + " proposals, wanted one");
+    throw std::invalid_argument("optimum: got " + std::to_string(batch.proposals) + " proposals, expected one");
   return batch;
 }
 
@@ -50,7 +50,7 @@ void iid_optima(const StoredBatch& batch, std::span<const int> drafts, Optimum* 
   const std::int64_t most = positions_of_turn(checked(batch));
   for (const int count : drafts)
     if (count < 1)
-      throw std::invalid_argument("optimum: found " + std::to_string(count) + " drafts, wanted 1 or more");
+      throw std::invalid_argument("optimum: got " + std::to_string(count) + " drafts, expected 1 or more");
   if (batch.positions == 0) return;
   const std::size_t scratch = scratch_of_steps(static_cast<std::uint32_t>(most * batch.vocabulary));
   Places none(nullptr);
@@ -61,7 +61,7 @@ void iid_optima(const StoredBatch& batch, std::span<const int> drafts, Optimum* 
                     : given_workspace(options.workspace, options.workspace_bytes, none.bytes()));
   const OptimumSpace space(places, batch, most, scratch);
   DeviceMachine machine(stream);
-  const FixedRows fixed = queue_laws(machine, batch, space.laws);
+  const FixedRows fixed = queue_distributions(machine, batch, space.distributions);
   for (std::int64_t first = 0; first < batch.positions; first += most) {
     const Turn turn{fixed, first, static_cast<std::uint32_t>(std::min(most, batch.positions - first))};
     optima_of_turn(machine, turn, space.turn, drafts, optima + first, batch.positions);

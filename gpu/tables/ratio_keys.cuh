@@ -6,8 +6,8 @@
 //   (P, Q)    SumPair         two sums that are formed together
 //
 // Correctness: non-negative doubles compare as their bits do, and a stable sort leaves equal ratios in the order of
-// their tokens, as sort_by_key does on the host (sim/numeric/ratio_buckets.hpp). Each row sums to exactly 2^62, so the
-// running sum over all positions minus 2^62 per earlier position is the running sum of one position, modulo 2^64.
+// their tokens, as sort_by_key does on the host (sim/numeric/ratio_buckets.hpp). Each row sums to exactly 2^62, so
+// the running sum over all positions minus 2^62 per earlier position is the running sum of one position, modulo 2^64.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct Turn {
     const auto x = static_cast<Token>(place % vocabulary());
     return {fixed.target(position).mass(x), fixed.proposal(position, 0).mass(x)};
   }
-  /// What programs read of them.
+  /// The part of a key that programs read.
   DRAFTPROOF_DEVICE double ratio(std::uint32_t place) const {
     const std::int64_t position = first + place / vocabulary();
     const auto x = static_cast<Token>(place % vocabulary());

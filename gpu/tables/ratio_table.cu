@@ -9,7 +9,7 @@
 
 #include <draftproof/gpu/device/stream_memory.cuh>
 #include <draftproof/gpu/tables/build_table.cuh>
-#include <draftproof/gpu/tables/stored_laws.cuh>
+#include <draftproof/gpu/tables/stored_distributions.cuh>
 #include <draftproof/gpu/tables/table_buffers.cuh>
 
 namespace draftproof::gpu {
@@ -19,11 +19,11 @@ namespace {
 StoredBatch alone(const StoredBatch& batch, std::int64_t position) {
   checked_shape(batch);
   if (position < 0 || position >= batch.positions)
-    throw std::invalid_argument("ratio table: found position " + std::to_string(position) + " of " +
+    throw std::invalid_argument("ratio table: got position " + std::to_string(position) + " of " +
                                 std::to_string(batch.positions));
   if (batch.proposals > max_drafts)
-    throw std::invalid_argument("ratio table: found " + std::to_string(batch.proposals) +
-                                " proposals, wanted at most " + std::to_string(max_drafts));
+    throw std::invalid_argument("ratio table: got " + std::to_string(batch.proposals) +
+                                " proposals, expected at most " + std::to_string(max_drafts));
   StoredBatch one = batch;
   one.positions = 1;
   one.target = batch.target_row(position);
@@ -34,7 +34,7 @@ StoredBatch alone(const StoredBatch& batch, std::int64_t position) {
 
 struct BuildSpace {
   BuildSpace(Places& places, const StoredBatch& batch, std::size_t scratch)
-      : laws(places, batch),
+      : distributions(places, batch),
         counts{places.take<std::uint64_t>(static_cast<std::size_t>(runs_of(batch)))},
         table(places, static_cast<std::size_t>(batch.vocabulary), scratch) {}
 
@@ -42,7 +42,7 @@ struct BuildSpace {
     return Runs{1, static_cast<std::uint64_t>(batch.vocabulary)}.size();
   }
 
-  LawSpace laws;
+  DistributionSpace distributions;
   std::uint64_t* counts;
   TableSpace table;
 };
@@ -66,10 +66,10 @@ DeviceTable ratio_table(const StoredBatch& batch, std::int64_t position, Stream 
   Places places(memory.data());
   BuildSpace space(places, one, scratch);
   DeviceMachine machine(stream);
-  const Turn turn{queue_laws(machine, one, space.laws), 0, 1};
+  const Turn turn{queue_distributions(machine, one, space.distributions), 0, 1};
   machine.each(CountTokens{turn, space.counts});
   const auto counts = copied(space.counts, static_cast<std::size_t>(BuildSpace::runs_of(one)), stream);
-  if (const std::uint64_t fault = copied(space.laws.faults, 1, stream)[0]; fault != no_fault)
+  if (const std::uint64_t fault = copied(space.distributions.faults, 1, stream)[0]; fault != no_fault)
     throw std::invalid_argument("ratio table: " + describe({position, RowFault::of_word(fault)}));
   const auto tokens = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   auto buffers = std::make_unique<DeviceTable::Buffers>(static_cast<std::size_t>(one.vocabulary),

@@ -65,7 +65,8 @@ DRAFTPROOF_DEVICE bool in_chunks(const Entry* row) {
   return reinterpret_cast<std::uintptr_t>(row) % sizeof(Chunk<Entry>) == 0;
 }
 
-/// Copies `count` entries as floats, by all threads of a partition; 16 bytes at a time if both rows are aligned for it.
+/// Copies `count` entries as floats, by all threads of a partition; 16 bytes at a time if both rows are aligned for
+/// it.
 template <class Entry, class T>
 DRAFTPROOF_DEVICE void copy_as_floats(const T& team, const Entry* row, int count, float* out) {
   constexpr int size = Chunk<Entry>::size, together = 4;  // loads before the first store

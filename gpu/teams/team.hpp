@@ -11,7 +11,8 @@
 //                 put_first(a), first(w)       the same for each warp's first arrival; w counts over all partitions
 //                 add_to_sum(i, sum)           adds to sum i, by any thread, between barriers; for teams of steps
 //                 lane_sum(v) ..               collective over a warp (warp_lanes.cuh)
-//                 own_partition()                  the threads of this partition, which make plans (team_workspace.cuh)
+//                 own_partition()                  the threads of this partition, which make plans
+//                                                  (team_workspace.cuh)
 //                 add_shared(sum, more)        adds to a sum in memory of the partition, by any threads at once
 //
 // A put has the same value on all lanes of a warp, and all lanes call it.
@@ -85,9 +86,10 @@ concept Team = requires(const T& team, int i, Fixed sum, Fixed& in_memory, Candi
 template <Team T>
 using PartitionOf = std::remove_cvref_t<decltype(std::declval<const T&>().own_partition())>;
 
-/// The division of V tokens: `partitions` runs of `per_partition` segments of `length` consecutive tokens. `length` is a
-/// multiple of the lanes, so a warp's reads begin at a memory line if the row does. There are at most most_segments
-/// segments. A partition is a multiple of `whole` tokens, a power of two, so blocks of that many tokens are not cut.
+/// The division of V tokens: `partitions` runs of `per_partition` segments of `length` consecutive tokens. `length`
+/// is a multiple of the lanes, so a warp's reads begin at a memory line if the row does. There are at most
+/// most_segments segments. A partition is a multiple of `whole` tokens, a power of two, so blocks of that many tokens
+/// are not cut.
 struct TeamLayout {
   int vocabulary, length, segments, per_partition;
 

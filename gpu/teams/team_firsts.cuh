@@ -1,6 +1,7 @@
-// The first tokens of an order, found by a whole team: the token of the greatest value, and the k smallest candidates.
+// The first tokens of an order, found by a whole team: the token of the greatest value, and the k smallest
+// candidates.
 //
-// Cost: one pass and one reduction a token; one walk and a reduction for each of k candidates.
+// Cost: one pass and one reduction a token; one call of `walk` and a reduction for each of k candidates.
 // Correctness: a reduction returns the first candidate of all threads, whatever their number.
 #pragma once
 
@@ -11,8 +12,8 @@
 
 namespace draftproof::gpu {
 
-/// The token of the greatest f(x) after `last` in the order of falling f and ascending ids, of all if that has no token;
-/// its time is -f(x). `for_own(visit)` visits the tokens of a thread.
+/// The token of the greatest f(x) after `last` in the order of falling f and ascending ids, of all if that has no
+/// token; its time is -f(x). `for_own(visit)` visits the tokens of a thread.
 template <Team T, class ForOwn, class F>
 DRAFTPROOF_DEVICE Candidate team_greatest(const T& team, int vocabulary, const ForOwn& for_own, const F& f,
                                           const Candidate& last) {
@@ -25,7 +26,7 @@ DRAFTPROOF_DEVICE Candidate team_greatest(const T& team, int vocabulary, const F
   return team_first(team, own, vocabulary);
 }
 
-/// The `wanted` smallest of the candidates that walk(own, thread, threads) adds on each thread.
+/// The `wanted` smallest of the candidates that `walk(own, thread, threads)` adds on each thread.
 template <int most, Team T, class Walk>
 DRAFTPROOF_DEVICE SmallestK<most> team_smallest(const T& team, int vocabulary, int wanted, const Walk& walk) {
   const int warps = team.warps() * team.partitions(), warp = team.partition() * team.warps() + team.warp();

@@ -1,5 +1,5 @@
-// Laws that all threads of a team evaluate together: every pass over V is distributed over the threads, and every
-// thread returns the same result. The device's form of FreshRows; the same words give the same tokens.
+// Distributions that all threads of a team evaluate together: every pass over V is distributed over the threads, and
+// every thread returns the same result. The device's form of FreshRows; the same words give the same tokens.
 //
 //   symbol      code            meaning                                                       shape
 //   V           vocabulary()    number of tokens                                              int
@@ -144,7 +144,7 @@ class TeamRows {
     return bins.of_bucket(ratio_bucket<typename Source::Entry>(rows_.p(x), rows_.q(x, 0)));
   }
 
-  /// Returns the `wanted` smallest of the candidates that walk(own, thread, threads) adds on each thread, by one
+  /// Returns the `wanted` smallest of the candidates that `walk(own, thread, threads)` adds on each thread, by one
   /// reduction per candidate.
   template <int most, class Walk>
   DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Walk& walk) const {
@@ -263,8 +263,8 @@ class TeamRows {
 
   template <bool two, class F, class G>
   DRAFTPROOF_DEVICE Fixed sweep(const F& f, const G& g, Fixed& second) const {
-    // A slower warp may still read the sums of the last pass. Those of the pass before it every warp has read: it has
-    // passed the barrier at the end of the last one.
+    // A slower warp may still read the sums of the last pass, but not the sums of the pass before, because it has
+    // passed the barrier at the end of the last pass.
     if (two || !on_chip || !alternates_) team_.barrier();
     sums_ = two || !on_chip ? 0 : TeamScratch::most_segments - sums_;
     alternates_ = !two;

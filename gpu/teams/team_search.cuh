@@ -31,8 +31,8 @@ DRAFTPROOF_DEVICE int team_find(const T& team, int first, int last, Fixed& left,
   return last;  // not reached: left is below the sum of all terms
 }
 
-/// Returns the token of `word` among weights f, after a pass over f with this total, whose segments' sums are those from
-/// `sums` on; no_token if all weights are zero.
+/// Returns the token of `word` among weights f, after a pass over f with this total, whose segments' sums are those
+/// from `sums` on; no_token if all weights are zero.
 template <Team T, class F>
 DRAFTPROOF_DEVICE Token team_search(const T& team, const TeamLayout& layout, int sums, Fixed total,
                                     std::uint64_t word, const F& f) {

@@ -7,9 +7,9 @@
 //   M        greatest logit of the row, as the earliest of the times -m; +infinity and NaN are earlier still
 //   Z        units             sum over blocks of w S, in units of 2^-40
 //
-// Cost: the same lane reads each logit twice, the second time from the nearest cache; four barriers. On chip, powers are
-// written and then scaled in place. In device memory, whose bandwidth is dearer than a power of e, they are computed
-// again: a row is read twice and written once.
+// Cost: the same lane reads each logit twice, the second time from the nearest cache; four barriers. On chip, powers
+// are written and then scaled in place. In device memory, whose bandwidth is dearer than a power of e, they are
+// computed again: a row is read twice and written once.
 // Correctness: the bits are the host's, because there are only maxima, sums of integers, and operations on one entry
 // or one block; none depends on the order of the threads.
 #pragma once
@@ -36,7 +36,7 @@ DRAFTPROOF_DEVICE constexpr int softmax_blocks(int tokens) {
   return tokens / softmax_block_size + (tokens % softmax_block_size != 0);
 }
 
-/// The earliest arrival of a row of logits; it says whether the logits are a law.
+/// The earliest arrival of a row of logits; it says whether the logits are a distribution.
 struct SoftmaxOutcome {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -52,8 +52,8 @@ struct SoftmaxOutcome {
 };
 
 /// All threads of the team call it, each with its partition: `count` logits from token `first` on. `out` has `count`
-/// entries and is the same memory if `in_place`. Every partition but the last is a multiple of a block. If the outcome
-/// is not sound, `out` is undefined. Ends with a barrier.
+/// entries and is the same memory if `in_place`. Every partition but the last is a multiple of a block. If the
+/// outcome is not sound, `out` is undefined. Ends with a barrier.
 template <bool in_place, Team T, class Entry>
 DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits, int first, int count,
                                               int vocabulary, float inverse, float* out, SoftmaxNote* notes) {
@@ -66,8 +66,8 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
     }
   };
 
-  // Calls use(entries, i): so many entries of this lane at a time, all loaded before one is used; those beyond the end
-  // are -infinity.
+  // Calls use(entries, i): so many entries of this lane at a time, all loaded before one is used; those beyond the
+  // end are -infinity.
   constexpr int together = in_place ? 4 : 8;
   const auto together_of = [&](const auto* row, int begin, int end, const auto& use) {
     for (int i = begin; i < end; i += together * team.lanes()) {

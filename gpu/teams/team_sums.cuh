@@ -1,5 +1,5 @@
-// Sums of two integers of every token, by place, over a whole team: histograms beyond that of p and q (team_masses.cuh);
-// and the terms of the residual, as passes sum them.
+// Sums of two integers of every token, by place, over a whole team: histograms beyond that of p and q
+// (team_masses.cuh); and the terms of the residual, as passes sum them.
 //
 //   own    [2 places]    sums of a partition in its memory
 //   all    the same      sums of the team, in the memory of every partition
@@ -19,8 +19,8 @@
 
 namespace draftproof::gpu {
 
-/// Makes the sums in the scratch of the workspace: those of place i are entries 2 i and 2 i + 1. `term(x)` has members
-/// place, -1 for none, first and second. All threads of a team call it together.
+/// Computes sums in the workspace's scratch memory: entries 2 i and 2 i + 1 are the sums of place i. `term(x)` has
+/// members place, -1 for none, first and second. All threads of a team call it together.
 template <Team T, class ForOwn, class Term>
 DRAFTPROOF_DEVICE ListsOfTeams::List<Fixed> sums_by_place(const T& team,
                                                           const TeamWorkspace<PartitionOf<T>>& workspace, int places,
@@ -51,8 +51,8 @@ DRAFTPROOF_DEVICE ListsOfTeams::List<Fixed> sums_by_place(const T& team,
   return all;
 }
 
-/// Calls use(term) with the terms (p - b q)+ of these rows as FreshRows forms them: in float if the entries are no longer
-/// than float and b fits (FloatFactor), else in double.
+/// Calls use(term) with the terms (p - b q)+ of these rows as FreshRows forms them: in float if the entries are no
+/// longer than float and b fits (FloatFactor), else in double.
 template <class Source, class Use>
 DRAFTPROOF_DEVICE void with_residual(const Source& rows, double b, const Use& use) {
   if constexpr (!std::is_same_v<typename Source::Entry, double>) {

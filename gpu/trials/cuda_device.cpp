@@ -35,13 +35,13 @@ void add(std::vector<std::uint64_t>& into, std::span<const std::uint64_t> counts
 
 class CudaTable final : public TrialTable {
  public:
-  explicit CudaTable(const RatioTable& table) : laws_{table}, nothing_{laws_, false} {}
+  explicit CudaTable(const RatioTable& table) : distributions_{table}, nothing_{distributions_, false} {}
 
   std::string refusal(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts) const override {
     const TrialKernel kernel = kernel_of(verifier);
     if (!kernel) return std::string(verifier.info().name) + " has no kernel of simulation";
     try {
-      on_cuda([&] { kernel(drafter.info().name, laws_, {.drafts = drafts}, nothing_, {}); });
+      on_cuda([&] { kernel(drafter.info().name, distributions_, {.drafts = drafts}, nothing_, {}); });
     } catch (const std::logic_error& reason) {
       return reason.what();
     }
@@ -50,7 +50,7 @@ class CudaTable final : public TrialTable {
 
   Tally tally(const DeviceTrials& trials, bool histogram) const override {
     return on_cuda([&] {
-      const gpu::DeviceCounts counts(laws_, histogram);
+      const gpu::DeviceCounts counts(distributions_, histogram);
       queue(trials, counts);
       return counts.tally(trials.count, {});
     });
@@ -60,7 +60,7 @@ class CudaTable final : public TrialTable {
              SampledCounts& counts) const override {
     const std::size_t vocabulary = counts.cells.vocabulary(), paths = counts.cells.paths();
     const gpu::JointTally found = on_cuda([&] {
-      const gpu::DeviceCounts joint(laws_,
+      const gpu::DeviceCounts joint(distributions_,
                                     gpu::JointCounting{.paths = static_cast<int>(paths),
                                                        .drafts = static_cast<int>(counts.drafts.size() / vocabulary),
                                                        .groups = static_cast<int>(SampledNull::groups()),
@@ -80,11 +80,11 @@ class CudaTable final : public TrialTable {
 
  private:
   void queue(const DeviceTrials& trials, const gpu::DeviceCounts& counts) const {
-    kernel_of(trials.verifier)(trials.drafter.info().name, laws_,
+    kernel_of(trials.verifier)(trials.drafter.info().name, distributions_,
                                {trials.seed, trials.first, trials.count, trials.drafts}, counts, {});
   }
 
-  gpu::DeviceTable laws_;
+  gpu::DeviceTable distributions_;
   gpu::DeviceCounts nothing_;
 };
 

@@ -14,10 +14,10 @@ namespace draftproof {
 /// Registers kernels of V for those of the drafters D that V::info names. Returns true.
 template <class V, class... D>
 bool register_own_trial_kernel() {
-  found_trial_kernels()[std::string(V::info.name)] = [](std::string_view law, const gpu::DeviceTable& table,
+  found_trial_kernels()[std::string(V::info.name)] = [](std::string_view distribution, const gpu::DeviceTable& table,
                                                         const gpu::TrialRange& range, const gpu::DeviceCounts& counts,
                                                         gpu::Stream stream) {
-    gpu::TrialDrafters<D...>::count(V{}, law, table, range, counts, stream);
+    gpu::TrialDrafters<D...>::count(V{}, distribution, table, range, counts, stream);
   };
   return true;
 }

@@ -16,10 +16,10 @@
 
 namespace draftproof {
 
-/// Queues trials on drafts of `law`. A call with no trials tests whether the kernel exists.
-/// Throws: std::logic_error, with the reason, if there is no kernel for this law.
-using TrialKernel = void (*)(std::string_view law, const gpu::DeviceTable& table, const gpu::TrialRange& range,
-                             const gpu::DeviceCounts& counts, gpu::Stream stream);
+/// Queues trials on drafts of `distribution`. A call with no trials tests whether the kernel exists.
+/// Throws: std::logic_error, with the reason, if there is no kernel for this distribution.
+using TrialKernel = void (*)(std::string_view distribution, const gpu::DeviceTable& table,
+                             const gpu::TrialRange& range, const gpu::DeviceCounts& counts, gpu::Stream stream);
 
 /// The registered kernels by verifier name.
 inline std::map<std::string, TrialKernel, std::less<>>& found_trial_kernels() {
@@ -30,10 +30,10 @@ inline std::map<std::string, TrialKernel, std::less<>>& found_trial_kernels() {
 /// Registers the built-in kernels of V.
 template <class V>
 void register_trial_kernel() {
-  found_trial_kernels()[std::string(V::info.name)] = [](std::string_view law, const gpu::DeviceTable& table,
+  found_trial_kernels()[std::string(V::info.name)] = [](std::string_view distribution, const gpu::DeviceTable& table,
                                                         const gpu::TrialRange& range, const gpu::DeviceCounts& counts,
                                                         gpu::Stream stream) {
-    gpu::count_trials(V{}, law, table, range, counts, stream);
+    gpu::count_trials(V{}, distribution, table, range, counts, stream);
   };
 }
 

@@ -18,25 +18,25 @@ namespace draftproof {
 std::vector<Rational> normalised(std::span<const int> weights) {
   const int total = std::accumulate(weights.begin(), weights.end(), 0);
   assert(total > 0);
-  std::vector<Rational> law;
-  law.reserve(weights.size());
-  for (const int weight : weights) law.emplace_back(weight, total);
-  return law;
+  std::vector<Rational> distribution;
+  distribution.reserve(weights.size());
+  for (const int weight : weights) distribution.emplace_back(weight, total);
+  return distribution;
 }
 
 std::string to_text(const Rational& value) { return value.str(); }
 
 namespace {
 
-std::string in_brackets(std::span<const Rational> law, std::string (*one)(const Rational&)) {
+std::string in_brackets(std::span<const Rational> distribution, std::string (*one)(const Rational&)) {
   std::string text = "(";
-  for (const Rational& value : law) text += (text.size() > 1 ? " " : "") + one(value);
+  for (const Rational& value : distribution) text += (text.size() > 1 ? " " : "") + one(value);
   return text + ")";
 }
 
 }  // namespace
 
-std::string to_text(std::span<const Rational> law) { return in_brackets(law, to_text); }
+std::string to_text(std::span<const Rational> distribution) { return in_brackets(distribution, to_text); }
 
 std::string brief(const Rational& value) {
   // Two numbers of nine digits are about as long as a reader can compare.
@@ -49,7 +49,7 @@ std::string brief(const Rational& value) {
   return decimal.str();
 }
 
-std::string brief(std::span<const Rational> law) { return in_brackets(law, brief); }
+std::string brief(std::span<const Rational> distribution) { return in_brackets(distribution, brief); }
 
 Rational total_variation(std::span<const Rational> a, std::span<const Rational> b) {
   Rational distance = 0;
@@ -93,7 +93,8 @@ BigInteger divisor(const BigInteger& a, const BigInteger& b) {
 
 bool in_a_word(const BigInteger& value) { return value <= longest_word && value >= -longest_word; }
 
-// The sum and the product of fractions in lowest terms, as Rational has them for words: Part is a word or Boost's integer.
+// The sum and the product of fractions in lowest terms, as Rational has them for words: Part is a word or Boost's
+// integer.
 
 template <bool negative = false, class Part>
 void add(BigRational& a, const Part& numerator, const Part& denominator) {

@@ -39,7 +39,7 @@ class Rational {
   Rational(Integer numerator, Other denominator) : Rational(Rational(numerator) /= Rational(denominator)) {}
   /// The exact value of a finite double.
   explicit Rational(double value);
-  /// From "3/4" or "-2". Throws: std::runtime_error on any other text.
+  /// Parses "3/4" or "-2". Throws: std::runtime_error on any other text.
   explicit Rational(const std::string& text);
   /// A fraction in lowest terms, stored in words if it fits.
   explicit Rational(BigRational value);
@@ -141,13 +141,13 @@ std::vector<Rational> normalised(std::span<const int> weights);
 std::string to_text(const Rational& value);
 
 /// "(1/4 3/4)".
-std::string to_text(std::span<const Rational> law);
+std::string to_text(std::span<const Rational> distribution);
 
 /// As to_text, but fractions too long to read appear as decimals: "0.123456789...".
 std::string brief(const Rational& value);
-std::string brief(std::span<const Rational> law);
+std::string brief(std::span<const Rational> distribution);
 
-/// Half the L1 distance of two laws of equal size.
+/// Half the L1 distance of two distributions of equal size.
 Rational total_variation(std::span<const Rational> a, std::span<const Rational> b);
 
 }  // namespace draftproof

@@ -39,10 +39,11 @@ std::optional<Rational> short_fraction(double value) {
   return Rational(numerator, denominator);
 }
 
-OraclePlan::OraclePlan(const TreeLaw& law, const TreeCertificate& certificate) : extras(law.prefixes.size()) {
-  std::vector<Rational> accepted(law.prefixes.size());
-  for (std::size_t t = 0; t < law.trees.size(); ++t) {
-    const auto& [nodes, probability] = law.trees[t];
+OraclePlan::OraclePlan(const TreeSampling& distribution, const TreeCertificate& certificate)
+    : extras(distribution.prefixes.size()) {
+  std::vector<Rational> accepted(distribution.prefixes.size());
+  for (std::size_t t = 0; t < distribution.trees.size(); ++t) {
+    const auto& [nodes, probability] = distribution.trees[t];
     trees.emplace(nodes, t);
     stops.push_back(certificate.stops[t]);
     for (std::size_t j = 0; j < nodes.size(); ++j) {
@@ -52,17 +53,18 @@ OraclePlan::OraclePlan(const TreeLaw& law, const TreeCertificate& certificate) :
   }
   // The mass that stops at each prefix, before the mass of its children is added to make a(x).
   const std::vector<Rational> own = accepted;
-  for (std::size_t i = law.prefixes.size() - 1; i > 0; --i)
-    accepted[static_cast<std::size_t>(law.prefixes[i].parent)] += accepted[i];
-  for (std::size_t i = 0; i < law.prefixes.size(); ++i) {
-    const TreeLaw::Prefix& prefix = law.prefixes[i];
+  for (std::size_t i = distribution.prefixes.size() - 1; i > 0; --i)
+    accepted[static_cast<std::size_t>(distribution.prefixes[i].parent)] += accepted[i];
+  for (std::size_t i = 0; i < distribution.prefixes.size(); ++i) {
+    const TreeSampling::Prefix& prefix = distribution.prefixes[i];
     prefixes.add(prefix.parent, prefix.token, static_cast<int>(i));
     if (own[i] == 0) continue;
     for (const Rational& p : prefix.target) extras[i].push_back(p * accepted[i] / own[i]);
   }
-  for (std::size_t i = 1; i < law.prefixes.size(); ++i) {
-    const std::size_t parent = static_cast<std::size_t>(law.prefixes[i].parent);
-    if (own[parent] > 0) extras[parent][static_cast<std::size_t>(law.prefixes[i].token)] -= accepted[i] / own[parent];
+  for (std::size_t i = 1; i < distribution.prefixes.size(); ++i) {
+    const std::size_t parent = static_cast<std::size_t>(distribution.prefixes[i].parent);
+    if (own[parent] > 0)
+      extras[parent][static_cast<std::size_t>(distribution.prefixes[i].token)] -= accepted[i] / own[parent];
   }
 }
 
@@ -83,13 +85,14 @@ struct Dyadic {
 
 /// The plan; nothing if `round` returns nothing for a number.
 template <class Round>
-std::optional<Plan> feasible(const TreeLaw& law, Sight sight, const TreeProposal& proposal, Round round) {
-  const std::size_t prefixes = law.prefixes.size();
+std::optional<Plan> feasible(const TreeSampling& distribution, Sight sight, const TreeProposal& proposal,
+                             Round round) {
+  const std::size_t prefixes = distribution.prefixes.size();
   std::vector<std::size_t> position(prefixes);
   Plan below;
   std::vector<Rational> accepted(prefixes);
-  for (std::size_t t = 0; t < law.trees.size(); ++t) {
-    const TreeLaw::Tree& tree = law.trees[t];
+  for (std::size_t t = 0; t < distribution.trees.size(); ++t) {
+    const TreeSampling::Tree& tree = distribution.trees[t];
     std::vector<Rational> mass(tree.nodes.size());
     Rational left = tree.probability;
     for (std::size_t j = 1; j < tree.nodes.size(); ++j) {
@@ -101,26 +104,26 @@ std::optional<Plan> feasible(const TreeLaw& law, Sight sight, const TreeProposal
     mass[0] = left;
     for (std::size_t j = 0; j < tree.nodes.size(); ++j) position[index(tree.nodes[j])] = j;
     for (std::size_t j = tree.nodes.size() - 1; j > 0; --j)
-      mass[position[index(law.prefixes[index(tree.nodes[j])].parent)]] += mass[j];
+      mass[position[index(distribution.prefixes[index(tree.nodes[j])].parent)]] += mass[j];
     for (std::size_t j = 0; j < tree.nodes.size(); ++j) accepted[index(tree.nodes[j])] += mass[j];
     below.push_back(std::move(mass));
   }
   std::vector<Rational> factor(prefixes, 1), joint(prefixes, 1);
   for (std::size_t i = 1; i < prefixes; ++i) {
-    const std::size_t parent = index(law.prefixes[i].parent);
-    joint[i] = joint[parent] * law.step(i);
+    const std::size_t parent = index(distribution.prefixes[i].parent);
+    joint[i] = joint[parent] * distribution.step(i);
     factor[i] = factor[parent];
     const Rational limit =
-        sight == Sight::one_shot ? Rational(accepted[parent] * factor[parent] * law.step(i)) : joint[i];
+        sight == Sight::one_shot ? Rational(accepted[parent] * factor[parent] * distribution.step(i)) : joint[i];
     if (accepted[i] * factor[i] > limit) factor[i] = round.cut(limit / accepted[i]);
   }
-  for (std::size_t t = 0; t < law.trees.size(); ++t) {
-    const TreeLaw::Tree& tree = law.trees[t];
+  for (std::size_t t = 0; t < distribution.trees.size(); ++t) {
+    const TreeSampling::Tree& tree = distribution.trees[t];
     std::vector<Rational>& mass = below[t];
     for (std::size_t j = 0; j < tree.nodes.size(); ++j) {
       position[index(tree.nodes[j])] = j;
       mass[j] *= factor[index(tree.nodes[j])];
-      if (j > 0) mass[position[index(law.prefixes[index(tree.nodes[j])].parent)]] -= mass[j];
+      if (j > 0) mass[position[index(distribution.prefixes[index(tree.nodes[j])].parent)]] -= mass[j];
     }
   }
   return below;
@@ -137,32 +140,32 @@ std::optional<std::vector<Rational>> prices_of(const TreeProposal& proposal, Rou
   return prices;
 }
 
-Rational value_of(const TreeLaw& law, const Plan& plan) {
+Rational value_of(const TreeSampling& distribution, const Plan& plan) {
   Rational value = 0;
   for (std::size_t t = 0; t < plan.size(); ++t)
     for (std::size_t j = 0; j < plan[t].size(); ++j)
-      value += law.prefixes[index(law.trees[t].nodes[j])].depth * plan[t][j];
+      value += distribution.prefixes[index(distribution.trees[t].nodes[j])].depth * plan[t][j];
   return value;
 }
 
 /// The value that the prices prove, computed bottom up while the checker works top down: the mean over trees of the
 /// best node, less the prices on the way to it.
-Rational value_of(const TreeLaw& law, Sight sight, const std::vector<Rational>& prices) {
+Rational value_of(const TreeSampling& distribution, Sight sight, const std::vector<Rational>& prices) {
   std::vector<Rational> joint(prices.size(), 1), gain(prices.size());
   Rational value = 0;
   for (std::size_t i = prices.size() - 1; i > 0; --i) {
     gain[i] += 1 - prices[i];
-    if (sight == Sight::one_shot) gain[index(law.prefixes[i].parent)] += law.step(i) * prices[i];
+    if (sight == Sight::one_shot) gain[index(distribution.prefixes[i].parent)] += distribution.step(i) * prices[i];
   }
   for (std::size_t i = 1; i < prices.size(); ++i) {
-    joint[i] = joint[index(law.prefixes[i].parent)] * law.step(i);
+    joint[i] = joint[index(distribution.prefixes[i].parent)] * distribution.step(i);
     if (sight == Sight::whole_block) value += joint[i] * prices[i];
   }
   std::vector<Rational> best(prices.size());
-  for (const TreeLaw::Tree& tree : law.trees) {
+  for (const TreeSampling::Tree& tree : distribution.trees) {
     for (const int node : tree.nodes) best[index(node)] = 0;
     for (std::size_t j = tree.nodes.size() - 1; j > 0; --j) {
-      const std::size_t i = index(tree.nodes[j]), parent = index(law.prefixes[i].parent);
+      const std::size_t i = index(tree.nodes[j]), parent = index(distribution.prefixes[i].parent);
       best[parent] = std::max<Rational>(best[parent], best[i] + gain[i]);
     }
     value += tree.probability * (best[0] + gain[0]);
@@ -172,17 +175,18 @@ Rational value_of(const TreeLaw& law, Sight sight, const std::vector<Rational>& 
 
 }  // namespace
 
-TreeCertificate certify(const TreeLaw& law, Sight sight, const TreeProposal& proposal) {
-  TreeCertificate certificate{0, 0, *feasible(law, sight, proposal, Dyadic{}), *prices_of(proposal, Dyadic{})};
-  certificate.lower = value_of(law, certificate.stops);
-  certificate.upper = value_of(law, sight, certificate.prices);
-  if (auto plan = feasible(law, sight, proposal, Short{}))
-    if (const Rational value = value_of(law, *plan); value > certificate.lower) {
+TreeCertificate certify(const TreeSampling& distribution, Sight sight, const TreeProposal& proposal) {
+  TreeCertificate certificate{0, 0, *feasible(distribution, sight, proposal, Dyadic{}),
+                              *prices_of(proposal, Dyadic{})};
+  certificate.lower = value_of(distribution, certificate.stops);
+  certificate.upper = value_of(distribution, sight, certificate.prices);
+  if (auto plan = feasible(distribution, sight, proposal, Short{}))
+    if (const Rational value = value_of(distribution, *plan); value > certificate.lower) {
       certificate.lower = value;
       certificate.stops = std::move(*plan);
     }
   if (auto prices = prices_of(proposal, Short{}))
-    if (const Rational value = value_of(law, sight, *prices); value < certificate.upper) {
+    if (const Rational value = value_of(distribution, sight, *prices); value < certificate.upper) {
       certificate.upper = value;
       certificate.prices = std::move(*prices);
     }

@@ -34,7 +34,7 @@ Rational rounded_down(const Rational& value);
 std::optional<Rational> short_fraction(double value);
 
 // The verifier that attains the optimum of a drafted tree. It is a yardstick and not a product, because it needs the
-// law of all trees. It is made from a solved plan for one law, so it is not registered by name.
+// distribution of all trees. It is made from a solved plan for one distribution, so it is not registered by name.
 //
 //   w(T, n)   certificate.stops     probability of drafting T and stopping at n
 //   a(x)                            sum of w at x and below
@@ -49,17 +49,18 @@ std::optional<Rational> short_fraction(double value);
 //
 // Source: derived here.
 
-/// The plan as conditional laws in fractions; rounding them causes no cancellation.
+/// The plan as conditional distributions in fractions; rounding them causes no cancellation.
 struct OraclePlan {
-  OraclePlan(const TreeLaw& law, const TreeCertificate& certificate);
+  OraclePlan(const TreeSampling& distribution, const TreeCertificate& certificate);
 
   PrefixIndex prefixes;
   std::map<std::vector<int>, std::size_t> trees;
-  std::vector<std::vector<Rational>> stops;   ///< law of the stop on each tree, in the order of its nodes
-  std::vector<std::vector<Rational>> extras;  ///< law of the extra token at each prefix; empty if nothing stops there
+  std::vector<std::vector<Rational>> stops;  ///< distribution of the stop on each tree, in the order of its nodes
+  std::vector<std::vector<Rational>>
+      extras;  ///< distribution of the extra token at each prefix; empty if nothing stops there
 };
 
-/// The same laws in the scalar of an interpreter.
+/// The same distributions in the scalar of an interpreter.
 template <class Scalar>
 struct OracleTable {
   std::shared_ptr<const OraclePlan> plan;
@@ -68,7 +69,7 @@ struct OracleTable {
 
 struct LpOracle {
   static constexpr Info info{.name = "lp_oracle",
-                             .summary = "stop where an optimal plan for the law of all trees says",
+                             .summary = "stop where an optimal plan for the distribution of all trees says",
                              .source = "derived here",
                              .unsupported = {.fresh = "the plan enumerates the trees of one context",
                                              .device = "the plan enumerates the trees of one context"}};
@@ -104,7 +105,8 @@ struct LpOracle {
     while (!(stops[j] > Scalar{0}) || !random.flip(stops[j], left[j])) ++j;
     const std::vector<Scalar>& extra = table.extras[static_cast<std::size_t>(nodes[j])];
     const int u = node_of(at.tree(), *table.plan, nodes[j]);
-    return {u, random.emit(at.laws(u).weights([&extra](Token y) { return extra[static_cast<std::size_t>(y)]; }))};
+    return {u, random.emit(
+                   at.distributions(u).weights([&extra](Token y) { return extra[static_cast<std::size_t>(y)]; }))};
   }
 
  private:
@@ -127,6 +129,6 @@ struct TreeProposal {
 
 /// The certificate in multiples of 2^-60, or in fractions with short denominators where these prove more. For small
 /// models lower == upper.
-TreeCertificate certify(const TreeLaw& law, Sight sight, const TreeProposal& proposal);
+TreeCertificate certify(const TreeSampling& distribution, Sight sight, const TreeProposal& proposal);
 
 }  // namespace draftproof

@@ -10,14 +10,16 @@ namespace draftproof {
 
 namespace {
 
-/// The law of the stop of block verification on one path, given that the path was drafted. Test i > 0 succeeds with
-/// s / (s + q - a) at the i-th prefix, where s is its own share of a. At the end of the path s = a, so this is a / q.
-std::vector<Rational> stops_on(const TreeLaw& law, const std::vector<int>& path, const std::vector<Rational>& drafted,
-                               const std::vector<Rational>& accepted, const std::vector<Rational>& own) {
+/// The distribution of the stop of block verification on one path, given that the path was drafted. Test i > 0
+/// succeeds with s / (s + q - a) at the i-th prefix, where s is its own share of a. At the end of the path s = a, so
+/// this is a / q.
+std::vector<Rational> stops_on(const TreeSampling& distribution, const std::vector<int>& path,
+                               const std::vector<Rational>& drafted, const std::vector<Rational>& accepted,
+                               const std::vector<Rational>& own) {
   std::vector<Rational> stops(path.size());
   Rational left = 1;
   for (std::size_t j = path.size() - 1; j > 0; --j) {
-    if (law.prefixes[index(path[j])].parent != path[j - 1])
+    if (distribution.prefixes[index(path[j])].parent != path[j - 1])
       throw std::invalid_argument("block optimum: a tree is not a path");
     const std::size_t i = index(path[j]);
     const Rational refused = drafted[i] - accepted[i], sum = own[i] + refused;
@@ -31,16 +33,16 @@ std::vector<Rational> stops_on(const TreeLaw& law, const std::vector<int>& path,
 
 }  // namespace
 
-TreeCertificate block_optimum(const TreeLaw& law) {
-  const std::size_t prefixes = law.prefixes.size();
-  const std::vector<Rational> drafted = reach(law);
+TreeCertificate block_optimum(const TreeSampling& distribution) {
+  const std::size_t prefixes = distribution.prefixes.size();
+  const std::vector<Rational> drafted = reach(distribution);
   std::vector<Rational> accepted(prefixes), own(prefixes), gain(prefixes), prices(prefixes);
   std::vector<char> limited(prefixes, 0);
   accepted[0] = own[0] = 1;
   TreeCertificate certificate{0, 0, {}, {}};
   for (std::size_t i = 1; i < prefixes; ++i) {
-    const std::size_t parent = index(law.prefixes[i].parent);
-    const Rational offered = law.step(i) * accepted[parent];
+    const std::size_t parent = index(distribution.prefixes[i].parent);
+    const Rational offered = distribution.step(i) * accepted[parent];
     limited[i] = offered < drafted[i];
     accepted[i] = own[i] = limited[i] ? offered : drafted[i];
     own[parent] -= accepted[i];
@@ -51,15 +53,15 @@ TreeCertificate block_optimum(const TreeLaw& law) {
     gain[i] += 1;
     if (limited[i]) {
       prices[i] = gain[i];
-      gain[index(law.prefixes[i].parent)] += law.step(i) * gain[i];
+      gain[index(distribution.prefixes[i].parent)] += distribution.step(i) * gain[i];
     } else {
       certificate.upper += drafted[i] * gain[i];
     }
   }
   certificate.upper += gain[0];
   certificate.prices = std::move(prices);
-  for (const TreeLaw::Tree& tree : law.trees) {
-    certificate.stops.push_back(stops_on(law, tree.nodes, drafted, accepted, own));
+  for (const TreeSampling::Tree& tree : distribution.trees) {
+    certificate.stops.push_back(stops_on(distribution, tree.nodes, drafted, accepted, own));
     for (Rational& stop : certificate.stops.back()) stop *= tree.probability;
   }
   return certificate;
@@ -81,9 +83,9 @@ PathBounds path_bounds(const TreeCertificate& one_shot, const TreeCertificate& w
           rounded(whole_block.lower, -infinity), rounded(whole_block.upper, infinity)};
 }
 
-std::optional<PathBounds> path_bounds(const TreeLaw& law, std::size_t most_nodes) {
-  if (law.nodes() > most_nodes) return std::nullopt;
-  return path_bounds(tree_optimum(law, Sight::one_shot), tree_optimum(law, Sight::whole_block));
+std::optional<PathBounds> path_bounds(const TreeSampling& distribution, std::size_t most_nodes) {
+  if (distribution.nodes() > most_nodes) return std::nullopt;
+  return path_bounds(tree_optimum(distribution, Sight::one_shot), tree_optimum(distribution, Sight::whole_block));
 }
 
 }  // namespace draftproof

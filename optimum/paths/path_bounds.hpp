@@ -2,7 +2,7 @@
 // outwards.
 //
 //   one shot      E[tau] of the best lossless verifier lies in [lower, upper]
-//   whole block   the same for a verifier that knows the target's tokens in advance
+//   whole block   the same for a verifier that reads the target's tokens in advance
 //
 // Cost: that of tree_program.hpp.
 //
@@ -31,7 +31,7 @@ namespace draftproof {
 // certificate.
 
 /// The certificate for Sight::one_shot, with lower == upper. Throws: std::invalid_argument if a tree is not a path.
-TreeCertificate block_optimum(const TreeLaw& law);
+TreeCertificate block_optimum(const TreeSampling& distribution);
 
 struct PathBounds {
   /// In accepted tokens a step.
@@ -39,14 +39,14 @@ struct PathBounds {
   double whole_block_lower, whole_block_upper;  ///< full information
 };
 
-/// The bounds of two certificates of one law.
+/// The bounds of two certificates of one distribution.
 PathBounds path_bounds(const TreeCertificate& one_shot, const TreeCertificate& whole_block);
 
 /// Number of nodes of all trees up to which the bounds take seconds.
 inline constexpr std::size_t most_tree_nodes = 40'000;
 
-/// Solves for both certificates. Nothing if the law's trees have more than `most_nodes` nodes together.
+/// Solves for both certificates. Nothing if the distribution's trees have more than `most_nodes` nodes together.
 /// Throws: std::runtime_error if Clp finds no optimum.
-std::optional<PathBounds> path_bounds(const TreeLaw& law, std::size_t most_nodes = most_tree_nodes);
+std::optional<PathBounds> path_bounds(const TreeSampling& distribution, std::size_t most_nodes = most_tree_nodes);
 
 }  // namespace draftproof

@@ -4,9 +4,9 @@
 
 namespace draftproof {
 
-std::vector<Rational> reach(const TreeLaw& law) {
-  std::vector<Rational> chance(law.prefixes.size());
-  for (const TreeLaw::Tree& tree : law.trees)
+std::vector<Rational> reach(const TreeSampling& distribution) {
+  std::vector<Rational> chance(distribution.prefixes.size());
+  for (const TreeSampling::Tree& tree : distribution.trees)
     for (const int i : tree.nodes) chance[static_cast<std::size_t>(i)] += tree.probability;
   return chance;
 }
@@ -32,24 +32,24 @@ std::vector<int> PrefixIndex::nodes_of(const DraftTree& tree) const {
 
 namespace {
 
-std::string name(const TreeLaw& law, int i) {
+std::string name(const TreeSampling& distribution, int i) {
   std::string text;
-  for (; law.prefixes[index(i)].parent >= 0; i = law.prefixes[index(i)].parent)
-    text = std::to_string(law.prefixes[index(i)].token) + (text.empty() ? "" : " ") + text;
+  for (; distribution.prefixes[index(i)].parent >= 0; i = distribution.prefixes[index(i)].parent)
+    text = std::to_string(distribution.prefixes[index(i)].token) + (text.empty() ? "" : " ") + text;
   return "(" + text + ")";
 }
 
-std::string reject_prefixes(const TreeLaw& law) {
-  if (law.prefixes.empty() || law.prefixes[0].parent != -1 || law.prefixes[0].depth != 0)
+std::string reject_prefixes(const TreeSampling& distribution) {
+  if (distribution.prefixes.empty() || distribution.prefixes[0].parent != -1 || distribution.prefixes[0].depth != 0)
     return "prefix 0 is not the empty one";
-  const std::size_t vocabulary = law.prefixes[0].target.size();
+  const std::size_t vocabulary = distribution.prefixes[0].target.size();
   std::set<std::pair<int, Token>> seen;
-  for (std::size_t i = 0; i < law.prefixes.size(); ++i) {
-    const auto& [parent, token, depth, target] = law.prefixes[i];
+  for (std::size_t i = 0; i < distribution.prefixes.size(); ++i) {
+    const auto& [parent, token, depth, target] = distribution.prefixes[i];
     const std::string which = "prefix " + std::to_string(i);
     if (i > 0) {
       if (parent < 0 || index(parent) >= i) return which + " does not come after its parent";
-      if (depth != law.prefixes[index(parent)].depth + 1) return which + " has the wrong depth";
+      if (depth != distribution.prefixes[index(parent)].depth + 1) return which + " has the wrong depth";
       if (token < 0 || index(token) >= vocabulary) return which + " ends with no token of the vocabulary";
       if (!seen.emplace(parent, token).second) return which + " stands twice";
     }
@@ -64,11 +64,11 @@ std::string reject_prefixes(const TreeLaw& law) {
   return "";
 }
 
-std::string reject_trees(const TreeLaw& law) {
+std::string reject_trees(const TreeSampling& distribution) {
   Rational sum = 0;
   std::set<std::vector<int>> seen;
-  for (std::size_t t = 0; t < law.trees.size(); ++t) {
-    const auto& [nodes, probability] = law.trees[t];
+  for (std::size_t t = 0; t < distribution.trees.size(); ++t) {
+    const auto& [nodes, probability] = distribution.trees[t];
     const std::string which = "tree " + std::to_string(t);
     if (probability < 0) return which + " has probability " + to_text(probability);
     sum += probability;
@@ -76,20 +76,21 @@ std::string reject_trees(const TreeLaw& law) {
     const std::set<int> members(nodes.begin(), nodes.end());
     for (std::size_t j = 1; j < nodes.size(); ++j) {
       if (nodes[j] <= nodes[j - 1]) return which + " has its nodes out of order";
-      if (index(nodes[j]) >= law.prefixes.size()) return which + " has a node that is no prefix";
-      if (!members.contains(law.prefixes[index(nodes[j])].parent)) return which + " has a node without its parent";
+      if (index(nodes[j]) >= distribution.prefixes.size()) return which + " has a node that is not a prefix";
+      if (!members.contains(distribution.prefixes[index(nodes[j])].parent))
+        return which + " has a node without its parent";
     }
     if (!seen.insert(nodes).second) return which + " stands twice";
   }
   return sum == 1 ? "" : "the trees' probabilities sum to " + to_text(sum);
 }
 
-std::string reject_plan(const TreeLaw& law, Sight sight, const TreeCertificate& certificate) {
-  if (certificate.stops.size() != law.trees.size()) return "the plan is for another number of trees";
-  std::vector<Rational> accepted(law.prefixes.size());
+std::string reject_plan(const TreeSampling& distribution, Sight sight, const TreeCertificate& certificate) {
+  if (certificate.stops.size() != distribution.trees.size()) return "the plan is for another number of trees";
+  std::vector<Rational> accepted(distribution.prefixes.size());
   Rational value = 0;
-  for (std::size_t t = 0; t < law.trees.size(); ++t) {
-    const TreeLaw::Tree& tree = law.trees[t];
+  for (std::size_t t = 0; t < distribution.trees.size(); ++t) {
+    const TreeSampling::Tree& tree = distribution.trees[t];
     if (certificate.stops[t].size() != tree.nodes.size())
       return "the plan has another number of nodes for tree " + std::to_string(t);
     Rational sum = 0;
@@ -97,50 +98,53 @@ std::string reject_plan(const TreeLaw& law, Sight sight, const TreeCertificate& 
       const Rational& mass = certificate.stops[t][j];
       const int node = tree.nodes[j];
       if (mass < 0)
-        return "the plan stops at " + name(law, node) + " of tree " + std::to_string(t) + " with " + to_text(mass);
+        return "the plan stops at " + name(distribution, node) + " of tree " + std::to_string(t) + " with " +
+               to_text(mass);
       sum += mass;
-      value += law.prefixes[index(node)].depth * mass;
+      value += distribution.prefixes[index(node)].depth * mass;
       accepted[index(node)] += mass;
     }
     if (sum != tree.probability)
       return "the plan uses " + to_text(sum) + " of tree " + std::to_string(t) + ", drafted with " +
              to_text(tree.probability);
   }
-  for (std::size_t i = law.prefixes.size() - 1; i > 0; --i) accepted[index(law.prefixes[i].parent)] += accepted[i];
-  std::vector<Rational> joint(law.prefixes.size(), 1);
-  for (std::size_t i = 1; i < law.prefixes.size(); ++i) {
-    const std::size_t parent = index(law.prefixes[i].parent);
-    joint[i] = joint[parent] * law.step(i);
-    const Rational limit = sight == Sight::one_shot ? Rational(accepted[parent] * law.step(i)) : joint[i];
+  for (std::size_t i = distribution.prefixes.size() - 1; i > 0; --i)
+    accepted[index(distribution.prefixes[i].parent)] += accepted[i];
+  std::vector<Rational> joint(distribution.prefixes.size(), 1);
+  for (std::size_t i = 1; i < distribution.prefixes.size(); ++i) {
+    const std::size_t parent = index(distribution.prefixes[i].parent);
+    joint[i] = joint[parent] * distribution.step(i);
+    const Rational limit = sight == Sight::one_shot ? Rational(accepted[parent] * distribution.step(i)) : joint[i];
     if (accepted[i] > limit)
-      return "the plan accepts " + name(law, static_cast<int>(i)) + " with " + to_text(accepted[i]) + ", above " +
-             to_text(limit);
+      return "the plan accepts " + name(distribution, static_cast<int>(i)) + " with " + to_text(accepted[i]) +
+             ", above " + to_text(limit);
   }
   return value == certificate.lower
              ? ""
              : "the plan accepts " + to_text(value) + " tokens, not " + to_text(certificate.lower);
 }
 
-std::string reject_prices(const TreeLaw& law, Sight sight, const TreeCertificate& certificate) {
+std::string reject_prices(const TreeSampling& distribution, Sight sight, const TreeCertificate& certificate) {
   const auto& prices = certificate.prices;
-  if (prices.size() != law.prefixes.size()) return "there are prices for another number of prefixes";
+  if (prices.size() != distribution.prefixes.size()) return "there are prices for another number of prefixes";
   if (prices[0] != 0) return "the price of the empty prefix is " + to_text(prices[0]);
   // The value of a node to a verifier that pays the price of every accepted prefix and is paid for the chance to
   // accept each child.
-  std::vector<Rational> worth(law.prefixes.size()), joint(law.prefixes.size(), 1);
+  std::vector<Rational> worth(distribution.prefixes.size()), joint(distribution.prefixes.size(), 1);
   Rational value = 0;
-  for (std::size_t i = 1; i < law.prefixes.size(); ++i) {
-    if (prices[i] < 0) return "the price of " + name(law, static_cast<int>(i)) + " is " + to_text(prices[i]);
-    const std::size_t parent = index(law.prefixes[i].parent);
-    joint[i] = joint[parent] * law.step(i);
+  for (std::size_t i = 1; i < distribution.prefixes.size(); ++i) {
+    if (prices[i] < 0) return "the price of " + name(distribution, static_cast<int>(i)) + " is " + to_text(prices[i]);
+    const std::size_t parent = index(distribution.prefixes[i].parent);
+    joint[i] = joint[parent] * distribution.step(i);
     if (sight == Sight::one_shot)
-      worth[parent] += law.step(i) * prices[i];
+      worth[parent] += distribution.step(i) * prices[i];
     else
       value += joint[i] * prices[i];
     worth[i] += 1 - prices[i];
   }
-  for (std::size_t i = 1; i < law.prefixes.size(); ++i) worth[i] += worth[index(law.prefixes[i].parent)];
-  for (const TreeLaw::Tree& tree : law.trees) {
+  for (std::size_t i = 1; i < distribution.prefixes.size(); ++i)
+    worth[i] += worth[index(distribution.prefixes[i].parent)];
+  for (const TreeSampling::Tree& tree : distribution.trees) {
     Rational largest = worth[0];
     for (const int node : tree.nodes)
       if (worth[index(node)] > largest) largest = worth[index(node)];
@@ -152,15 +156,15 @@ std::string reject_prices(const TreeLaw& law, Sight sight, const TreeCertificate
 
 }  // namespace
 
-std::string reject(const TreeLaw& law) {
-  const std::string reason = reject_prefixes(law);
-  return reason.empty() ? reject_trees(law) : reason;
+std::string reject(const TreeSampling& distribution) {
+  const std::string reason = reject_prefixes(distribution);
+  return reason.empty() ? reject_trees(distribution) : reason;
 }
 
-std::string reject(const TreeLaw& law, Sight sight, const TreeCertificate& certificate) {
-  std::string reason = reject(law);
-  if (reason.empty()) reason = reject_plan(law, sight, certificate);
-  if (reason.empty()) reason = reject_prices(law, sight, certificate);
+std::string reject(const TreeSampling& distribution, Sight sight, const TreeCertificate& certificate) {
+  std::string reason = reject(distribution);
+  if (reason.empty()) reason = reject_plan(distribution, sight, certificate);
+  if (reason.empty()) reason = reject_prices(distribution, sight, certificate);
   return reason;
 }
 

@@ -29,16 +29,16 @@
 
 namespace draftproof {
 
-// The law of the drafted tree as optima need it: the possible prefixes, the target's law after each, and the
-// probability of every set of prefixes. An enumeration of a drafter passes its trees in one by one.
+// The distribution of the drafted tree as optima need it: the possible prefixes, the target's distribution after
+// each, and the probability of every set of prefixes. An enumeration of a drafter passes its trees in one by one.
 //
 //   x            prefixes[i]              a prefix; 0 is the empty one, parents come before their children
-//   p(.|x)       prefixes[i].target       law of the token after x
+//   p(.|x)       prefixes[i].target       distribution of the token after x
 //   T            trees[t].nodes           set of prefixes in ascending order, closed under taking parents
 //   Pr(T)        trees[t].probability     its probability; the sum is 1
 //
 // Cost: one look-up a node. All numbers are fractions. Doubles are taken as exact fractions and divided by their sum,
-// so that each law sums to 1.
+// so that each distribution sums to 1.
 //
 // Correctness: trees with equal nodes are merged. Given the nodes, the order and multiplicity of the draws are
 // independent of the target, so a rule that reads them can be replaced by one that draws them anew.
@@ -46,7 +46,7 @@ namespace draftproof {
 /// Converts a number of a prefix, tree or depth (int) to a container index.
 inline std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-struct TreeLaw {
+struct TreeSampling {
   struct Prefix {
     int parent;  ///< -1 for the empty prefix
     Token token;
@@ -75,7 +75,7 @@ struct TreeLaw {
 };
 
 /// For every prefix i, the probability that the tree contains it.
-std::vector<Rational> reach(const TreeLaw& law);
+std::vector<Rational> reach(const TreeSampling& distribution);
 
 /// Divides the weights by their sum if it is not 1.
 void normalise(std::vector<Rational>& weights);
@@ -100,9 +100,9 @@ class PrefixIndex {
 
 /// Collects the trees of an enumeration. It is callable, so it can be the enumeration's sink.
 template <class L>
-class TreeLawBuilder {
+class TreeSamplingBuilder {
  public:
-  explicit TreeLawBuilder(const ConditionalModel<L>& conditionals) : conditionals_{conditionals} {}
+  explicit TreeSamplingBuilder(const ConditionalModel<L>& conditionals) : conditionals_{conditionals} {}
 
   /// Adds one tree with its probability; trees of probability 0 are ignored.
   template <class Weight>
@@ -114,15 +114,15 @@ class TreeLawBuilder {
     trees_.try_emplace(std::move(numbers), 0).first->second += Rational(probability);
   }
 
-  /// The law of the collected trees, normalised.
-  TreeLaw law() const {
-    TreeLaw law{prefixes_, {}};
+  /// The distribution of the collected trees, normalised.
+  TreeSampling distribution() const {
+    TreeSampling distribution{prefixes_, {}};
     std::vector<Rational> probabilities;
     for (const auto& [nodes, probability] : trees_) probabilities.push_back(probability);
     normalise(probabilities);
     std::size_t t = 0;
-    for (const auto& [nodes, probability] : trees_) law.trees.push_back({nodes, probabilities[t++]});
-    return law;
+    for (const auto& [nodes, probability] : trees_) distribution.trees.push_back({nodes, probabilities[t++]});
+    return distribution;
   }
 
  private:
@@ -130,9 +130,9 @@ class TreeLawBuilder {
   int number(const DraftTree& tree, int u, const std::vector<int>& numbers) {
     const int parent = u == DraftTree::root ? -1 : numbers[static_cast<std::size_t>(tree.parent(u))];
     if (const int known = index_.find(parent, tree.token(u)); known >= 0) return known;
-    const L& laws = conditionals_.laws(tree.context(u));
+    const L& distributions = conditionals_.distributions(tree.context(u));
     std::vector<Rational> row;
-    for (Token x = 0; x < laws.vocabulary(); ++x) row.emplace_back(laws.target(x));
+    for (Token x = 0; x < distributions.vocabulary(); ++x) row.emplace_back(distributions.target(x));
     normalise(row);
     const int fresh = static_cast<int>(prefixes_.size());
     prefixes_.push_back({parent, tree.token(u), tree.depth(u), std::move(row)});
@@ -142,11 +142,11 @@ class TreeLawBuilder {
 
   const ConditionalModel<L>& conditionals_;
   PrefixIndex index_;
-  std::vector<TreeLaw::Prefix> prefixes_;
+  std::vector<TreeSampling::Prefix> prefixes_;
   std::map<std::vector<int>, Rational> trees_;
 };
 
-/// The knowledge of the verifier: the tree and the laws, or also the target's tokens.
+/// The knowledge of the verifier: the tree and the distributions, or also the target's tokens.
 enum class Sight {
   one_shot,     ///< a(xy) <= p(y|x) a(x)
   whole_block,  ///< a(x) <= p(x): the full-information bound
@@ -159,10 +159,10 @@ struct TreeCertificate {
   std::vector<Rational> prices;
 };
 
-/// Why the certificate does not prove lower <= optimum <= upper for this law; empty if it does.
-std::string reject(const TreeLaw& law, Sight sight, const TreeCertificate& certificate);
+/// Why the certificate does not prove lower <= optimum <= upper for this distribution; empty if it does.
+std::string reject(const TreeSampling& distribution, Sight sight, const TreeCertificate& certificate);
 
-/// Why `law` is not the law of a tree; empty if it is one.
-std::string reject(const TreeLaw& law);
+/// Why `distribution` is not the distribution of a tree; empty if it is one.
+std::string reject(const TreeSampling& distribution);
 
 }  // namespace draftproof

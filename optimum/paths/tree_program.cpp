@@ -20,14 +20,14 @@ struct Violated {
 
 }  // namespace
 
-Meets meets_of(const TreeLaw& law) {
+Meets meets_of(const TreeSampling& distribution) {
   struct Tree {
     std::vector<char> holds;
     double probability;
   };
   std::vector<Tree> trees;
-  for (const TreeLaw::Tree& tree : law.trees) {
-    trees.push_back({std::vector<char>(law.prefixes.size(), 0), static_cast<double>(tree.probability)});
+  for (const TreeSampling::Tree& tree : distribution.trees) {
+    trees.push_back({std::vector<char>(distribution.prefixes.size(), 0), static_cast<double>(tree.probability)});
     for (const int node : tree.nodes) trees.back().holds[index(node)] = 1;
   }
   return [trees = std::move(trees)](std::span<const int> antichain) {
@@ -42,7 +42,7 @@ Meets meets_of(const TreeLaw& law) {
   };
 }
 
-Meets meets_of_paths(const TreeLaw& path, int drafts) {
+Meets meets_of_paths(const TreeSampling& path, int drafts) {
   std::vector<double> q;
   for (const Rational& chance : reach(path)) q.push_back(static_cast<double>(chance));
   return [q = std::move(q), drafts](std::span<const int> antichain) {
@@ -52,12 +52,12 @@ Meets meets_of_paths(const TreeLaw& path, int drafts) {
   };
 }
 
-void for_each_antichain(const TreeLaw& law, const std::function<void(std::span<const int>)>& visit) {
+void for_each_antichain(const TreeSampling& distribution, const std::function<void(std::span<const int>)>& visit) {
   // Prefixes in preorder, with the end of each one's descendants: after a prefix is taken, its descendants are
   // skipped.
-  std::vector<std::vector<int>> children(law.prefixes.size());
-  for (std::size_t i = 1; i < law.prefixes.size(); ++i)
-    children[index(law.prefixes[i].parent)].push_back(static_cast<int>(i));
+  std::vector<std::vector<int>> children(distribution.prefixes.size());
+  for (std::size_t i = 1; i < distribution.prefixes.size(); ++i)
+    children[index(distribution.prefixes[i].parent)].push_back(static_cast<int>(i));
   std::vector<int> order;
   std::vector<std::size_t> end;
   const std::function<void(int)> walk = [&](int i) {
@@ -80,18 +80,19 @@ void for_each_antichain(const TreeLaw& law, const std::function<void(std::span<c
   choose(1);
 }
 
-double antichain_count(const TreeLaw& law, double most) {
+double antichain_count(const TreeSampling& distribution, double most) {
   // Per prefix: the number of antichains among its descendants, including the empty one. It is the product over
   // children of (the child's number + 1).
-  std::vector<double> count(law.prefixes.size(), 1);
-  for (std::size_t i = law.prefixes.size() - 1; i > 0; --i)
-    count[index(law.prefixes[i].parent)] = std::min(most + 2, count[index(law.prefixes[i].parent)] * (count[i] + 1));
+  std::vector<double> count(distribution.prefixes.size(), 1);
+  for (std::size_t i = distribution.prefixes.size() - 1; i > 0; --i)
+    count[index(distribution.prefixes[i].parent)] =
+        std::min(most + 2, count[index(distribution.prefixes[i].parent)] * (count[i] + 1));
   return std::min(most + 1, count[0] - 1);
 }
 
-std::optional<double> antichain_optimum(const TreeLaw& law, const Meets& meets, double most) {
-  if (antichain_count(law, most) > most) return std::nullopt;
-  const int columns = static_cast<int>(law.prefixes.size()) - 1;  // prefix i is column i - 1
+std::optional<double> antichain_optimum(const TreeSampling& distribution, const Meets& meets, double most) {
+  if (antichain_count(distribution, most) > most) return std::nullopt;
+  const int columns = static_cast<int>(distribution.prefixes.size()) - 1;  // prefix i is column i - 1
   if (columns == 0) return 0;
   ClpSimplex simplex;
   simplex.setLogLevel(0);
@@ -100,8 +101,8 @@ std::optional<double> antichain_optimum(const TreeLaw& law, const Meets& meets, 
   simplex.setPrimalTolerance(1e-11);
   simplex.setDualTolerance(1e-11);
   for (int i = 1; i <= columns; ++i) {
-    const int parent = law.prefixes[index(i)].parent;
-    const double p = static_cast<double>(law.step(index(i)));
+    const int parent = distribution.prefixes[index(i)].parent;
+    const double p = static_cast<double>(distribution.step(index(i)));
     simplex.setObjectiveCoefficient(i - 1, 1);
     simplex.setColumnBounds(i - 1, 0, 1);
     const int places[]{i - 1, parent - 1};
@@ -116,7 +117,7 @@ std::optional<double> antichain_optimum(const TreeLaw& law, const Meets& meets, 
     const double* accepted = simplex.primalColumnSolution();
     std::vector<Violated> worst;
     const auto milder = [](const Violated& a, const Violated& b) { return a.excess > b.excess; };
-    for_each_antichain(law, [&](std::span<const int> antichain) {
+    for_each_antichain(distribution, [&](std::span<const int> antichain) {
       double sum = 0;
       for (const int i : antichain) sum += accepted[i - 1];
       const double limit = meets(antichain), excess = sum - limit;
@@ -136,7 +137,7 @@ std::optional<double> antichain_optimum(const TreeLaw& law, const Meets& meets, 
                      row.limit);
     }
   }
-  throw std::runtime_error("antichain program: no end of violated antichains");
+  throw std::runtime_error("antichain program: the separation rounds do not end");
 }
 
 namespace {
@@ -166,21 +167,22 @@ class Columns {
 
 }  // namespace
 
-TreeProposal solve_tree_program(const TreeLaw& law, Sight sight) {
+TreeProposal solve_tree_program(const TreeSampling& distribution, Sight sight) {
   // Rows: trees, then balances of prefixes 1 .., then their limits. Columns: a of prefixes 1 .., then w.
-  const int trees = static_cast<int>(law.trees.size()), prefixes = static_cast<int>(law.prefixes.size());
+  const int trees = static_cast<int>(distribution.trees.size()),
+            prefixes = static_cast<int>(distribution.prefixes.size());
   const auto balance = [&](int i) { return trees + i - 1; };
   const auto limit = [&](int i) { return trees + prefixes - 1 + i - 1; };
   const std::size_t rows = index(trees + 2 * (prefixes - 1));
   std::vector<double> lower(rows, 0), upper(rows, 0);
-  for (std::size_t t = 0; t < law.trees.size(); ++t)
-    lower[t] = upper[t] = static_cast<double>(law.trees[t].probability);
-  std::vector<double> joint(law.prefixes.size(), 1);
-  std::vector<std::vector<int>> children(law.prefixes.size());
+  for (std::size_t t = 0; t < distribution.trees.size(); ++t)
+    lower[t] = upper[t] = static_cast<double>(distribution.trees[t].probability);
+  std::vector<double> joint(distribution.prefixes.size(), 1);
+  std::vector<std::vector<int>> children(distribution.prefixes.size());
   for (int i = 1; i < prefixes; ++i) {
-    const int parent = law.prefixes[index(i)].parent;
+    const int parent = distribution.prefixes[index(i)].parent;
     children[index(parent)].push_back(i);
-    joint[index(i)] = joint[index(parent)] * static_cast<double>(law.step(index(i)));
+    joint[index(i)] = joint[index(parent)] * static_cast<double>(distribution.step(index(i)));
     lower[index(limit(i))] = -COIN_DBL_MAX;
     // a of the empty prefix is 1 and has no column.
     upper[index(limit(i))] = sight == Sight::whole_block || parent == 0 ? joint[index(i)] : 0;
@@ -188,15 +190,16 @@ TreeProposal solve_tree_program(const TreeLaw& law, Sight sight) {
   Columns columns;
   for (int i = 1; i < prefixes; ++i) {
     columns.entry(balance(i), -1);
-    if (const int parent = law.prefixes[index(i)].parent; parent > 0) columns.entry(balance(parent), 1);
+    if (const int parent = distribution.prefixes[index(i)].parent; parent > 0) columns.entry(balance(parent), 1);
     columns.entry(limit(i), 1);
     if (sight == Sight::one_shot)
       for (const int child : children[index(i)])
-        if (const double p = static_cast<double>(law.step(index(child))); p > 0) columns.entry(limit(child), -p);
+        if (const double p = static_cast<double>(distribution.step(index(child))); p > 0)
+          columns.entry(limit(child), -p);
     columns.end(1);
   }
-  for (std::size_t t = 0; t < law.trees.size(); ++t)
-    for (const int node : law.trees[t].nodes) {
+  for (std::size_t t = 0; t < distribution.trees.size(); ++t)
+    for (const int node : distribution.trees[t].nodes) {
       columns.entry(static_cast<int>(t), 1);
       if (node > 0) columns.entry(balance(node), 1);
       columns.end(0);
@@ -209,14 +212,15 @@ TreeProposal solve_tree_program(const TreeLaw& law, Sight sight) {
   simplex.setDualTolerance(1e-11);
   columns.load(simplex, lower, upper);
   ClpSolve solve;
-  // Clp's own handler of SIGINT ends a program without its optimum, and there is one for all threads: signals stay ours.
+  // Clp's own handler of SIGINT ends a program without its optimum, and there is one for all threads: signals stay
+  // ours.
   solve.setSpecialOption(2, 1);
   simplex.initialSolve(solve);
   if (!simplex.isProvenOptimal()) throw std::runtime_error("tree program: Clp found no optimum");
 
-  TreeProposal proposal{{}, std::vector<double>(law.prefixes.size(), 0)};
+  TreeProposal proposal{{}, std::vector<double>(distribution.prefixes.size(), 0)};
   const double* column = simplex.primalColumnSolution() + (prefixes - 1);
-  for (const TreeLaw::Tree& tree : law.trees) {
+  for (const TreeSampling::Tree& tree : distribution.trees) {
     proposal.stops.emplace_back(column, column + tree.nodes.size());
     column += tree.nodes.size();
   }
@@ -225,8 +229,8 @@ TreeProposal solve_tree_program(const TreeLaw& law, Sight sight) {
   return proposal;
 }
 
-TreeCertificate tree_optimum(const TreeLaw& law, Sight sight) {
-  return certify(law, sight, solve_tree_program(law, sight));
+TreeCertificate tree_optimum(const TreeSampling& distribution, Sight sight) {
+  return certify(distribution, sight, solve_tree_program(distribution, sight));
 }
 
 }  // namespace draftproof

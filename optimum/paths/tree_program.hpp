@@ -42,24 +42,24 @@ namespace draftproof {
 /// The probability to meet an antichain, given by the numbers of its prefixes.
 using Meets = std::function<double(std::span<const int> antichain)>;
 
-/// For the trees of the law, all of which it sums over.
-Meets meets_of(const TreeLaw& law);
-/// For K independent paths, each with the law `path`.
-Meets meets_of_paths(const TreeLaw& path, int drafts);
+/// For the trees of the distribution, all of which it sums over.
+Meets meets_of(const TreeSampling& distribution);
+/// For K independent paths, each with the distribution `path`.
+Meets meets_of_paths(const TreeSampling& path, int drafts);
 
 /// Calls `visit` for every non-empty antichain of non-empty prefixes.
-void for_each_antichain(const TreeLaw& law, const std::function<void(std::span<const int>)>& visit);
+void for_each_antichain(const TreeSampling& distribution, const std::function<void(std::span<const int>)>& visit);
 /// The number of antichains that for_each_antichain visits, capped at `most` + 1.
-double antichain_count(const TreeLaw& law, double most);
+double antichain_count(const TreeSampling& distribution, double most);
 
 /// The optimum within 1e-9, in accepted tokens; nothing if there are more than `most` antichains. Only the prefixes
-/// of `law` are read. Throws: std::runtime_error if Clp finds no optimum or the rounds do not end.
-std::optional<double> antichain_optimum(const TreeLaw& law, const Meets& meets, double most = 200'000);
+/// of `distribution` are read. Throws: std::runtime_error if Clp finds no optimum or the rounds do not end.
+std::optional<double> antichain_optimum(const TreeSampling& distribution, const Meets& meets, double most = 200'000);
 
 /// The solver's uncertified solution. Throws: std::runtime_error if Clp finds no optimum.
-TreeProposal solve_tree_program(const TreeLaw& law, Sight sight);
+TreeProposal solve_tree_program(const TreeSampling& distribution, Sight sight);
 
 /// The certificate, lower <= optimum <= upper. Throws: std::runtime_error if Clp finds no optimum.
-TreeCertificate tree_optimum(const TreeLaw& law, Sight sight);
+TreeCertificate tree_optimum(const TreeSampling& distribution, Sight sight);
 
 }  // namespace draftproof

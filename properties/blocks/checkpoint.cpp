@@ -59,15 +59,15 @@ BlockDeal::BlockDeal(const nlohmann::json& plan, std::uint64_t parts, const std:
     double seconds;
   };
   if (!plan.value("complete", true))
-    throw InputError({.file = file, .found = "a plan that was stopped early", .wanted = "a complete plan"});
+    throw InputError({.file = file, .got = "a plan that was stopped early", .expected = "a complete plan"});
   std::vector<Group> groups;
   for (const Json& group : plan.at("groups")) {
     const std::string name = group.at("group");
     const Json& blocks = group.at("blocks");
     if (!blocks.is_number_integer() || blocks < 0)
       throw InputError({.file = file,
-                        .found = fmt::format("{} blocks of {}", blocks.dump(), name),
-                        .wanted = "a number of blocks"});
+                        .got = fmt::format("{} blocks of {}", blocks.dump(), name),
+                        .expected = "a number of blocks"});
     groups.push_back({name, blocks, group.at("seconds")});
   }
   std::stable_sort(groups.begin(), groups.end(),
@@ -123,16 +123,16 @@ void Checkpoint::measure(const BlockPlan& plan, const Compute& compute) {
   };
   constexpr std::uint64_t few = 16;
   if (blocks > 0 && trials > 0) {
-    seconds(0, few);  // not kept, because the first block of a process also prepares rows and plans
-    // The fixed time of a block, then the time of a further trial.
+    seconds(0, few);  // warm-up: the first block of a process also prepares rows and plans
+    // Measures the fixed time of a block, then the time of a further trial.
     constexpr double enough = 0.05;
     const auto all = std::max(static_cast<std::uint64_t>(trials), few);
     const double once = seconds(0, few);
     double then = once;
     std::uint64_t more = few;
     while (more < all && then < once + enough) {
-      // Because a trial takes from 100 ns to 20 ms (a pass over a large vocabulary), the first step is 4 times the
-      // trials; a later one is 64 times where the last one took less than enough / 64 more than `once`, else 4.
+      // A trial takes from 100 ns to 20 ms (a pass over a large vocabulary). The first step multiplies the
+      // trials by 4; a later one by 64 if the last step added less than enough / 64 to `once`, else by 4.
       const std::uint64_t wider = more > few && then < once + enough / 64 ? 64 : 4;
       then = seconds(0, more = std::min(all, wider * more));
     }
@@ -183,7 +183,7 @@ BlockGroup Checkpoint::run(const BlockPlan& plan, const Compute& compute) {
     }
 #pragma omp critical(block_kept)
     try {
-      if (on_kept) on_kept();  // also after another block failed: finished blocks are saved
+      if (on_kept) on_kept();  // also after another block failed, so that finished blocks are saved
     } catch (...) {
       const std::lock_guard locked(mutex_);
       failed = 0, failure = std::current_exception();
@@ -194,7 +194,8 @@ BlockGroup Checkpoint::run(const BlockPlan& plan, const Compute& compute) {
 #pragma omp parallel for schedule(dynamic) num_threads(at_once)
     for (std::size_t i = 0; i < wanted.size(); ++i) one(wanted[i]);
   } else {
-    for (const std::uint64_t block : wanted) one(block);  // threads inside a block are then no nested team
+    // no team of threads here, so that those inside a block are not nested
+    for (const std::uint64_t block : wanted) one(block);
   }
   if (failure) std::rethrow_exception(failure);
   lock.lock();
@@ -218,17 +219,17 @@ void Checkpoint::check_request(const nlohmann::json& request, const std::string&
   if (request_.is_null()) request_ = request;
   if (request != request_)
     throw InputError({.file = file,
-                      .found = "another request: " + difference(request_, request),
-                      .wanted = "the request of the blocks"});
+                      .got = "another request: " + difference(request_, request),
+                      .expected = "the request that computed the blocks"});
 }
 
 void Checkpoint::resume(const std::string& stored, const std::string& file) {
   if (add(stored, file) != deal_.identity())
-    throw InputError({.file = file, .found = "blocks of another sharding", .wanted = "the plan of --deal as it was"});
+    throw InputError({.file = file, .got = "blocks of another sharding", .expected = "the same plan for --balance"});
   if (parts_.size() != 1 || parts_.front().first != shard_)
     throw InputError({.file = file,
-                      .found = "blocks of another shard",
-                      .wanted = fmt::format("those of shard {}/{}", shard_.index + 1, shard_.count)});
+                      .got = "blocks of another shard",
+                      .expected = fmt::format("blocks of shard {}/{}", shard_.index + 1, shard_.count)});
   parts_.clear();
 }
 
@@ -236,11 +237,11 @@ void Checkpoint::add_part(BlockShard shard, bool finished, const std::string& fi
   const std::string name = fmt::format("{}/{}", shard.index + 1, shard.count);
   for (const auto& [known, whole] : parts_) {
     if (known == shard)
-      throw InputError({.file = file, .found = "shard " + name + " a second time", .wanted = "every shard once"});
+      throw InputError({.file = file, .got = "shard " + name + " a second time", .expected = "every shard once"});
     if (known.count != shard.count)
       throw InputError({.file = file,
-                        .found = "shard " + name,
-                        .wanted = fmt::format("shards of {}, as in the files before it", known.count)});
+                        .got = "shard " + name,
+                        .expected = fmt::format("shards of {}, as in the files before it", known.count)});
   }
   parts_.emplace_back(shard, finished);
 }
@@ -251,7 +252,7 @@ std::string Checkpoint::add(const std::string& stored, const std::string& file) 
   try {
     StoredReader in(stored);
     if (const auto found = in.stored<std::string>(); found != schema)
-      throw InputError({.file = file, .found = "blocks of schema " + found, .wanted = std::string(schema)});
+      throw InputError({.file = file, .got = "blocks of schema " + found, .expected = std::string(schema)});
     check_request(parse_own_json(in.stored<std::string>()), file);
     in.get(deal);
     for (const auto& [shard, finished] : in.stored<decltype(parts_)>()) add_part(shard, finished, file);
@@ -259,22 +260,22 @@ std::string Checkpoint::add(const std::string& stored, const std::string& file) 
       BlockGroup& group = groups_[name];
       if (!group.done.empty() && group.done.size() != from.done.size())
         throw InputError({.file = file,
-                          .found = fmt::format("{} blocks of {}", from.done.size(), name),
-                          .wanted = fmt::format("{} blocks", group.done.size())});
+                          .got = fmt::format("{} blocks of {}", from.done.size(), name),
+                          .expected = fmt::format("{} blocks", group.done.size())});
       group.done.resize(from.done.size());
       for (std::size_t b = 0; b < from.done.size(); ++b)
         if (from.done[b] && std::exchange(group.done[b], 1))
           throw InputError({.file = file,
-                            .found = fmt::format("block {} of {} a second time", b, name),
-                            .wanted = "every block once"});
+                            .got = fmt::format("block {} of {} a second time", b, name),
+                            .expected = "every block once"});
       draftproof::add(from.sums, group.sums);
       group.records.merge(from.records);
     }
     if (!in.done()) throw std::out_of_range("bytes after the end");
   } catch (const Json::exception&) {
-    throw InputError({.file = file, .found = "a request that cannot be read", .wanted = "a part or a checkpoint"});
+    throw InputError({.file = file, .got = "a request that cannot be read", .expected = "a part or a checkpoint"});
   } catch (const std::logic_error&) {
-    throw InputError({.file = file, .found = "bytes that are no blocks", .wanted = "a part or a checkpoint"});
+    throw InputError({.file = file, .got = "bytes without blocks", .expected = "a part or a checkpoint"});
   }
   return deal;
 }
@@ -306,12 +307,12 @@ std::string read_checkpoint(const std::string& path) {
   file.read(std::as_writable_bytes(std::span(text)));
   const auto end = text.find('\n');
   if (!text.starts_with(heading) || end == std::string::npos)
-    throw InputError({.file = path, .found = "no heading of blocks", .wanted = "a part or a checkpoint"});
+    throw InputError({.file = path, .got = "a file without blocks", .expected = "a part or a checkpoint"});
   const std::string stated = text.substr(heading.size(), end - heading.size());
   text.erase(0, end + 1);
   if (const std::string found = checksum(text); found != stated)
     throw InputError(
-        {.file = path, .found = "a truncated or edited file: checksum " + found, .wanted = "checksum " + stated});
+        {.file = path, .got = "a truncated or edited file: checksum " + found, .expected = "checksum " + stated});
   return text;
 }
 

@@ -1,15 +1,15 @@
-// A long run as blocks, and the results of the blocks that are known. A run splits its work into groups of numbered
-// blocks by a rule that depends on the request alone. Processes divide the blocks, files carry their results, and the
-// run itself makes its report from them, so every way to compute the blocks gives the same report.
+// A long run as blocks, and the results of the computed blocks. A run splits its work into groups of numbered
+// blocks by a rule that depends on the request alone. Processes share the blocks, checkpoint files carry their
+// results, and the report is computed from the merged results, so it is the same however the blocks were computed.
 //
-//   sums      counters of a block, added over the blocks of a group: integers, in any order
-//   record    bytes of one block (stored_value.hpp), kept as they are: what no sum can carry
+//   sums      counters of a block, integers; added over the blocks of a group in any order
+//   record    bytes of one block (stored_value.hpp), kept as they are, for results that cannot be added
 //
-// One file holds all known blocks. Because the counters of a group are added, a gate at V = 262,144 needs one
-// megabyte, and not one for each of its thousands of blocks.
+// One file holds all computed blocks. Because the counters of a group are added, a gate at V = 262,144 needs
+// one megabyte rather than one for each of its thousands of blocks.
 //
-// Correctness: each block is added once. Sums of integers do not depend on the order of additions, and records are
-// read in the order of block numbers.
+// Correctness: each block is added once. Sums of integers do not depend on the order of additions, and records
+// are read in the order of block numbers.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +29,19 @@
 
 namespace draftproof {
 
-/// The blocks of one name in a run.
+/// A named group of blocks in a run.
 struct BlockPlan {
   std::string name;
   std::uint64_t blocks = 0;
-  double trials = 0;      ///< mean of the trials of a scheme at one position in a block, for `draftproof plan`
-  int threads = 1;        ///< divide the blocks, or the work of each where a process has fewer than two a thread
+  double trials = 0;      ///< mean number of trials of a scheme at one position in a block, for `draftproof plan`
+  int threads = 1;        ///< shared among blocks, or used inside each block if a thread has fewer than two
   bool divisible = true;  ///< whether threads can divide the work of a block
 };
 
 /// A block to compute.
 struct BlockTask {
   std::uint64_t block = 0;
-  /// Most trials of each scheme; fewer than all of a block only while a plan is measured.
+  /// Largest number of trials of each scheme; smaller than a whole block only while a plan is measured.
   std::uint64_t most_trials = std::numeric_limits<std::uint64_t>::max();
   int threads = 1;
 };
@@ -49,12 +49,12 @@ struct BlockTask {
 struct BlockResult {
   Counters sums{};
   std::string record{};
-  bool whole = true;  ///< false if a stop cut the block short: only the report of this run has such a block
+  bool whole = true;  ///< false if an interrupt cut the block short: such a block is in this run's report only
 };
 
-/// The results of one group: the blocks that are known.
+/// The computed blocks of one group.
 struct BlockGroup {
-  std::vector<std::uint64_t> done{};  ///< by block: 1 if it is known
+  std::vector<std::uint64_t> done{};  ///< by block: 1 if it was computed
   Counters sums{};
   std::map<std::uint64_t, std::string> records{};
 
@@ -64,29 +64,30 @@ struct BlockGroup {
   static auto fields(auto& group) { return std::tie(group.done, group.sums, group.records); }
 };
 
-/// Part `index` of `count`. Block b, counted through all groups of a run, belongs to part b mod `count`, or to the
-/// part that a BlockDeal names.
+/// Shard `index` of `count`. Block b, counted through all groups of a run, belongs to shard b mod `count`, or
+/// to the shard that a BlockDeal assigns.
 struct BlockShard {
   std::uint64_t index = 0, count = 1;
   bool operator==(const BlockShard&) const = default;
   static auto fields(auto& shard) { return std::tie(shard.index, shard.count); }
 };
 
-/// Blocks divided among the parts of a run by their measured times: the longest first, each to the part with the
-/// least work so far. Every process computes the same division from the same plan.
+/// Load balancing: assigns blocks to the shards of a run by measured times, longest first, each to the shard
+/// with the least work so far. Every process computes the same assignment from the same plan.
 ///
-/// Cost: n log m for n blocks and m parts. Correctness: a block has one owner. A group that the plan lacks has none,
-/// and its blocks are divided in turn.
+/// Cost: n log m for n blocks and m shards. Correctness: a block has one owner. Groups that the plan lacks have
+/// no owners; their blocks are assigned round robin.
 class BlockDeal {
  public:
   BlockDeal() = default;
-  /// `plan` is the document of `draftproof plan`, from `file`; `parts` > 0. Throws: nlohmann::json::exception if it
-  /// is no such document; InputError if the plan was stopped early or a number of blocks is negative or no integer.
+  /// `plan` is the output of `draftproof plan`, read from `file`; `parts` > 0. Throws:
+  /// nlohmann::json::exception if it is another document; InputError if the plan was stopped early or a number
+  /// of blocks is not an integer >= 0.
   BlockDeal(const nlohmann::json& plan, std::uint64_t parts, const std::string& file);
 
-  /// The part that computes this block, if the plan has it.
+  /// Returns the shard that computes this block, or nullopt if the plan lacks the block.
   std::optional<std::uint64_t> owner(const std::string& group, std::uint64_t block) const;
-  /// Equal for equal deals; empty without one.
+  /// Returns a text that is equal for equal assignments; empty if default-constructed.
   const std::string& identity() const { return identity_; }
 
  private:
@@ -96,72 +97,71 @@ class BlockDeal {
 
 class Checkpoint {
  public:
-  /// Computes a block; nothing after a stop.
+  /// Computes a block; nullopt after an interrupt.
   using Compute = std::function<std::optional<BlockResult>(const BlockTask& task)>;
-  /// `whole` computes blocks and reports, `shard` computes its share of the blocks, `plan` lists and measures them.
+  /// `whole` computes all blocks and reports, `shard` computes its blocks only, `plan` lists and measures blocks.
   enum class Kind { whole, shard, plan };
-  /// The planned blocks of a group, with the processor seconds of those that were measured; of `plan`.
+  /// The planned blocks of a group, with the processor seconds of the measured ones; for `plan`.
   struct Planned {
     std::string group;
     std::uint64_t blocks;
     double trials;
     std::vector<double> measured;
 
-    /// Mean seconds of a block, and those of the longest measured one.
+    /// Mean seconds of a block, and seconds of the longest measured block.
     double seconds() const;
     double longest() const;
   };
 
-  /// `request` identifies the plan: two checkpoints with equal requests have the same blocks.
+  /// `request` identifies the blocks: two checkpoints with equal requests have the same blocks.
   explicit Checkpoint(nlohmann::json request = nullptr, BlockShard shard = {}, Kind kind = Kind::whole)
       : request_(std::move(request)), shard_{shard}, kind_{kind} {}  // braces would make a list
 
   const nlohmann::json& request() const { return request_; }
-  /// Whether this run computes or lists blocks and reports nothing.
+  /// Whether this run only computes or lists blocks, without a report.
   bool partial() const { return kind_ != Kind::whole; }
   const std::vector<Planned>& planned() const { return planned_; }
-  /// Divides the blocks by `deal` and no longer in turn. Requires that no group was run.
+  /// Assigns the blocks by `deal` rather than round robin. Requires that no group was run.
   void use(BlockDeal deal) { deal_ = std::move(deal); }
 
-  /// Computes the unknown blocks of this process. Returns the known blocks of the group and, for this report only,
-  /// the blocks that a stop cut short, which are not `done`. Throws: the exception of on_kept() if it threw, else of
-  /// the lowest block that failed.
+  /// Computes the missing blocks of this process. Returns the computed blocks of the group and, for this report
+  /// only, the blocks that an interrupt cut short, which are not `done`. Throws: the exception of on_kept() if
+  /// it threw, else that of the lowest block that failed.
   BlockGroup run(const BlockPlan& plan, const Compute& compute);
   const std::map<std::string, BlockGroup>& groups() const { return groups_; }
 
-  /// Called after each block, whether it was kept or failed, by one thread at a time.
+  /// Called after each block, also a failed one, by one thread at a time.
   std::function<void()> on_kept{};
 
-  /// The request, the parts and all known blocks.
+  /// Serialises the request, the shards and all computed blocks.
   std::string to_bytes() const;
-  /// Adds the blocks of `stored`. Returns the identity of their BlockDeal. Throws: InputError, which names `file` and
-  /// what differs, if to_bytes() did not write `stored`, if its request, number of shards or number of blocks is
-  /// another one, or if it has a shard or a block that is known already.
+  /// Adds the blocks of `stored`. Returns the identity of their BlockDeal. Throws: InputError, which names
+  /// `file` and the difference, if to_bytes() did not write `stored`, if its request, number of shards or
+  /// number of blocks differs, or if it has a shard or a block that was added before.
   std::string add(const std::string& stored, const std::string& file);
-  /// Sets the request if there is none yet. Throws: InputError, with what differs, if `request` is another one.
+  /// Sets the request at the first call. Throws: InputError, with the difference, if `request` differs from it.
   void check_request(const nlohmann::json& request, const std::string& file);
-  /// The same as add() for a checkpoint of this very process. Throws: InputError if it is of another shard or
-  /// BlockDeal.
+  /// Like add(), for a checkpoint of this shard. Throws: InputError if it is of another shard or BlockDeal.
   void resume(const std::string& stored, const std::string& file);
-  /// Returns the missing and the interrupted shards; if there are none, the groups with unknown blocks. Empty if
-  /// nothing is missing.
+  /// Returns the missing and the interrupted shards; if there are none, the groups with missing blocks. Empty
+  /// if nothing is missing.
   std::string missing() const;
-  /// Marks this process's share as computed to its end.
+  /// Marks this shard as computed to its end.
   void finish() { finished_ = true; }
 
  private:
   /// Measures some blocks of a group for a plan.
   void measure(const BlockPlan& plan, const Compute& compute);
-  /// Adds a part: a shard, and whether it was computed to its end.
+  /// Adds a shard, and whether it was computed to its end.
   void add_part(BlockShard shard, bool finished, const std::string& file);
 
   nlohmann::json request_;
   BlockShard shard_;
   Kind kind_;
   bool finished_ = false;
-  std::uint64_t planned_blocks_ = 0;  ///< of the groups that were run: blocks are numbered through all groups
+  std::uint64_t planned_blocks_ = 0;  ///< in the groups run so far: blocks are numbered through all groups
   std::map<std::string, BlockGroup> groups_{};
-  std::vector<std::pair<BlockShard, bool>> parts_{};  ///< the parts that were added
+  std::vector<std::pair<BlockShard, bool>> parts_{};  ///< the shards that were added
   std::vector<Planned> planned_{};
   BlockDeal deal_{};
   mutable std::mutex mutex_{};
@@ -170,9 +170,9 @@ class Checkpoint {
 /// CRC-64 of ECMA-182, reflected.
 using BlockChecksum = boost::crc_optimal<64, 0x42F0E1EBA9EA3693, ~0ull, ~0ull, true, true>;
 
-/// All of a checkpoint as one file with a checksum of its bytes.
+/// Writes a checkpoint as one file with a checksum of its bytes.
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
-/// The bytes in the file. Throws: InputError if it is truncated, edited or no such file.
+/// Returns the bytes in the file. Throws: InputError if it is truncated, edited or not a checkpoint.
 std::string read_checkpoint(const std::string& path);
 
 }  // namespace draftproof

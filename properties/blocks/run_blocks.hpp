@@ -1,5 +1,5 @@
-// Work in blocks: of trials, whose counts are added, and of records, which are listed. Whether blocks come from this
-// process, from a file or from other processes is the checkpoint's concern; without one (null), all are computed here.
+// Runs work in blocks: of trials, whose counts are added, and of records, which are listed. The checkpoint
+// supplies blocks from this process, from a file or from other processes; without one (null), all are computed here.
 #pragma once
 
 #include <algorithm>
@@ -22,17 +22,17 @@ inline BlockGroup run_blocks(Checkpoint* known, const BlockPlan& plan, const Che
   return (known ? *known : none).run(plan, compute);
 }
 
-/// Whether this process computes a part of the blocks, so that nothing can be concluded from its results.
+/// Whether this process computes some of the blocks only, so that its results are incomplete.
 inline bool computes_part(const Checkpoint* known) { return known && known->partial(); }
 
-/// Returns the pieces of work in a block: `usual`, or `all` without a checkpoint; at least 1.
+/// Returns the number of items in a block: `usual`, or `all` without a checkpoint; at least 1.
 inline std::uint64_t block_size(const Checkpoint* known, std::uint64_t all, std::uint64_t usual) {
   return std::max<std::uint64_t>(1, known ? usual : all);
 }
 
-/// Returns the most trials of a block: `usual`, or fewer if each trial reads rows of V = `vocabulary` tokens
-/// (Info::shared_noise). The block then reads at most 2^32 tokens, unless two trials read more, which takes about two
-/// minutes. Even if `usual` is even, so that pairs of trials stay together.
+/// Returns the largest number of trials of a block: `usual`, or fewer if each trial reads rows of V =
+/// `vocabulary` tokens (Info::shared_noise). The block then reads at most 2^32 tokens, which takes about two
+/// minutes, or has two trials. Even if `usual` is even, so that pairs of trials stay in one block.
 inline std::uint64_t most_trials_of_block(std::uint64_t usual, bool reads_rows, std::size_t vocabulary) {
   constexpr std::uint64_t tokens = std::uint64_t{1} << 32;
   if (!reads_rows) return usual;
@@ -40,15 +40,15 @@ inline std::uint64_t most_trials_of_block(std::uint64_t usual, bool reads_rows, 
                                  std::max<std::uint64_t>(2, tokens / std::max<std::size_t>(1, vocabulary) & ~1ULL));
 }
 
-/// Number of trials of a block: `usual`, or more where a run would have more than 4096 blocks.
+/// Returns the number of trials of a block: `usual`, or more so that a run has at most 4096 blocks.
 inline std::uint64_t trials_of_block(std::uint64_t trials, std::uint64_t usual) {
   constexpr std::uint64_t most_blocks = 4096;
   return std::max(usual, (trials + most_blocks - 1) / most_blocks);
 }
 
-/// Counts trials 0 .. `trials` - 1 in blocks of `usual`, one block after the other. `count(first, number)` returns
-/// the counts of a range, of fewer trials after a stop. Returns the sum over all known blocks. Requires: `counts` is
-/// all zeros and has the shape of that sum.
+/// Counts trials 0 .. `trials` - 1 in blocks of `usual`, one block after the other. `count(first, number)`
+/// returns the counts of a range, with fewer trials after an interrupt. Returns the sum over all computed
+/// blocks. Requires: `counts` is all zeros and has the shape of that sum.
 template <class Counts, class Count>
 Counts count_trials(Checkpoint* known, const std::string& name, std::uint64_t trials, std::uint64_t usual,
                     Counts counts, const Count& count) {
@@ -66,8 +66,8 @@ Counts count_trials(Checkpoint* known, const std::string& name, std::uint64_t tr
   return counts;
 }
 
-/// Makes one record for each block, until the stop flag is set. Returns the known records in the order of blocks,
-/// records that a stop cut short included. Returns none in a process that computes a part.
+/// Makes one record for each block, until the stop flag is set. Returns the computed records in the order of
+/// blocks, including records that an interrupt cut short. Returns none in a process that computes one shard.
 template <class Make>
 auto map_blocks(Checkpoint* known, const BlockPlan& plan, const std::atomic<bool>* stop, const Make& make) {
   using Record = std::invoke_result_t<Make, const BlockTask&>;

@@ -1,11 +1,11 @@
-// Values as bytes, and back to the same bits: what a checkpoint keeps of a block.
+// Serialises the values in a checkpoint to bytes, and back to the same bits.
 //
-//   integers, enumerations   7 bits a byte, the lowest first; the eighth bit says that another byte follows
+//   integers, enumerations   7 bits a byte, the lowest first; the eighth bit is set if another byte follows
 //   numbers                  the bits of a double, as such an integer
 //   counters                 their number and 64-bit integers; a run of zeros is a 0 and the number of further zeros
 //   containers, text         their size and their elements
 //   structs                  the members that `static auto fields(auto& value)` ties, in its order
-//   instances, fractions     as the text that parses back
+//   instances, fractions     their text, which parses back to the same value
 #pragma once
 
 #include <bit>
@@ -93,7 +93,7 @@ class StoredReader {
 
   bool done() const { return left_.empty(); }
 
-  /// Throws: std::out_of_range where the bytes end too early or a number has more than 64 bits.
+  /// Throws: std::out_of_range if the bytes end too early or a number has more than 64 bits.
   std::uint64_t integer() {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
@@ -162,7 +162,7 @@ class StoredReader {
   std::string_view left_;
 };
 
-/// The bytes of one value, and back.
+/// Serialises one value, and parses it back.
 template <class T>
 std::string to_bytes(const T& value) {
   StoredWriter writer;
@@ -184,7 +184,8 @@ void append_counters(const T& counts, Counters& all) {
   else
     for (const auto& count : counts) append_counters(count, all);
 }
-/// Adds the counters from `next` on to `counts`. Requires: as many as append_counters() appends for `counts`.
+/// Adds the counters from `next` on to `counts`. Requires: as many counters as append_counters() appends for
+/// `counts`.
 template <class T>
 void add_counters(Counters::const_iterator& next, T& counts) {
   if constexpr (std::is_integral_v<T>)

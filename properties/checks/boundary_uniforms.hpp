@@ -1,16 +1,16 @@
-// Coins at the ends of the unit interval and on the thresholds, which sampling would never draw: for every draft
-// tuple of an instance, or for trees drafted by seeded words.
+// Uniforms at the ends of the unit interval and at the thresholds, which sampling practically never draws: for
+// every draft tuple of an instance, or for trees drafted from seeded random bits.
 //
-//   u        0, 2^-53 and the largest     for all draws a decision goes on after, and for those that end it
-//            num / den of a flip          where it is on the grid of uniforms: on it the flip refuses, below it
-//                                         accepts
-//            p / q                        the same for schemes that are single-draft sampling at K = 1, whatever they
-//                                         draw: where p, q and p / q are on the grid (positions)
-//   p = q    largest coins                every draft is accepted where the scheme claims so (paths)
-//   p        0 on the last id             the ends again: rounding has no last id to lead to (paths)
+//   u        0, 2^-53 and the largest     for all draws except the last of a decision, and for the last
+//            num / den of a flip          if it is on the grid of uniforms: the flip must reject at it and
+//                                         accept just below it
+//            p / q                        the same for schemes that equal single-draft sampling at K = 1, for any
+//                                         purpose of their draws; if p, q and p / q are on the grid (positions)
+//   p = q    largest uniforms             every draft is accepted if the scheme claims so (paths)
+//   p        0 on the last id             the ends again: rounding errors cannot fall on the last id (paths)
 //
-// Deterministic. A scheme that reads its coins through `flip` alone is strict by the source it runs on; one that
-// compares by itself is held to the third line.
+// Deterministic. A scheme that tests its drafts through `flip` alone compares strictly, as the random source
+// does; a scheme that draws uniforms and compares them itself is tested by the line p / q.
 #pragma once
 
 #include <algorithm>
@@ -24,18 +24,20 @@ namespace draftproof::checks {
 template <class Level>
 struct BoundaryUniforms {
   static constexpr std::string_view name = "boundary_uniforms";
-  static constexpr std::string_view about = "coins at 0, at the largest and around the thresholds decide strictly";
+  static constexpr std::string_view about =
+      "uniforms at 0, at the largest and around the thresholds are compared strictly";
   static constexpr int every = on_level<Level>(4, 1);
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
 
-  /// Drafts of couplings come from the words themselves: no tuple goes with any coin.
+  /// Couplings compute their drafts from the verifier's random bits, so tuples and uniforms cannot be combined
+  /// freely.
   static bool applies(const typename Level::Verifier& verifier, const typename Level::Drafter&) {
     return !verifier.info().shared_noise;
   }
   static Answer check(typename Level::InstanceAnalysis& at) {
     const Wrong wrong = first_fault_at(at);
-    return Answer::held_if(!wrong, [&] { return *wrong; });
+    return Answer::passed_if(!wrong, [&] { return *wrong; });
   }
 
  private:
@@ -44,7 +46,7 @@ struct BoundaryUniforms {
   static constexpr std::uint64_t trees = 8;
 
   static Wrong first_fault_at(const InstanceAnalysis& at) {
-    const Rows<double> rows = double_laws(at.instance());
+    const Rows<double> rows = double_distributions(at.instance());
     const auto plan = plan_on(at, rows);
     for (const Tuple& tuple : possible_tuples(at.drafter(), rows, at.instance().drafts, most_tuples)) {
       const ScriptedTrial trial{tuple};
@@ -61,10 +63,10 @@ struct BoundaryUniforms {
     for (auto& [prefix, weights] : equal.rows) weights.target = weights.proposal;
     const Info& info = at.verifier().info();
     const bool accepts_all =
-        info.claims.accepts_equal_laws && info.unsupported.simulate.empty() && !at.drafter().info().fixed;
+        info.claims.accepts_equal_distributions && info.unsupported.simulate.empty() && !at.drafter().info().fixed;
     auto wrong = first_fault_on(at, equal, accepts_all);
     if (wrong) return "with p = q, " + *wrong;
-    // Rounding that leaves a sum below the largest coin is seen where the last id is no answer.
+    // A rounded sum below the largest uniform is noticed only if the last id has probability 0.
     PathInstance without = at.instance();
     for (auto& [prefix, weights] : without.rows) weights.target.back() = 0;
     if (!without.valid()) return std::nullopt;
@@ -74,7 +76,7 @@ struct BoundaryUniforms {
   }
 
   static Wrong first_fault_on(const PathInstanceAnalysis& at, const PathInstance& instance, bool accepts_all) {
-    const DoubleContexts conditionals = double_laws(instance);
+    const DoubleContexts conditionals = double_distributions(instance);
     const auto plan = at.verifier().scripted_on(conditionals, instance.shape);
     for (std::uint64_t t = 0; t < trees; ++t) {
       TrialWords drafting(1, t, Philox::Role::draft);
@@ -85,7 +87,7 @@ struct BoundaryUniforms {
       if (!accepts_all) continue;
       const StepOutput output = run_scripted(*plan, start, largest).output;
       if (!start.tree.leaf(output.node))
-        return drafts + ", largest coins: emits " + step_text(output, start.tree) + ", short of the drafts";
+        return drafts + ", largest uniforms: emits " + step_text(output, start.tree) + ", short of the drafts";
     }
     return std::nullopt;
   }
@@ -97,22 +99,23 @@ struct BoundaryUniforms {
              : word == edge::zero     ? std::string("0")
                                       : std::to_string(unit_interval(word));
     };
-    return drafts + ", coins " + text(inner) + ", last draw " + text(last) + on_level<Level>(": ", ", ");
+    return drafts + ", uniforms " + text(inner) + ", last draw " + text(last) + on_level<Level>(": ", ", ");
   }
 
-  static Wrong fault_at_the_ends(auto& plan, const auto& laws, const auto& trial, const std::string& drafts) {
+  static Wrong fault_at_the_ends(auto& plan, const auto& distributions, const auto& trial,
+                                 const std::string& drafts) {
     for (const std::uint64_t inner : {edge::zero, edge::smallest, edge::largest})
       for (const std::uint64_t last : {edge::zero, edge::smallest, edge::largest})
-        if (auto wrong = fault_of_coins(plan, laws, trial, inner, last))
+        if (auto wrong = fault_of_coins(plan, distributions, trial, inner, last))
           return at_coins(drafts, inner, last) + *wrong;
     return std::nullopt;
   }
 
-  static Wrong fault_of_coins(auto& plan, const auto& laws, const auto& trial, std::uint64_t inner,
+  static Wrong fault_of_coins(auto& plan, const auto& distributions, const auto& trial, std::uint64_t inner,
                               std::uint64_t last) {
     BoundaryWords words(inner, last);
     const auto played = run_scripted(plan, trial, words);
-    if (auto fault = fault_of(played, trial, laws)) return fault;
+    if (auto fault = fault_of(played, trial, distributions)) return fault;
     std::uint32_t flip = 0;
     for (std::size_t n = 0; n < played.draws.size(); ++n) {
       const Draw& draw = played.draws[n];
@@ -126,12 +129,12 @@ struct BoundaryUniforms {
         const bool accepts = below > 0;
         const std::string coin = "flip " + std::to_string(flip), side = accepts ? " below" : " on";
         if (there.draws.size() <= n || there.draws[n].value != accepts) {
-          const std::string does = accepts ? " refuses" : " accepts";
+          const std::string does = accepts ? " rejects" : " accepts";
           return on_level<Level>(coin + " of " + std::to_string(draw.num) + " in " + std::to_string(draw.den) + does +
                                      side + " its threshold",
                                  coin + side + " its threshold" + does);
         }
-        if (const auto fault = fault_of(there, trial, laws))
+        if (const auto fault = fault_of(there, trial, distributions))
           return coin + side + " its threshold" + on_level<Level>(": ", ", ") + *fault;
       }
       ++flip;
@@ -139,7 +142,7 @@ struct BoundaryUniforms {
     return std::nullopt;
   }
 
-  /// The word of u = num / den, where that is a uniform between 0 and 1 and the product u den has no rounding.
+  /// Returns the random bits of u = num / den if 0 < u < 1 is a uniform and the product u den needs no rounding.
   static std::optional<std::uint64_t> on_grid(double num, double den) {
     if (!(num > 0) || !(num < den)) return std::nullopt;
     const double u = num / den;
@@ -147,7 +150,7 @@ struct BoundaryUniforms {
     return Tape::word(u);
   }
 
-  /// Single-draft sampling accepts exactly below p / q, whatever its draws are for.
+  /// Single-draft sampling accepts exactly below p / q, for any purpose of its draws.
   static Wrong fault_at_the_ratio(const Decider<Rows<double>, Scripted>& plan, const Rows<double>& rows,
                                   const ScriptedTrial& trial) {
     const double p = rows.target(trial.drafts[0]), q = rows.proposal(trial.drafts[0]);
@@ -159,31 +162,31 @@ struct BoundaryUniforms {
       return run_scripted(plan, trial, words).verdict;
     };
     const auto accepts = [&](std::uint64_t coin) { return verdict(coin, edge::zero).accepted == 0; };
-    if (p > 0 && !accepts(edge::zero)) return place(edge::zero, edge::zero) + "refuses a draft with p > 0";
-    // Plans share a mass out on a grid of their own and may keep its last unit; tests of a draft may not.
+    if (p > 0 && !accepts(edge::zero)) return place(edge::zero, edge::zero) + "rejects a draft with p > 0";
+    // A plan shares mass out on a grid and may keep its last unit; a test of a draft may not.
     if (tested(plan, trial)) {
       if (p >= q && !accepts(edge::largest))
         return place(edge::largest, edge::zero) +
-               "refuses a draft with p >= q; in double a mass that is 1 in fractions, such as F(0), need not be 1: "
+               "rejects a draft with p >= q; in double a mass that is 1 in fractions, such as F(0), need not be 1: "
                "write "
                "at.one() for it (docs/edges.md)";
       for (const std::uint64_t last : {edge::zero, edge::largest})
         if (const Verdict v = verdict(edge::largest, last);
             v.accepted < 0 && !(rows.target(v.token) > rows.proposal(v.token)))
-          return place(edge::largest, last) + "corrects to " + std::to_string(v.token) +
-                 ", of which accepted drafts leave nothing";
+          return place(edge::largest, last) + "emits the correction " + std::to_string(v.token) +
+                 ", although accepted drafts cover its whole probability";
     }
-    // A plan divides by the sum of a row, which has no rounding where all entries are on the grid.
+    // A plan divides by the sum of a row, which needs no rounding if all entries are on the grid.
     const auto threshold =
         dyadic(p) && dyadic(q) && (tested(plan, trial) || dyadic(rows)) ? on_grid(p, q) : std::nullopt;
     if (!threshold) return std::nullopt;
     if (accepts(*threshold)) return place(*threshold, edge::zero) + "accepts on p / q";
     if (!accepts(*threshold - edge::step))
-      return place(*threshold - edge::step, edge::zero) + "refuses just below p / q";
+      return place(*threshold - edge::step, edge::zero) + "rejects just below p / q";
     return std::nullopt;
   }
 
-  /// Whether the draft is kept or not by a coin, rather than by a draw among several.
+  /// Whether a uniform decides on the draft alone, rather than a draw among several tokens.
   static bool tested(const Decider<Rows<double>, Scripted>& plan, const ScriptedTrial& trial) {
     BoundaryWords words(edge::zero, edge::zero);
     const ScriptedDecision played = run_scripted(plan, trial, words);
@@ -191,7 +194,7 @@ struct BoundaryUniforms {
                                                  [](const Draw& draw) { return draw.purpose == Purpose::pick; });
   }
 
-  /// A multiple of 2^-20: sums and quotients of a few such numbers have no rounding.
+  /// Whether the value is a multiple of 2^-20: sums and quotients of a few such numbers need no rounding.
   static bool dyadic(double value) { return value * 0x1p20 == std::floor(value * 0x1p20); }
   static bool dyadic(const Rows<double>& rows) {
     for (Token x = 0; x < rows.vocabulary(); ++x)

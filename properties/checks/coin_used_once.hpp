@@ -1,11 +1,11 @@
-// An accept coin decides one thing: with all other words as they are, the verdict takes at most two values as the
-// coin goes from 0 to 1, and changes once.
+// An accept uniform decides one thing: with all other random bits fixed, the verdict takes at most two values
+// as the uniform grows from 0 to 1, and changes once.
 //
-//   u_n      coin n of a decision     swept over 0, 1/32, .., 31/32 and the largest uniform
+//   u_n      accept uniform n of a decision     varied over 0, 1/32, .., 31/32 and the largest uniform
 //
-// A coin that is also the threshold of the draw behind it leads to one token after another as it grows. A ledger does
-// not see it, as the word is read once. Other words are addressed by address, so those behind the coin are the same
-// whichever way it falls. Deterministic.
+// A uniform that is also used as the threshold of the next draw leads to one token after another as it grows.
+// The draw count does not reveal this, because the bits are read once. Random bits are addressed by purpose and
+// index, so later draws are the same for either outcome of the test. Deterministic.
 #pragma once
 
 #include <draftproof/properties/proof/property.hpp>
@@ -15,7 +15,8 @@ namespace draftproof::checks {
 
 struct CoinUsedOnce {
   static constexpr std::string_view name = "coin_used_once";
-  static constexpr std::string_view about = "other words fixed, an accept coin switches between two verdicts once";
+  static constexpr std::string_view about =
+      "other random bits fixed, an accept uniform switches between two verdicts once";
   static constexpr int every = 4;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
@@ -23,7 +24,7 @@ struct CoinUsedOnce {
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) { return !verifier.info().shared_noise; }
   static Answer check(InstanceAnalysis& at) {
-    const Rows<double> rows = double_laws(at.instance());
+    const Rows<double> rows = double_distributions(at.instance());
     const int drafts = at.instance().drafts;
     const auto decider = at.verifier().scripted_on(rows, drafts);
     const auto tuples = possible_tuples(at.drafter(), rows, drafts, trials);
@@ -34,9 +35,9 @@ struct CoinUsedOnce {
       for (const Draw& draw : run_scripted(*decider, tuple, words).draws) coins += draw.purpose == Purpose::flip;
       for (std::uint32_t n = 0; n < coins; ++n)
         if (auto wrong = fault_of_coin(*decider, tuple, t, n))
-          return Answer::violated("trial " + std::to_string(t) + ", drafts " + tuple_text(tuple) + ": " + *wrong);
+          return Answer::failed("trial " + std::to_string(t) + ", drafts " + tuple_text(tuple) + ": " + *wrong);
     }
-    return Answer::held();
+    return Answer::passed();
   }
 
  private:
@@ -57,7 +58,7 @@ struct CoinUsedOnce {
       last = verdict;
     }
     if (switches <= 1) return std::nullopt;
-    return "as coin " + std::to_string(n) + " grows from 0 to 1 the verdict is " + seen;
+    return "as accept uniform " + std::to_string(n) + " grows from 0 to 1 the verdict is " + seen;
   }
 };
 

@@ -1,11 +1,11 @@
-// Rows that have made samplers fail, made of the instance's: every trial on them ends with a token the target has, by
-// ordinary words and by the smallest and the largest.
+// Rows derived from the instance's that have made samplers fail: every trial on them must emit a token with p >
+// 0, with ordinary random bits and with the smallest and the largest uniform.
 //
 //   one token        p, q or both                              all mass on one token
 //   equal            p = q, bit for bit                        the residual is 0
 //   an ulp           p one ulp above q on one token            the residual is an ulp
-//   sum              p or q times 1 + 2^-52 or 1 - 2^-53       a sum that misses 1 by an ulp: no largest coins, since
-//                                                              where p < q everywhere they have no token to lead to
+//   sum              p or q times 1 + 2^-52 or 1 - 2^-53       a sum that differs from 1 by an ulp; without largest
+//                                                              uniforms, because if p < q everywhere no token is left
 //   tiny             2^-24, 2^-126, 2^-1074 on one token       in p, in q, in both
 //   almost           1 - 1e-8 on one token                     in p
 //
@@ -35,13 +35,13 @@ struct EdgeRows {
     for (const auto& [what, pair] : edge_pairs(at.instance())) {
       const Rows<double> rows(pair.target, pair.proposals);
       if (!enough_tokens(at, pair)) continue;
-      if (auto wrong = first_fault(at, rows, rows, pair.normalised)) return Answer::violated(what + ": " + *wrong);
+      if (auto wrong = first_fault(at, rows, rows, pair.normalised)) return Answer::failed(what + ": " + *wrong);
       if (!at.verifier().info().unsupported.simulate.empty()) continue;
       const RatioTable table(pair.target, pair.proposals);
       if (auto wrong = first_fault(at, table, rows, pair.normalised))
-        return Answer::violated(what + ", on the table: " + *wrong);
+        return Answer::failed(what + ", on the table: " + *wrong);
     }
-    return Answer::held();
+    return Answer::passed();
   }
 
  private:
@@ -57,7 +57,7 @@ struct EdgeRows {
     row[x] = 1;
     return row;
   }
-  /// `row` with `value` on token x and the rest of the mass as before.
+  /// Returns `row` with `value` on token x and the other entries scaled to sum to 1 - `value`.
   static Row with(Row row, std::size_t x, double value) {
     double rest = 0;
     for (std::size_t i = 0; i < row.size(); ++i) rest += i == x ? 0 : row[i];
@@ -65,8 +65,8 @@ struct EdgeRows {
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = i == x ? value : row[i] / rest * (1 - value);
     return in_units(std::move(row));
   }
-  /// The row in whole units of 2^-53, its largest entry the rest of 1: sums are exact, so where one entry is below that
-  /// of another such row some entry is above it. Entries below a unit stay.
+  /// Returns the row in whole units of 2^-53, the largest entry being 1 minus the others: sums are exact, so if
+  /// one entry is below its counterpart in another such row, some entry is above it. Entries below a unit are kept.
   static Row in_units(Row row) {
     constexpr double unit = 0x1p-53;
     double& top = *std::max_element(row.begin(), row.end());
@@ -125,7 +125,7 @@ struct EdgeRows {
     return pairs;
   }
 
-  /// Laws of distinct drafts are not asked for more of them than there are tokens to draw.
+  /// Whether every row has at least K tokens with q > 0, which sampling of distinct drafts needs.
   static bool enough_tokens(const InstanceAnalysis& at, const Pair& pair) {
     if (!at.drafter().info().needs_k_tokens) return true;
     for (const Row& row : pair.proposals)
@@ -133,20 +133,20 @@ struct EdgeRows {
     return true;
   }
 
-  /// `rows` are the laws in full: a table drops what is below 2^-62.
+  /// `rows` are the full distributions: a table drops entries below 2^-62.
   template <class L>
-  static std::optional<std::string> first_fault(const InstanceAnalysis& at, const L& laws, const Rows<double>& rows,
-                                                bool largest_coins) {
-    const auto plan = plan_on(at, laws);
+  static std::optional<std::string> first_fault(const InstanceAnalysis& at, const L& distributions,
+                                                const Rows<double>& rows, bool largest_coins) {
+    const auto plan = plan_on(at, distributions);
     const std::uint64_t scripts = at.verifier().info().shared_noise ? 0 : 4;
     return draftproof::first_fault(
-        at, laws, *plan, trials, [&](std::uint64_t t, const ScriptedTrial& trial, const auto&, const auto&) {
+        at, distributions, *plan, trials, [&](std::uint64_t t, const ScriptedTrial& trial, const auto&, const auto&) {
           std::optional<std::string> fault = fault_of(trial.played, trial, rows);
           for (std::uint64_t script = 0; !fault && script < scripts; ++script) {
             if (!largest_coins && (script & 1)) continue;
             BoundaryWords words(script & 1 ? edge::largest : edge::zero, script & 2 ? edge::largest : edge::zero);
             fault = fault_of(run_scripted(*plan, trial, words), trial, rows);
-            if (fault) fault = "coins " + std::string(script & 1 ? "largest" : "0") + ", " + *fault;
+            if (fault) fault = "uniforms " + std::string(script & 1 ? "largest" : "0") + ", " + *fault;
           }
           if (fault) fault = place_of(t, trial) + ": " + *fault;
           return fault;

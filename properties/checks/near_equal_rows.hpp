@@ -1,11 +1,13 @@
-// Rows that differ from p = q by a unit in the last place of their format, made of the instance's proposals: every trial
-// on them ends with a token the target has, by ordinary words and by the smallest and the largest.
+// Rows that differ from p = q by a unit in the last place of a format, derived from the instance's proposals:
+// every trial on them must emit a token with p > 0, with ordinary random bits and with the smallest and the
+// largest uniform.
 //
-//   below     p one unit below q on the first token with q > 0, on two, on all     rejected, and nothing is left
-//   above     p one unit above q on the first, one below on the others             rejected, and a unit is left
+//   below     p one unit below q on the first token with q > 0, on two, on all     a rejection leaves no residual
+//   above     p one unit above q on the first, one below on the others             the residual is one unit
 //
-// Formats: float32, bf16, fp16, double; their entries are doubles here. Forms: plain rows, and the prepared table of a
-// position (rows of it sum to 1, so p is above q somewhere). Fresh rows: tests/verifiers/precision_test.cpp.
+// Formats: float32, bf16, fp16, double; entries are stored as doubles here. Forms: plain rows, and the prepared
+// table of a position (its rows sum to 1, so p is above q somewhere). Fresh rows:
+// tests/verifiers/precision_test.cpp.
 //
 // Deterministic: trials are seeded.
 #pragma once
@@ -21,13 +23,14 @@ namespace draftproof::checks {
 template <class Level>
 struct NearEqualRows {
   static constexpr std::string_view name = "near_equal_rows";
-  static constexpr std::string_view about = "rows a unit in the last place from p = q end in a token with p > 0";
+  static constexpr std::string_view about =
+      "rows with p = q up to a unit in the last place end in a token with p > 0";
   static constexpr int every = on_level<Level>(10, 4);
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
   static constexpr std::uint64_t trials = 4;
 
-  /// Drafts of couplings come from the words themselves.
+  /// Couplings compute their drafts from the verifier's random bits.
   static bool applies(const typename Level::Verifier& verifier, const typename Level::Drafter&) {
     return !verifier.info().shared_noise;
   }
@@ -35,16 +38,16 @@ struct NearEqualRows {
     for (const StoredFormat& format : {float32, bfloat16, float16, float64})
       for (const Change& change : changes)
         if (const auto wrong = first_fault_on(at, format, change))
-          return Answer::violated(std::string(format.name) + ", p " + std::string(change.what) + ": " + *wrong);
-    return Answer::held();
+          return Answer::failed(std::string(format.name) + ", p " + std::string(change.what) + ": " + *wrong);
+    return Answer::passed();
   }
 
  private:
   using Wrong = std::optional<std::string>;
   struct Change {
     std::string_view what;
-    int first, others;     ///< units added to the first token with q > 0, and to others
-    std::size_t most = 0;  ///< others that are changed
+    int first, others;     ///< units added to the first token with q > 0, and to each other changed token
+    std::size_t most = 0;  ///< number of other tokens that change
   };
   static constexpr Change changes[]{{"a unit below q on one token", -1, 0},
                                     {"a unit below q on two tokens", -1, -1, 1},
@@ -71,25 +74,25 @@ struct NearEqualRows {
   }
 
   static Wrong first_fault_on(const PathInstanceAnalysis& at, const StoredFormat& format, const Change& change) {
-    const auto laws = double_laws(at.instance(), [&](const PrefixWeights& weights) {
+    const auto distributions = double_distributions(at.instance(), [&](const PrefixWeights& weights) {
       const std::vector<double> q = format.round(double_row(weights.proposal));
       return Rows<double>(target(q, format, change), q);
     });
-    return first_fault_of(at, laws, laws);
+    return first_fault_of(at, distributions, distributions);
   }
 
-  /// `rows` are the laws in full: a table drops what is below 2^-62.
-  static Wrong first_fault_of(const auto& at, const auto& laws, const auto& rows) {
-    const auto plan = plan_on(at, laws);
+  /// `rows` are the full distributions: a table drops entries below 2^-62.
+  static Wrong first_fault_of(const auto& at, const auto& distributions, const auto& rows) {
+    const auto plan = plan_on(at, distributions);
     return draftproof::first_fault(
-        at, laws, *plan, trials, [&](std::uint64_t t, const auto& trial, const auto&, const auto&) {
+        at, distributions, *plan, trials, [&](std::uint64_t t, const auto& trial, const auto&, const auto&) {
           std::optional<std::string> fault = fault_of(trial.played, trial, rows);
           for (const std::uint64_t inner : {edge::zero, edge::largest})
             for (const std::uint64_t last : {edge::zero, edge::largest}) {
               if (fault) break;
               BoundaryWords words(inner, last);
               fault = fault_of(run_scripted(*plan, trial, words), trial, rows);
-              if (fault) fault = "coins " + std::string(inner == edge::zero ? "0" : "largest") + ", " + *fault;
+              if (fault) fault = "uniforms " + std::string(inner == edge::zero ? "0" : "largest") + ", " + *fault;
             }
           if (fault) fault = place_of(t, trial) + ": " + *fault;
           return fault;

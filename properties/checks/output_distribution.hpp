@@ -12,35 +12,37 @@
 
 namespace draftproof::checks {
 
-// Losslessness itself: the law of the emitted token equals the target, as fractions. A scheme that is lossy by design
-// is asked too: the answer is its law and its distance, and one that turned out exact would be worth knowing.
-struct ExactLaw {
-  static constexpr std::string_view name = "exact_law";
-  static constexpr std::string_view about = "the output law equals p, with == on fractions";
+// Losslessness: the distribution of the emitted token equals the target, as fractions. Schemes that are lossy
+// by design are included: the evidence is their distribution and its distance from p.
+struct ExactDistribution {
+  static constexpr std::string_view name = "exact_distribution";
+  static constexpr std::string_view about = "the output distribution equals p, with == on fractions";
   static constexpr int every = 1;
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
     return verifier.info().promise != Promise::lossless_up_to;
   }
   static Answer check(InstanceAnalysis& at) {
-    const auto& law = at.law();
-    if (!law.complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
+    const auto& distribution = at.distribution();
+    if (!distribution.complete)
+      return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
     const auto target = normalised(at.instance().target);
-    return Answer::held_if(law.mass == 1 && law.output == target, [&] {
-      return "got " + brief(law.output) + ", wanted " + brief(target) + ", TV " +
-             brief(total_variation(law.output, target));
+    return Answer::passed_if(distribution.mass == 1 && distribution.output == target, [&] {
+      return "got " + brief(distribution.output) + ", expected " + brief(target) + ", TV " +
+             brief(total_variation(distribution.output, target));
     });
   }
 };
 
-// No trial emits a token that the target does not have, none ends without a token, and an accepted draft is the
-// token: a count above zero is a proof of failure.
+// No trial emits a token with p = 0 or ends without a token, and an accepted draft is the emitted token: one
+// exception proves a defect.
 //
-// Seeded trials on the plain rows and on the prepared table, where the scheme has one. Deterministic: the same trials
-// every time, whatever else is asked.
+// Seeded trials on plain rows and on the prepared table, if the scheme supports it. Deterministic: the trials
+// do not depend on other properties.
 struct ZeroSupport {
   static constexpr std::string_view name = "zero_support";
-  static constexpr std::string_view about = "no trial emits a token with p = 0, or none, or accepts another draft";
+  static constexpr std::string_view about =
+      "every trial emits a token with p > 0, and an accepted draft is that token";
   static constexpr int every = 2;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
@@ -48,15 +50,15 @@ struct ZeroSupport {
 
   static bool applies(const AnyVerifier&, const AnyDrafter&) { return true; }
   static Answer check(InstanceAnalysis& at) {
-    const Rows<double> rows = double_laws(at.instance());
-    if (auto wrong = first_fault(at, rows, at.trials(at.instance(), trials))) return Answer::violated(*wrong);
-    if (!at.verifier().info().unsupported.simulate.empty()) return Answer::held();
+    const Rows<double> rows = double_distributions(at.instance());
+    if (auto wrong = first_fault(at, rows, at.trials(at.instance(), trials))) return Answer::failed(*wrong);
+    if (!at.verifier().info().unsupported.simulate.empty()) return Answer::passed();
     const RatioTable table = table_of(rows);
     Trials tabulated(trials, at.instance().drafts);
     at.drafter().draw(table, at.instance().drafts, tabulated.batch());
     at.verifier().simulate_on(table, at.instance().drafts)->decide(tabulated.batch(), tabulated.verdicts.data());
-    if (auto wrong = first_fault(at, rows, tabulated)) return Answer::violated("on the table, " + *wrong);
-    return Answer::held();
+    if (auto wrong = first_fault(at, rows, tabulated)) return Answer::failed("on the table, " + *wrong);
+    return Answer::passed();
   }
 
  private:
@@ -73,50 +75,50 @@ struct ZeroSupport {
   }
 };
 
-// Losslessness by trials, for schemes that cannot be explored: the tokens of many trials on a small instance, as a
-// bet against p.
-struct SampledLaw {
-  static constexpr std::string_view name = "sampled_law";
+// Losslessness by trials, for schemes that cannot be enumerated: bets against p on the tokens of many trials on
+// a small instance.
+struct SampledDistribution {
+  static constexpr std::string_view name = "sampled_distribution";
   static constexpr std::string_view about =
-      "schemes that cannot be explored: tokens of trials follow p, as an e-value";
+      "schemes that cannot be enumerated: tokens of trials follow p, tested by an e-value";
   static constexpr int every = 8;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::sampled;
   static constexpr int trials = 1 << 16;
-  /// A build asks this and its cousin for paths of less than a million instances together, and spends half of its
-  /// false-alarm probability of 1e-9 on them.
+  /// A build runs this property and its counterpart for paths on fewer than a million instances together, and
+  /// spends half of its false-alarm probability of 1e-9 on them.
   static constexpr double alarm = 2e15;
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
     return !verifier.info().unsupported.explore.empty() && verifier.info().promise == Promise::lossless;
   }
   static Answer check(InstanceAnalysis& at) {
-    std::vector<double> law;
-    for (const Rational& p : normalised(at.instance().target)) law.push_back(static_cast<double>(p));
-    std::vector<std::uint64_t> counts(law.size());
+    std::vector<double> distribution;
+    for (const Rational& p : normalised(at.instance().target)) distribution.push_back(static_cast<double>(p));
+    std::vector<std::uint64_t> counts(distribution.size());
     for (const Verdict& verdict : at.trials(at.instance(), trials).verdicts) {
-      if (verdict.token < 0) return Answer::violated("a branch of probability zero was reached");
+      if (verdict.token < 0) return Answer::failed("a branch of probability zero was reached");
       ++counts[static_cast<std::size_t>(verdict.token)];
     }
-    const double log_e = log_e_multinomial(law, counts);
-    return Answer::held_if(log_e < std::log(alarm), [&] {
-      std::string text = "e = 10^" + std::to_string(static_cast<int>(log_e / std::log(10.0))) + ", seen";
+    const double log_e = log_e_multinomial(distribution, counts);
+    return Answer::passed_if(log_e < std::log(alarm), [&] {
+      std::string text = "e = 10^" + std::to_string(static_cast<int>(log_e / std::log(10.0))) + ", got";
       for (const auto count : counts) text += " " + std::to_string(count);
-      return text + " of " + std::to_string(trials) + " trials, wanted in proportion to " +
+      return text + " of " + std::to_string(trials) + " trials, expected in proportion to " +
              brief(normalised(at.instance().target));
     });
   }
 };
 
-// One draft tuple at a time: the verdict is a law, it never emits what the target cannot, and a draft it says it
-// accepted is the token it emitted.
+// Given one draft tuple, the verdict is a distribution, no emitted token has p = 0, and a draft counted as
+// accepted is the emitted token.
 //
-// The output law averages over tuples and does not look at flags. A wrong index there corrupts whatever an engine
-// keeps of the accepted draft; a token without target mass is proof of a defect at any number of trials.
+// The output distribution averages over tuples and ignores the accepted index. A wrong index makes an engine
+// keep the wrong draft's state; a token with p = 0 proves a defect however few trials there are.
 struct DraftConditional {
   static constexpr std::string_view name = "draft_conditional";
   static constexpr std::string_view about =
-      "given the drafts: mass 1, none where p = 0, and an accepted draft is the token emitted";
+      "given the drafts: mass 1, no mass where p = 0, and an accepted draft is the emitted token";
   static constexpr int every = 4;
 
   static bool applies(const AnyVerifier&, const AnyDrafter&) { return true; }
@@ -136,8 +138,8 @@ struct DraftConditional {
       if (whole && evidence.empty() && mass != 1) evidence = "has mass " + to_text(mass);
       if (!evidence.empty()) evidence = "given the drafts " + text_of(tuple) + " " + evidence;
     });
-    if (!evidence.empty()) return Answer::violated(evidence);
-    return all && whole ? Answer::held() : Answer::undecided("the tree was not walked whole");
+    if (!evidence.empty()) return Answer::failed(evidence);
+    return all && whole ? Answer::passed() : Answer::undecided("the enumeration reached its limit");
   }
 
  private:
@@ -147,29 +149,33 @@ struct DraftConditional {
     return text + ")";
   }
   static std::string fault(const Rows<Rational>& rows, std::span<const Token> tuple, Token x, int accepted) {
-    if (!(rows.target(x) > 0)) return "emits " + std::to_string(x) + ", which the target cannot";
+    if (!(rows.target(x) > 0)) return "emits " + std::to_string(x) + ", which has p = 0";
     if (accepted < 0) return {};
-    if (accepted >= static_cast<int>(tuple.size())) return "accepts draft " + std::to_string(accepted) + " of none";
+    if (accepted >= static_cast<int>(tuple.size()))
+      return "accepts draft " + std::to_string(accepted) + ", which does not exist";
     if (tuple[static_cast<std::size_t>(accepted)] == x) return {};
     return "accepts draft " + std::to_string(accepted) + " and emits " + std::to_string(x);
   }
 };
 
-// A drafter draws from the law it declares: the walk of its draws against the closed form its file states, prefix by
-// prefix, so that the first wrong draft is named. A drafter that is wrong on purpose is held to the law it poses as.
+// A drafter draws from the distribution that it declares: its enumerated draws against the closed form in its
+// file, prefix by prefix, so that the first wrong draft is named. A wrong drafter (a mutant) is compared with
+// the distribution that it claims.
 //
-//   drawn(s)      explored probability that the tuple begins with s
-//   mass(s)       the declared one, AnyDrafter::declared_mass
+//   drawn(s)      enumerated probability that the tuple begins with s
+//   mass(s)       the declared probability, AnyDrafter::declared_mass
 //
-// Equal for every prefix and every token after it decides the law, lengths too: a tuple ends after s with what its
-// continuations leave of drawn(s). Verifiers are tested apart from this, on drafts that may have any law.
+// Equality for every prefix and every next token determines the distribution, including lengths: a tuple ends
+// after s with drawn(s) minus the mass of its continuations. Verifiers are tested separately, on drafts of any
+// distribution.
 struct DeclaredDrafts {
   static constexpr std::string_view name = "declared_drafts";
-  static constexpr std::string_view about = "draft by draft, tuples have the law the drafter declares";
+  static constexpr std::string_view about = "draft by draft, tuples have the distribution that the drafter declares";
   static constexpr int every = 4;
-  static constexpr bool explores = false;  // the drafter is walked, not the verifier
+  static constexpr bool explores = false;  // the drafter is enumerated, not the verifier
 
-  /// Shared noise cannot be walked: in its place would be the drafter whose law it declares.
+  /// Shared noise cannot be enumerated: enumeration would replace it by the plain drafter of the declared
+  /// distribution.
   static bool applies(const AnyVerifier&, const AnyDrafter& drafter) { return !drafter.info().shared_noise(); }
   static Answer check(InstanceAnalysis& at) {
     const auto rows = at.instance().rows();
@@ -193,15 +199,15 @@ struct DeclaredDrafts {
         if (!declared) return Answer::not_applicable();
         const auto found = drawn.find(longer);
         got.push_back(found == drawn.end() ? Rational(0) : Rational(found->second / mass));
-        wanted.push_back(*declared / mass);  // the prefix itself was right
+        wanted.push_back(*declared / mass);  // the mass of the prefix was equal
         right = right && got.back() == wanted.back();
       }
       if (!right)
-        return Answer::violated("draft " + std::to_string(prefix.size()) + " after " + prefix_text(prefix) +
-                                " has law " + to_text(got) + ", declared " + to_text(wanted) + ", TV " +
-                                to_text(total_variation(got, wanted)));
+        return Answer::failed("draft " + std::to_string(prefix.size()) + " after " + prefix_text(prefix) +
+                              " has distribution " + to_text(got) + ", declared " + to_text(wanted) + ", TV " +
+                              to_text(total_variation(got, wanted)));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 

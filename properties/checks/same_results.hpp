@@ -1,4 +1,4 @@
-// Properties that compare two ways to the same output distribution.
+// Properties that compare two computations of the same output distribution.
 #pragma once
 
 #include <algorithm>
@@ -19,16 +19,16 @@
 
 namespace draftproof::checks {
 
-// The same words give the same output: on a new plan, on another plan, and on a plan that has decided other trials in
-// between. A plan may grow; its decisions may not change. Seeded, deterministic.
+// The same random bits give the same output: on a new plan, on another plan, and on a plan that made other
+// decisions in between. A plan may cache results; its decisions may not change. Seeded, deterministic.
 template <class Level>
 struct Determinism {
   using Analysis = typename Level::InstanceAnalysis;
 
   static constexpr std::string_view name = "determinism";
   static constexpr std::string_view about =
-      on_level<Level>("a decision depends on laws, drafts and words, not on other decisions",
-                      "a step depends on laws, tree, carry and words, not on other iterations");
+      on_level<Level>("a decision depends on p, q, drafts and random bits, not on other decisions",
+                      "a step depends on p, q, tree, carry and random bits, not on other iterations");
   static constexpr int every = 4;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
@@ -36,28 +36,30 @@ struct Determinism {
 
   static bool applies(const typename Level::Verifier&, const typename Level::Drafter&) { return true; }
   static Answer check(Analysis& at) {
-    const auto laws = double_laws(at.instance());
-    if (auto wrong = first_difference(at, laws)) return Answer::violated(*wrong);
+    const auto distributions = double_distributions(at.instance());
+    if (auto wrong = first_difference(at, distributions)) return Answer::failed(*wrong);
     if constexpr (std::is_same_v<Level, TokenLevel>) {
-      if (!at.verifier().info().unsupported.simulate.empty()) return Answer::held();
-      if (auto wrong = first_difference(at, table_of(laws))) return Answer::violated("on the table, " + *wrong);
+      if (!at.verifier().info().unsupported.simulate.empty()) return Answer::passed();
+      if (auto wrong = first_difference(at, table_of(distributions)))
+        return Answer::failed("on the table, " + *wrong);
     }
-    return Answer::held();
+    return Answer::passed();
   }
 
  private:
   template <class L>
-  static std::optional<std::string> first_difference(const Analysis& at, const L& laws) {
-    const auto used = plan_on(at, laws), other = plan_on(at, laws);
+  static std::optional<std::string> first_difference(const Analysis& at, const L& distributions) {
+    const auto used = plan_on(at, distributions), other = plan_on(at, distributions);
     using Trial = std::conditional_t<std::is_same_v<Level, TokenLevel>, ScriptedTrial, Iteration>;
     std::vector<Trial> before;
-    first_fault(at, laws, *used, trials, [&](std::uint64_t, const Trial& trial, const auto&, const auto&) {
+    first_fault(at, distributions, *used, trials, [&](std::uint64_t, const Trial& trial, const auto&, const auto&) {
       before.push_back(trial);
       return std::optional<std::string>();
     });
     for (std::uint64_t t = before.size(); t-- > 0;) {
-      // The last trial was decided after the others the first time: alone on a new plan it must be the same.
-      const auto fresh = plan_on(at, laws);
+      // The last trial was decided after the others the first time: alone on a new plan it must give the same
+      // result.
+      const auto fresh = plan_on(at, distributions);
       using Plan = std::pair<decltype(used.get()), const char*>;
       const Plan alone{fresh.get(), " from a new plan"}, another{other.get(), " from another plan"};
       const Plan again{used.get(), on_level<Level>(" after others", " from the same plan")};
@@ -72,42 +74,44 @@ struct Determinism {
   }
 };
 
-// With p = q (after every prefix) a scheme that claims it accepts a draft (a whole path) always: with probability 1,
-// or in every trial where the scheme cannot be explored.
+// With p = q (after every prefix), schemes with the claim `accepts_equal_distributions` always accept a draft (a
+// whole path): with probability 1, or in every trial if the scheme cannot be enumerated.
 template <class Level>
-struct EqualLaws {
-  static constexpr std::string_view name = "equal_laws";
+struct EqualDistributions {
+  static constexpr std::string_view name = "equal_distributions";
   static constexpr std::string_view about = on_level<Level>(
       "p = q: some draft is accepted with probability 1", "where claimed: p = q accepts L tokens with probability 1");
   static constexpr int every = 4;
   static constexpr bool explores = false;
   static constexpr int trials = on_level<Level>(64, 16);
 
-  /// A fixed tree may miss what the target emits.
+  /// A fixed tree may lack the tokens that the target emits.
   static bool applies(const typename Level::Verifier& verifier, const typename Level::Drafter& drafter) {
     const auto& drafts = drafter.info();
-    // The row of a cache is not the target's, whatever the proposal is.
+    // A drafter that uses a cached row does not draw from the current row, so q = p does not hold for it.
     if constexpr (!positions)
       if (drafts.row != DraftRow::context) return false;
-    return verifier.info().claims.accepts_equal_laws && !(positions ? drafts.ranks_tokens : drafts.fixed);
+    return verifier.info().claims.accepts_equal_distributions && !(positions ? drafts.ranks_tokens : drafts.fixed);
   }
   static Answer check(typename Level::InstanceAnalysis& at) {
     auto equal = at.instance();
     edit_proposals(equal, [](const auto& p, auto& q) { q = p; });
     if (!at.verifier().info().unsupported.explore.empty()) {
       const int refused = refusals(at, at.trials(equal, trials));
-      return Answer::held_if(refused == 0, [&] {
-        return on_level<Level>("with q = p refuses in ", "with q = p accepts no whole path in ") +
+      return Answer::passed_if(refused == 0, [&] {
+        return on_level<Level>("with q = p rejects all drafts in ", "with q = p accepts no whole path in ") +
                std::to_string(refused) + " of " + std::to_string(trials) + " trials";
       });
     }
-    const auto law = at.law_of(equal);
-    if (!law.complete) return Answer::undecided("the tree was not walked whole");
+    const auto distribution = at.distribution_of(equal);
+    if (!distribution.complete) return Answer::undecided("the enumeration reached its limit");
     if constexpr (positions)
-      return Answer::held_if(law.flag == 1, [&] { return "with q = p accepts " + to_text(law.flag); });
+      return Answer::passed_if(distribution.flag == 1,
+                               [&] { return "with q = p accepts " + to_text(distribution.flag); });
     else
-      return Answer::held_if(law.accepted.back() == 1,
-                             [&] { return "with q = p the numbers accepted have law " + to_text(law.accepted); });
+      return Answer::passed_if(distribution.accepted.back() == 1, [&] {
+        return "with q = p accepted counts have distribution " + to_text(distribution.accepted);
+      });
   }
 
  private:
@@ -126,15 +130,16 @@ struct EqualLaws {
 // A scheme has one output distribution on plain rows, the prepared table and fresh rows, and accepts equally often:
 // enumerated in double, they differ by rounding alone. The tokens for the same random bits may differ.
 //
-//   TV       at most K (V + 8) 2^-53 a form for sums and products along a path of K tests, V 2^-53 for the rounding of
-//            the table's rows; the plans of a scheme add as much again: in all below 8 K (V + 8) 2^-53. The same bounds
-//            the difference of two acceptance probabilities
+//   TV       at most K (V + 8) 2^-53 per form for sums and products along a path of K tests, V 2^-53 for the rounding
+//            of the table's rows; the plans of a scheme add as much again: in all below 8 K (V + 8) 2^-53. The same
+//            bound holds for the difference of two acceptance probabilities
 //
-// Equal entries of a row are equal in every form, so a scheme that compares or sorts entries decides alike on all of
-// them (RowRest, sim/sampling/weights.hpp); the families "flat" and "ties" have such rows. Of two equal numbers that a
-// scheme computed, rounding may make either one the greater; the output distribution of a lossless scheme does not
-// depend on that. Acceptance is compared on the table alone, because bins of fresh rows are coarse, and not for plans
-// that a search finds (Info::searches_plan), because rounding may turn the search.
+// Equal entries of a row are equal in every form, so a scheme that compares or sorts entries decides the same
+// on all of them (RowRest, sim/sampling/weights.hpp); the families "flat" and "ties" have such rows. Rounding
+// may make either of two equal numbers that a scheme computed the greater; the output distribution of a
+// lossless scheme does not depend on that. Acceptance is compared on the table alone, because bins of fresh
+// rows are coarse, and not for plans found by a search (Info::searches_plan), because rounding may lead the
+// search elsewhere.
 struct FormsAgree {
   static constexpr std::string_view name = "forms_agree";
   static constexpr std::string_view about = "all forms of the rows give the same distribution, rounding aside";
@@ -146,7 +151,7 @@ struct FormsAgree {
            verifier.info().precision_audited();
   }
   static Answer check(InstanceAnalysis& at) {
-    const Rows<double> rows = double_laws(at.instance());
+    const Rows<double> rows = double_distributions(at.instance());
     const auto entries = [&rows](auto probability) {
       std::vector<double> row;
       for (Token x = 0; x < rows.vocabulary(); ++x) row.push_back(probability(x));
@@ -157,21 +162,22 @@ struct FormsAgree {
     for (int k = 0; k < rows.proposals(); ++k)
       q.push_back(entries([&rows, k](Token x) { return rows.proposal(x, k); }));
     const FreshRows<double> fresh(p, std::vector<std::span<const double>>(q.begin(), q.end()));
-    const auto plain = law_on(at, rows);
-    if (!plain->complete) return Answer::undecided("the tree was not walked whole");
+    const auto plain = distribution_on(at, rows);
+    if (!plain->complete) return Answer::undecided("the enumeration reached its limit");
     const double bound = 8.0 * at.instance().drafts * (at.instance().vocabulary() + 8) * 0x1p-53;
-    const auto distance = [&](const auto& law) {
+    const auto distance = [&](const auto& distribution) {
       double sum = 0;
-      if (law && law->complete)
-        for (std::size_t x = 0; x < plain->output.size(); ++x) sum += std::abs(plain->output[x] - law->output[x]) / 2;
+      if (distribution && distribution->complete)
+        for (std::size_t x = 0; x < plain->output.size(); ++x)
+          sum += std::abs(plain->output[x] - distribution->output[x]) / 2;
       return sum;
     };
-    const auto table = law_on(at, table_of(rows));
-    const double on_table = distance(table), on_fresh = distance(law_on(at, fresh));
+    const auto table = distribution_on(at, table_of(rows));
+    const double on_table = distance(table), on_fresh = distance(distribution_on(at, fresh));
     double acceptance = 0;
     if (table && table->complete && !at.verifier().info().searches_plan)
       acceptance = std::max(std::abs(plain->flag - table->flag), std::abs(plain->membership - table->membership));
-    return Answer::held_if(std::max({on_table, on_fresh, acceptance}) <= bound, [&] {
+    return Answer::passed_if(std::max({on_table, on_fresh, acceptance}) <= bound, [&] {
       char text[160];
       std::snprintf(text, sizeof text,
                     "TV %.3g on the table and %.3g on fresh rows from plain rows, acceptance %.3g apart, expected at "
@@ -182,46 +188,50 @@ struct FormsAgree {
   }
 
  private:
-  /// Nothing if the scheme does not run on that form.
+  /// nullopt if the scheme does not support the form.
   template <class L>
-  static std::optional<draftproof::ExactLaw<double>> law_on(InstanceAnalysis& at, const L& laws) {
+  static std::optional<draftproof::ExactDistribution<double>> distribution_on(InstanceAnalysis& at,
+                                                                              const L& distributions) {
     const int drafts = at.instance().drafts;
-    const auto decider = at.verifier().explore_on(laws, drafts);
+    const auto decider = at.verifier().explore_on(distributions, drafts);
     if (!decider) return std::nullopt;
-    return explore_law(at.drafter(), *decider, laws, drafts, at.limits());
+    return explore_distribution(at.drafter(), *decider, distributions, drafts, at.limits());
   }
 };
 
-// Tokens that neither law can emit change nothing.
+// Appending tokens with p = q = 0 changes nothing.
 struct Padding {
   static constexpr std::string_view name = "padding";
   static constexpr std::string_view about = "appending tokens with p = q = 0 changes nothing";
   static constexpr int every = 4;
 
-  /// Laws defined for K <= V look at the size of the vocabulary.
+  /// Draft sampling that requires K <= V depends on the size of the vocabulary.
   static bool applies(const AnyVerifier&, const AnyDrafter& drafter) { return !drafter.info().needs_k_tokens; }
   static Answer check(InstanceAnalysis& at) {
     Instance padded = at.instance();
     padded.target.insert(padded.target.end(), 2, 0);
     for (auto& row : padded.proposals) row.insert(row.end(), 2, 0);
-    const auto law = at.law_of(padded);
-    if (!law.complete || !at.law().complete) return Answer::undecided("the tree was not walked whole");
-    auto expected = at.law().output;
+    const auto distribution = at.distribution_of(padded);
+    if (!distribution.complete || !at.distribution().complete)
+      return Answer::undecided("the enumeration reached its limit");
+    auto expected = at.distribution().output;
     expected.insert(expected.end(), 2, Rational(0));
-    return Answer::held_if(law.output == expected && law.membership == at.law().membership, [&] {
-      return "got " + to_text(at.law().output) + ", with two empty tokens " + to_text(law.output);
-    });
+    return Answer::passed_if(
+        distribution.output == expected && distribution.membership == at.distribution().membership, [&] {
+          return "got " + to_text(at.distribution().output) + ", with two empty tokens " +
+                 to_text(distribution.output);
+        });
   }
 };
 
-// Token ids are names: permuting them permutes the output law and leaves acceptance alone.
+// Permuting the token ids permutes the output distribution and leaves acceptance unchanged.
 struct Relabelling {
   static constexpr std::string_view name = "relabelling";
-  static constexpr std::string_view about = "reversing the token ids reverses the law";
+  static constexpr std::string_view about = "reversing the token ids reverses the output distribution";
   static constexpr int every = 4;
 
-  /// Laws that rank tokens break ties by id, so there ids matter.
-  /// A scheme that is lossy by design may hang on ids; a lossless one has law p whatever it ranks.
+  /// Draft sampling that ranks tokens breaks ties by id. So may a scheme that is lossy by design; the output of
+  /// a lossless scheme is p in any order.
   static bool applies(const AnyVerifier& verifier, const AnyDrafter& drafter) {
     return !drafter.info().ranks_tokens &&
            !(verifier.info().ranks_tokens && verifier.info().promise == Promise::lossy);
@@ -230,28 +240,32 @@ struct Relabelling {
     Instance reversed = at.instance();
     std::reverse(reversed.target.begin(), reversed.target.end());
     for (auto& row : reversed.proposals) std::reverse(row.begin(), row.end());
-    auto law = at.law_of(reversed);
-    if (!law.complete || !at.law().complete) return Answer::undecided("the tree was not walked whole");
-    std::reverse(law.output.begin(), law.output.end());
-    return Answer::held_if(law.output == at.law().output && law.membership == at.law().membership, [&] {
-      return "got " + to_text(at.law().output) + ", with reversed ids " + to_text(law.output);
-    });
+    auto distribution = at.distribution_of(reversed);
+    if (!distribution.complete || !at.distribution().complete)
+      return Answer::undecided("the enumeration reached its limit");
+    std::reverse(distribution.output.begin(), distribution.output.end());
+    return Answer::passed_if(
+        distribution.output == at.distribution().output && distribution.membership == at.distribution().membership,
+        [&] {
+          return "got " + to_text(at.distribution().output) + ", with reversed ids " + to_text(distribution.output);
+        });
   }
 };
 
-// A token is a name for some mass: splitting one into two halves, of p and of every q, leaves their summed law alone.
+// Splitting a token into two halves, in p and in every q, leaves the sum of their output probabilities unchanged.
 //
-// Rules that compare probabilities with constants, or count tokens, see the difference.
+// Rules that compare probabilities with constants, or that count tokens, fail this.
 struct Splitting {
   static constexpr std::string_view name = "splitting";
-  static constexpr std::string_view about = "a token split in two, p and q alike, keeps its mass in the output law";
+  static constexpr std::string_view about =
+      "a token split in two, p and q alike, keeps its mass in the output distribution";
   static constexpr int every = 4;
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
     return verifier.info().promise == Promise::lossless;
   }
   static Answer check(InstanceAnalysis& at) {
-    // The likeliest token of p: the lowest of equals, so that the instance alone decides.
+    // The likeliest token of p, the lowest id among ties, so that the choice depends on the instance alone.
     const auto& target = at.instance().target;
     std::size_t x = 0;
     for (std::size_t y = 1; y < target.size(); ++y)
@@ -262,13 +276,14 @@ struct Splitting {
       (*row)[x] /= 2;
       row->push_back((*row)[x]);
     }
-    const auto law = at.law_of(split);
-    if (!law.complete || !at.law().complete) return Answer::undecided("the tree was not walked whole");
-    auto merged = law.output;
+    const auto distribution = at.distribution_of(split);
+    if (!distribution.complete || !at.distribution().complete)
+      return Answer::undecided("the enumeration reached its limit");
+    auto merged = distribution.output;
     merged[x] += merged.back();
     merged.pop_back();
-    return Answer::held_if(merged == at.law().output, [&] {
-      return "got " + to_text(at.law().output) + ", with token " + std::to_string(x) + " split in two " +
+    return Answer::passed_if(merged == at.distribution().output, [&] {
+      return "got " + to_text(at.distribution().output) + ", with token " + std::to_string(x) + " split in two " +
              to_text(merged);
     });
   }

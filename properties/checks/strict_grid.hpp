@@ -1,13 +1,14 @@
-// Strict against non-strict comparison: with all thresholds on a grid of b bits, all combinations of b-bit uniforms
-// give exactly the law, and a `<=` for a `<` is off by a grid cell.
+// Strict against non-strict comparison: with all thresholds on a grid of b bits, the combinations of b-bit
+// uniforms together give exactly the distribution, and a `<=` in place of `<` is off by a grid cell.
 //
-//   b        4 bits                u = j / 16: 16 words for each draw of a decision
+//   b        4 bits                u = j / 16: 16 values for each draw of a decision
 //   q        powers of two / 16    (8 8), (8 4 4) or (4 4 4 4) on the first tokens
-//   p        q with F units of 1/16 moved from tokens the instance's target likes least to those it likes most;
+//   p        q with F units of 1/16 moved from the least likely tokens of the instance's target to the likeliest;
 //            F a power of two: ratios p / q and the running sums of the residual (p - q)+ / F are multiples of 1/16
 //
-// Cost: at K = 1 two draws, 256 runs a draft. The law is the scheme's own, walked in fractions, so that lossy schemes
-// are asked too; a scheme whose branches are not on the grid, or that draws more than most_runs combinations, is not.
+// Cost: at K = 1 two draws, 256 runs per draft. The expected distribution is enumerated from the scheme itself
+// in fractions, so lossy schemes are covered too. Schemes with branches off the grid or more than most_runs
+// combinations are skipped.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,8 @@ namespace draftproof::checks {
 
 struct StrictGrid {
   static constexpr std::string_view name = "strict_grid";
-  static constexpr std::string_view about = "all 4-bit uniforms give exactly the law where thresholds have 4 bits";
+  static constexpr std::string_view about =
+      "all 4-bit uniforms give exactly the distribution if thresholds have 4 bits";
   static constexpr int every = 8;
   static constexpr Tier tier = Tier::edge;
 
@@ -30,31 +32,31 @@ struct StrictGrid {
   }
 
   static Answer check(InstanceAnalysis& at) {
-    const Instance instance = with_dyadic_laws(at.instance());
+    const Instance instance = with_dyadic_distributions(at.instance());
     if (!InstanceAnalysis::possible(at.verifier(), at.drafter(), instance)) return Answer::not_applicable();
     const auto fractions = instance.rows();
     const auto proving = at.verifier().prove_on(fractions, 1);
-    const Rows<double> rows = double_laws(instance);
+    const Rows<double> rows = double_distributions(instance);
     const auto playing = at.verifier().scripted_on(rows, 1);
     bool asked = false;
     for (const Tuple& tuple : possible_tuples(at.drafter(), rows, 1, 4)) {
-      const auto law = law_on_grid(*proving, tuple, instance.vocabulary(), at.limits());
-      if (!law) continue;
+      const auto distribution = distribution_on_grid(*proving, tuple, instance.vocabulary(), at.limits());
+      if (!distribution) continue;
       const auto counted = count_on_grid(*playing, tuple, instance.vocabulary());
       if (!counted) continue;
       asked = true;
-      if (*counted != *law)
-        return Answer::violated("on " + instance.text() + ", draft " + tuple_text(tuple) + ": 4-bit uniforms give " +
-                                brief(*counted) + ", the law is " + brief(*law));
+      if (*counted != *distribution)
+        return Answer::failed("on " + instance.text() + ", draft " + tuple_text(tuple) + ": 4-bit uniforms give " +
+                              brief(*counted) + ", the distribution is " + brief(*distribution));
     }
-    return asked ? Answer::held() : Answer::not_applicable();
+    return asked ? Answer::passed() : Answer::not_applicable();
   }
 
  private:
   static constexpr int bits = 4, cells = 1 << bits;
   static constexpr std::size_t most_runs = 1 << 13;
 
-  static Instance with_dyadic_laws(const Instance& instance) {
+  static Instance with_dyadic_distributions(const Instance& instance) {
     const auto& wanted = instance.target;
     const int size = instance.vocabulary();
     Instance dyadic{.target = std::vector<int>(wanted.size(), 0), .proposals = {}, .drafts = 1};
@@ -64,7 +66,7 @@ struct StrictGrid {
                                                : std::vector{4, 4, 4, 4};
     std::vector<int> q(wanted.size(), 0);
     std::copy(shape.begin(), shape.end(), q.begin());
-    // From the least wanted tokens to the most wanted ones; the middle of the order parts givers from takers.
+    // Mass moves from the lower half of the tokens by target weight to the upper half.
     std::vector<std::size_t> order(wanted.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
@@ -81,7 +83,7 @@ struct StrictGrid {
           --giver;
           break;
         }
-      // Two takers in turn: a residual with one token would hide which of them a word leads to.
+      // To two tokens in turn: a residual on one token would hide which token a uniform leads to.
       const std::size_t takers = std::min<std::size_t>(2, order.size() - middle);
       ++p[order[order.size() - 1 - static_cast<std::size_t>(moved) % takers]];
     }
@@ -92,31 +94,33 @@ struct StrictGrid {
 
   static bool on_grid(const Rational& value) { return (value * cells).is_integer(); }
 
-  /// Law of the token given the draft, where every branch has a threshold on the grid: where at most one draw comes
-  /// before the last, that is the probability of its outcome.
-  /// Throws: EnumerationCut beyond the limits.
-  static std::optional<std::vector<Rational>> law_on_grid(const Decider<Rows<Rational>, Explorer<Rational>>& decider,
-                                                          const Tuple& tuple, int vocabulary, ExplorerLimits limits) {
-    std::vector<Rational> law(static_cast<std::size_t>(vocabulary), Rational(0));
+  /// Returns the distribution of the token given the draft; nullopt unless every branch probability is on the
+  /// grid. With at most one draw before the last, a branch's probability is its threshold. Throws:
+  /// EnumerationCut at the limits.
+  static std::optional<std::vector<Rational>> distribution_on_grid(
+      const Decider<Rows<Rational>, Explorer<Rational>>& decider, const Tuple& tuple, int vocabulary,
+      ExplorerLimits limits) {
+    std::vector<Rational> distribution(static_cast<std::size_t>(vocabulary), Rational(0));
     Explorer<Rational> explorer(limits);
     bool dyadic = true;
     const bool whole = explorer.explore([&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
                                         [&](const Leaf<Rational>& leaf) {
                                           dyadic = dyadic && on_grid(leaf.probability);
                                           if (leaf.verdict.token >= 0)
-                                            law[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
+                                            distribution[static_cast<std::size_t>(leaf.verdict.token)] +=
+                                                leaf.probability;
                                           for (const auto& [token, weight] : leaf.spread) {
                                             const Rational share = weight / leaf.spread_total;
                                             dyadic = dyadic && on_grid(share);
-                                            law[static_cast<std::size_t>(token)] += leaf.probability * share;
+                                            distribution[static_cast<std::size_t>(token)] += leaf.probability * share;
                                           }
                                         });
-    if (!whole) throw EnumerationCut("the tree was not walked whole");
+    if (!whole) throw EnumerationCut("the enumeration reached its limit");
     if (!dyadic) return std::nullopt;
-    return law;
+    return distribution;
   }
 
-  /// Words of the digits of an odometer; a draw beyond its digits adds one.
+  /// Random bits from the digits of an odometer; a draw beyond its digits appends a 0.
   class Grid final : public AddressedWords {
    public:
     explicit Grid(std::vector<int>& digits) : digits_{digits} {}
@@ -132,8 +136,8 @@ struct StrictGrid {
     std::vector<int>& digits_;
   };
 
-  /// Law of the token over all combinations of grid words; nothing where they are too many or two draws come before
-  /// the last.
+  /// Returns the distribution of the token over all combinations of grid values; nullopt if there are too many
+  /// or two draws come before the last.
   static std::optional<std::vector<Rational>> count_on_grid(const Decider<Rows<double>, Scripted>& decider,
                                                             const Tuple& tuple, int vocabulary) {
     std::map<std::pair<Token, std::size_t>, int> runs;  // by token and number of draws
@@ -143,7 +147,7 @@ struct StrictGrid {
       Grid words(digits);
       const ScriptedDecision played = run_scripted(decider, tuple, words);
       const Verdict verdict = played.verdict;
-      // A token drawn by several words, as a race is, has no running sums.
+      // A token drawn with several random numbers, as in a race, has no running sums.
       const auto emits = [](const Draw& draw) { return draw.purpose == Purpose::emit; };
       const auto last = std::count_if(played.draws.begin(), played.draws.end(), emits);
       if (words.addressed().size() > 2 || last > 1) return std::nullopt;
@@ -153,14 +157,15 @@ struct StrictGrid {
       if (digits.empty()) break;
       ++digits.back();
     }
-    std::vector<Rational> law(static_cast<std::size_t>(vocabulary) + 1, Rational(0));  // the last for no token
+    std::vector<Rational> distribution(static_cast<std::size_t>(vocabulary) + 1,
+                                       Rational(0));  // the last for no token
     for (const auto& [way, count] : runs) {
       const bool token = way.first >= 0 && way.first < vocabulary;
-      law[static_cast<std::size_t>(token ? way.first : vocabulary)] +=
+      distribution[static_cast<std::size_t>(token ? way.first : vocabulary)] +=
           Rational(count, 1 << (bits * static_cast<int>(way.second)));
     }
-    if (law.back() == 0) law.pop_back();
-    return law;
+    if (distribution.back() == 0) distribution.pop_back();
+    return distribution;
   }
 };
 

@@ -1,5 +1,5 @@
 // Type-erased components around a verifier: batch runners, sources of target rows, samplers. Each group has its
-// checks; a check gives one line of a gate's report.
+// checks; each check adds one line to a gate's report.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace draftproof {
 
 struct ComponentOptions {
   std::uint64_t seed = 1;
-  int rounds = 1;  ///< factor of the planned number of cases of a check
+  int rounds = 1;  ///< multiplies the number of cases of a check
 };
 
 class AnyComponent {
@@ -30,18 +30,18 @@ class AnyComponent {
 
   const ComponentInfo& info() const { return info_; }
   std::string_view group() const { return group_; }
-  /// Group and name, "sampler/alias_sampler". A sampler and a verifier may have the same name.
+  /// Returns group and name, "sampler/alias_sampler". A sampler and a verifier may have the same name.
   std::string qualified_name() const { return std::string(group_) + '/' + std::string(info_.name); }
   Kind kind() const { return kind_; }
-  /// Whether it comes with draftproof, as opposed to the linking program.
+  /// Whether it is built in, as opposed to registered by the linking program.
   bool builtin() const { return builtin_; }
 
-  /// One finding for each check of the group; violations have the smallest counterexample found by shrinking.
+  /// Returns one finding for each check of the group; failures have the smallest counterexample found by shrinking.
   virtual std::vector<Finding> examine(const ComponentOptions& options) const = 0;
-  /// The finding of one check on one case, given as text; nothing if the group has no such check.
-  /// Throws: std::invalid_argument, with the found and the expected text, if the text is not a case.
+  /// Returns the finding of one check on one case, given as text; nullopt if the group has no such check.
+  /// Throws: std::invalid_argument, with the given text and the expected format, if the text is not a case.
   virtual std::optional<Finding> examine_one(std::string_view check, std::string_view instance) const = 0;
-  /// For each check how many of its cases show the component, of those to which the check applies.
+  /// Returns for each check how many of its cases the component fails, of those to which the check applies.
   virtual std::vector<ShownShare> shares(const ComponentOptions& options) const = 0;
 
  private:
@@ -51,15 +51,15 @@ class AnyComponent {
   bool builtin_ = detail::registering_builtin();
 };
 
-// The checks of the components of one group, one file a check in properties/components/<group>/checks/.
+// The checks of the components of one group, one file per check in properties/components/<group>/checks/.
 //
-//   Group::Subject   a component of the group with its type erased
+//   Group::Subject   a type-erased component of the group
 //   Group::Case      a small test case: text(), parse(text), valid(), ==, shrinks(case)
 
-/// A check file defines a struct with `name`, `about` and
-/// `Answer check(const Subject&, const Case&, std::uint64_t& work)`, all static; `work` counts runs or branches.
-/// `static std::vector<Case> cases(std::uint64_t seed, int rounds)` replaces the group's cases. `static constexpr
-/// Tier tier` is needed if the check is a proof; the default is edge.
+/// A check file defines a struct with static `name`, `about` and `Answer check(const Subject&, const Case&,
+/// std::uint64_t& work)`; `work` counts runs or branches. Optional: `static std::vector<Case>
+/// cases(std::uint64_t seed, int rounds)` replaces the group's cases, and `static constexpr Tier tier` marks a
+/// proof; the default is edge.
 template <class Group>
 struct CheckOf {
   using Subject = typename Group::Subject;
@@ -72,14 +72,14 @@ struct CheckOf {
   std::vector<Case> (*cases)(std::uint64_t seed, int rounds);
 };
 
-/// The registered checks.
+/// Returns the registered checks.
 template <class Group>
 NamedList<CheckOf<Group>>& checks_of() {
   static NamedList<CheckOf<Group>> checks;
   return checks;
 }
 
-/// Registers a check. Throws: std::logic_error if its name is registered already.
+/// Registers a check. Throws: std::logic_error if the name is already registered.
 template <class Check, class Group>
 void add_check() {
   Tier tier = Tier::edge;

@@ -1,4 +1,4 @@
-// A component of a group for the report: every check of the group over its cases; the first violation is shrunk.
+// Runs every check of a group on a component over its cases, and shrinks the first failure, for the report.
 #pragma once
 
 #include <sys/types.h>
@@ -18,24 +18,25 @@
 
 namespace draftproof {
 
-// A copy of this process from before the first call of a component. It answers whether a finding shows without the
-// earlier calls, which may have left something in static variables.
+// A copy of this process, forked before the first call of a component. It shows whether a finding occurs
+// without earlier calls, which may have left state in static variables.
 //
-// Cost: a fork at the start, and two for each question; the copies share the memory of this process until they write.
-// Correctness: each question is answered in a new copy of the first copy, so no question changes the answer to another.
+// Cost: a fork at the start, and another for each question; the copies share this process's memory until they write.
+//
+// Correctness: each question is answered in a new fork of the first copy, so no question affects the answer to
+// another.
 
 class FreshProcess {
  public:
   using Answer = std::function<bool(const std::string& question)>;
 
-  /// Calls `answer` in copies of this process as it is now. Requires that what `answer` refers to exists now.
+  /// Calls `answer` in forks of this process as it is now. Requires that everything `answer` refers to exists now.
   explicit FreshProcess(const Answer& answer);
   FreshProcess(const FreshProcess&) = delete;
   FreshProcess& operator=(const FreshProcess&) = delete;
   ~FreshProcess();
 
-  /// Returns the answer, true also if the copy dies of the question, as this process would. Nothing if the system
-  /// refuses the copies.
+  /// Returns the answer; true also if the fork crashes on the question. nullopt if fork() or the socket failed.
   std::optional<bool> ask(const std::string& question) const;
 
  private:
@@ -80,7 +81,7 @@ class ComponentOf final : public AnyComponent {
       for (const Case& one : cases_of(check, options)) {
         const auto status = ask(check, one, ignored).status;
         share.asked += status != Status::skipped;
-        share.shown += status == Status::violated;
+        share.shown += status == Status::failed;
       }
     }
     return shares;
@@ -89,7 +90,7 @@ class ComponentOf final : public AnyComponent {
  private:
   using Check = CheckOf<Group>;
 
-  /// The check's cases, then those of what the component declares about itself.
+  /// Returns the check's cases, then the group's cases for the properties that the component declares.
   std::vector<Case> cases_of(const Check& check, const ComponentOptions& options) const {
     std::vector<Case> cases = check.cases(options.seed, options.rounds);
     if constexpr (requires { Group::cases_of(subject_.info(), options.seed); })
@@ -97,15 +98,15 @@ class ComponentOf final : public AnyComponent {
     return cases;
   }
 
-  /// Copies this process for shows_alone(). Must precede the first call of the component.
+  /// Forks this process for shows_alone(). Must precede the first call of the component.
   void begin() const {
     if (!fresh_)
       fresh_ = std::make_unique<FreshProcess>([this](const std::string& question) {
         const auto check = question.find('\n');
-        return examine_one(question.substr(0, check), question.substr(check + 1))->status == Status::violated;
+        return examine_one(question.substr(0, check), question.substr(check + 1))->status == Status::failed;
       });
   }
-  /// Whether the check is violated on the case without earlier calls, as when its replay line is run.
+  /// Whether the case fails the check without earlier calls, as it does when its replay line is run.
   bool shows_alone(const Check& check, const Case& one) const {
     return fresh_->ask(std::string(check.name) + '\n' + one.text()).value_or(true);
   }
@@ -116,44 +117,45 @@ class ComponentOf final : public AnyComponent {
     Answer summary = Answer::not_applicable();
     for (const Case& one : cases) {
       Answer answer = ask(check, one, work);
-      if (answer.status == Status::violated) {
+      if (answer.status == Status::failed) {
         const std::uint64_t until_decided = work;
         Answer small = answer;
         const Case smallest = shrunk(check, one, small);
         if (shows_alone(check, smallest)) return report(check, small, smallest, until_decided);
         Finding finding = report(check, answer, one, until_decided);
-        // The calls of the search may have left a state in which smaller cases are wrong.
+        // Calls made while shrinking may have left a state in which smaller cases fail.
         if (shows_alone(check, one)) return finding;
         finding.evidence +=
-            fmt::format("; it depends on earlier calls: alone case {} of the seed passes", &one - &cases[0]);
+            fmt::format("; it depends on earlier calls: case {} of the seed passes alone", &one - &cases[0]);
         finding.replay =
             replay_line("check", qualified_name(),
                         {{"seed", std::to_string(options.seed)}, {"profile", options.rounds > 1 ? "nightly" : ""}});
         return finding;
       }
-      // One undecided case makes the check undecided; one case that held outweighs cases to which it does not apply.
+      // One undecided case makes the check undecided; one passed case outweighs cases to which the check does
+      // not apply.
       if (answer.status == Status::undecided || summary.status == Status::skipped) summary = std::move(answer);
     }
     return report(check, summary, std::nullopt, work);
   }
 
-  /// A walk that reaches a branch of probability zero counts as a violation of the check.
+  /// Runs the check; std::logic_error, thrown at a branch of probability zero, is a failure.
   Answer ask(const Check& check, const Case& one, std::uint64_t& work) const {
     try {
       return check.check(subject_, one, work);
     } catch (const EnumerationCut& cut) {
       return Answer::undecided(cut.what());
     } catch (const std::logic_error& error) {
-      return Answer::violated(error.what());
+      return Answer::failed(error.what());
     }
   }
 
-  /// The smallest case that violates the check; `answer` becomes the one on it.
+  /// Returns the smallest case found that fails the check, and sets `answer` to the answer on it.
   Case shrunk(const Check& check, const Case& one, Answer& answer) const {
     Shrunk<Case> found = shrink(one, {}, [&](const Case& candidate) {
       std::uint64_t ignored = 0;
       Answer here = ask(check, candidate, ignored);
-      if (here.status != Status::violated) return false;
+      if (here.status != Status::failed) return false;
       answer = std::move(here);
       return true;
     });

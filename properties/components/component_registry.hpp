@@ -1,4 +1,5 @@
-// The registry of components, by group and name: correct ones of sim/components, wrong ones of verifiers/mutants/components.
+// The registry of components, by group and name: built-in ones (sim/components) and mutants, which are wrong on
+// purpose (verifiers/mutants/components).
 #pragma once
 
 #include <memory>
@@ -11,27 +12,27 @@
 
 namespace draftproof {
 
-/// Sorted by group; correct before wrong ones, then by name.
+/// Sorted by group, then correct before wrong components, then by name.
 class ComponentRegistry {
  public:
-  /// The process-wide registry, possibly not filled yet; see component_registry().
+  /// Returns the process-wide registry, which may not be filled yet; see component_registry().
   static ComponentRegistry& instance();
 
-  /// Throws: std::logic_error if the name is registered already, in any group.
+  /// Throws: std::logic_error if the name is already registered, in any group.
   void add(std::unique_ptr<AnyComponent> component) { components_.add(std::move(component)); }
   const std::vector<std::unique_ptr<AnyComponent>>& components() const { return components_.all(); }
-  /// By name, or by group and name as in "sampler/alias_sampler"; null if there is none.
+  /// Returns the component by name, or by group and name as in "sampler/alias_sampler"; null if there is none.
   const AnyComponent* component(std::string_view name) const;
 
  private:
   NamedList<std::unique_ptr<AnyComponent>> components_;
 };
 
-/// The registry with the whole library in it.
+/// Returns the registry, filled.
 const ComponentRegistry& component_registry();
 
-/// The finding that `draftproof replay NAME --property CHECK --instance TEXT` shows; nothing if there is no such
-/// component or check. Throws: std::invalid_argument if the text is not a case of its group.
+/// Returns the finding that `draftproof replay NAME --property CHECK --instance TEXT` prints; nullopt if there
+/// is no such component or check. Throws: std::invalid_argument if the text is not a case of its group.
 std::optional<Finding> examine_one(std::string_view component, std::string_view check, std::string_view instance);
 
 }  // namespace draftproof

@@ -31,7 +31,7 @@ void wait_for(pid_t child, int& status) {
   }
 }
 
-/// Answers questions until the socket is closed or a message of one byte comes.
+/// Answers questions until the socket is closed or a message of one byte arrives.
 void serve(int socket, const FreshProcess::Answer& answer) {
   for (std::string question = receive(socket); question.size() > 1; question = receive(socket)) {
     const pid_t child = fork();
@@ -60,7 +60,7 @@ FreshProcess::FreshProcess(const Answer& answer) {
 
 FreshProcess::~FreshProcess() {
   if (socket_ < 0) return;
-  tell(socket_, " ");  // Because other copies hold the socket open too, closing it would not end the dialogue.
+  tell(socket_, " ");  // Closing the socket is not enough, because other copies hold it open too.
   close(socket_);
   int status = 0;
   if (copy_ > 0) wait_for(copy_, status);

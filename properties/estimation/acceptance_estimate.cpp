@@ -19,7 +19,7 @@ namespace {
 
 using TableDecider = Decider<RatioTable, Explorer<double>>;
 
-/// Conditional acceptance of tuples, for one thread.
+/// Computes the conditional acceptance of tuples, for one thread.
 class TupleWalk {
  public:
   explicit TupleWalk(const TableDecider& decider) : decider_{decider} {}
@@ -42,7 +42,7 @@ class TupleWalk {
         [&](const Leaf<double>& leaf) {
           leaf.each_token([&](Token x, double probability) { add(x, leaf.verdict.accepted, probability); });
         });
-    if (!whole) throw std::invalid_argument("acceptance estimate: a tuple has more branches than a walk may take");
+    if (!whole) throw std::invalid_argument("acceptance estimate: a tuple has more branches than the limit");
     outcomes[0] = flag;
     outcomes[1] = membership;
   }
@@ -59,7 +59,7 @@ std::optional<AcceptanceEstimate> estimate_acceptance(const AnyVerifier& verifie
                                                       const RatioTable& table, int drafts,
                                                       const EstimateOptions& options) {
   const auto decider = verifier.explore_on(table, drafts);
-  if (!decider) throw std::invalid_argument(std::string(verifier.info().name) + " cannot be walked on tables");
+  if (!decider) throw std::invalid_argument(std::string(verifier.info().name) + " cannot be enumerated on tables");
   const DraftPoints points(drafter, table, drafts);
   const TupleControls controls(points);
   const auto means = replicated_means(points, controls, 2, options, [&] { return TupleWalk(*decider); });
@@ -70,18 +70,19 @@ std::optional<AcceptanceEstimate> estimate_acceptance(const AnyVerifier& verifie
 
 namespace {
 
-/// Distinct from roles, batches of gates, shared noise and scramblings.
+/// Distinct from the purposes of roles, batches of gates, shared noise and scramblings.
 constexpr std::uint32_t replicate_purpose = 0x44000000, point_purpose = 0x45000000;
 
-/// A fit of d controls on n samples makes the sum of squares too small by a share d / n and adds as much noise
-/// elsewhere: at most a tenth.
+/// A fit of d controls on n samples makes the residual sum of squares too small by a fraction d / n and adds as
+/// much noise elsewhere: at most a tenth.
 constexpr double fewest_samples_a_control = 10;
 
 }  // namespace
 
 Interval ReplicatedMean::interval(double confidence) const {
-  const boost::math::students_t law(replicates - 1);
-  const double half = boost::math::quantile(boost::math::complement(law, (1 - confidence) / 2)) * standard_error;
+  const boost::math::students_t distribution(replicates - 1);
+  const double half =
+      boost::math::quantile(boost::math::complement(distribution, (1 - confidence) / 2)) * standard_error;
   return {mean - half, mean + half};
 }
 

@@ -1,13 +1,13 @@
 // Acceptance of a verifier at one position with much less noise than from counted trials: the exact conditional
-// acceptance of every draft tuple, tuples from scrambled Sobol points, control variates; and averages over replicated
-// tuples.
+// acceptance of every draft tuple, averaged over replicated tuples from scrambled Sobol points with control
+// variates.
 //
-//   flag         a draft was accepted, by the scheme's own flag
-//   membership   the emitted token is among the drafts
+//   flag         accepted (verifier's count)
+//   membership   accepted (any draft emitted)
 //
-// Given its drafts, a verifier is enumerated branch by branch on the table. At an emission only the weights of the
-// drafts and the total are read. A pick among as many items as there are tokens (the levels of a ladder) is drawn
-// with its own coordinate instead. Weights that cannot be evaluated at one token are enumerated.
+// Given its drafts, a verifier is enumerated branch by branch on the table. At an emission only the weights of
+// the drafts and the total are read. A pick among many items (the levels of a ladder) is drawn with a separate
+// coordinate instead. Weights that cannot be evaluated at one token are enumerated.
 //
 // The error is empirical, so this serves acceptance and diagnosis only and not a gate.
 #pragma once
@@ -28,27 +28,28 @@
 namespace draftproof {
 
 // Averages over draft tuples from evenly spread points, with an error estimated by repetition: R independent
-// scramblings of n points each, one average a scrambling.
+// scramblings of n points each, one average per scrambling.
 //
 //   y_r      mean of the outcomes of replicate r
 //   z_r      mean of its controls minus their known means (TupleControls)
-//   beta     least-squares coefficients from the replicates of the other half: odd for even ones and vice versa
+//   beta     least-squares coefficients from the other half of the replicates: odd for even ones and vice versa
 //   e_r      y_r - beta z_r
 //
 //   estimate = mean of e_r, standard error = sqrt(sum (e_r - mean)^2 / (R (R - 1)))
 //
 // Replicates are computed in parallel and joined in their order, so results do not depend on threads.
 //
-// Correctness: every scrambled point is uniform on its own, and beta comes from scramblings independent of those it
-// is applied to, so the average is unbiased. Halves are made of whole replicates, because the even and the odd points
-// of one scrambling lie in different parts of the cube. The error is empirical: nothing bounds the distance of
-// averages of scrambled points from normality. Practice uses t intervals over at least 16 replicates.
+// Correctness: every scrambled point by itself is uniform, and beta is fitted on scramblings independent of
+// those it is applied to, so the average is unbiased. Halves are made of whole replicates, because the even and
+// the odd points of one scrambling lie in different parts of the cube. The error is empirical: no bound is
+// known on how far averages of scrambled points are from normal. The usual practice is a t interval over at
+// least 16 replicates.
 //
 // Cost: for each tuple a point, K draws, the outcomes, some (2 K)^2 products.
 
 enum class PointSet {
   random,      ///< independent uniform points
-  stratified,  ///< the first coordinate has one point a stratum
+  stratified,  ///< one point in each stratum of the first coordinate
   sobol,       ///< scrambled Sobol points
 };
 
@@ -59,30 +60,30 @@ struct EstimateOptions {
   int threads = 0;  ///< 0: all processors
   PointSet points = PointSet::sobol;
   bool controls = true;                     ///< used if each half has at least ten tuples for each control
-  const std::atomic<bool>* stop = nullptr;  ///< set from outside to end without a result
+  const std::atomic<bool>* stop = nullptr;  ///< set by the caller to end without a result
 };
 
 struct ReplicatedMean {
   double mean = 0, standard_error = 0;
   int replicates = 0;
-  /// t interval of this confidence; empirical.
+  /// Returns the t interval of this confidence; empirical.
   Interval interval(double confidence) const;
 };
 
-/// Number of coordinates beyond those of the drafts.
+/// Number of coordinates beyond those of the drafts, for the verifier.
 inline constexpr int spare_words = 1;
 
-/// The tuples of one replicate, one after another.
+/// Iterates over the tuples of one replicate.
 class TupleStream {
  public:
   TupleStream(const DraftPoints& points, const EstimateOptions& options, int replicate);
 
-  /// Number of tuples.
+  /// Returns the number of tuples.
   std::uint64_t size() const { return size_; }
-  /// Makes tuple `index` the current one.
+  /// Moves to tuple `index`.
   void go(std::uint64_t index);
   std::span<const Token> tuple() const { return {tuple_, static_cast<std::size_t>(length_)}; }
-  /// Words for the verifier's own draws, evenly spread together with the drafts.
+  /// Returns random bits for the verifier's draws, evenly spread together with the drafts.
   std::span<const std::uint64_t> spare() const;
 
  private:
@@ -95,13 +96,13 @@ class TupleStream {
   int length_ = 0;
 };
 
-/// The means over replicates, one for each outcome; `means` are the known means of the controls.
+/// Returns the means over replicates, one for each outcome; `means` are the known means of the controls.
 std::vector<ReplicatedMean> joined(const std::vector<ControlSums>& replicates, std::span<const double> means,
                                    bool controls);
 
-/// Averages outcomes over all tuples. `make()` returns a callable (const TupleStream&, std::span<double>) for one
-/// replicate, which writes `outcomes` numbers for a tuple. Empty after a stop. Throws: the first exception of a
-/// callable.
+/// Averages outcomes over all tuples. `make()` returns a callable (const TupleStream&, std::span<double>) for
+/// one replicate, which writes `outcomes` numbers for a tuple. Empty after an interrupt. Throws: an exception
+/// of a callable.
 template <class Controls, class Make>
 std::vector<ReplicatedMean> replicated_means(const DraftPoints& points, const Controls& controls,
                                              std::size_t outcomes, const EstimateOptions& options, Make&& make) {
@@ -135,18 +136,18 @@ std::vector<ReplicatedMean> replicated_means(const DraftPoints& points, const Co
 
 struct AcceptanceEstimate {
   ReplicatedMean flag, membership;
-  std::uint64_t tuples;  ///< number of tuples walked
+  std::uint64_t tuples;  ///< number of tuples enumerated
   DraftPoints::Form form;
 };
 
-/// Whether a scheme's acceptance can be estimated: it can be explored, and simulated on tables.
+/// Whether a scheme's acceptance can be estimated: it can be enumerated, and simulated on tables.
 inline bool can_be_estimated(const AnyVerifier& verifier) {
   return verifier.info().precision_audited() && verifier.info().unsupported.explore.empty() &&
          verifier.info().unsupported.simulate.empty();
 }
 
-/// The estimate; nothing after a stop. Throws: std::invalid_argument for a scheme that cannot be estimated, or one
-/// with more branches on a tuple than an explorer's default limit.
+/// Returns the estimate; nullopt after an interrupt. Throws: std::invalid_argument if the scheme cannot be
+/// estimated or has more branches on a tuple than an explorer's default limit.
 std::optional<AcceptanceEstimate> estimate_acceptance(const AnyVerifier& verifier, const AnyDrafter& drafter,
                                                       const RatioTable& table, int drafts,
                                                       const EstimateOptions& options);

@@ -1,11 +1,11 @@
-// Draft tuples as functions of points in a cube, with one coordinate a draft, for laws of such a form; plain trials
-// of the drafter for all other laws. Also the quantiles that they are made of, and controls with known means.
+// Draft tuples as functions of points in a cube, with one coordinate per draft, where the draft sampling allows
+// it; otherwise plain trials of the drafter. Also the quantile functions for this, and controls with known means.
 //
 //   independent draws          draft k is the quantile of its proposal at coordinate k
 //   without replacement        the quantile of the mass that the earlier drafts leave
-//   any other law              trial n of the drafter itself; tuples of one seed are independent
+//   any other sampling         trial n of the drafter; tuples of one seed are independent
 //
-// A law of shared noise has the form of its marginal law, the law of its drafts without knowledge of the noise.
+// Drafts from shared noise are drawn in the form of their marginal distribution, without the noise.
 #pragma once
 
 #include <algorithm>
@@ -26,17 +26,18 @@
 
 namespace draftproof {
 
-// Drafts by inverse distribution function over tokens in the order of p / q. Close points give drafts that accept
-// rules treat alike, so evenly spread points give evenly spread acceptance.
+// Drafts by the inverse distribution function over tokens in the order of p / q. Close points give drafts that
+// acceptance rules treat similarly, so evenly spread points give evenly spread acceptance.
 //
 //   x_j      order_[j]     tokens with q > 0, p / q descending, equal ratios by id
 //   S_j      below_[j]     q-mass of the first j of them in units of 2^-62
-//   draw                   x_j with S_j <= word S / 2^64 < S_(j + 1)
-//   without                the same on the line without the intervals of seen tokens
+//   draw                   x_j with S_j <= bits S / 2^64 < S_(j + 1), for 64 random bits and the total S
+//   without                the same after removing the intervals of the tokens drawn before
 //
-// Cost: one sort and a guide table; O(1) expected a draw, O(n log n) with n seen tokens.
+// Cost: one sort and a guide table; O(1) expected per draw, O(n log n) with n tokens drawn before.
 //
-// Error: masses are rounded from doubles. The law drawn is within 2^-53 of the table's in total variation.
+// Error: masses are rounded from doubles. The sampled distribution is within 2^-53 of the table's in total
+// variation.
 
 class RatioQuantile {
  public:
@@ -60,13 +61,13 @@ class RatioQuantile {
     }
   }
 
-  /// The token at word / 2^64.
+  /// Returns the token at word / 2^64.
   Token draw(std::uint64_t word) const {
     const std::uint64_t cell = word >> shift(guide_.size() - 1);
     return find(scale(word, below_.back()), guide_[cell], guide_[cell + 1]);
   }
 
-  /// A token other than the n distinct seen ones, each with q > 0; no_token if none is left.
+  /// Returns a token other than the n distinct tokens `seen`, each with q > 0; no_token if none is left.
   Token draw_without(const Token* seen, int n, std::uint64_t word) const {
     std::array<std::uint32_t, max_drafts> cut;
     std::uint64_t left = below_.back();
@@ -86,10 +87,10 @@ class RatioQuantile {
   }
 
  private:
-  /// Number of low bits of a word after those that select its guide cell.
+  /// Returns the number of low bits of a 64-bit value after the bits that select its guide cell.
   static int shift(std::size_t cells) { return 64 - (static_cast<int>(std::bit_width(cells)) - 1); }
 
-  /// The token whose interval contains `at`; its place is in [low, high].
+  /// Returns the token whose interval contains `at`; its index is in [low, high].
   Token find(std::uint64_t at, std::uint32_t low, std::uint32_t high) const {
     const auto first = below_.begin() + low + 1, last = below_.begin() + high + 1;
     return order_[static_cast<std::size_t>(std::upper_bound(first, last, at) - below_.begin() - 1)];
@@ -104,7 +105,7 @@ class DraftPoints {
  public:
   enum class Form { independent, without_replacement, trials };
 
-  /// Requires that the law is defined for these arguments; refers to all of them.
+  /// Requires that the draft sampling is defined for these arguments; refers to all of them.
   DraftPoints(const AnyDrafter& drafter, const RatioTable& table, int drafts)
       : drafter_{drafter}, table_{table}, drafts_{drafts}, form_{form_of(drafter.info())} {
     if (form_ == Form::trials) return;
@@ -115,15 +116,15 @@ class DraftPoints {
   Form form() const { return form_; }
   int drafts() const { return drafts_; }
   const RatioTable& table() const { return table_; }
-  /// Number of leading drafts whose marginal law is a proposal: q, or the k-th of several.
+  /// Returns the number of leading drafts whose marginal distribution is a proposal: q, or the k-th of several.
   int plain_drafts() const {
     return form_ == Form::independent ? drafts_ : form_ == Form::without_replacement ? 1 : 0;
   }
 
-  /// The proposal of draft k.
+  /// Returns the index of the proposal of draft k.
   int row(int k) const { return drafter_.info().several_proposals ? k : 0; }
 
-  /// Writes the tuple at the point `words` / 2^64, or trial `index` of `seed`; returns its length.
+  /// Writes the tuple at the point `words` / 2^64, or trial `index` of `seed`. Returns its length.
   int draw(const std::uint64_t* words, std::uint64_t seed, std::uint64_t index, Token* out) const {
     if (form_ == Form::trials) {
       int length = 0;
@@ -145,12 +146,13 @@ class DraftPoints {
 
  private:
   static Form form_of(const DrafterInfo& info) {
-    const std::string_view law = info.shared_noise() ? info.marginal_law_of : info.name;
-    if (law == "iid" || law == "independent") return Form::independent;
-    if (law == "without_replacement" || law == "without_replacement_uniform") return Form::without_replacement;
+    const std::string_view distribution = info.shared_noise() ? info.marginal_sampling_of : info.name;
+    if (distribution == "iid" || distribution == "independent") return Form::independent;
+    if (distribution == "without_replacement" || distribution == "without_replacement_uniform")
+      return Form::without_replacement;
     return Form::trials;
   }
-  /// Number of leading drafts up to the last one with q > 0; later ones were drawn after q ran out.
+  /// Returns the number of leading drafts up to the last one with q > 0; later ones were drawn after q ran out.
   int seen(const Token* out, int k) const {
     while (k > 0 && !(table_.proposal(out[k - 1]) > 0)) --k;
     return k;
@@ -165,13 +167,13 @@ class DraftPoints {
 
 // Functions of a draft tuple with known means: controls for averages over tuples.
 //
-//   [x_k in G_g]   32 a slot    which group along p / q_k the k-th draft is in; mean q_k(G_g)
-//   h_k(x_k)       1 a slot     min(1, (p - b q) / (F(b) q)), the probability that recursive rejection accepts it as
-//                               k-th draft of one proposal; min(1, p / q_k) for different ones; mean sum q_k h_k
+//   [x_k in G_g]   32 per slot   indicator of the group along p / q_k of the k-th draft; mean q_k(G_g)
+//   h_k(x_k)       1 per slot    min(1, (p - b q) / (F(b) q)), the probability that recursive rejection accepts it as
+//                                k-th draft of one proposal; min(1, p / q_k) for different ones; mean sum q_k h_k
 //
-// Correctness: any function of x_k with its exact mean keeps averages unbiased. h_k also helps schemes other than
-// recursive rejection, but less. Slots whose marginal law is not a proposal have no controls. Slots after the eighth
-// have none either: they are seldom reached and would make the sums of squares large.
+// Correctness: any function of x_k with its exact mean keeps averages unbiased. h_k also helps schemes other
+// than recursive rejection, but less. Slots whose marginal distribution is not a proposal have no controls; nor
+// have slots after the eighth, which are seldom reached and would make the sums of squares large.
 
 class TupleControls {
  public:
@@ -203,10 +205,10 @@ class TupleControls {
     }
   }
 
-  /// The known means of the controls.
+  /// Returns the known means of the controls.
   const std::vector<double>& means() const { return means_; }
 
-  /// Writes the non-zero controls of a tuple, not centred. A law with controls for a slot always has a draft there.
+  /// Writes the non-zero controls of a tuple, not centred. Requires a draft in every slot that has controls.
   void list(const Token* tuple, std::vector<Control>& out) const {
     out.clear();
     for (std::size_t k = 0; k < slots_.size(); ++k) {

@@ -17,20 +17,23 @@ namespace draftproof {
 
 namespace {
 
-bool includes_law(const GateOptions& options, std::string_view law) {
-  return options.laws.empty() || std::find(options.laws.begin(), options.laws.end(), law) != options.laws.end();
+bool includes_draft_sampling(const GateOptions& options, std::string_view name) {
+  return options.draft_samplings.empty() || std::find(options.draft_samplings.begin(), options.draft_samplings.end(),
+                                                      name) != options.draft_samplings.end();
 }
 
-/// The drafters whose law the verifier is written for, and the wrong ones among them that are named.
+/// Returns the drafters with the draft sampling that the verifier is written for, and the wrong drafters among
+/// those named in the options.
 template <class Known>
 auto asked_drafters(const Known& known, const Info& info, const GateOptions& options) {
   auto drafters = known.drafters_of(info);
   for (const auto* drafter : known.wrong_drafters_of(info))
-    if (!options.laws.empty() && includes_law(options, drafter->info().name)) drafters.push_back(drafter);
+    if (!options.draft_samplings.empty() && includes_draft_sampling(options, drafter->info().name))
+      drafters.push_back(drafter);
   return drafters;
 }
 
-/// A difference from p that the scheme's author declares does not fail the gate.
+/// Whether the finding is a difference from p that the scheme's author declares, which does not fail the gate.
 template <class Level>
 bool announced(const ProofOf<Level>& proof, std::string_view property) {
   return proof.lossy() &&
@@ -40,7 +43,7 @@ bool announced(const ProofOf<Level>& proof, std::string_view property) {
 template <class Level>
 void add(GateResult& result, const ProofOf<Level>& proof, double& farthest) {
   result.work += proof.leaves;
-  result.laws.emplace_back(proof.drafter->info().name);
+  result.draft_samplings.emplace_back(proof.drafter->info().name);
   for (const auto& finding : proof.findings) {
     if (finding.status == Status::skipped) continue;
     if (announced(proof, finding.property)) {
@@ -66,7 +69,7 @@ void run(GateResult& result, const typename Level::Verifier& verifier, const aut
          const GateOptions& options) {
   double farthest = 0;
   for (const auto* drafter : drafters)
-    if (includes_law(options, drafter->info().name) &&
+    if (includes_draft_sampling(options, drafter->info().name) &&
         some_property<Level>(verifier, std::array{drafter}, result.gate.tier))
       add(result,
           prove(verifier, *drafter,
@@ -81,12 +84,13 @@ void run(GateResult& result, const typename Level::Verifier& verifier, const aut
 
 bool promises_target(const Info& info) { return info.promise == Promise::lossless; }
 
-/// Whether the law is among the requested ones; without a request, whether it is the verifier's usual law.
-bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo& law) {
-  return options.laws.empty() ? usual_law(info) == law.name : includes_law(options, law.name);
+/// Whether the draft sampling was requested; without a request, whether it is the usual one of the verifier.
+bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo& drafter) {
+  return options.draft_samplings.empty() ? usual_draft_sampling(info) == drafter.name
+                                         : includes_draft_sampling(options, drafter.name);
 }
 
-/// Adds what `examine` adds to an empty result, which is one block; nothing where another process has it.
+/// Adds the results of `examine` as one block; nothing if another process computes it.
 void add_block(GateResult& result, const GateOptions& options, const std::string& about,
                const std::function<void(GateResult&)>& examine) {
   const std::string group =
@@ -98,22 +102,24 @@ void add_block(GateResult& result, const GateOptions& options, const std::string
   };
   for (GateResult& found : map_blocks(options.checkpoint, {.name = group, .blocks = 1}, options.stop, alone)) {
     std::move(found.findings.begin(), found.findings.end(), std::back_inserter(result.findings));
-    result.laws.insert(result.laws.end(), found.laws.begin(), found.laws.end());
+    result.draft_samplings.insert(result.draft_samplings.end(), found.draft_samplings.begin(),
+                                  found.draft_samplings.end());
     if (result.note.empty()) result.note = found.note;
     result.work += found.work;
     result.counts.insert(result.counts.end(), found.counts.begin(), found.counts.end());
   }
 }
 
-/// The drafters on which the audit runs: as in sampled_on, and of trees the first that draws them at random.
+/// Whether the audit runs on this drafter: as sampled_on(); of trees by default the first with random drafts.
 bool audited_on(const GateOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter) {
   return sampled_on(options, verifier.info(), drafter.info());
 }
 bool audited_on(const GateOptions& options, const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
-  return options.laws.empty() ? audited_trees(verifier) == &drafter : includes_law(options, drafter.info().name);
+  return options.draft_samplings.empty() ? audited_trees(verifier) == &drafter
+                                         : includes_draft_sampling(options, drafter.info().name);
 }
 
-/// Adds the findings on floating-point error, which no property in fractions can show.
+/// Adds the findings on floating-point error, which no proof in fractions can show.
 void add_precision(GateResult& result, const auto& known, const auto& verifier, const GateOptions& options) {
   for (const auto* drafter : known.drafters_of(verifier.info())) {
     if (!audited_on(options, verifier, *drafter)) continue;
@@ -139,12 +145,13 @@ void add_sampled(GateResult& result, const AnyDrafter& drafter, const GateOption
     result.findings.push_back(std::move(*sampled.parity));
   }
   result.work += sampled.finding->work;
-  if (std::find(result.laws.begin(), result.laws.end(), drafter.info().name) == result.laws.end())
-    result.laws.emplace_back(drafter.info().name);
+  if (std::find(result.draft_samplings.begin(), result.draft_samplings.end(), drafter.info().name) ==
+      result.draft_samplings.end())
+    result.draft_samplings.emplace_back(drafter.info().name);
   result.findings.push_back(std::move(*sampled.finding));
 }
 
-/// Runs the checks of this tier. Skipped checks have no finding; the note names the last of them.
+/// Runs the checks of this tier. Skipped checks have no finding; the note names the last skipped check.
 void examine(GateResult& result, const AnyComponent& component, const GateOptions& options) {
   const ComponentOptions asked{.seed = options.seed, .rounds = std::max(1, options.profile.instances / 500)};
   for (Finding& finding : component.examine(asked)) {
@@ -165,16 +172,16 @@ void name_places(GateResult& result) {
     if (finding.device.empty() && finding.status != Status::skipped) finding.device = "cpu";
   }
   if (result.gate.tier == Tier::sampled && result.note.empty() && !there)
-    result.note = "trials on the CPU: none of these run on a device";
+    result.note = "trials ran on the CPU: none of them can run on a device";
 }
 
-/// The worst status among the findings; without a finding the gate is skipped, which is not a pass.
+/// Returns the worst status among the findings; without a finding the gate is skipped, which is not a pass.
 Status verdict(const GateResult& result) {
   const auto any = [&result](Status status) {
     return std::any_of(result.findings.begin(), result.findings.end(),
                        [status](const Finding& finding) { return finding.status == status; });
   };
-  for (const Status status : {Status::violated, Status::undecided, Status::held})
+  for (const Status status : {Status::failed, Status::undecided, Status::passed})
     if (any(status)) return status;
   return Status::skipped;
 }
@@ -182,18 +189,18 @@ Status verdict(const GateResult& result) {
 }  // namespace
 
 std::string Gate::name() const {
-  if (foreign) return foreign->name();
+  if (external) return external->name();
   if (component) return component->qualified_name();
   return std::string(verifier ? verifier->info().name : paths->info().name);
 }
 
 std::string_view Gate::level() const {
-  if (foreign) return foreign->level();
+  if (external) return external->level();
   return component ? component->group() : verifier ? TokenLevel::name : BlockLevel::name;
 }
 
 bool applies(const Gate& gate) {
-  if (gate.foreign) return true;  // a tier that is not served is reported, with the reason
+  if (gate.external) return true;  // a tier that is not supported is reported, with the reason
   if (gate.component) return gate.tier != Tier::sampled;
   if (gate.paths)
     return some_property<BlockLevel>(*gate.paths, path_registry().drafters_of(gate.paths->info()), gate.tier);
@@ -204,12 +211,12 @@ bool applies(const Gate& gate) {
 
 namespace {
 
-/// Everything but the trials of the sampled tier.
+/// Runs everything but the trials of the sampled tier.
 void examine_alone(GateResult& result, const GateOptions& options) {
   const Gate& gate = result.gate;
-  // Rounding is examined only if the law is right in fractions; a process with a part of the proof cannot tell.
+  // Rounding is examined only if the proof in fractions passed. A shard does not know its result, so it runs both.
   const auto examines_rounding = [&] {
-    return gate.tier == Tier::proof && (computes_part(options.checkpoint) || verdict(result) != Status::violated);
+    return gate.tier == Tier::proof && (computes_part(options.checkpoint) || verdict(result) != Status::failed);
   };
   if (gate.component) {
     add_block(result, options, "its checks", [&](GateResult& to) { examine(to, *gate.component, options); });
@@ -230,9 +237,9 @@ void examine_alone(GateResult& result, const GateOptions& options) {
 GateResult run_gate(const Gate& gate, const GateOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   GateResult result{.gate = gate};
-  if (gate.foreign) {
-    result.note = gate.foreign->refusal(gate.tier);
-    if (result.note.empty()) gate.foreign->examine(result, options);
+  if (gate.external) {
+    result.note = gate.external->refusal(gate.tier);
+    if (result.note.empty()) gate.external->examine(result, options);
   } else {
     examine_alone(result, options);
     if (gate.tier == Tier::sampled && gate.verifier && promises_target(gate.verifier->info()))
@@ -241,12 +248,13 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
   }
   if (options.device) name_places(result);
   result.status = verdict(result);
-  if (options.stop && options.stop->load(std::memory_order_relaxed) && result.status != Status::violated) {
+  if (options.stop && options.stop->load(std::memory_order_relaxed) && result.status != Status::failed) {
     result.status = Status::undecided;
     result.note = result.note.empty() ? "stopped" : "stopped; " + result.note;
   }
   if (result.status == Status::skipped && result.note.empty())
-    result.note = result.laws.empty() && !gate.component ? "no such draft law" : "no property of this tier applies";
+    result.note = result.draft_samplings.empty() && !gate.component ? "no such draft sampling"
+                                                                    : "no property of this tier applies";
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -1,5 +1,5 @@
-// A gate: one verifier, or one component around a verifier, examined at one tier. It gives one verdict, over any
-// number of draft laws and instances.
+// A gate runs one verifier, or one component around a verifier, at one tier, and gives one verdict over any
+// number of draft samplings and instances.
 #pragma once
 
 #include <array>
@@ -24,17 +24,18 @@ namespace draftproof {
 struct Profile {
   std::string_view name;
   std::string_view about;
-  int instances, path_instances;  ///< number of generated small models for each draft law
-  double log2_trials;             ///< log2 of the trials of the sampled tier at each of its positions
+  int instances, path_instances;  ///< number of generated small models for each draft sampling
+  double log2_trials;             ///< log2 of the trials of the sampled tier at each position
   bool every_precision;           ///< whether the precision audit runs at all of its sizes
-  double log2_tokens;  ///< log2 of the tokens that the trials of one law may read in passes; V shrinks to what fits
-  // Of a program behind a door, which is called: fewer of everything.
-  int door_models;          ///< small models of the proof tier
-  int door_drafts;          ///< most drafts of a path or tuple in such a model
-  int door_predictions;     ///< on each drafted input of a model
-  double door_log2_trials;  ///< of the sampled tier
-  int door_log2_drafts;     ///< tuples of its own drafter on a small model
-  int door_log2_tokens;     ///< of the texts that it generates
+  /// log2 of the tokens that trials of one draft sampling may read in full passes; V is reduced to fit
+  double log2_tokens;
+  // For an external verifier, which is called for every outcome: smaller numbers.
+  int adapter_models;          ///< small models of the proof tier
+  int adapter_drafts;          ///< largest number of drafts of a path or tuple in such a model
+  int adapter_predictions;     ///< calls on each drafted input of a model
+  double adapter_log2_trials;  ///< log2 of the trials of the sampled tier
+  int adapter_log2_drafts;     ///< log2 of the tuples from its drafter on a small model
+  int adapter_log2_tokens;     ///< log2 of the tokens of the texts that it generates
 };
 
 inline constexpr std::array<Profile, 3> profiles{
@@ -47,15 +48,15 @@ class Checkpoint;
 struct GateOptions;
 struct GateResult;
 
-/// A program under test that is not compiled into this one: it can only be called (adapters/).
-class ForeignSubject {
+/// An external verifier, which can only be called (adapters/).
+class ExternalSubject {
  public:
-  virtual ~ForeignSubject() = default;
+  virtual ~ExternalSubject() = default;
   virtual std::string name() const = 0;
   virtual std::string_view level() const = 0;
-  /// Why the tier is not served; empty if it is.
+  /// Returns why the tier is not supported; empty if it is.
   virtual std::string refusal(Tier tier) const = 0;
-  /// Adds the findings of result.gate.tier, the laws, the work and a note.
+  /// Adds the findings of result.gate.tier, the draft samplings, the work and a note.
   virtual void examine(GateResult& result, const GateOptions& options) const = 0;
 };
 
@@ -64,54 +65,56 @@ struct Gate {
   const AnyVerifier* verifier = nullptr;   ///< a verifier of one position
   const AnyPathVerifier* paths = nullptr;  ///< a verifier of paths
   const AnyComponent* component = nullptr;
-  const ForeignSubject* foreign = nullptr;
+  const ExternalSubject* external = nullptr;
   Tier tier = Tier::proof;
 
-  /// Name of the verifier; for a component its qualified name.
+  /// Returns the name of the verifier; for a component its qualified name.
   std::string name() const;
-  /// Name of the level, or of the component's group.
+  /// Returns the name of the level, or of the component's group.
   std::string_view level() const;
 };
 
 struct GateOptions {
   Profile profile = profiles[0];
-  std::vector<std::string> laws{};  ///< empty: all laws that the verifier is written for
+  std::vector<std::string> draft_samplings{};  ///< empty: all that the verifier is written for
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};  ///< called after each batch of the sampled tier
-  /// Probability that any gate of a whole build raises a false alarm. `share` of it is for `gates` sampled gates, of
-  /// which this is one.
+  /// Probability that any gate of a whole build raises a false alarm. The fraction `share` of it is for `gates`
+  /// sampled gates, including this one.
   double false_alarm = 1e-9, share = 1;
   int gates = 1;
-  std::string source{};  ///< for the sampled tier; empty: the standard pair, at V = 32,000 if the scheme runs there
+  /// for the sampled tier; empty: the standard pair, at V = 32,000 if the scheme supports that
+  std::string source{};
   std::size_t position = 0;             ///< a position of the source
-  int drafts = 4;                       ///< capped at the most that the scheme takes
-  const TrialDevice* device = nullptr;  ///< for trials of the sampled tier; null: the host
-  /// Instances, as text, that the proof tier asks of programs behind doors before the generated ones.
-  std::vector<std::string> door_instances{};
-  Checkpoint* checkpoint = nullptr;  ///< of blocks that are known, and of a process that computes a part
-  double distance = 0;  ///< total variation that the sampled tier finds in any shape; 0: the trials of the profile
+  int drafts = 4;                       ///< reduced to the most that the scheme supports
+  const TrialDevice* device = nullptr;  ///< for trials of the sampled tier; null: the CPU
+  /// Instances, as text, on which the proof tier runs external verifiers before the generated ones.
+  std::vector<std::string> adapter_instances{};
+  Checkpoint* checkpoint = nullptr;  ///< with the computed blocks, and the blocks that this process computes
+  /// total variation that the sampled tier detects in any shape; 0: the profile's trials are run
+  double distance = 0;
 };
 
 struct GateResult {
   Gate gate;
   Status status = Status::skipped;
   std::vector<Finding> findings{};
-  std::vector<std::string> laws{};  ///< draft laws that the gate ran on
-  std::string note{};               ///< why nothing was decided, or the cost of a scheme that is lossy by design
-  std::uint64_t work = 0;           ///< number of branches walked and trials run
+  std::vector<std::string> draft_samplings{};  ///< that the gate ran on
+  std::string note{};      ///< why nothing was decided, or the cost of a scheme that is lossy by design
+  std::uint64_t work = 0;  ///< number of branches enumerated and trials run
   std::vector<std::pair<std::string, std::uint64_t>> counts{};  ///< by name, for reports in data: "models"
   double seconds = 0;
 
-  /// What a checkpoint keeps of a part of the gate.
-  static auto fields(auto& r) { return std::tie(r.findings, r.laws, r.note, r.work, r.counts); }
+  /// The members that a checkpoint stores.
+  static auto fields(auto& r) { return std::tie(r.findings, r.draft_samplings, r.note, r.work, r.counts); }
 };
 
-/// Whether this tier has a check or property for the gate's subject. Other gates are not set up.
+/// Whether this tier has a check or property for the gate's subject. Other gates are not run.
 bool applies(const Gate& gate);
 
-/// Runs the gate and returns its verdict. A stop gives `undecided`, unless a violation was found before.
+/// Runs the gate and returns its verdict: `undecided` after an interrupt, unless a failure was found before.
 GateResult run_gate(const Gate& gate, const GateOptions& options);
 
 }  // namespace draftproof

@@ -19,17 +19,17 @@ namespace draftproof {
 
 namespace {
 
-/// Most trials of a block. The counters of V = 262,144 cost a tenth of its time.
+/// Largest number of trials of a block. The counters of V = 262,144 cost a tenth of its time.
 constexpr std::uint64_t usual_block = std::uint64_t{1} << 21;
-constexpr double power = 0.99;                   ///< of a distance that a report states or a request names
+constexpr double power = 0.99;                   ///< of detecting a distance that a report states or the options name
 constexpr std::uint64_t smallest_paired = 4096;  ///< smaller batches count no pairs
 
-/// Planned number of pairs of a batch: the mean of a Poisson number, 3 n / 8, because half the number of trials is
-/// not Poisson. At n = 4096 the number of available pairs is ten standard deviations above it, and more for larger n.
-/// The pairs run out with probability below 1e-20.
+/// Planned number of pairs of a batch: the mean of a Poisson number, 3 n / 8 rather than n / 2, because half of
+/// a Poisson number of trials is not Poisson. At n = 4096 the number of available pairs is ten standard
+/// deviations above the mean, and more for larger n, so the pairs run out with probability below 1e-20.
 std::uint64_t pairs_planned(std::uint64_t planned) { return planned < smallest_paired ? 0 : planned * 3 / 8; }
 
-/// Trials of a batch from its trial `from` on, on a device; fewer after a stop.
+/// Counts trials of a batch from its trial `from` on, on a device; fewer after an interrupt.
 SampledCounts tallied(const TrialTable& on, const DeviceTrials& batch, std::uint64_t from, const SampledNull& null,
                       std::uint64_t pairs, const std::atomic<bool>* stop) {
   SampledCounts counts = null.nothing();
@@ -42,7 +42,8 @@ SampledCounts tallied(const TrialTable& on, const DeviceTrials& batch, std::uint
   return counts;
 }
 
-/// Every trial has one cell or is impossible. Throws: std::logic_error if counts were lost; there is no evidence then.
+/// Every trial has one cell or is impossible. Throws: std::logic_error if counts were lost, because they are
+/// then no evidence.
 void require_conserved(const SampledCounts& counts) {
   std::uint64_t cells = 0;
   for (const auto count : counts.cells.cells()) cells += count;
@@ -53,8 +54,8 @@ void require_conserved(const SampledCounts& counts) {
                     cells, counts.impossible, counts.trials, counts.members));
 }
 
-/// The trials of the options, or those that find the distance; in whole 2^16, so that the last bit of a power decides
-/// nothing.
+/// Returns the trials of the options, or the number that detects the distance; in multiples of 2^16, so that
+/// rounding in the power does not change it.
 std::uint64_t planned_trials(const SampledGateOptions& options, const RatioTable& table) {
   if (!(options.distance > 0)) return static_cast<std::uint64_t>(options.trials);
   std::vector<double> target;
@@ -81,21 +82,22 @@ const GateComponent& SampledVerdict::strongest() const {
 }
 
 template <class L>
-SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
+SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions,
                             const RatioTable& table, int drafts, const SampledGateOptions& options) {
-  // A mutant is compared with the rule that it is derived from.
+  // A mutant is compared with the scheme that it is derived from.
   const Info& info = verifier.info();
   const std::string_view imitated = !options.imitates.empty()   ? options.imitates
                                     : info.derived_from.empty() ? info.name
                                                                 : info.derived_from;
-  // Made for the first batch that this process counts or judges: many ranks have no block of most gates.
+  // Built lazily: most ranks never run a batch of this gate.
   std::optional<SampledNull> null_made;
   std::optional<SampledTrials<L>> run_made;
   const auto null = [&]() -> const SampledNull& {
     return null_made ? *null_made : null_made.emplace(imitated, drafter, table, drafts);
   };
   const auto run = [&]() -> const SampledTrials<L>& {
-    return run_made ? *run_made : run_made.emplace(verifier, drafter, laws, drafts, options.seed, options.first);
+    return run_made ? *run_made
+                    : run_made.emplace(verifier, drafter, distributions, drafts, options.seed, options.first);
   };
   const std::uint64_t budget = planned_trials(options, table);
   const std::uint64_t block_trials =
@@ -112,14 +114,14 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
     const std::uint64_t wanted = pairs_planned(planned);
     const std::uint64_t quota = wanted == 0 ? 0 : poisson_count(wanted, options.seed, 2 * batch + 1);
     const auto count_range = [&](std::uint64_t first, std::uint64_t number) {
-      const SampledNull& law = null();
+      const SampledNull& distribution = null();
       if (options.on)
         return tallied(*options.on, {verifier, drafter, drafts, options.seed, options.first + verdict.trials, number},
-                       first, law, quota, options.stop);
+                       first, distribution, quota, options.stop);
       const TrialBudget part{.trials = number, .threads = options.threads, .stop = options.stop};
-      return run_trials(part, law.nothing(),
+      return run_trials(part, distribution.nothing(),
                         [&, &trials_of = run()](std::uint64_t from, std::uint64_t count, SampledCounts& into) {
-                          trials_of.count(law, verdict.trials, quota, first + from, count, into);
+                          trials_of.count(distribution, verdict.trials, quota, first + from, count, into);
                         });
     };
     const SampledCounts added =

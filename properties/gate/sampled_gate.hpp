@@ -1,13 +1,14 @@
-// The statistical gate at one position. It counts trials of a drafter and a verifier by accepted draft and token and
-// compares the counts with the law of an exact verifier, until the evidence or the budget decides.
+// The statistical gate at one position. It counts trials of a drafter and a verifier by accepted draft and
+// token and compares the counts with the distribution of an exact verifier, until the evidence or the budget
+// decides.
 //
 //   e-values            properties/statistics/gate_suite.hpp on (path, token), and three more:
 //   serial_dependence   token groups of two successive trials, which are independent under the null
-//   drafts              tokens of each draft against the proposal, if the draft law states that they follow it
+//   drafts              tokens of each draft against the proposal, if the drafts are declared to follow it
 //   optimum             number of tokens among the drafts; more than any lossless verifier can have is an alarm
 //
-// All are averaged with fixed weights, so one level covers them. Batches have a Poisson number of trials. The same
-// seed gives the same verdict for any number of threads.
+// Their average with fixed weights is an e-value, so one error level covers all. Batches have a Poisson number
+// of trials. The same seed gives the same verdict for any number of threads.
 #pragma once
 
 #include <atomic>
@@ -28,8 +29,8 @@ class Checkpoint;
 
 struct SampledGateOptions {
   double trials = 0x1p21;  ///< planned number of trials
-  /// Total variation that is found in any shape with probability 0.99, by a plan; the trials then follow from the
-  /// target. 0: `trials` as they are.
+  /// Total variation to detect in any shape with probability 0.99, by design; determines the number of trials
+  /// together with the target. 0: `trials` is used.
   double distance = 0;
   double alpha = 1e-9;  ///< probability of a false alarm of this gate
   std::uint64_t seed = 1;
@@ -37,21 +38,22 @@ struct SampledGateOptions {
   int threads = 0;          ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};
-  /// Scheme whose path law is compared with this verifier's counts. Empty: the scheme that the verifier is derived
-  /// from, or its own, if a path law is known.
+  /// Scheme whose path distribution is compared with this verifier's counts. Empty: the scheme that the
+  /// verifier is derived from, or the verifier itself, if the path distribution is known.
   std::string_view imitates{};
-  /// Planned trials of the first batch, at least 1; later batches double. More looks cost time and no error.
+  /// Planned trials of the first batch, at least 1; later batches double. More looks cost time but no false alarms.
   std::uint64_t first_batch = 4096;
-  /// The device table on which trials run, loaded from `table`; null: the host. The verdict is the same.
+  /// The device table on which trials run, loaded from `table`; null: the CPU. The verdict is the same.
   const TrialTable* on = nullptr;
-  /// Of blocks of trials. A process that computes a part counts all batches within `trials` and decides nothing.
+  /// Stores blocks of trials. A process that computes a shard counts all batches within `trials` and decides
+  /// nothing.
   Checkpoint* checkpoint = nullptr;
   std::string group{};  ///< name of this gate in the checkpoint
 };
 
 struct SampledVerdict {
   GateState state = GateState::ok;
-  bool undecided = false;  ///< whether the state is not ok and no trials are left, or the gate was stopped
+  bool undecided = false;  ///< whether the state is not ok and no trials are left, or the gate was interrupted
   double log_e = 0;
   std::uint64_t exposure = 0;    ///< planned trials of the batches that ran
   std::uint64_t trials = 0;      ///< number of trials that ran
@@ -63,15 +65,15 @@ struct SampledVerdict {
   double acceptance = 0;         ///< observed share of tokens among the drafts
   std::optional<double> optimum{};
 
-  /// The component with the most evidence. Requires that trials were run.
+  /// Returns the component with the most evidence. Requires that trials were run.
   const GateComponent& strongest() const;
 };
 
-/// Runs the gate. `laws` are prepared tables, or plain rows if the verifier's plan enumerates tuples; `table` has the
-/// same laws. Throws: std::invalid_argument if the verifier cannot be simulated on `laws`; DeviceFailure from a
-/// device.
+/// Runs the gate. `distributions` are prepared tables, or plain rows if the verifier's plan enumerates tuples;
+/// `table` has the same distributions. Throws: std::invalid_argument if the verifier cannot be simulated on
+/// `distributions`; DeviceFailure from a device.
 template <class L>
-SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
+SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions,
                             const RatioTable& table, int drafts, const SampledGateOptions& options);
 
 extern template SampledVerdict sampled_gate(const AnyVerifier&, const AnyDrafter&, const RatioTable&,

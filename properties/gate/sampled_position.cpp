@@ -26,18 +26,18 @@ constexpr int large = 32'000, small = 12;
 
 std::string replay_of(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,
                       std::optional<std::uint64_t> trial, const GateOptions& options) {
-  const std::string law(drafter.info().name), position = std::to_string(options.position),
-                                              most = std::to_string(drafts), seed = std::to_string(options.seed);
+  const std::string distribution(drafter.info().name),
+      position = std::to_string(options.position), most = std::to_string(drafts), seed = std::to_string(options.seed);
   if (trial)
     return replay_line("replay", gate.name(),
-                       {{"law", law},
+                       {{"draft-sampling", distribution},
                         {"source", source},
                         {"position", position},
                         {"K", most},
                         {"trial", std::to_string(*trial)},
                         {"seed", seed}});
   return replay_line("check", gate.name(),
-                     {{"law", law},
+                     {{"draft-sampling", distribution},
                       {"tier", "sampled"},
                       {"profile", std::string(options.profile.name)},
                       {"source", source},
@@ -56,7 +56,7 @@ std::string evidence_text(const SampledVerdict& verdict) {
   if (verdict.trials == 0) return "stopped before the first batch";
   std::string text =
       std::isinf(verdict.log_e)
-          ? fmt::format("proof ({}) after {} trials: counts where none can be", name(verdict.state), verdict.trials)
+          ? fmt::format("proof ({}) after {} trials: counts where p is 0", name(verdict.state), verdict.trials)
           : fmt::format("e = 10^{:.1f} ({}) after {} trials", verdict.log_e / std::log(10.0), name(verdict.state),
                         verdict.trials);
   if (verdict.state != GateState::ok) text += fmt::format(", most by {}", verdict.strongest().name);
@@ -64,7 +64,7 @@ std::string evidence_text(const SampledVerdict& verdict) {
     text += fmt::format("; worst cell: {}token {}, {} seen, {:.1f} expected",
                         verdict.worst->path < 0 ? "" : fmt::format("path {}, ", verdict.worst->path + 1),
                         verdict.worst->token, verdict.worst->observed, verdict.worst->expected);
-  text += fmt::format("; a deviation of any shape and TV {:.2g} is found with probability about 0.99",
+  text += fmt::format("; a deviation of any shape and TV {:.2g} is detected with probability about 0.99",
                       verdict.smallest_distance);
   if (verdict.optimum)
     text += fmt::format("; among the drafts {:.6f}, optimum at most {:.6f}", verdict.acceptance, *verdict.optimum);
@@ -72,9 +72,9 @@ std::string evidence_text(const SampledVerdict& verdict) {
 }
 
 Finding finding_of(const SampledVerdict& verdict, const std::string& property) {
-  const Status status = verdict.state == GateState::failed || verdict.impossible > 0 ? Status::violated
+  const Status status = verdict.state == GateState::failed || verdict.impossible > 0 ? Status::failed
                         : verdict.undecided                                          ? Status::undecided
-                                                                                     : Status::held;
+                                                                                     : Status::passed;
   return finding_of(property, Tier::sampled, {status, evidence_text(verdict)}, verdict.trials);
 }
 
@@ -87,8 +87,8 @@ struct Opened {
   RatioTable table;
 };
 
-/// The position of the options in `spec`. The last two are kept: most gates share a source, and a table of V = 262,144
-/// takes as long as a million trials.
+/// Opens the position of the options in `spec`. Caches the last two: most gates share a source, and a table of
+/// V = 262,144 takes as long as a million trials.
 std::shared_ptr<const Opened> opened(const std::string& spec, const GateOptions& options) {
   static std::mutex mutex;
   static std::deque<std::shared_ptr<const Opened>> kept;
@@ -104,7 +104,7 @@ std::shared_ptr<const Opened> opened(const std::string& spec, const GateOptions&
   return kept.front();
 }
 
-/// Skipped if trials do not run on the device. `trial` becomes the first trial that differs, if there is one.
+/// Returns a skipped finding if trials do not run on the device. Sets `trial` to the first trial that differs.
 Finding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table,
                        const Backend& place, const TrialTable* on, int drafts, const GateOptions& options,
                        std::optional<std::uint64_t>& trial) {
@@ -121,12 +121,12 @@ Finding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, c
                                              .stop = options.stop});
   trial = parity.trial;
   finding.work = parity.trials;
-  finding.status = parity.trials == 0 ? Status::undecided : parity.equal() ? Status::held : Status::violated;
+  finding.status = parity.trials == 0 ? Status::undecided : parity.equal() ? Status::passed : Status::failed;
   if (finding.status == Status::undecided) finding.evidence = "stopped before the end";
-  if (finding.status == Status::violated)
+  if (finding.status == Status::failed)
     finding.evidence = fmt::format("of {} trials {}; {}", parity.trials, parity.difference,
                                    trial ? fmt::format("the first that differs is trial {}: {}", *trial, parity.alone)
-                                         : "no trial differs alone");
+                                         : "no single trial differs");
   return finding;
 }
 
@@ -134,8 +134,8 @@ Finding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, c
 
 namespace {
 
-/// Tokens that a trial reads in passes over the vocabulary, on average over the first trials of a seed. A count and no
-/// time, so that every machine chooses the same V.
+/// Returns how many tokens a trial reads in full passes, on average over the first trials of a seed. A count
+/// rather than a time, so that every machine chooses the same V.
 double tokens_of_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
                        const GateOptions& options) {
   constexpr std::uint64_t trials = 64;
@@ -151,7 +151,8 @@ struct ShrunkSource {
   std::string spec, note;
 };
 
-/// The standard source, at a V whose passes fit the profile: a power of two below 32,000 where trials make passes.
+/// Returns the standard source with a V whose passes fit the profile: a power of two below 32,000 if trials
+/// make passes.
 ShrunkSource affordable_source(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts,
                                const GateOptions& options) {
   const int proposals = drafter.info().several_proposals ? drafts : 1;
@@ -193,15 +194,16 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
     return {.note = fmt::format("does not run on {} with {} drafts", spec, drafts)};
   }
   const RatioTable& table = at->table;
-  // Half of the budget; the other half is for properties of small instances. The requested laws split this half.
-  const auto laws = std::max<std::size_t>(1, options.laws.size());
+  // Half of the budget; the other half is for properties of small instances. The named draft samplings split
+  // this half.
+  const auto distributions = std::max<std::size_t>(1, options.draft_samplings.size());
   BackendChooser places(options.device, table);
   const Backend place = places.of(verifier, drafter, drafts);
   const TrialTable* const on = place.on_device() ? &places.table() : nullptr;
   const SampledGateOptions sampling{
       .trials = std::exp2(options.profile.log2_trials),
       .distance = options.distance,
-      .alpha = options.false_alarm * options.share / 2 / options.gates / static_cast<double>(laws),
+      .alpha = options.false_alarm * options.share / 2 / options.gates / static_cast<double>(distributions),
       .seed = options.seed,
       .first = first_trial(options.position),
       .threads = options.threads,
@@ -214,7 +216,7 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
   if (options.device) {
     std::optional<std::uint64_t> trial;
     sampled.parity = parity_finding(verifier, drafter, table, place, on, drafts, options, trial);
-    if (sampled.parity->status == Status::violated)
+    if (sampled.parity->status == Status::failed)
       sampled.parity->replay = replay_of(gate, drafter, spec, drafts, trial, options);
     if (!sampled.note.empty()) sampled.note += "; ";
     sampled.note += on ? fmt::format("trials on {}", options.device->name())
@@ -226,9 +228,9 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
           : sampled_gate(verifier, drafter, Rows<double>(at->pair.target, at->pair.proposals), table, drafts,
                          sampling);
   Finding finding = finding_of(
-      verdict, fmt::format("law of {} at V = {}", drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts),
-                           table.vocabulary()));
-  if (finding.status != Status::held)
+      verdict, fmt::format("distribution of {} at V = {}",
+                           drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts), table.vocabulary()));
+  if (finding.status != Status::passed)
     finding.replay = replay_of(gate, drafter, spec, drafts, verdict.example, options);
   finding.device = place.device;
   sampled.finding = std::move(finding);

@@ -17,7 +17,7 @@ namespace {
 /// Records between two looks at the e-value. Any number is valid.
 constexpr std::uint64_t records_between_looks = 256;
 
-/// The emitted tokens that are said to be accepted drafts, against the tree of drafts.
+/// Checks that the emitted tokens recorded as accepted follow a path of the draft tree.
 void check_accepted(const Trace& trace, std::size_t b, std::vector<AuditProof>& proofs) {
   const std::size_t first = trace.block_start(b), emitted = trace.block_start(b + 1) - first;
   const std::size_t first_draft = trace.draft_start(b), drafts = trace.draft_start(b + 1) - first_draft;
@@ -35,20 +35,23 @@ void check_accepted(const Trace& trace, std::size_t b, std::vector<AuditProof>& 
           std::find(reached.begin(), reached.end(), trace.draft_parent(first_draft + d)) != reached.end())
         next.push_back(static_cast<std::int32_t>(d));
     if (next.empty())
-      return wrong(
-          i, fmt::format("token {} counts as an accepted draft, and is no draft there", trace.emitted(first + i)));
+      return wrong(i, fmt::format("token {} is recorded as an accepted draft but was not drafted there",
+                                  trace.emitted(first + i)));
     reached = next;
   }
 }
 
-/// Appends what one block shows without a bet. `draft_law` is "iid", "without_replacement", "greedy" or another word.
+/// Appends the defects that one block proves without a bet. `draft_sampling` is "iid", "without_replacement",
+/// "greedy" or another text.
+///
 ///   emitted_possible   every emitted token has p > 0
 ///   drafted_possible   every draft has q > 0 in its row
-///   accepted_drafts    accepted <= drafts and emitted tokens; each accepted token is a draft that follows the ones
-///                      before it
+///   accepted_drafts    accepted <= drafts and emitted tokens; each accepted token is a draft after the previous one
 ///   distinct_drafts    drafts of one node without replacement differ
+///
 /// Cost: the drafts of the block, times the accepted ones.
-void check_block(const Trace& trace, std::size_t b, const std::string& draft_law, std::vector<AuditProof>& proofs) {
+void check_block(const Trace& trace, std::size_t b, const std::string& draft_sampling,
+                 std::vector<AuditProof>& proofs) {
   for (std::size_t r = trace.block_start(b); r < trace.block_start(b + 1); ++r) {
     const std::size_t symbol = trace.symbol(RowsOf::target, r, trace.emitted(r));
     if (trace.is_zero(RowsOf::target, r, symbol))
@@ -63,7 +66,7 @@ void check_block(const Trace& trace, std::size_t b, const std::string& draft_law
     const std::size_t row = trace.draft_q(d);
     if (trace.is_zero(RowsOf::proposal, row, trace.symbol(RowsOf::proposal, row, trace.draft(d))))
       at_draft("drafted_possible", d, fmt::format("drafted token {} has q = 0", trace.draft(d)));
-    if (draft_law != "without_replacement") continue;
+    if (draft_sampling != "without_replacement") continue;
     for (std::size_t e = first; e < d; ++e)
       if (trace.draft(e) == trace.draft(d) && trace.draft_parent(e) == trace.draft_parent(d) &&
           trace.draft_q(e) == row)
@@ -72,7 +75,7 @@ void check_block(const Trace& trace, std::size_t b, const std::string& draft_law
   check_accepted(trace, b, proofs);
 }
 
-/// Greedy drafts of one node are its likeliest tokens: of K siblings, each has at most K - 1 likelier ones.
+/// Greedy drafts of one node are its likeliest tokens: each of K siblings has at most K - 1 likelier tokens.
 void check_greedy(const Trace& trace, const TraceGroups& groups, std::size_t b, std::vector<AuditProof>& proofs) {
   const std::size_t first = trace.draft_start(b), end = trace.draft_start(b + 1);
   const std::size_t chunk = trace.draft_start(groups.first_block);
@@ -81,7 +84,8 @@ void check_greedy(const Trace& trace, const TraceGroups& groups, std::size_t b, 
     for (std::size_t e = first; e < end; ++e)
       siblings += trace.draft_parent(e) == trace.draft_parent(d) && trace.draft_q(e) == trace.draft_q(d);
     const DraftItem& item = groups.drafts[d - chunk];
-    if (trace.truncated() && item.drawn.symbol + 1 == trace.symbols()) continue;  // its own probability is unknown
+    // a token of the rest: its probability is unknown
+    if (trace.truncated() && item.drawn.symbol + 1 == trace.symbols()) continue;
     if (item.likelier >= siblings)
       proofs.push_back(
           {"greedy_drafts", b, trace.block_start(b), static_cast<int>(d - first),
@@ -89,7 +93,7 @@ void check_greedy(const Trace& trace, const TraceGroups& groups, std::size_t b, 
   }
 }
 
-/// A greedy engine emits a most likely token of each row, any of those that tie.
+/// A greedy engine emits a most likely token of each row, or any token that ties with it.
 void check_greedy_tokens(const Trace& trace, const TraceGroups& groups, std::size_t b,
                          std::vector<AuditProof>& proofs) {
   const std::size_t first = trace.block_start(b), chunk = trace.block_start(groups.first_block);
@@ -102,7 +106,7 @@ void check_greedy_tokens(const Trace& trace, const TraceGroups& groups, std::siz
   }
 }
 
-/// Keeps the first proof of each kind, and counts all.
+/// Appends the first proof of each kind to the result, and counts all.
 void keep_first(std::vector<AuditProof>& proofs, AuditResult& result) {
   for (AuditProof& proof : proofs) {
     const auto known = std::find_if(result.proof_counts.begin(), result.proof_counts.end(),
@@ -117,7 +121,7 @@ void keep_first(std::vector<AuditProof>& proofs, AuditResult& result) {
   proofs.clear();
 }
 
-/// Acceptance beside sum min(p, q), where drafts are a chain.
+/// Sums observed acceptance and sum min(p, q), if the drafts are a chain.
 void count_acceptance(const Trace& trace, const TraceGroups& groups, std::size_t b, AuditResult& result) {
   if (!is_chain(trace, b)) return;
   const std::size_t first = trace.block_start(b), chunk = trace.block_start(groups.first_block);
@@ -130,7 +134,7 @@ void count_acceptance(const Trace& trace, const TraceGroups& groups, std::size_t
   }
 }
 
-/// The smallest deviation that any family on emitted tokens finds.
+/// Returns the smallest deviation that any family on emitted tokens would have detected.
 std::optional<std::pair<std::string, SmallestFound>> smallest_shown(const std::vector<AuditFamily>& families) {
   std::optional<std::pair<std::string, SmallestFound>> smallest;
   for (const AuditFamily& family : families)
@@ -141,31 +145,31 @@ std::optional<std::pair<std::string, SmallestFound>> smallest_shown(const std::v
 }
 
 Status status_of_audit(const AuditResult& result, const AuditOptions& options) {
-  if (!result.proofs.empty() || result.alarm_record) return Status::violated;
+  if (!result.proofs.empty() || result.alarm_record) return Status::failed;
   if (result.stopped || result.log_e >= GateSchedule::log_watch) return Status::undecided;
-  return result.shows || options.rule == AuditRule::greedy ? Status::held : Status::undecided;
+  return result.shows || options.rule == AuditRule::greedy ? Status::passed : Status::undecided;
 }
 
 }  // namespace
 
 AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
   if (trace.records() == 0)
-    throw InputError({.file = trace.file(), .array = "emitted", .found = "no record", .wanted = "at least one"});
+    throw InputError({.file = trace.file(), .array = "emitted", .got = "no record", .expected = "at least one"});
   if (options.rule == AuditRule::rejection && trace.truncated())
     throw InputError(
         {.file = trace.file(),
-         .found = "truncated rows",
-         .wanted = "whole rows: of a rest the sum of min(p, q) is not known, so verdicts have no distribution"});
+         .got = "truncated rows",
+         .expected = "whole rows: sum of min(p, q) is unknown for the rest, so verdicts have no known distribution"});
   if (options.rule == AuditRule::greedy && trace.truncated())
     throw InputError({.file = trace.file(),
-                      .found = "truncated rows",
-                      .wanted = "whole rows: the likeliest token of a row may be part of the rest"});
+                      .got = "truncated rows",
+                      .expected = "whole rows: the likeliest token may be in the rest"});
   const auto start = std::chrono::steady_clock::now();
   AuditResult result;
-  result.draft_law = options.draft_law.empty() ? trace.draft_law() : options.draft_law;
+  result.draft_sampling = options.draft_sampling.empty() ? trace.draft_sampling() : options.draft_sampling;
   result.log_threshold = ErrorBudget::log_threshold_at(options.false_alarm * options.share / 2);
   result.largest_log_e = 0;
-  TraceStatistics statistics(trace, result.draft_law, options.rule);
+  TraceStatistics statistics(trace, result.draft_sampling, options.rule);
   std::vector<AuditProof> proofs;
   std::uint64_t next_look = records_between_looks;
   const auto look = [&] {
@@ -181,7 +185,7 @@ AuditResult audit_trace(const Trace& trace, const AuditOptions& options) {
     const TraceGroups groups =
         read_groups(trace, block, statistics.judges_drafts(), statistics.greedy(), options.threads);
     for (; block < groups.end_block; ++block) {
-      check_block(trace, block, result.draft_law, proofs);
+      check_block(trace, block, result.draft_sampling, proofs);
       if (statistics.greedy()) check_greedy(trace, groups, block, proofs);
       if (options.rule == AuditRule::greedy) check_greedy_tokens(trace, groups, block, proofs);
       keep_first(proofs, result);

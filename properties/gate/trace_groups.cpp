@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t rows_at_once = 512;
 
-/// Fills an item from the file.
+/// Reads the rows of an item from the file.
 class ItemReader {
  public:
   ItemReader(const Trace& trace, TraceGroups& groups, bool greedy)
@@ -27,13 +27,13 @@ class ItemReader {
     DepthSlack slack_p{}, slack_q{};
     if (item.record >= 0) {
       const auto record = static_cast<std::size_t>(item.record);
-      slack_p = slack(trace_.law(RowsOf::target, record, p_));
+      slack_p = slack(trace_.distribution(RowsOf::target, record, p_));
       p = p_;
       item.emitted.symbol = trace_.symbol(RowsOf::target, record, trace_.emitted(record));
       item.emitted.p = p_[item.emitted.symbol];
     }
     if (item.q_row >= 0) {
-      slack_q = slack(trace_.law(RowsOf::proposal, static_cast<std::size_t>(item.q_row), q_));
+      slack_q = slack(trace_.distribution(RowsOf::proposal, static_cast<std::size_t>(item.q_row), q_));
       q = q_;
       if (item.record >= 0) item.emitted.q = q_[item.emitted.symbol];
     }
@@ -50,8 +50,8 @@ class ItemReader {
   }
 
  private:
-  /// Probabilities within 2^-20 of each other may be one stored number: blocks of a row are scaled apart, with
-  /// relative errors below 2^-22, and neighbours of float32 logarithms beyond 1 are 2^-23 apart.
+  /// Probabilities within 2^-20 of each other may be the same stored number: the blocks of a row are scaled
+  /// separately, with relative errors below 2^-22, and adjacent float32 logarithms beyond 1 are 2^-23 apart.
   void count_likelier(DraftItem& draft) const {
     const float least = draft.drawn.q * (1 + 0x1p-20f);
     for (const float value : q_) draft.likelier += value > least;

@@ -1,7 +1,7 @@
-// The rows of some blocks of a recording, as groups of tokens, and the groups in which its draws lie. Rows are read by
-// all threads; bets then go through them in order.
+// The rows of some blocks of a recording, summed by groups of tokens, and the groups of the recorded tokens.
+// All threads read rows; bets then use them in order.
 //
-// Cost: each row once; 6 KB a pair of rows.
+// Cost: each row once; 6 KB per pair of rows.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct DrawnSymbol {
   float p = 0, q = 0;
 };
 
-/// A record with its proposal row, or one of them alone.
+/// A record with its proposal row, or either alone.
 struct RowItem {
   static constexpr std::int64_t none = -1;
   std::int64_t record = none, q_row = none;
@@ -27,28 +27,28 @@ struct RowItem {
   RowGroups groups{};
 };
 
-/// A draft in its row.
+/// A draft and its row.
 struct DraftItem {
-  std::size_t item = 0;      ///< of its row, in items
-  DrawnSymbol drawn{};       ///< p is 0 where the item has no record
-  std::size_t likelier = 0;  ///< tokens of its row that are likelier than it; counted for greedy drafts alone
+  std::size_t item = 0;      ///< index of its row's item
+  DrawnSymbol drawn{};       ///< p is 0 if the item has no record
+  std::size_t likelier = 0;  ///< number of likelier tokens in its row; counted for greedy drafts only
 };
 
 struct TraceGroups {
   std::size_t first_block = 0, end_block = 0;
   std::vector<RowItem> items{};
-  std::vector<std::size_t> item_of_record{}, item_of_q_row{};  ///< from the first of the blocks on
-  std::vector<DraftItem> drafts{};                             ///< from the first of the blocks on
+  std::vector<std::size_t> item_of_record{}, item_of_q_row{};  ///< indexed from the first block
+  std::vector<DraftItem> drafts{};                             ///< indexed from the first block
 };
 
-/// Number of a place that has no item.
+/// Marks a row without an item.
 inline constexpr std::size_t no_item = ~std::size_t{0};
 
-/// Blocks from `first_block` on, until they have some 512 rows. `judge_drafts`: whether rows of the proposal without a
-/// record are read too. Throws: InputError for the first row that is no law.
+/// Reads blocks from `first_block` on, until they have some 512 rows. `judge_drafts`: whether to read also
+/// proposal rows without a record. Throws: InputError for the first row that is not a distribution.
 TraceGroups read_groups(const Trace& trace, std::size_t first_block, bool judge_drafts, bool greedy, int threads);
 
-/// Whether every draft of block b follows the one before it: no node has two.
+/// Whether every draft of block b is the child of the previous one.
 bool is_chain(const Trace& trace, std::size_t b);
 
 }  // namespace draftproof

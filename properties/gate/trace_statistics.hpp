@@ -1,5 +1,5 @@
-// The statistics of an audit: what each bets on, with which weight. Bets are added block by block, tokens before
-// drafts.
+// The families of bets of an audit: each with the event it bets on and its weight. Bets are added block by
+// block, tokens before drafts.
 #pragma once
 
 #include <algorithm>
@@ -24,27 +24,28 @@ namespace draftproof {
 
 class TraceStatistics {
  public:
-  /// Which statistics there are follows from the form of the recording and from how its drafts are drawn.
-  TraceStatistics(const Trace& trace, std::string draft_law, AuditRule rule)
+  /// Chooses the statistics by the form of the recording and by its draft sampling.
+  TraceStatistics(const Trace& trace, std::string draft_sampling, AuditRule rule)
       : trace_{trace},
-        draft_law_{std::move(draft_law)},
-        judges_drafts_{draft_law_ == "iid" || draft_law_ == "without_replacement" || draft_law_ == "greedy"},
+        draft_sampling_{std::move(draft_sampling)},
+        judges_drafts_{draft_sampling_ == "iid" || draft_sampling_ == "without_replacement" ||
+                       draft_sampling_ == "greedy"},
         rejection_{rule == AuditRule::rejection},
         greedy_tokens_{rule == AuditRule::greedy} {
     fill_table();
   }
 
-  /// Whether the recording says how drafts are drawn, so that bets judge them.
+  /// Whether the draft sampling is known, so that bets can test the drafts.
   bool judges_drafts() const { return judges_drafts_; }
-  bool greedy() const { return draft_law_ == "greedy"; }
+  bool greedy() const { return draft_sampling_ == "greedy"; }
 
-  /// Adds the next block; tokens and drafts of probability 0 are left out.
+  /// Adds the next block; tokens and drafts of probability 0 are skipped.
   void add(const TraceGroups& groups, std::size_t block) {
     const std::size_t chunk = trace_.block_start(groups.first_block), first = trace_.block_start(block);
     const bool chain = rejection_ && is_chain(trace_, block);
     for (std::size_t r = first; r < trace_.block_start(block + 1); ++r) {
       const RowItem& item = groups.items[groups.item_of_record[r - chunk]];
-      // A token with p = 0 refutes the verifier by itself and enters no bet.
+      // A token with p = 0 proves a defect by itself (check_block) and enters no bet.
       if (!trace_.is_zero(RowsOf::target, r, item.emitted.symbol)) add_token(groups, item, block, r - first, chain);
     }
     if (!drafts_drawn()) return;
@@ -54,7 +55,7 @@ class TraceStatistics {
   }
 
   double log_e() const {
-    if (statistics_.empty()) return 0;  // no bet: the mean is that of the empty product
+    if (statistics_.empty()) return 0;  // no bets: the empty product
     std::vector<double> logs, weights;
     for (const Statistic& statistic : statistics_) {
       logs.push_back(log_e(statistic));
@@ -63,7 +64,7 @@ class TraceStatistics {
     return log_weighted_mean_exp(logs, weights);
   }
 
-  /// Each statistic, with the smallest deviations that it finds at this threshold.
+  /// Returns each statistic, with the smallest deviations that it would detect at this threshold.
   std::vector<AuditFamily> families(double log_threshold) const {
     std::vector<AuditFamily> result;
     for (const Statistic& statistic : statistics_) {
@@ -101,26 +102,26 @@ class TraceStatistics {
   static constexpr int place_count = static_cast<int>(place_names.size());
 
   enum class Of { token, first_token, draft };
-  /// One draw. Groups along p / q are null where the draw has no row of the other model.
+  /// One draw. Groups along p / q are null if the draw has no row of the other model.
   struct Draw {
     Of of;
     const RowGroups& rows;
     DrawnSymbol drawn;
     std::uint64_t record;
-    float probability = 0;  ///< under the row that it is drawn from
+    float probability = 0;  ///< in the row that it is drawn from
     const GroupMasses<depth_groups>* depth = nullptr;
     const GroupMasses<ratio_groups>* ratio = nullptr;
     const GroupMasses<id_groups>* id = nullptr;
-    int place = 0;  ///< class of the place in the block
+    int place = 0;  ///< class of its position in the block
     bool accepted = false;
-    bool chain = false;                     ///< of a token: whether its verdict is judged
-    std::optional<MovedVerdict> verdict{};  ///< of such a token, where the refused draft is known
-    int roots = 0;                          ///< of a first token: number of drafts that it may be
+    bool chain = false;                     ///< for a token: whether its verdict is tested
+    std::optional<MovedVerdict> verdict{};  ///< for such a token, if the rejected draft is known
+    int roots = 0;                          ///< for a first token: number of root drafts
 
     int beside_top() const { return drawn.p == rows.largest_p ? 0 : 1; }
     int along_ratio() const { return ratio_group(drawn.p, drawn.q); }
   };
-  /// Has no bets: its e-value is the mean of two e-values, of the first two statistics, each the mean over places.
+  /// Has no bets: its e-value is the mean of the first two statistics' e-values, each the mean over positions.
   struct MeanOfPlaces {};
   struct Statistic {
     std::string name;
@@ -212,7 +213,7 @@ class TraceStatistics {
       if (statistic.of == draw.of) statistic.add(statistic, draw);
   }
 
-  /// `chain`: whether the drafts are a chain whose verdicts are judged.
+  /// `chain`: whether the drafts are a chain whose verdicts are tested.
   void add_token(const TraceGroups& groups, const RowItem& item, std::size_t block, std::size_t place, bool chain) {
     constexpr std::size_t alone = 4, together = 8;
     const bool drafted = item.q_row >= 0;
@@ -257,7 +258,7 @@ class TraceStatistics {
     }
     // Because K drafts without replacement may contain a token with probability above K q, AcceptedBets does not
     // apply.
-    if (roots == 0 || (roots > 1 && draft_law_ != "iid")) return;
+    if (roots == 0 || (roots > 1 && draft_sampling_ != "iid")) return;
     const RowItem& item = groups.items[groups.item_of_record[r - trace_.block_start(groups.first_block)]];
     add({.of = Of::first_token,
          .rows = item.groups,
@@ -277,8 +278,9 @@ class TraceStatistics {
     GroupMasses<depth_groups> depth = item.groups.depth_q;
     GroupMasses<ratio_groups> ratio = item.groups.ratio_q;
     GroupMasses<id_groups> id = item.groups.id_q;
-    if (draft_law_ == "without_replacement") {
-      // The law of what earlier siblings left. Removing mass r scales what is left, and its slack, by 1 / (1 - r).
+    if (draft_sampling_ == "without_replacement") {
+      // The distribution after removing earlier siblings. Removing mass r scales the rest, and its slack, by 1
+      // / (1 - r).
       double left = 1;
       for (std::size_t e = trace_.draft_start(block); e < draft; ++e) {
         if (trace_.draft_parent(e) != trace_.draft_parent(draft) || trace_.draft_q(e) != row) continue;
@@ -291,8 +293,8 @@ class TraceStatistics {
         ratio.mass[static_cast<std::size_t>(ratio_group(sibling.p, sibling.q))] -= q;
         id.mass[static_cast<std::size_t>(id_group(sibling.symbol, trace_.symbols()))] -= q;
       }
-      // Sums of single-precision numbers have errors of up to 2^-22. Because they are divided by `left`, a draft is
-      // not judged where less than 2^-10 is left.
+      // Sums of single-precision numbers have errors of up to 2^-22, which division by `left` amplifies, so a
+      // draft is skipped if less than 2^-10 is left.
       constexpr double least_left = 0x1p-10;
       if (left < least_left) return;
       const auto scale = [left](auto& masses) {
@@ -313,7 +315,7 @@ class TraceStatistics {
   }
 
   const Trace& trace_;
-  std::string draft_law_;
+  std::string draft_sampling_;
   bool judges_drafts_, rejection_, greedy_tokens_;
   std::vector<Statistic> statistics_{};
 };

@@ -12,16 +12,16 @@
 
 namespace draftproof {
 
-/// Uniform integers from counters: a function of (seed, instance) and the number of calls alone.
+/// Counter-based uniform integers: depend only on (seed, instance) and the number of earlier calls.
 class InstanceRng {
  public:
   InstanceRng(std::uint64_t seed, std::uint64_t instance) : seed_{seed}, instance_{instance} {}
-  /// A uniform integer in low .. high.
+  /// Returns a uniform integer in low .. high.
   int between(int low, int high) {
     const auto range = static_cast<std::uint64_t>(high - low + 1);
     return low + static_cast<int>(philox_pair(seed_, instance_, slot_++, purpose).first % range);
   }
-  /// True with probability numerator / denominator.
+  /// Returns true with probability numerator / denominator.
   bool chance(int numerator, int denominator) { return between(0, denominator - 1) < numerator; }
 
  private:
@@ -40,13 +40,13 @@ struct Generator {
   std::string_view name;
   std::string_view about;
   std::function<WeightPair(InstanceRng&, int vocabulary)> weights;
-  /// Whether the supports are the family's point: proposals are then repaired where they are empty, and nowhere else.
+  /// Whether the family is about supports: proposals are then repaired only if they are empty.
   bool keeps_supports = false;
 };
 
-// The repair of degenerate rows: families may produce rows of zeros, or supports that are too small.
+// Repair of degenerate rows: families may produce rows of zeros, or supports that are too small.
 
-/// Sets zero weights to 1, at random places, until the support has `support` tokens, or the whole row.
+/// Sets zero weights to 1, at random tokens, until the support has `support` tokens, or all of them.
 inline void repair_weights(std::vector<int>& row, int support, InstanceRng& dice) {
   const auto alive = [&row] { return std::count_if(row.begin(), row.end(), [](int w) { return w > 0; }); };
   const int wanted = std::clamp(support, 1, static_cast<int>(row.size()));

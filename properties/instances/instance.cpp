@@ -39,7 +39,7 @@ Instance Instance::parse(std::string_view text) {
   instance.drafts = reader.named_number("K", 1, max_drafts);
   reader.end();
   if (!instance.valid())
-    throw std::invalid_argument("instance: wanted rows of one length, each with a positive weight: " +
+    throw std::invalid_argument("instance: expected rows of one length, each with a positive weight: " +
                                 instance.text());
   return instance;
 }

@@ -1,6 +1,6 @@
-// A small exact test case: target and proposals as integer weights, and a number of drafts. It prints and parses as
-// "p=(1 2 1)/4 q=(3 1 1)/5 K=2", so that a reader can check and replay a counterexample. Below: edits of the
-// proposals, and the rows in double, for instances of either level.
+// A small exact test case: target and proposals as integer weights, and a number of drafts. It prints and
+// parses as "p=(1 2 1)/4 q=(3 1 1)/5 K=2", so that a counterexample can be checked by hand and replayed. Also
+// edits of the proposals, and the rows in double, for instances of positions and of paths.
 #pragma once
 
 #include <cstddef>
@@ -21,25 +21,25 @@ struct Instance {
   int drafts = 1;
 
   int vocabulary() const { return static_cast<int>(target.size()); }
-  /// The laws in fractions.
+  /// Returns the rows in fractions.
   Rows<Rational> rows() const;
   /// Whether every row has V non-negative weights, at least one of them positive.
   bool valid() const;
   std::string text() const;
-  /// The inverse of text(). Throws: std::invalid_argument, which says what was found and what was expected.
+  /// The inverse of text(). Throws: std::invalid_argument, which names the text and the expected format.
   static Instance parse(std::string_view text);
 
   bool operator==(const Instance&) const = default;
 };
 
-/// Pointers to the target and the proposals, for editing.
+/// Returns pointers to the target and the proposals, for editing.
 std::vector<std::vector<int>*> rows_of(Instance& instance);
 
-/// The valid instances that are one step smaller, most drastic first: fewer drafts, a token dropped, two tokens
-/// merged, weights halved, a row made uniform on its support, single weights lowered.
+/// Returns the valid instances that are one step smaller, most drastic first: fewer drafts, a token dropped,
+/// two tokens merged, weights halved, a row made uniform on its support, single weights lowered.
 std::vector<Instance> shrinks(const Instance& instance);
 
-// The proposals of an instance of either level, edited against their targets.
+// Edits of the proposals of an instance, given their targets.
 
 /// Calls `edit(target, proposal)` for every proposal of the position.
 template <class Edit>
@@ -56,7 +56,7 @@ void edit_proposals(PathInstance& instance, Edit edit, std::size_t depth = 0) {
 
 // Fractions rounded to doubles, row by row, for programs that run in double on an instance given in fractions.
 
-/// The laws with every probability rounded to the nearest double.
+/// Returns the rows with every probability rounded to the nearest double.
 inline Rows<double> as_doubles(const Rows<Rational>& rows) {
   const auto row = [&rows](auto probability) {
     std::vector<double> values;
@@ -69,12 +69,12 @@ inline Rows<double> as_doubles(const Rows<Rational>& rows) {
   return {row([&](Token x) -> const Rational& { return rows.target(x); }), std::move(proposals)};
 }
 
-/// The same for every context; contexts keep their numbers.
+/// As above for every context; contexts keep their numbers.
 inline PrefixTable<Rows<double>> as_doubles(const PrefixTable<Rows<Rational>>& conditionals) {
-  std::vector<Rows<double>> laws;
+  std::vector<Rows<double>> distributions;
   for (int context = 0; context < conditionals.size(); ++context)
-    laws.push_back(as_doubles(conditionals.laws(context)));
-  return PrefixTable<Rows<double>>(std::move(laws));
+    distributions.push_back(as_doubles(conditionals.distributions(context)));
+  return PrefixTable<Rows<double>>(std::move(distributions));
 }
 
 }  // namespace draftproof

@@ -53,7 +53,7 @@ int InstanceReader::named_number(std::string_view name, int least, int most) {
   expect(fmt::format("{}=", name));
   const int value = number();
   if (value < least || value > most)
-    throw std::invalid_argument(fmt::format("instance: found {}={}, wanted {} to {}", name, value, least, most));
+    throw std::invalid_argument(fmt::format("instance: got {}={}, expected {} to {}", name, value, least, most));
   return value;
 }
 
@@ -68,7 +68,7 @@ std::vector<int> InstanceReader::weights() {
   std::vector<int> weights = numbers("(", ")");
   if (weights.size() > most_tokens)
     throw std::invalid_argument(
-        fmt::format("instance: found {} tokens, wanted at most {}", weights.size(), most_tokens));
+        fmt::format("instance: got {} tokens, expected at most {}", weights.size(), most_tokens));
   const int total = std::accumulate(weights.begin(), weights.end(), 0);
   if (accept("/"))
     if (const int denominator = number(most_weight * static_cast<int>(most_tokens)); denominator != total)
@@ -93,7 +93,7 @@ void InstanceReader::skip_spaces() {
 }
 
 void InstanceReader::fail(std::string_view wanted) const {
-  throw std::invalid_argument(fmt::format("instance: found \"{}\", wanted {}", text_.substr(0, 20), wanted));
+  throw std::invalid_argument(fmt::format("instance: got \"{}\", expected {}", text_.substr(0, 20), wanted));
 }
 
 }  // namespace draftproof

@@ -1,5 +1,5 @@
-// Parts of instances: their text, and families of random weights. A row of weights is written as "(1 2 1)/4"; the
-// reader consumes a text from the left, and its errors quote the text at the failing place.
+// Writes and parses the text of instances. A row of weights is written as "(1 2 1)/4"; the reader consumes a
+// text from the left, and its errors quote the text where parsing failed.
 #pragma once
 
 #include <string>
@@ -8,38 +8,38 @@
 
 namespace draftproof {
 
-/// The weights over their sum, as "(1 2 1)/4".
+/// Returns the weights over their sum, as "(1 2 1)/4".
 std::string weights_text(const std::vector<int>& weights);
 
-/// The same of each row, with commas between them.
+/// Returns all rows in this form, separated by commas.
 std::string rows_text(const std::vector<std::vector<int>>& rows);
 
 /// Whether `weights` has `size` non-negative entries, at least one of them positive.
 bool valid_weights(const std::vector<int>& weights, std::size_t size);
 
-/// Each call consumes text. Throws: std::invalid_argument, which says what was found and what was expected.
+/// Each call consumes text. Throws: std::invalid_argument, which names the text and the expected format.
 class InstanceReader {
  public:
   static constexpr int most_weight = 100'000'000;
-  static constexpr std::size_t most_tokens = 20;  ///< a row's weights then sum to an int
+  static constexpr std::size_t most_tokens = 20;  ///< so that the weights of a row sum to an int
 
   explicit InstanceReader(std::string_view text) : text_{text} {}
 
-  /// Consumes `literal`, which must come next.
+  /// Consumes `literal`; throws if it is not next.
   void expect(std::string_view literal);
-  /// Whether `literal` comes next; consumes spaces only.
+  /// Whether `literal` is next; consumes spaces only.
   bool starts_with(std::string_view literal);
-  /// Consumes `literal` if it comes next, and returns whether it did.
+  /// Consumes `literal` if it is next, and returns whether it was.
   bool accept(std::string_view literal);
-  /// A number in 0 .. `most`.
+  /// Returns a number in 0 .. `most`.
   int number(int most = most_weight);
-  /// The number of "K=2", from `least` to `most`.
+  /// Returns the number of "K=2", from `least` to `most`.
   int named_number(std::string_view name, int least, int most);
-  /// The numbers between `open` and `close`.
+  /// Returns the numbers between `open` and `close`.
   std::vector<int> numbers(std::string_view open, std::string_view close, int most = most_weight);
-  /// The weights of "(1 2 1)/4" or "(1 2 1)".
+  /// Returns the weights of "(1 2 1)/4" or "(1 2 1)".
   std::vector<int> weights();
-  /// The rows of "(1 2 1)/4,(1 0 1)/2", at least one.
+  /// Returns the rows of "(1 2 1)/4,(1 0 1)/2", at least one.
   std::vector<std::vector<int>> rows();
   /// Requires that no text is left.
   void end();

@@ -12,7 +12,7 @@ namespace draftproof {
 
 namespace {
 
-/// Number of prefixes of at most `length` tokens, or a number above most_prefixes if there are too many.
+/// Returns the number of prefixes of at most `length` tokens, or a number above most_prefixes if there are too many.
 int prefix_count(int vocabulary, int length) {
   int count = 1, level = 1;
   for (int i = 0; i < length && count <= PathInstance::most_prefixes; ++i) count += level *= vocabulary;
@@ -35,7 +35,7 @@ TreeShape parse_shape(InstanceReader& reader) {
   if (reader.accept("branching=")) {
     shape.branching = reader.numbers("(", ")", max_drafts);
     if (!valid_shape(shape))
-      throw std::invalid_argument(fmt::format("instance: found branching=({}), wanted {} numbers from 1 to {}",
+      throw std::invalid_argument(fmt::format("instance: got branching=({}), expected {} numbers from 1 to {}",
                                               fmt::join(shape.branching, " "), shape.length, max_drafts));
   }
   return shape;
@@ -97,10 +97,10 @@ PathInstance PathInstance::parse(std::string_view text) {
   do {
     const Tokens prefix = reader.numbers("[", "]", static_cast<int>(InstanceReader::most_tokens));
     if (instance.rows.empty() != prefix.empty())
-      throw std::invalid_argument("instance: found rows of " + prefix_text(prefix) +
-                                  (prefix.empty() ? " again, wanted them once" : " first, wanted those of []"));
+      throw std::invalid_argument("instance: got rows of " + prefix_text(prefix) +
+                                  (prefix.empty() ? " again, expected them once" : " first, expected rows of []"));
     if (std::ssize(prefix) > instance.shape.length)
-      throw std::invalid_argument(fmt::format("instance: found rows of {}, wanted prefixes of at most L={} tokens",
+      throw std::invalid_argument(fmt::format("instance: got rows of {}, expected prefixes of at most L={} tokens",
                                               prefix_text(prefix), instance.shape.length));
     reader.expect("p=");
     PrefixWeights weights{.target = reader.weights(), .proposal = {}};
@@ -108,16 +108,16 @@ PathInstance PathInstance::parse(std::string_view text) {
     weights.proposal = reader.weights();
     if (reader.starts_with("c=")) weights.confidence = reader.named_number("c", 0, 10);
     if (!instance.rows.emplace(prefix, std::move(weights)).second)
-      throw std::invalid_argument("instance: found rows of " + prefix_text(prefix) + " again, wanted them once");
+      throw std::invalid_argument("instance: got rows of " + prefix_text(prefix) + " again, expected them once");
   } while (reader.starts_with("["));
   reader.end();
   if (const int size = instance.vocabulary(); prefix_count(size, instance.listed_length()) > most_prefixes)
     throw std::invalid_argument(
-        fmt::format("instance: found prefixes of {} tokens with V={}, wanted at most {} in all",
+        fmt::format("instance: got prefixes of {} tokens with V={}, expected at most {} in all",
                     instance.listed_length(), size, most_prefixes));
   if (!instance.valid())
     throw std::invalid_argument(
-        "instance: wanted rows of one length, each with a positive weight, after prefixes of their tokens: " +
+        "instance: expected rows of one length, each with a positive weight, after prefixes of their tokens: " +
         instance.text());
   return instance;
 }

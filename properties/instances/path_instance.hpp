@@ -1,7 +1,7 @@
-// A small exact test case for paths: target and proposal after prefixes as integer weights, and the shape of the
-// drafts. It prints and parses as "L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 0)/1". After a prefix that is
-// not listed the rows are those of the prefix without its last token, so models without context list [] alone. Rows may
-// have a confidence, "[] p=(1 2)/3 q=(2 1)/3 c=5".
+// A small exact test case for paths: target and proposal after prefixes as integer weights, and the shape of
+// the drafts. It prints and parses as "L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 0)/1". A prefix that
+// is not listed has the rows of the prefix without its last token, so models without context list only []. Rows
+// may have a confidence, "[] p=(1 2)/3 q=(2 1)/3 c=5".
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace draftproof {
 
-// Prefixes: the tokens since the start of an iteration, as look-up keys.
+// Prefixes: the tokens since the start of an iteration, as map keys.
 
 using Tokens = std::vector<Token>;
 
@@ -27,7 +27,7 @@ struct ShorterFirst {
   }
 };
 
-/// The prefix as "[0 2]".
+/// Returns the prefix as "[0 2]".
 inline std::string prefix_text(const Tokens& prefix) {
   std::string text = "[";
   for (const Token x : prefix) text += (text.size() > 1 ? " " : "") + std::to_string(x);
@@ -37,8 +37,8 @@ inline std::string prefix_text(const Tokens& prefix) {
 /// Target and proposal after one prefix, V weights each.
 struct PrefixWeights {
   std::vector<int> target, proposal;
-  /// What the confidence head of a drafter says after the prefix, in tenths; negative: nothing. Selection policies read
-  /// it, verifiers do not.
+  /// Confidence of the drafter after the prefix, in tenths; negative: none. Selection policies read it,
+  /// verifiers do not.
   int confidence = -1;
   bool operator==(const PrefixWeights&) const = default;
 };
@@ -51,27 +51,27 @@ struct PathInstance {
   std::map<Tokens, PrefixWeights, ShorterFirst> rows;  ///< contains []
 
   int vocabulary() const { return static_cast<int>(rows.begin()->second.target.size()); }
-  /// Number of tokens of the longest listed prefix; 0 for a model without context.
+  /// Returns the number of tokens of the longest listed prefix; 0 for a model without context.
   int listed_length() const { return static_cast<int>(rows.rbegin()->first.size()); }
-  /// The rows after `prefix`, listed or not.
+  /// Returns the rows after `prefix`, listed or not.
   const PrefixWeights& after(Tokens prefix) const;
-  /// The model in fractions.
+  /// Returns the model in fractions.
   PrefixTable<Rows<Rational>> conditionals() const;
 
   /// Whether the shape can be drafted, and the rows have V weights after prefixes of at most L tokens, including [].
   bool valid() const;
   std::string text() const;
-  /// The inverse of text(). Throws: std::invalid_argument, which says what was found and what was expected.
+  /// The inverse of text(). Throws: std::invalid_argument, which names the text and the expected format.
   static PathInstance parse(std::string_view text);
 
   bool operator==(const PathInstance&) const = default;
 };
 
-/// Pointers to all rows, for editing.
+/// Returns pointers to all rows, for editing.
 std::vector<std::vector<int>*> rows_of(PathInstance& instance);
 
-/// The valid instances that are one step smaller, most drastic first: fewer drafts, shorter paths, no context, fewer
-/// listed prefixes, a token dropped, two tokens merged, smaller weights.
+/// Returns the valid instances that are one step smaller, most drastic first: fewer drafts, shorter paths, no
+/// context, fewer listed prefixes, a token dropped, two tokens merged, smaller weights.
 std::vector<PathInstance> shrinks(const PathInstance& instance);
 
 }  // namespace draftproof

@@ -21,7 +21,7 @@ void shorten(PathInstance& instance, int length) {
   keep_prefixes_up_to(instance, length);
 }
 
-/// The instance after token x was drafted; its paths are one token shorter.
+/// Replaces the instance by its part after token x was drafted, with paths one token shorter.
 void start_later(PathInstance& instance, Token x) {
   if (instance.shape.length == 1) return;
   const int length = instance.shape.length - 1;
@@ -35,7 +35,7 @@ void start_later(PathInstance& instance, Token x) {
   instance = std::move(later);
 }
 
-/// Prefixes under new names. If two get the same name, the first stays. Prefixes that contain `gone` are dropped.
+/// Renames tokens in the prefixes. If two get the same name, the first is kept. Prefixes with `gone` are dropped.
 template <class Rename>
 RowsByPrefix renamed(const RowsByPrefix& rows, Token gone, Rename rename) {
   RowsByPrefix kept;

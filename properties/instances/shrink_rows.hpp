@@ -1,4 +1,4 @@
-// Shrinking steps shared by all kinds of instances: edits of their rows of weights.
+// Shrinking steps for rows of weights, used by all kinds of instances.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ class Candidates {
           if (row[x] > lower(row[x])) row[x] = lower(row[x]);
         });
   }
-  /// The candidates in the order of their addition; empties the collection.
+  /// Returns the candidates in the order of their addition; empties the collection.
   std::vector<Instance> take() { return std::move(found_); }
 
  private:

@@ -19,7 +19,7 @@ namespace {
 
 int sum_of(const std::vector<int>& weights) { return std::accumulate(weights.begin(), weights.end(), 0); }
 
-/// Tree size first: it determines the cost of an examination.
+/// Tree size first, because it determines the cost of an examination.
 auto size_of(const Instance& instance) {
   int weights = sum_of(instance.target);
   for (const auto& row : instance.proposals) weights += sum_of(row);
@@ -77,7 +77,7 @@ KillRow searched(std::string level, const typename Level::Verifier& verifier, co
   return row;
 }
 
-/// Runs the precision audit, for mutants that no check in fractions can tell from a correct verifier.
+/// Runs the precision audit, for mutants that no check in fractions can distinguish from a correct verifier.
 void add_precision(KillRow& row, const auto& mutant, const auto& drafter, const KillOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   KillRow audited =
@@ -89,7 +89,7 @@ void add_precision(KillRow& row, const auto& mutant, const auto& drafter, const 
   row = std::move(audited);
 }
 
-/// Searches on each draft law in turn, until the mutant is caught.
+/// Searches with each draft sampling in turn, until the mutant is caught.
 template <class Level>
 KillRow mutant_row(const typename Level::Verifier& mutant, const auto& known, const KillOptions& options) {
   KillRow row{
@@ -133,14 +133,14 @@ ControlRow control_row(const typename Level::Verifier& verifier, const typename 
   const auto proved = prove(verifier, drafter, proof);
   ControlRow row{.level = std::string(Level::name),
                  .name = std::string(verifier.info().name),
-                 .law = std::string(drafter.info().name),
+                 .distribution = std::string(drafter.info().name),
                  .instances = proved.instances,
                  .provable = proved.provable()};
   if (const auto* violation = proved.violation()) row.accused = *violation;
   return row;
 }
 
-/// Computes the rows in any order, as blocks of this name, and returns the known ones in the order of `jobs`.
+/// Computes the rows in any order, as blocks of this name. Returns the computed ones in the order of `jobs`.
 template <class Row>
 std::vector<Row> made(const std::vector<std::function<Row()>>& jobs, const char* name, const KillOptions& options) {
   const int threads = options.proof.threads > 0 ? options.proof.threads : default_threads();
@@ -161,12 +161,12 @@ void add_jobs(const auto& known, const KillOptions& options, std::vector<std::fu
   }
 }
 
-/// The findings of the component's checks.
+/// Returns the findings of the component's checks.
 std::vector<Finding> examined(const AnyComponent& component, const KillOptions& options) {
   return component.examine({.seed = options.proof.seed});
 }
 
-/// Of the check that most of its cases show the component to.
+/// Returns the share of the check that the component fails on the largest share of cases.
 std::optional<ShownShare> largest_share(const AnyComponent& component, const KillOptions& options) {
   std::optional<ShownShare> largest;
   for (const ShownShare& share : component.shares({.seed = options.proof.seed}))
@@ -185,9 +185,9 @@ KillRow component_row(const AnyComponent& component, const KillOptions& options)
 }
 
 ControlRow component_control(const AnyComponent& component, const KillOptions& options) {
-  ControlRow row{.level = std::string(component.group()), .name = component.qualified_name(), .law = {}};
+  ControlRow row{.level = std::string(component.group()), .name = component.qualified_name(), .distribution = {}};
   for (Finding& finding : examined(component, options))
-    if (finding.status == Status::violated && !row.accused) row.accused = std::move(finding);
+    if (finding.status == Status::failed && !row.accused) row.accused = std::move(finding);
   return row;
 }
 
@@ -204,7 +204,7 @@ KillRow kill_row(std::string level, std::string name, std::vector<Finding> findi
   row.findings = std::move(findings);
   for (std::size_t n = 0; n < row.findings.size(); ++n) {
     row.work += row.findings[n].work;
-    if (row.first < 0 && row.findings[n].status == Status::violated) row.first = static_cast<int>(n);
+    if (row.first < 0 && row.findings[n].status == Status::failed) row.first = static_cast<int>(n);
   }
   return row;
 }
@@ -220,7 +220,7 @@ KillMatrix kill_matrix(const KillOptions& options) {
   for (const auto& drafter : path_registry().wrong_drafters()) {
     if (drafter->info().wrong)
       searches.push_back([&drafter, &options] { return tree_drafter_row(*drafter, options); });
-    else if (options.controls > 0)  // drafts from a row of their own, which they declare
+    else if (options.controls > 0)  // drafts from another row, and declares it
       for (const auto& verifier : path_registry().verifiers())
         if (verifier->kind() == Kind::verifier && takes_trees(verifier->info(), drafter->info()))
           controls.push_back(

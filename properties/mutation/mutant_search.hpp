@@ -1,11 +1,11 @@
-// The search for a mutant's smallest counterexample, over a level. It examines instances from small to large, asks
-// every property of each until the property is violated, and shrinks the first violation of each. Unlike a proof it
-// stops early.
+// The search for a mutant's smallest counterexample, for positions or paths. It examines instances from small
+// to large, checks every property until the property fails, and shrinks the first failure of each. Unlike a
+// proof it stops early.
 //
 // Order within an instance: the properties that decide losslessness, the other proofs, edge checks, trials. A
-// property that varies its instance may be violated before the law is wrong on the instance itself, so the search
-// continues until a decisive property is violated. The other properties then get `further` more instances. Trials are
-// not run after the first violation: they cost more and add nothing.
+// property that varies its instance may fail before the distribution is wrong on the instance itself, so the
+// search continues until a decisive property fails. The other properties then get `further` more instances.
+// Trials are not run after the first failure, because they cost more and add nothing.
 #pragma once
 
 #include <algorithm>
@@ -23,16 +23,16 @@ namespace draftproof {
 
 template <class Level>
 struct SearchResult {
-  std::vector<Finding> findings{};  ///< one for each property; `work` counts branches until its violation
-  int first = -1;                   ///< index of the first violated finding, or -1
-  int decided = -1;                 ///< index of the violated finding that decides losslessness, or -1
+  std::vector<Finding> findings{};  ///< one for each property; `work` counts branches until its failure
+  int first = -1;                   ///< index of the first failed finding, or -1
+  int decided = -1;                 ///< index of the failed finding that decides losslessness, or -1
   int instances = 0;                ///< number of instances examined
-  std::uint64_t leaves = 0;         ///< branches walked, over all instances
+  std::uint64_t leaves = 0;         ///< branches enumerated, over all instances
   std::optional<DistanceOf<typename Level::Instance>> distance{};
   double seconds = 0;
 };
 
-/// `instances` are sorted from small to large for a search, and as they were generated for a share.
+/// Requires instances sorted from small to large for a search, and in generated order for a share.
 template <class Level>
 class MutantSearch : private Prover<Level> {
   using Base = Prover<Level>;
@@ -46,7 +46,6 @@ class MutantSearch : private Prover<Level> {
 
   using Base::Base;
 
-  /// Searches `instances`.
   SearchResult<Level> search_mutants(const std::vector<Instance>& instances, int further) const {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<const Property*> properties = in_order();
@@ -65,7 +64,7 @@ class MutantSearch : private Prover<Level> {
     return found;
   }
 
-  /// How many of `instances` show the mutant: a property other than a trial is violated on the instance itself.
+  /// Returns how many of `instances` reveal the mutant: a property other than a trial fails on the instance itself.
   ShownShare share(const std::vector<Instance>& instances) const {
     const std::vector<const Property*> properties = in_order();
     ShownShare share;
@@ -75,7 +74,7 @@ class MutantSearch : private Prover<Level> {
       InstanceAnalysis at(this->verifier(), this->drafter(), instance, this->options().limits);
       ++share.asked;
       share.shown += std::any_of(properties.begin(), properties.end(), [&at](const Property* property) {
-        return property->tier != Tier::sampled && Base::ask(*property, at).status == Status::violated;
+        return property->tier != Tier::sampled && Base::ask(*property, at).status == Status::failed;
       });
     }
     return share;
@@ -99,17 +98,17 @@ class MutantSearch : private Prover<Level> {
     const std::uint64_t before = found.leaves;
     for (std::size_t n = 0; n < properties.size(); ++n) {
       Finding& finding = found.findings[n];
-      if (finding.status == Status::violated) continue;
+      if (finding.status == Status::failed) continue;
       if (found.first >= 0 && finding.tier == Tier::sampled) continue;
       const auto answer = Base::ask(*properties[n], at);
       found.leaves = before + at.leaves();
-      if (answer.status == Status::violated) {
+      if (answer.status == Status::failed) {
         finding = this->violation_of(*properties[n], instance, answer.evidence);
         finding.work = found.leaves;
         if (found.first < 0) found.first = static_cast<int>(n);
         if (found.decided < 0 && Base::decides(*properties[n])) found.decided = static_cast<int>(n);
-      } else if (answer.status == Status::held && finding.status == Status::skipped) {
-        finding.status = Status::held;
+      } else if (answer.status == Status::passed && finding.status == Status::skipped) {
+        finding.status = Status::passed;
       } else if (answer.status == Status::undecided) {
         finding.status = Status::undecided;
         finding.evidence = answer.evidence;

@@ -1,8 +1,9 @@
-// The laws with which the emitted tokens of paths are compared: the target of a stateful scheme at a point of its
-// process, the first prefix after which a law differs from a target, and the proposals that a drafter declares.
+// Expected distributions for the emitted tokens of paths: the target of a stateful scheme at any point of its
+// process, the first prefix after which a distribution differs from its target, and the proposals that a
+// drafter declares.
 //
-// The target of a stateful scheme is computed from its carry alone, in rows of fractions, and not in the one-number
-// form that schemes compute with.
+// The target of a stateful scheme is computed from its carry alone, with whole rows in fractions, independently
+// of the schemes, which carry a single ratio.
 //
 //   p_0(.|u)   rows_[0]       the model's target after node u
 //   R_j(u)     layer.ratio    of layer j; then R_j(uy) = R_j(u) p_(j-1)(y|u) / q(y|u)
@@ -12,10 +13,11 @@
 // A layer ends after its `remaining` tokens, and at a token with q = 0, where its ratio is infinite and the layer has
 // no effect.
 //
-// Cost: V fractions a layer.
+// Cost: V fractions per layer.
 //
-// Correctness: the recursion is the definition of a carry. A target exists for every ratio above 1, because the sum
-// is at least R - 1. Then R_j(uy) > 1 wherever p_j(y|u) > 0, so a target that exists now exists at all later tokens.
+// Correctness: the recursion is the definition of a carry. A target exists for every ratio above 1, because the
+// sum is at least R - 1. Then R_j(uy) > 1 wherever p_j(y|u) > 0, so if a target exists now, it exists at all
+// later tokens.
 //
 // Source: sim/trees/conditional_model.hpp defines a carry.
 #pragma once
@@ -43,18 +45,18 @@ class CarriedTarget {
   CarriedTarget(const ConditionalModel<Rows<Rational>>& conditionals, int context,
                 const VerifierState<Rational>& carry)
       : conditionals_{&conditionals}, context_{context} {
-    const Rows<Rational>& laws = conditionals.laws(context);
+    const Rows<Rational>& distributions = conditionals.distributions(context);
     Row plain;
-    for (Token x = 0; x < laws.vocabulary(); ++x) plain.push_back(laws.target(x));
+    for (Token x = 0; x < distributions.vocabulary(); ++x) plain.push_back(distributions.target(x));
     rows_.push_back(std::move(plain));
     for (const PendingResidual<Rational>& layer : carry) {
       if (layer.remaining <= 0) continue;
       layers_.push_back(layer);
-      rows_.push_back(residual(laws, layer.ratio, rows_.back()));
+      rows_.push_back(residual(distributions, layer.ratio, rows_.back()));
     }
   }
 
-  /// Law of the next token; all 0 if the layers leave no target.
+  /// Returns the distribution of the next token; all 0 if the layers leave no target.
   const Row& row() const { return rows_.back(); }
   /// Whether row() has mass.
   bool exists() const {
@@ -62,16 +64,16 @@ class CarriedTarget {
       if (probability > 0) return true;
     return false;
   }
-  /// Number of tokens after which this is the model's target again.
+  /// Returns the number of tokens after which this is the model's target again.
   int reach() const {
     int reach = 0;
     for (const PendingResidual<Rational>& layer : layers_) reach = std::max(reach, layer.remaining);
     return reach;
   }
 
-  /// The target after token x.
+  /// Returns the target after token x.
   CarriedTarget after(Token x) const {
-    const Rational& q = conditionals_->laws(context_).proposal(x);
+    const Rational& q = conditionals_->distributions(context_).proposal(x);
     VerifierState<Rational> left;
     for (std::size_t j = 0; j < layers_.size() && q > 0; ++j)
       left.push_back({layers_[j].remaining - 1, layers_[j].ratio * rows_[j][static_cast<std::size_t>(x)] / q});
@@ -79,11 +81,11 @@ class CarriedTarget {
   }
 
  private:
-  static Row residual(const Rows<Rational>& laws, const Rational& ratio, const Row& before) {
+  static Row residual(const Rows<Rational>& distributions, const Rational& ratio, const Row& before) {
     Row row;
     Rational sum = 0;
     for (std::size_t x = 0; x < before.size(); ++x) {
-      const Rational left = ratio * before[x] - laws.proposal(static_cast<Token>(x));
+      const Rational left = ratio * before[x] - distributions.proposal(static_cast<Token>(x));
       row.push_back(left > 0 ? left : Rational(0));
       sum += row.back();
     }
@@ -98,7 +100,7 @@ class CarriedTarget {
   std::vector<Row> rows_;  ///< one more than layers
 };
 
-/// The layers, oldest first, as "2 tokens at ratio 3/2, 1 at 4"; "nothing" if there are none.
+/// Returns the layers, oldest first, as "2 tokens at ratio 3/2, 1 at 4"; "nothing" if there are none.
 inline std::string carry_text(const VerifierState<Rational>& carry) {
   std::string text;
   for (const PendingResidual<Rational>& layer : carry)
@@ -108,21 +110,21 @@ inline std::string carry_text(const VerifierState<Rational>& carry) {
   return text.empty() ? "nothing" : text;
 }
 
-// The first prefix after which the next token of a law of sequences does not have the target's law.
+// The first prefix of a distribution of sequences after which the next token is not distributed as the target.
 
 struct WrongPrefix {
   Tokens prefix;
   Rational beyond;                    ///< probability that a sequence continues after the prefix
-  std::vector<Rational> got, wanted;  ///< laws of the next token, given that it continues
+  std::vector<Rational> got, wanted;  ///< distributions of the next token, given that it continues
 
   std::string text() const {
-    return "after " + prefix_text(prefix) + " got " + to_text(got) + ", wanted " + to_text(wanted) + ", TV " +
+    return "after " + prefix_text(prefix) + " got " + to_text(got) + ", expected " + to_text(wanted) + ", TV " +
            to_text(total_variation(got, wanted)) + "; reached with probability " + to_text(beyond);
   }
 };
 
-/// The first wrong prefix: shorter ones first, then by token ids. Nothing if after every prefix at which a sequence
-/// continues the next token has the law `target_after(prefix)`, V probabilities.
+/// Returns the first wrong prefix: shorter ones first, then by token ids. nullopt if after every prefix at
+/// which a sequence continues the next token has distribution `target_after(prefix)`, V probabilities.
 template <class TargetAfter>
 std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences, int vocabulary,
                                               TargetAfter&& target_after) {
@@ -148,25 +150,26 @@ std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& 
   return std::nullopt;
 }
 
-/// The same with the model's target as the wanted law.
+/// As above, with the model's target as the expected distribution.
 inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences,
                                                      const PrefixTable<Rows<Rational>>& conditionals) {
   return first_wrong_prefix(sequences, conditionals.vocabulary(), [&conditionals](const Tokens& prefix) {
     int context = 0;
     for (const Token x : prefix) context = conditionals.next(context, x);
     std::vector<Rational> target;
-    for (Token x = 0; x < conditionals.vocabulary(); ++x) target.push_back(conditionals.laws(context).target(x));
+    for (Token x = 0; x < conditionals.vocabulary(); ++x)
+      target.push_back(conditionals.distributions(context).target(x));
     return target;
   });
 }
 
-// A small model with the proposals that a drafter of trees declares: those of the model, or the row of a cache at
-// every prefix. Verifiers and checks of the drafter work on it.
+// A small model with the proposals that a drafter of trees declares: the model's, or cached rows at every
+// prefix. Verifiers and checks of the drafter run on it.
 //
-// Cost: V^L prefixes for a cache: the rows of prefixes that are not listed may differ then.
+// Cost: V^L prefixes for a cache, because rows of prefixes that are not listed may differ then.
 
-/// Whether the declared rows are there after any number of iterations. Those of a cache are listed for the prefixes
-/// of one step; a longer text has the row of its beginning, which is not that of its last token.
+/// Whether the declared rows are known after any number of iterations. Cached rows are listed for the prefixes
+/// of one step only; a longer text would get the row of its beginning rather than of its last token.
 inline bool declares_every_row(const AnyTreeDrafter& drafter) { return drafter.info().row == DraftRow::context; }
 
 inline PathInstance declared_instance(const TreeDrafterInfo& drafter, const PathInstance& instance) {

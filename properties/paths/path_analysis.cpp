@@ -13,7 +13,7 @@ PrefixTable<RatioTable> as_tables(const PathInstance& instance) {
   for (int i = 0; i < instance.listed_length(); ++i) prefixes += level *= static_cast<std::size_t>(size);
   std::vector<RatioTable> tables;
   for (std::size_t context = 0; context < prefixes; ++context) {
-    const Rows<Rational>& rows = exact.laws(static_cast<int>(context));
+    const Rows<Rational>& rows = exact.distributions(static_cast<int>(context));
     std::vector<double> target, proposal;
     for (Token x = 0; x < size; ++x) {
       target.push_back(static_cast<double>(rows.target(x)));
@@ -35,17 +35,18 @@ bool PathInstanceAnalysis::possible(const AnyPathVerifier& verifier, const AnyTr
                                                         : takes(instance.shape.drafts));
 }
 
-const StepLaw<Rational>& PathInstanceAnalysis::law() {
-  if (!law_) law_ = law_of(instance_);
-  return *law_;
+const StepDistribution<Rational>& PathInstanceAnalysis::distribution() {
+  if (!distribution_) distribution_ = distribution_of(instance_);
+  return *distribution_;
 }
 
-StepLaw<Rational> PathInstanceAnalysis::law_of(const PathInstance& variation) {
+StepDistribution<Rational> PathInstanceAnalysis::distribution_of(const PathInstance& variation) {
   const auto conditionals = declared_instance(drafter_.info(), variation).conditionals();
   const auto decider = verifier_.prove_on(conditionals, variation.shape);
-  auto law = explore_step_law<Laws>(drafter_, *decider, conditionals, variation.shape, 0, limits_);
-  leaves_ += law.leaves;
-  return law;
+  auto distribution =
+      explore_step_distribution<Distributions>(drafter_, *decider, conditionals, variation.shape, 0, limits_);
+  leaves_ += distribution.leaves;
+  return distribution;
 }
 
 std::vector<PathTrial> PathInstanceAnalysis::trials(const PathInstance& variation, int count) const {
@@ -65,19 +66,19 @@ std::vector<PathTrial> PathInstanceAnalysis::trials(const PathInstance& variatio
   return trials;
 }
 
-bool PathInstanceAnalysis::each_tree(const ConditionalModel<Laws>& conditionals, const TreeShape& shape,
+bool PathInstanceAnalysis::each_tree(const ConditionalModel<Distributions>& conditionals, const TreeShape& shape,
                                      const Visit& visit, int context) {
-  return explore_trees<Laws, Rational>(drafter_, conditionals, shape, context, limits_, visit) > 0;
+  return explore_trees<Distributions, Rational>(drafter_, conditionals, shape, context, limits_, visit) > 0;
 }
 
 std::optional<Outputs> PathInstanceAnalysis::outputs(Decider& decider, const DraftTree& tree,
                                                      const VerifierState<Rational>& carry) {
-  // The walks of all properties count together, so that properties with `every` > 1 do not multiply the budget.
+  // All properties share one budget, so that properties with `every` > 1 do not multiply it.
   constexpr std::uint64_t walks = 16;
   const std::uint64_t budget = walks * limits_.leaves;
   if (leaves_ >= budget) return std::nullopt;
   Outputs outputs;
-  const bool whole = explore_steps<Laws, Rational>(
+  const bool whole = explore_steps<Distributions, Rational>(
       decider, tree, carry, {.leaves = budget - leaves_},
       [&](int node, Token extra, const Rational& probability) {
         if (probability > 0) outputs[{node, extra}] += probability;

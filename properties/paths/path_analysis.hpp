@@ -1,5 +1,5 @@
-// One verifier of paths, one tree law, one instance, and the results of an exact enumeration of them: properties of
-// paths work on this class. Also the oracle for several starts, a row of the survey.
+// One verifier of paths, one tree sampling, one instance, and the results of their exact enumeration, which
+// properties of paths use. Also the oracle for several starts, a row of the survey.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 #include <draftproof/optimum/paths/certify.hpp>
 #include <draftproof/properties/instances/path_instance.hpp>
 #include <draftproof/properties/paths/carried_target.hpp>
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/proof/property.hpp>
 
 namespace draftproof {
 
-/// Law of a verifier's output on one tree: (node, extra token) and its probability, which is positive.
+/// Distribution of a verifier's output on one tree: (node, extra token) and its probability, which is positive.
 using Outputs = std::map<std::pair<int, Token>, Rational>;
 
 /// One iteration of one trial on tables: the accepted tokens and the extra token.
@@ -29,8 +29,8 @@ struct PathTrial {
 
 class PathInstanceAnalysis {
  public:
-  using Laws = Rows<Rational>;
-  using Decider = PathDecider<Laws, Explorer<Rational>>;
+  using Distributions = Rows<Rational>;
+  using Decider = PathDecider<Distributions, Explorer<Rational>>;
   using Visit = std::function<void(const DraftTree& tree, const Rational& drawn)>;
 
   PathInstanceAnalysis(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance,
@@ -42,28 +42,29 @@ class PathInstanceAnalysis {
 
   const AnyPathVerifier& verifier() const { return verifier_; }
   const AnyTreeDrafter& drafter() const { return drafter_; }
-  /// With the proposals that the drafter declares.
+  /// The instance with the proposals that the drafter declares.
   const PathInstance& instance() const { return instance_; }
   ExplorerLimits limits() const { return limits_; }
 
   /// Whether verifier and drafter are defined for the drafts of `instance`.
   static bool possible(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, const PathInstance& instance);
 
-  /// The exact law of one iteration on the instance, cached after the first walk.
-  const StepLaw<Rational>& law();
-  /// The exact law on a variation of the instance; not cached.
-  StepLaw<Rational> law_of(const PathInstance& variation);
+  /// Returns the exact distribution of one iteration on the instance; cached.
+  const StepDistribution<Rational>& distribution();
+  /// Returns the exact distribution on a variation of the instance; not cached.
+  StepDistribution<Rational> distribution_of(const PathInstance& variation);
 
-  /// Trials 0 .. count - 1 of one seed on a variation. Verifiers that cannot be explored have trials too.
+  /// Runs trials 0 .. count - 1 of one seed on a variation, also of verifiers that cannot be enumerated.
   std::vector<PathTrial> trials(const PathInstance& variation, int count) const;
 
-  /// Calls `visit` for every tree that may be drafted from `context`. Returns false if the limit cut the walk short.
-  [[nodiscard]] bool each_tree(const ConditionalModel<Laws>& conditionals, const TreeShape& shape, const Visit& visit,
-                               int context = 0);
-  /// The law of `decider`'s output on `tree`; nothing if all trees together exceeded the limit.
+  /// Calls `visit` for every tree that may be drafted from `context`. Returns false if the enumeration reached
+  /// its limit.
+  [[nodiscard]] bool each_tree(const ConditionalModel<Distributions>& conditionals, const TreeShape& shape,
+                               const Visit& visit, int context = 0);
+  /// Returns the distribution of `decider`'s output on `tree`; nullopt if all trees together exceed the limit.
   std::optional<Outputs> outputs(Decider& decider, const DraftTree& tree, const VerifierState<Rational>& carry = {});
 
-  /// Number of branches walked so far.
+  /// Returns the number of branches enumerated so far.
   std::uint64_t leaves() const { return leaves_; }
 
  private:
@@ -71,21 +72,21 @@ class PathInstanceAnalysis {
   const AnyTreeDrafter& drafter_;
   PathInstance instance_;
   ExplorerLimits limits_;
-  std::optional<StepLaw<Rational>> law_;
+  std::optional<StepDistribution<Rational>> distribution_;
   std::uint64_t leaves_ = 0;
 };
 
-// A property of verifiers of paths, one per file in properties/paths/checks/: the same form as a property of one
-// position (properties/proof/property.hpp).
+// A property of verifiers of paths, one per file in properties/paths/checks/; of the same form as a property of
+// one position (properties/proof/property.hpp).
 
 using PathProperty = PropertyOf<BlockLevel>;
 
-// The oracle (optimum/paths/certify.hpp) for several starts, each with an optimal plan for the trees drafted there.
-// It is the row of the survey that attains the optimum shown beside it.
+// The oracle (optimum/paths/certify.hpp) for several starts, each with an optimal plan for the trees drafted
+// there. Its row in the survey attains the optimum that the survey prints.
 //
 //   plans[c]   the plan for trees drafted from context c
 //
-// Cost: the linear program of every start to construct; a decision costs that of the oracle.
+// Cost: a linear program per start to construct; a decision costs the same as the oracle's.
 //
 // Source: derived here.
 

@@ -4,14 +4,14 @@
 
 namespace draftproof {
 
-DoubleContexts double_laws(const PathInstance& instance) {
-  return double_laws(instance, [](const PrefixWeights& weights) {
+DoubleContexts double_distributions(const PathInstance& instance) {
+  return double_distributions(instance, [](const PrefixWeights& weights) {
     return Rows<double>(double_row(weights.target), double_row(weights.proposal));
   });
 }
 
-DoubleContexts double_laws(const PathInstance& instance,
-                           const std::function<Rows<double>(const PrefixWeights&)>& rows_of) {
+DoubleContexts double_distributions(const PathInstance& instance,
+                                    const std::function<Rows<double>(const PrefixWeights&)>& rows_of) {
   std::vector<Rows<double>> all;
   std::vector<Tokens> level{{}};
   for (int length = 0;; ++length) {
@@ -64,19 +64,20 @@ std::string step_text(const StepOutput& step, const DraftTree& tree) {
 std::optional<std::string> support_fault(const StepOutput& step, const DraftTree& tree,
                                          const DoubleContexts& conditionals) {
   const auto says = [&](const std::string& what) { return "emits " + step_text(step, tree) + ": " + what; };
-  if (step.node < 0 || step.node >= tree.size()) return says("no node of the tree");
+  if (step.node < 0 || step.node >= tree.size()) return says("not a node of the tree");
   const Token extra = step.extra.token;
   if (extra == no_token) return says("draws from weights that are all zero");
-  if (extra < 0 || extra >= conditionals.vocabulary()) return says("no token");
-  if (!(conditionals.laws(tree.context(step.node)).target(extra) > 0)) return says("its last token has p = 0");
+  if (extra < 0 || extra >= conditionals.vocabulary()) return says("not in the vocabulary");
+  if (!(conditionals.distributions(tree.context(step.node)).target(extra) > 0))
+    return says("its last token has p = 0");
   for (int u = step.node; u > DraftTree::root; u = tree.parent(u))
-    if (!(conditionals.laws(tree.context(tree.parent(u))).target(tree.token(u)) > 0))
+    if (!(conditionals.distributions(tree.context(tree.parent(u))).target(tree.token(u)) > 0))
       return says("accepts " + std::to_string(tree.token(u)) + ", which has p = 0");
   return std::nullopt;
 }
 
 std::optional<std::string> count_fault(const StepOutput& step, const DraftTree& tree) {
-  if (step.node < 0 || step.node >= tree.size()) return "ends at no node of the tree";
+  if (step.node < 0 || step.node >= tree.size()) return "ends at a node that is not in the tree";
   const int emitted = tree.depth(step.node), counted = step.extra.accepted;
   if (counted == none_accepted || counted == emitted) return std::nullopt;
   return "counts " + std::to_string(counted) + " accepted tokens and emits " + step_text(step, tree);

@@ -1,5 +1,5 @@
-// Iterations on scripted words, single and consecutive: the laws of a small model in double, drafted trees, and
-// faults of a step that no law permits. Edge checks of paths use them.
+// Iterations on scripted random bits, single and consecutive: the rows of a small model in double, drafted
+// trees, and defects of a step. Edge checks of paths use them.
 #pragma once
 
 #include <functional>
@@ -18,37 +18,36 @@ namespace draftproof {
 using DoubleContexts = PrefixTable<Rows<double>>;
 using PathPlayable = PathDecider<Rows<double>, Scripted>;
 
-/// The instance's model in double; `rows_of` makes the rows after each prefix.
-DoubleContexts double_laws(const PathInstance& instance);
-DoubleContexts double_laws(const PathInstance& instance,
-                           const std::function<Rows<double>(const PrefixWeights&)>& rows_of);
+/// Returns the instance's model in double; `rows_of` returns the rows after each prefix.
+DoubleContexts double_distributions(const PathInstance& instance);
+DoubleContexts double_distributions(const PathInstance& instance,
+                                    const std::function<Rows<double>(const PrefixWeights&)>& rows_of);
 
 /// One iteration with all its draws.
 struct ScriptedStep {
   StepOutput output;
   std::vector<Draw> draws;
 };
-/// Runs one iteration on `words`.
+/// Runs one iteration on the random bits `words`.
 ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry,
                           Words& words);
 
-/// The tree that `words` draft after `context`.
+/// Returns the tree drafted from the random bits `words` after `context`.
 DraftTree drafted(const AnyTreeDrafter& drafter, const DoubleContexts& conditionals, const TreeShape& shape,
                   Words& words, int context = 0);
 
-/// The fault of a step with an invalid node or token, or with tokens outside the target's support; nothing if it has
-/// none.
+/// Returns the defect of a step with an invalid node or token, or with a token of p = 0; nullopt if it has none.
 std::optional<std::string> support_fault(const StepOutput& step, const DraftTree& tree,
                                          const DoubleContexts& conditionals);
-/// The fault of a step whose number of accepted tokens differs from its emitted tokens or exceeds the drafts; nothing
-/// if it has none.
+/// Returns the defect of a step whose number of accepted tokens differs from its emitted tokens or exceeds the
+/// drafts; nullopt if it has none.
 std::optional<std::string> count_fault(const StepOutput& step, const DraftTree& tree);
 
-/// The accepted tokens and the extra token, as "[0 2] then 1".
+/// Returns the accepted tokens and the extra token, as "[0 2] then 1".
 std::string step_text(const StepOutput& step, const DraftTree& tree);
 
-// Consecutive iterations on seeded words, each from the context and carry that the previous one left. These are the
-// calls that properties/scripted/scripted_trials.hpp lists, for paths.
+// Consecutive iterations on seeded random bits, each from the context and carry that the previous one returned.
+// The same calls for positions are in properties/scripted/scripted_trials.hpp.
 
 /// Iteration t of a run: its start and its result.
 struct Iteration {
@@ -57,19 +56,20 @@ struct Iteration {
   ScriptedStep played{};
 };
 
-/// A new plan of the verifier.
+/// Returns a new plan of the verifier.
 inline PathDeciderPtr<Rows<double>, Scripted> plan_on(const PathInstanceAnalysis& at,
                                                       const DoubleContexts& conditionals) {
   return at.verifier().scripted_on(conditionals, at.instance().shape);
 }
 
-/// The iteration again, on other words.
+/// Runs the iteration again, on other random bits.
 inline ScriptedStep run_scripted(PathPlayable& plan, const Iteration& one, Words& words) {
   return run_scripted(plan, one.tree, one.carry, words);
 }
 
-/// Calls `visit(t, iteration, drafting words, verifying words)` for `count` iterations of `plan` on the words of
-/// trials 0 .. count - 1, and returns the first fault that `visit` returns. Ends after a faulty step, too.
+/// Calls `visit(t, iteration, drafter's bits, verifier's bits)` for `count` iterations of `plan` on the random
+/// bits of trials 0 .. count - 1. Returns the first defect that `visit` returns. Also ends after a step with a
+/// support_fault().
 template <class Visit>
 std::optional<std::string> first_fault(const PathInstanceAnalysis& at, const DoubleContexts& conditionals,
                                        PathPlayable& plan, std::uint64_t count, Visit visit) {

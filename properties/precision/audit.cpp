@@ -28,24 +28,24 @@ std::vector<double> values(const std::vector<NeumaierSum>& sums) {
 }
 
 template <class L>
-std::optional<AuditedLaw> walk(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, int drafts,
-                               std::uint64_t leaves) {
-  const auto decider = verifier.explore_on(laws, drafts);
+std::optional<AuditedDistribution> walk(const AnyVerifier& verifier, const AnyDrafter& drafter,
+                                        const L& distributions, int drafts, std::uint64_t leaves) {
+  const auto decider = verifier.explore_on(distributions, drafts);
   if (!decider) return {};
-  std::vector<NeumaierSum> output(static_cast<std::size_t>(laws.vocabulary()));
+  std::vector<NeumaierSum> output(static_cast<std::size_t>(distributions.vocabulary()));
   Explorer<double> explorer({.leaves = leaves});
   explorer.with_rounding();
-  AuditedLaw law;
-  law.complete = explorer.explore(
+  AuditedDistribution distribution;
+  distribution.complete = explorer.explore(
       [&](Explorer<double>& random) {
         Token tuple[max_drafts];
-        const int count = drafter.draw(laws, drafts, random, tuple);
+        const int count = drafter.draw(distributions, drafts, random, tuple);
         return decider->decide({tuple, static_cast<std::size_t>(count)}, random);
       },
       [&](const Leaf<double>& leaf) { add_leaf(leaf, output); });
-  law.leaves = explorer.leaves();
-  law.output = values(output);
-  return law;
+  distribution.leaves = explorer.leaves();
+  distribution.output = values(output);
+  return distribution;
 }
 
 }  // namespace
@@ -64,10 +64,10 @@ void add_leaf(const Leaf<double>& leaf, std::span<NeumaierSum> tokens) {
   for (const auto& [token, weight] : leaf.spread) at(token).add(leaf.probability * (weight / sum));
 }
 
-double AuditedLaw::distance(std::span<const double> law) const {
+double AuditedDistribution::distance(std::span<const double> distribution) const {
   NeumaierSum sum;
   sum.add(1 - compensated_sum(output));
-  for (std::size_t x = 0; x < law.size(); ++x) sum.add(std::abs(output[x] - law[x]));
+  for (std::size_t x = 0; x < distribution.size(); ++x) sum.add(std::abs(output[x] - distribution[x]));
   return sum.value() / 2;
 }
 
@@ -79,8 +79,8 @@ double total_variation(std::span<const double> a, std::span<const double> b) {
   return sum.value() / 2;
 }
 
-std::optional<AuditedLaw> audit(const AnyVerifier& verifier, const AnyDrafter& drafter, Form form,
-                                const RowPair& rows, int drafts, std::uint64_t leaves) {
+std::optional<AuditedDistribution> audit(const AnyVerifier& verifier, const AnyDrafter& drafter, Form form,
+                                         const RowPair& rows, int drafts, std::uint64_t leaves) {
   switch (form) {
     case Form::rows:
       return walk(verifier, drafter, Rows<double>(rows.target, rows.proposals), drafts, leaves);
@@ -95,7 +95,8 @@ std::optional<AuditedLaw> audit(const AnyVerifier& verifier, const AnyDrafter& d
 
 namespace {
 
-/// Places of the few tokens with mass: far apart, so that no block of a pass has two of them if V allows it.
+/// Returns tokens for rows with few tokens: far apart, so that a block of a pass has at most one of them if V
+/// allows it.
 std::vector<std::size_t> places(std::size_t vocabulary, std::size_t count) {
   std::vector<std::size_t> tokens;
   for (std::size_t i = 0; i < count; ++i) tokens.push_back((2 * i + 1) * vocabulary / (2 * count));
@@ -109,7 +110,7 @@ std::vector<double> spread(const std::vector<double>& few, const std::vector<std
   return row;
 }
 
-/// p and q of the same length; every draft has the same proposal.
+/// Returns p and q of the same length; every draft has the same proposal.
 RowPair pair_of(std::vector<double> target, const std::vector<double>& proposal, int proposals) {
   return {std::move(target), std::vector<std::vector<double>>(static_cast<std::size_t>(proposals), proposal)};
 }
@@ -166,7 +167,7 @@ std::vector<EdgeRows> edge_rows(int proposals) {
   }
   return {{"powers of two down to a denormal",
            pair({1 - 0x1p-24, 0x1p-24, 0x1p-126, 0x1p-149, denormal}, {0.5, 0.25, 0.25, 0x1p-126, denormal})},
-          {"drafts that all but cannot be",
+          {"drafts of very low probability",
            pair({0x1p-24, 0x1p-126, denormal, 0.5, 0.5 - 0x1p-24}, {1 - 0x1p-24, 0x1p-24, denormal, 0, 0x1p-149})},
           {"p equal to q", pair(plain, plain)},
           {"p an ulp above q in one token", pair(raised, plain)},
@@ -195,11 +196,11 @@ constexpr Size audit_sizes[] = {{Kinds::dense, 16, 4, 16, false},         {Kinds
                                 {Kinds::whole, 262'144, 1, 64, true},     {Kinds::stored, 32'000, 2, 3, false},
                                 {Kinds::stored, 262'144, 2, 3, true}};
 
-/// For schemes whose plan enumerates tuples of drafts and therefore needs few tokens.
+/// For schemes whose plan enumerates tuples of drafts, which limits the number of tokens.
 constexpr Size planned_sizes[] = {{Kinds::dense, 8, 3, 8, false}, {Kinds::dense, 24, 2, 24, false}};
 
-/// For paths and trees: two levels where the trees are few enough, with other rows at each. A program that goes on
-/// after a draw has an outcome for each of its tokens, so rows over all tokens have fewer of them.
+/// For paths and trees: two levels if there are few enough trees, with other rows at each. A program that
+/// continues after a draw has an outcome for each drawn token, so rows over all tokens have a smaller V.
 constexpr Size tree_sizes[] = {{Kinds::dense, 8, 2, 8, false, 2},
                                {Kinds::dense, 16, 3, 16, false},
                                {Kinds::dense, 64, 2, 64, true},
@@ -209,17 +210,18 @@ constexpr Size tree_sizes[] = {{Kinds::dense, 8, 2, 8, false, 2},
                                {Kinds::stored, 2'048, 2, 3, false}};
 constexpr Size planned_tree_sizes[] = {{Kinds::dense, 4, 2, 4, false, 2}, {Kinds::dense, 8, 2, 8, false}};
 
-/// Limits of one enumeration: tokens read over all leaves, and leaves. About a second.
+/// Limits of one enumeration: tokens read over all leaves, and leaves. It takes about a second.
 constexpr std::uint64_t affordable_tokens = 400'000'000, affordable_leaves = 700'000;
 
-/// The distance of a program of one position, for rows of that position alone.
+/// Returns the distance of a program of one position on the rows of that position.
 std::optional<AuditedPaths> audit(const AnyVerifier& verifier, const AnyDrafter& drafter, Form form,
                                   std::span<const RowPair> rows, const TreeShape& shape, std::uint64_t leaves) {
-  const auto law = audit(verifier, drafter, form, rows.front(), shape.drafts, leaves);
-  if (!law) return {};
-  return AuditedPaths{.distance = law->complete ? law->distance(exact_target(rows.front().target)) : 0,
-                      .leaves = law->leaves,
-                      .complete = law->complete};
+  const auto distribution = audit(verifier, drafter, form, rows.front(), shape.drafts, leaves);
+  if (!distribution) return {};
+  return AuditedPaths{
+      .distance = distribution->complete ? distribution->distance(exact_target(rows.front().target)) : 0,
+      .leaves = distribution->leaves,
+      .complete = distribution->complete};
 }
 
 template <class Verifier, class Drafter>
@@ -244,7 +246,7 @@ class Auditor {
 
  private:
   static constexpr bool positions = std::is_same_v<Verifier, AnyVerifier>;
-  /// Rows of the levels of paths, the last for all deeper ones; of a position one.
+  /// Rows of the levels of paths, the last for all deeper ones; one pair for a position.
   using Levels = std::vector<RowPair>;
 
   std::uint64_t leaves_at(std::size_t vocabulary) const {
@@ -252,7 +254,7 @@ class Auditor {
   }
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// The number of drafts, within the limits of the scheme and the law.
+  /// Returns the number of drafts, within the limits of the scheme and the draft sampling.
   int drafts(int wanted) const {
     const auto limit = [&wanted](int fewest, int most) {
       wanted = std::max(most > 0 ? std::min(wanted, most) : wanted, fewest);
@@ -313,7 +315,8 @@ class Auditor {
       form(fmt::format("{} on edge rows", to_text(each)), each, all, shape, small_limit);
   }
 
-  /// Schemes that draw often have more outcomes than there are tuples; they run at half the vocabulary then.
+  /// Halves the vocabulary until the outcomes are few enough, because schemes that draw often have more
+  /// outcomes than there are tuples.
   void dense(int vocabulary, const TreeShape& shape, const auto& levels) {
     for (;; vocabulary /= 2) {
       const Levels rows =
@@ -326,7 +329,7 @@ class Auditor {
     }
   }
 
-  /// Ends at the first form with too many outcomes; all forms have the same number.
+  /// Ends at the first form with too many outcomes, because all forms have the same number.
   void forms(const std::string& where, const Levels& rows, const TreeShape& shape, double limit) {
     for (const Form each : all_forms) {
       form(fmt::format("{} {}{}", to_text(each), where, length_text(shape)), each, {rows}, shape, limit);
@@ -338,7 +341,7 @@ class Auditor {
     return positions ? "" : fmt::format(", L = {}", shape.length);
   }
 
-  /// One finding for all rows of `several`, with the largest distance.
+  /// Adds one finding for all rows of `several`, with the largest distance.
   void form(std::string check, Form form, const std::vector<Levels>& several, TreeShape shape, double limit) {
     const bool in_double = limit <= large_limit;
     limit += verifier_.info().promise == Promise::lossless_up_to ? verifier_.info().tau : 0;
@@ -359,13 +362,13 @@ class Auditor {
       } catch (const EnumerationCut&) {
         complete = false;
       } catch (const std::logic_error& error) {
-        finding.status = Status::violated;
+        finding.status = Status::failed;
         finding.evidence = error.what();
         break;
       }
     }
-    if (finding.status != Status::violated) {
-      finding.status = !complete ? Status::skipped : largest <= limit ? Status::held : Status::violated;
+    if (finding.status != Status::failed) {
+      finding.status = !complete ? Status::skipped : largest <= limit ? Status::passed : Status::failed;
       finding.evidence = complete
                              ? fmt::format("TV {:.2g} in double, limit {:.2g}, {} of {}", largest, limit,
                                            shape.drafts == 1 ? "one draft" : fmt::format("{} drafts", shape.drafts),
@@ -373,9 +376,9 @@ class Auditor {
                              : fmt::format("more than {} outcomes", finding.work);
     }
     if (in_double && complete) audit_.largest = std::max(audit_.largest, largest);
-    if (finding.status == Status::violated)
+    if (finding.status == Status::failed)
       finding.replay = replay_line("check", verifier_.info().name,
-                                   {{"law", std::string(drafter_.info().name)},
+                                   {{"draft-sampling", std::string(drafter_.info().name)},
                                     {"tier", "proof"},
                                     {"profile", options_.thorough ? "nightly" : "pr"},
                                     {"seed", std::to_string(options_.seed)}});

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
 
@@ -14,17 +14,19 @@ namespace draftproof {
 
 namespace {
 
-/// A model whose rows after a prefix depend on its length alone, so that it has one pair of rows a level at any V.
+/// A model whose rows after a prefix depend on its length alone, so that it has one pair of rows per level at any V.
 template <class L>
 class RowsByLength final : public ConditionalModel<L> {
  public:
-  explicit RowsByLength(std::vector<L> laws) : laws_{std::move(laws)} {}
+  explicit RowsByLength(std::vector<L> distributions) : distributions_{std::move(distributions)} {}
 
-  const L& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
-  int next(int context, Token) const override { return std::min(context + 1, static_cast<int>(laws_.size()) - 1); }
+  const L& distributions(int context) const override { return distributions_[static_cast<std::size_t>(context)]; }
+  int next(int context, Token) const override {
+    return std::min(context + 1, static_cast<int>(distributions_.size()) - 1);
+  }
 
  private:
-  std::vector<L> laws_;
+  std::vector<L> distributions_;
 };
 
 /// Probabilities of the tokens after each prefix.
@@ -36,7 +38,7 @@ double distance(NextTokens& next, std::span<const RowPair> rows) {
     for (const NeumaierSum& token : tokens) sum.add(token.value());
     return sum.value();
   };
-  // From the longest prefix to the shortest, because what goes beyond a prefix goes beyond its parent too.
+  // From the longest prefix to the shortest: a step that goes beyond a prefix goes beyond its parent too.
   for (auto own = next.rbegin(); own != next.rend() && !own->first.empty(); ++own) {
     const Tokens& prefix = own->first;
     auto& parent = next[Tokens(prefix.begin(), prefix.end() - 1)];
@@ -56,9 +58,10 @@ double distance(NextTokens& next, std::span<const RowPair> rows) {
 }
 
 template <class L>
-std::optional<AuditedPaths> walk(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, std::vector<L> laws,
-                                 std::span<const RowPair> rows, const TreeShape& shape, std::uint64_t leaves) {
-  const RowsByLength<L> conditionals(std::move(laws));
+std::optional<AuditedPaths> walk(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
+                                 std::vector<L> distributions, std::span<const RowPair> rows, const TreeShape& shape,
+                                 std::uint64_t leaves) {
+  const RowsByLength<L> conditionals(std::move(distributions));
   const auto decider = verifier.explore_on(conditionals, shape);
   if (!decider) return {};
   const std::size_t vocabulary = rows.front().target.size();
@@ -92,9 +95,9 @@ std::optional<AuditedPaths> walk(const AnyPathVerifier& verifier, const AnyTreeD
 std::optional<AuditedPaths> audit(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, Form form,
                                   std::span<const RowPair> rows, const TreeShape& shape, std::uint64_t leaves) {
   if (verifier.stateful()) return {};
-  const auto of_form = [&]<class L>(std::vector<L> laws) {
-    for (const RowPair& pair : rows) laws.emplace_back(pair.target, pair.proposals.front());
-    return walk(verifier, drafter, std::move(laws), rows, shape, leaves);
+  const auto of_form = [&]<class L>(std::vector<L> distributions) {
+    for (const RowPair& pair : rows) distributions.emplace_back(pair.target, pair.proposals.front());
+    return walk(verifier, drafter, std::move(distributions), rows, shape, leaves);
   };
   if (form == Form::rows) return of_form(std::vector<Rows<double>>());
   if (form == Form::tables) return of_form(std::vector<RatioTable>());

@@ -8,7 +8,7 @@
 namespace draftproof {
 
 std::string_view to_text(Status status) {
-  constexpr std::array<std::string_view, 4> names{"held", "violated", "undecided", "skipped"};
+  constexpr std::array<std::string_view, 4> names{"passed", "failed", "undecided", "skipped"};
   return names[static_cast<std::size_t>(status)];
 }
 

@@ -1,6 +1,6 @@
 #include <draftproof/properties/proof/instance_analysis.hpp>
 
-#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/set_distribution.hpp>
 #include <draftproof/properties/instances/instance.hpp>
 
 namespace draftproof {
@@ -10,17 +10,17 @@ bool InstanceAnalysis::possible(const AnyVerifier& verifier, const AnyDrafter& d
          drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size()));
 }
 
-const ExactLaw<Rational>& InstanceAnalysis::law() {
-  if (!law_) law_ = law_of(instance_);
-  return *law_;
+const ExactDistribution<Rational>& InstanceAnalysis::distribution() {
+  if (!distribution_) distribution_ = distribution_of(instance_);
+  return *distribution_;
 }
 
-ExactLaw<Rational> InstanceAnalysis::law_of(const Instance& variation) {
+ExactDistribution<Rational> InstanceAnalysis::distribution_of(const Instance& variation) {
   const auto rows = variation.rows();
   const auto decider = verifier_.prove_on(rows, variation.drafts);
-  auto law = explore_law(drafter_, *decider, rows, variation.drafts, limits_);
-  leaves_ += law.leaves;
-  return law;
+  auto distribution = explore_distribution(drafter_, *decider, rows, variation.drafts, limits_);
+  leaves_ += distribution.leaves;
+  return distribution;
 }
 
 bool InstanceAnalysis::each_tuple(const std::function<void(std::span<const Token>, const Rational&)>& visit) {
@@ -63,7 +63,7 @@ Trials InstanceAnalysis::trials(const Instance& variation, Trials drafted) const
 
 Rational InstanceAnalysis::optimum() const {
   const auto rows = instance_.rows();
-  const auto sets = set_law<Rational>(
+  const auto sets = set_distribution<Rational>(
       [&](Explorer<Rational>& random, Token* out) { return drafter_.draw(rows, instance_.drafts, random, out); },
       limits_);
   const auto target = normalised(instance_.target);

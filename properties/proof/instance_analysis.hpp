@@ -1,5 +1,4 @@
-// One verifier, one draft law, one instance, and the results of an exact enumeration of them, with the law that it
-// gives. Properties work on this class.
+// One verifier, one draft sampling, one instance, and the results of their exact enumeration, which properties use.
 #pragma once
 
 #include <concepts>
@@ -16,9 +15,9 @@
 
 namespace draftproof {
 
-// The exact law of a drafter followed by a verifier, by an enumeration of every branch.
+// The exact distribution of a drafter followed by a verifier, by enumeration of every branch.
 
-/// Compensated sum for double, plain sum for exact numbers. Leaves differ by orders of magnitude.
+/// Compensated sum for double, because leaves differ by orders of magnitude; plain sum for exact numbers.
 template <class Weight>
 class Accumulator {
  public:
@@ -31,23 +30,24 @@ class Accumulator {
 template <>
 class Accumulator<double> : public NeumaierSum {};
 
-/// The law and the probabilities of acceptance. `complete` is false if the limits cut the enumeration short.
+/// The output distribution and the probabilities of acceptance. `complete` is false if the limits were reached.
 template <class Weight>
-struct ExactLaw {
+struct ExactDistribution {
   std::vector<Weight> output;  ///< V probabilities of the emitted token
-  Weight flag{0};              ///< probability that a draft was accepted
-  Weight membership{0};        ///< probability that the token is among the drafts
-  Weight mass{0};              ///< explored probability; 1 when complete
+  Weight flag{0};        ///< accepted (verifier's count): probability that the verifier counts a draft as accepted
+  Weight membership{0};  ///< accepted (any draft emitted): probability that the emitted token is among the drafts
+  Weight mass{0};        ///< enumerated probability; 1 when complete
   std::uint64_t leaves = 0;
   bool complete = false;
 };
 
-/// Enumerates `drafter` and then `decider` on `laws` with up to `drafts` drafts. Throws: std::logic_error at a branch
-/// of probability zero; in double such a branch is rounding, and has the law of the program in double.
+/// Enumerates `drafter` and then `decider` on `distributions` with up to `drafts` drafts. Throws: std::logic_error at
+/// a branch of probability zero; in double rounding may reach such a branch, which then has the program's
+/// distribution.
 template <class L, class Weight>
-ExactLaw<Weight> explore_law(const AnyDrafter& drafter, const Decider<L, Explorer<Weight>>& decider, const L& laws,
-                             int drafts, ExplorerLimits limits = {}) {
-  std::vector<Accumulator<Weight>> output(static_cast<std::size_t>(laws.vocabulary()));
+ExactDistribution<Weight> explore_distribution(const AnyDrafter& drafter, const Decider<L, Explorer<Weight>>& decider,
+                                               const L& distributions, int drafts, ExplorerLimits limits = {}) {
+  std::vector<Accumulator<Weight>> output(static_cast<std::size_t>(distributions.vocabulary()));
   Accumulator<Weight> flag, membership, mass;
   Explorer<Weight> explorer(limits);
   if constexpr (std::floating_point<Weight>) explorer.with_rounding();
@@ -60,21 +60,21 @@ ExactLaw<Weight> explore_law(const AnyDrafter& drafter, const Decider<L, Explore
     if (drafted) membership.add(probability);
     if (accepted >= 0 || (accepted == accepted_if_drafted && drafted)) flag.add(probability);
   };
-  ExactLaw<Weight> law;
-  law.complete = explorer.explore(
+  ExactDistribution<Weight> distribution;
+  distribution.complete = explorer.explore(
       [&](Explorer<Weight>& random) {
-        count = drafter.draw(laws, drafts, random, tuple);
+        count = drafter.draw(distributions, drafts, random, tuple);
         return decider.decide({tuple, static_cast<std::size_t>(count)}, random);
       },
       [&](const Leaf<Weight>& leaf) {
         leaf.each_token([&](Token x, const Weight& probability) { add(x, leaf.verdict.accepted, probability); });
       });
-  for (const auto& sum : output) law.output.push_back(sum.value());
-  law.flag = flag.value();
-  law.membership = membership.value();
-  law.mass = mass.value();
-  law.leaves = explorer.leaves();
-  return law;
+  for (const auto& sum : output) distribution.output.push_back(sum.value());
+  distribution.flag = flag.value();
+  distribution.membership = membership.value();
+  distribution.mass = mass.value();
+  distribution.leaves = explorer.leaves();
+  return distribution;
 }
 
 /// Trials 0, 1, .. of one seed in double: drafts and verdicts.
@@ -104,30 +104,30 @@ class InstanceAnalysis {
   const Instance& instance() const { return instance_; }
   ExplorerLimits limits() const { return limits_; }
 
-  /// Whether verifier and draft law are defined for `instance`.
+  /// Whether verifier and draft sampling are defined for `instance`.
   static bool possible(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance);
 
-  /// The exact law on the instance, cached after the first walk. Throws: std::logic_error at a branch of
+  /// Returns the exact distribution on the instance; cached. Throws: std::logic_error at a branch of
   /// probability zero.
-  const ExactLaw<Rational>& law();
-  /// The exact law on a variation of the instance; not cached.
-  ExactLaw<Rational> law_of(const Instance& variation);
-  /// Calls `visit` for every tuple that may be drafted. Returns false if the limit cut the enumeration short.
+  const ExactDistribution<Rational>& distribution();
+  /// Returns the exact distribution on a variation of the instance; not cached.
+  ExactDistribution<Rational> distribution_of(const Instance& variation);
+  /// Calls `visit` for every tuple that may be drafted. Returns false if the enumeration reached its limit.
   [[nodiscard]] bool each_tuple(
       const std::function<void(std::span<const Token> tuple, const Rational& drawn)>& visit);
-  /// Calls `visit` for every token that `decider` may emit given these drafts. Returns false if the limit cut the
-  /// walk short.
+  /// Calls `visit` for every token that `decider` may emit given these drafts. Returns false if the enumeration
+  /// reached its limit.
   [[nodiscard]] bool each_verdict(
       const Decider<Rows<Rational>, Explorer<Rational>>& decider, std::span<const Token> tuple,
       const std::function<void(Token x, int accepted, const Rational& probability)>& visit);
-  /// `count` trials on a variation, on plain rows in double. Verifiers that cannot be explored have trials too.
+  /// Runs `count` trials on a variation, on plain rows in double, also of verifiers that cannot be enumerated.
   Trials trials(const Instance& variation, int count) const;
-  /// The same drafts, decided again on a variation of the instance.
+  /// Decides the same drafts again on a variation of the instance.
   Trials trials(const Instance& variation, Trials drafted) const;
-  /// The optimum of the draft law on the instance, by enumeration of all cuts.
+  /// Returns the optimum of the draft sampling on the instance, by enumeration of all cuts.
   Rational optimum() const;
 
-  /// Number of branches walked so far.
+  /// Returns the number of branches enumerated so far.
   std::uint64_t leaves() const { return leaves_; }
 
  private:
@@ -135,7 +135,7 @@ class InstanceAnalysis {
   const AnyDrafter& drafter_;
   const Instance& instance_;
   ExplorerLimits limits_;
-  std::optional<ExactLaw<Rational>> law_;
+  std::optional<ExactDistribution<Rational>> distribution_;
   std::uint64_t leaves_ = 0;
 };
 

@@ -1,9 +1,9 @@
-// The subject of a proof: the token of one position, or the step of one iteration over paths or a tree. Properties,
-// findings, proofs, the prover and reports are written once over a level.
+// The level of a proof: the token of one position, or the step of one iteration over paths or a tree.
+// Properties, findings, proofs, the prover and reports are templates over a level.
 //
-//   Verifier, Drafter   what is examined
-//   Instance            a small model of integer weights; has text(), and shrinks(instance) shrinks it
-//   InstanceAnalysis         where a property works: possible(..), leaves()
+//   Verifier, Drafter   the subjects
+//   Instance            a small model of integer weights; has text(), and shrinks(instance) returns smaller ones
+//   InstanceAnalysis    the input of a property: possible(..), leaves()
 #pragma once
 
 #include <array>
@@ -35,12 +35,12 @@ struct TokenLevel {
   using InstanceAnalysis = draftproof::InstanceAnalysis;
 
   static constexpr std::string_view name = "position";
-  static constexpr std::string_view example = "p=(1 1)/2 q=(0 1)/1 K=1";  ///< of an instance
-  static constexpr int instances = 500;                                   ///< per verifier and draft law, by default
-  /// Properties that decide losslessness; one that applies and holds is a proof.
-  static constexpr std::array<std::string_view, 1> decisive{"exact_law"};
+  static constexpr std::string_view example = "p=(1 1)/2 q=(0 1)/1 K=1";  ///< an instance as text
+  static constexpr int instances = 500;  ///< per verifier and draft sampling, by default
+  /// Properties that decide losslessness: one that applies and passes proves it.
+  static constexpr std::array<std::string_view, 1> decisive{"exact_distribution"};
   static const std::vector<PropertyOf<TokenLevel>>& properties();
-  /// Total variation between the output law and the target; nothing where the tree is too large to walk.
+  /// Returns the total variation between output and target; nullopt if the tree is too large to enumerate.
   static std::optional<Rational> distance(InstanceAnalysis& at);
 };
 
@@ -53,13 +53,13 @@ struct BlockLevel {
   static constexpr std::string_view name = "paths";
   static constexpr std::string_view example = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1";
   static constexpr int instances = 240;
-  static constexpr std::array<std::string_view, 2> decisive{"completed_law", "process_law"};
+  static constexpr std::array<std::string_view, 2> decisive{"completed_distribution", "process_distribution"};
   static const std::vector<PropertyOf<BlockLevel>>& properties();
-  /// The same between completed steps and the target; nothing for schemes with state.
+  /// Returns the total variation between completed steps and target; nullopt also for schemes with state.
   static std::optional<Rational> distance(InstanceAnalysis& at);
 };
 
-/// What a property written once has of its own on either level: `position` or `paths`.
+/// Returns `position` or `paths`, for properties that differ between the levels.
 template <class Level, class Position, class Paths>
 constexpr auto on_level(Position position, Paths paths) {
   if constexpr (std::is_same_v<Level, TokenLevel>)

@@ -1,4 +1,4 @@
-// The prover's results for one verifier under one draft law, and the share of instances that show a mutant.
+// The prover's results for one verifier with one draft sampling, and the share of instances that reveal a mutant.
 #pragma once
 
 #include <algorithm>
@@ -22,20 +22,20 @@ namespace draftproof {
 class Checkpoint;
 
 struct ProofOptions {
-  int instances = 0;  ///< per verifier and draft law; 0: the level's default
+  int instances = 0;  ///< per verifier and draft sampling; 0: the level's default
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   ExplorerLimits limits{};
-  std::optional<Tier> tier = Tier::proof;  ///< restricts to properties of this tier; nothing: all tiers
+  std::optional<Tier> tier = Tier::proof;  ///< restricts to properties of this tier; nullopt: all tiers
   std::string property{};                  ///< restricts to this property; empty: all
   const std::atomic<bool>* stop = nullptr;
   bool stopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }
-  /// Called by one thread at a time with the number of instances that are done, and that of all.
+  /// Called by one thread at a time with the number of instances done and the number of all.
   std::function<void(std::size_t, std::size_t)> progress{};
-  Checkpoint* checkpoint = nullptr;  ///< of blocks of instances
+  Checkpoint* checkpoint = nullptr;  ///< with blocks of instances
 };
 
-/// Total variation of the output law to the target, over the instances that were walked completely.
+/// Total variation of the output distribution to the target, over the completely enumerated instances.
 template <class Instance>
 struct DistanceOf {
   Rational largest = 0;
@@ -50,50 +50,49 @@ struct ProofOf {
   const typename Level::Verifier* verifier = nullptr;
   const typename Level::Drafter* drafter = nullptr;
   int instances = 0;                ///< number of instances examined
-  bool complete = true;             ///< false after a stop: instances are missing, and nothing is proved
-  std::uint64_t leaves = 0;         ///< number of branches walked
+  bool complete = true;             ///< false after an interrupt: instances are missing, and nothing is proved
+  std::uint64_t leaves = 0;         ///< number of branches enumerated
   double seconds = 0;               ///< wall clock
   std::vector<Finding> findings{};  ///< one for each property that applies, in the registry's order
   std::optional<Distance> distance{};
 
-  /// Whether the verifier can be explored, so that its output law is decided.
+  /// Whether the verifier can be enumerated, so that its output distribution is decided.
   bool provable() const { return verifier->info().unsupported.explore.empty(); }
-  /// Whether a property that decides losslessness held on every instance, and none is missing.
+  /// Whether a property that decides losslessness passed on every instance, and none is missing.
   bool exact() const {
     return complete && std::any_of(Level::decisive.begin(), Level::decisive.end(),
-                                   [this](auto property) { return held(property); });
+                                   [this](auto property) { return passed(property); });
   }
-  /// Whether the scheme's promise held on every instance. For a verifier that cannot be explored: whether every
-  /// property that was asked held, and at least one was asked.
+  /// Whether the scheme's promise holds on every instance. For a verifier that cannot be enumerated: whether
+  /// every property that was checked passed, and at least one was checked.
   bool kept() const {
     if (!complete) return false;
-    if (provable()) return exact() || held("within_tau");
+    if (provable()) return exact() || passed("within_tau");
     const auto asked = [](const Finding& finding) { return finding.status != Status::skipped; };
     return std::any_of(findings.begin(), findings.end(), asked) &&
            std::all_of(findings.begin(), findings.end(), [&asked](const Finding& finding) {
-             return !asked(finding) || finding.status == Status::held;
+             return !asked(finding) || finding.status == Status::passed;
            });
   }
-  /// Whether the scheme is lossy by design and a decisive property is violated.
+  /// Whether the scheme is lossy by design and a decisive property failed.
   bool lossy() const {
     return verifier->info().promise == Promise::lossy &&
            std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-             return decisive(finding.property) && finding.status == Status::violated;
+             return decisive(finding.property) && finding.status == Status::failed;
            });
   }
-  /// A violated finding, decisive properties first; null if there is none.
+  /// Returns a failed finding, decisive properties first; null if there is none.
   const Finding* violation() const {
-    // Losslessness comes first in a report.
     const Finding* found = nullptr;
     for (const Finding& finding : findings)
-      if (finding.status == Status::violated && (!found || decisive(finding.property))) found = &finding;
+      if (finding.status == Status::failed && (!found || decisive(finding.property))) found = &finding;
     return found;
   }
 
  private:
-  bool held(std::string_view property) const {
+  bool passed(std::string_view property) const {
     return std::any_of(findings.begin(), findings.end(), [property](const Finding& finding) {
-      return finding.property == property && finding.status == Status::held;
+      return finding.property == property && finding.status == Status::passed;
     });
   }
   static bool decisive(std::string_view property) {
@@ -101,33 +100,32 @@ struct ProofOf {
   }
 };
 
-/// The combined status of the proofs. Mutants and lossy schemes do not count.
+/// Returns the combined status of the proofs. Mutants and lossy schemes do not count.
 template <class Level>
 Status status_of(const std::vector<ProofOf<Level>>& proofs) {
-  Status status = Status::held;
+  Status status = Status::passed;
   for (const ProofOf<Level>& proof : proofs) {
     if (proof.verifier->kind() != Kind::verifier) continue;
-    if (proof.violation()) return Status::violated;
+    if (proof.violation()) return Status::failed;
     if (!proof.kept()) status = Status::undecided;
   }
   return status;
 }
 
-// The share of generated instances that show a mutant: how much of its finding depends on the seed.
+// The share of generated instances that reveal a mutant: a measure of how much finding it depends on the seed.
 //
-// Correctness: a mutant that one instance in ten shows escapes 240 instances with probability 1e-11, and a set of 20
-// seeds that has it missed by none.
+// Correctness: a mutant that one instance in ten reveals is missed by 240 instances with probability 1e-11, so
+// it is found with each of 20 seeds.
 
 struct ShownShare {
-  static constexpr int least_in = 10;      ///< at least one instance in this many must show a mutant
+  static constexpr int least_in = 10;      ///< at least one instance in this many must reveal a mutant
   static constexpr int least_listed = 10;  ///< or this many cases of a list that has each pair of settings
 
   int shown = 0, asked = 0;
-  bool listed =
-      false;  ///< whether the cases are such a list, in which few are about one pair, and not a random sample
+  bool listed = false;  ///< whether the cases are such a list rather than random, so that few are about one pair
 
   static auto fields(auto& share) { return std::tie(share.shown, share.asked, share.listed); }
-  /// Whether enough instances show it; true where none was asked.
+  /// Whether enough instances reveal it; true if none was checked.
   bool enough() const { return least_in * shown >= asked || (listed && shown >= least_listed); }
 };
 

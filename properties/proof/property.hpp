@@ -11,11 +11,11 @@
 
 namespace draftproof {
 
-/// A property file defines a struct with `name`, `about`, `every`, `bool applies(verifier, drafter)` and
-/// `Answer check(InstanceAnalysis&)`, all static. `every` = n asks the property of one generated instance in n, for
-/// properties that walk more trees. `static constexpr bool explores = false` asks it of verifiers that cannot be
-/// explored too. `static constexpr Tier tier` is needed if it is not a proof. A template over Level in
-/// properties/checks/ is a property of positions and of paths.
+/// A property file defines a struct with static `name`, `about`, `every`, `bool applies(verifier, drafter)` and
+/// `Answer check(InstanceAnalysis&)`. `every` = n checks the property on one generated instance in n, for
+/// properties that enumerate more trees. `static constexpr bool explores = false` applies it also to verifiers
+/// that cannot be enumerated. `static constexpr Tier tier` is needed if it is not a proof. A template over
+/// Level in properties/checks/ is a property of positions and of paths.
 template <class Level>
 struct PropertyOf {
   std::string_view name;
@@ -29,7 +29,7 @@ struct PropertyOf {
 
 using Property = PropertyOf<TokenLevel>;
 
-/// The record of the property that file P defines.
+/// Returns the record of the property that file P defines.
 template <class P, class Level>
 PropertyOf<Level> property_of() {
   bool explores = true;

@@ -1,5 +1,5 @@
-// The body of the prover, over a level. It examines instances in parallel, asks each property of each instance, and
-// shrinks the first violation of each property. Findings depend on the instances and not on threads.
+// The prover, for positions and paths. Examines instances in parallel, checks each property on each instance,
+// and shrinks the first failure of each property. Findings depend on the instances and not on threads.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +43,9 @@ class Prover {
   Prover(const Verifier& verifier, const Drafter& drafter, const ProofOptions& options)
       : verifier_{verifier}, drafter_{drafter}, options_{options} {}
 
-  /// The proof on these instances. Instance n is from family n % `families`; a property with `every` > 1 meets every
-  /// family in turn. Throws: the exception of an instance, other than std::logic_error from a property.
+  /// Returns the proof on these instances. Instance n is from family n % `families`; a property with `every` >
+  /// 1 is checked on every family in turn. Throws: the exception of an instance, other than std::logic_error
+  /// from a property.
   ProofOf<Level> examine(std::span<const Instance> instances, std::size_t families) const {
     const auto start = std::chrono::steady_clock::now();
     Progress progress{.all = instances.size()};
@@ -52,12 +53,12 @@ class Prover {
         examine_range(instances, families, 0, threads(), progress), [&] { return instances; }, start);
   }
 
-  /// The same on the instances that `make` returns, `wanted` or fewer, in blocks.
+  /// Returns the proof on the instances that `make` returns, `wanted` or fewer, in blocks.
   ProofOf<Level> examine(const std::function<std::vector<Instance>()>& make, int wanted, std::size_t families) const {
     const auto start = std::chrono::steady_clock::now();
     const auto all = static_cast<std::size_t>(wanted);
     const std::size_t size = block_size(options_.checkpoint, all, std::is_same_v<Level, TokenLevel> ? 64 : 32);
-    std::vector<Instance> instances;  // made once, by a process that needs one
+    std::vector<Instance> instances;  // made once, by the first thread that needs one
     std::once_flag made;
     const auto known = [&]() -> std::span<const Instance> {
       std::call_once(made, [&] { instances = make(); });
@@ -94,14 +95,14 @@ class Prover {
            (options_.property.empty() || options_.property == property.name);
   }
 
-  /// A walk that reaches a branch of probability zero counts as a violation of the property.
+  /// Checks a property. std::logic_error, thrown at a branch of probability zero, is a failure of the property.
   static Answer ask(const Property& property, InstanceAnalysis& at) {
     try {
       return property.check(at);
     } catch (const EnumerationCut& cut) {
       return Answer::undecided(cut.what());
     } catch (const std::logic_error& error) {
-      return Answer::violated(error.what());
+      return Answer::failed(error.what());
     }
   }
 
@@ -109,23 +110,24 @@ class Prover {
     return property.applies(verifier, drafter) && (!property.explores || verifier.info().unsupported.explore.empty());
   }
 
-  /// Total variation of the output law to the target; nothing if it cannot be computed.
+  /// Returns the total variation of the output distribution to the target; nullopt if it cannot be computed.
   static std::optional<Rational> distance_at(InstanceAnalysis& at) {
     if (!at.verifier().info().unsupported.explore.empty()) return std::nullopt;
     try {
       return Level::distance(at);
-    } catch (const std::logic_error&) {  // a branch of probability zero or a cut enumeration, which a finding reports
+    } catch (const std::logic_error&) {  // a branch of probability zero or the limit, which a finding reports
       return std::nullopt;
     }
   }
 
-  /// The finding of a violation, with the shrunk instance.
+  /// Returns the finding of a failure, with the shrunk instance.
   Finding violation_of(const Property& property, const Instance& instance, std::string evidence) const {
     const std::string smallest = shrunk(property, instance, evidence).text(), name(property.name);
     return finding_of(
-        name, property.tier, Answer::violated(std::move(evidence)), 0, smallest,
-        replay_line("replay", verifier_.info().name,
-                    {{"law", std::string(drafter_.info().name)}, {"property", name}, {"instance", smallest}}));
+        name, property.tier, Answer::failed(std::move(evidence)), 0, smallest,
+        replay_line(
+            "replay", verifier_.info().name,
+            {{"draft-sampling", std::string(drafter_.info().name)}, {"property", name}, {"instance", smallest}}));
   }
 
   /// Whether the property decides losslessness.
@@ -157,19 +159,19 @@ class Prover {
     return result;
   }
 
-  /// What a range of instances says of one property. Instances after the first violation are not counted.
+  /// The results of one property on a range of instances. Instances after the first failure are not counted.
   struct Count {
-    int held = 0, undecided = 0;
-    std::optional<std::uint64_t> violated{};  ///< number of the first instance that violates it
-    std::string evidence{};                   ///< of that violation, else why the last one is undecided
+    int passed = 0, undecided = 0;
+    std::optional<std::uint64_t> failed{};  ///< number of the first instance that fails it
+    std::string evidence{};                 ///< of that failure, else why the last one is undecided
 
-    static auto fields(auto& c) { return std::tie(c.held, c.undecided, c.violated, c.evidence); }
+    static auto fields(auto& c) { return std::tie(c.passed, c.undecided, c.failed, c.evidence); }
     void add(const Count& later) {
-      if (violated) return;
-      held += later.held;
+      if (failed) return;
+      passed += later.passed;
       undecided += later.undecided;
-      violated = later.violated;
-      if (violated || !later.evidence.empty()) evidence = later.evidence;
+      failed = later.failed;
+      if (failed || !later.evidence.empty()) evidence = later.evidence;
     }
   };
   using Counts = std::vector<Count>;
@@ -177,7 +179,7 @@ class Prover {
   struct Distance {
     int off = 0;
     Rational largest = 0;
-    std::uint64_t instance = 0;  ///< number of the first with the largest one
+    std::uint64_t instance = 0;  ///< number of the first instance with the largest distance
 
     static auto fields(auto& d) { return std::tie(d.off, d.largest, d.instance); }
     void add(const Distance& later) {
@@ -185,7 +187,7 @@ class Prover {
       if (later.largest > largest) largest = later.largest, instance = later.instance;
     }
   };
-  /// What a range of instances says. Ranges that are added in their order give what one range of all of them says.
+  /// The results on a range of instances. Adding ranges in order gives the same as one range of all their instances.
   struct Range {
     int instances = 0;
     std::uint64_t leaves = 0;
@@ -211,7 +213,7 @@ class Prover {
 
   int threads() const { return options_.threads > 0 ? options_.threads : default_threads(); }
 
-  /// `first` is the number of the first of these instances.
+  /// `first` is the number of the first instance in the range.
   Range examine_range(std::span<const Instance> instances, std::size_t families, std::size_t first, int threads,
                       Progress& progress) const {
     const std::vector<const Property*> properties = properties_asked();
@@ -254,13 +256,13 @@ class Prover {
 
   static Count count_of(const Answer& answer, std::uint64_t instance) {
     const auto is = [&answer](Status status) { return answer.status == status; };
-    Count count{.held = is(Status::held), .undecided = is(Status::undecided)};
-    if (is(Status::violated)) count.violated = instance;
-    if (count.violated || count.undecided) count.evidence = answer.evidence;
+    Count count{.passed = is(Status::passed), .undecided = is(Status::undecided)};
+    if (is(Status::failed)) count.failed = instance;
+    if (count.failed || count.undecided) count.evidence = answer.evidence;
     return count;
   }
 
-  /// The proof from the answers on all instances, which `instances` returns where one is shown.
+  /// Returns the proof from the results on all instances. Calls `instances()` only if it needs one of them.
   ProofOf<Level> proof_of(const Range& range, const std::function<std::span<const Instance>()>& instances,
                           std::chrono::steady_clock::time_point start) const {
     ProofOf<Level> proof{.verifier = &verifier_,
@@ -271,12 +273,14 @@ class Prover {
     const std::vector<const Property*> properties = properties_asked();
     for (std::size_t i = 0; i < properties.size(); ++i) {
       const Count& count = range.properties[i];
-      const Status status = count.undecided > 0 ? Status::undecided : count.held > 0 ? Status::held : Status::skipped;
-      Finding finding = count.violated
-                            ? violation_of(*properties[i], instances()[*count.violated], count.evidence)
+      const Status status = count.undecided > 0 ? Status::undecided
+                            : count.passed > 0  ? Status::passed
+                                                : Status::skipped;
+      Finding finding = count.failed
+                            ? violation_of(*properties[i], instances()[*count.failed], count.evidence)
                             : finding_of(properties[i]->name, properties[i]->tier, {status, count.evidence}, 0);
       finding.work = range.leaves;
-      finding.held = count.held;
+      finding.passed = count.passed;
       finding.undecided = count.undecided;
       proof.findings.push_back(std::move(finding));
     }
@@ -291,9 +295,9 @@ class Prover {
     return proof;
   }
 
-  /// Takes the counterexample that is shown into the largest distance: shrinking may lead to a larger one.
+  /// Updates the largest distance with the shrunk counterexample, which may have a larger one.
   void note_shown(const Finding& finding, std::optional<DistanceOf<Instance>>& distance) const {
-    if (!distance || finding.status != Status::violated) return;
+    if (!distance || finding.status != Status::failed) return;
     const Instance shown = Instance::parse(finding.instance);
     InstanceAnalysis at(verifier_, drafter_, shown, options_.limits);
     const auto here = distance_at(at);
@@ -302,14 +306,14 @@ class Prover {
     distance->instance = shown;
   }
 
-  /// Greedy descent to a smaller instance that still violates the property; then the lightest of its shape.
+  /// Shrinks to a smaller instance that still fails the property, and then to the smallest weights of its shape.
   Instance shrunk(const Property& property, const Instance& instance, std::string& evidence) const {
     const ShrinkOptions search{.small_weights = true, .stopped = [this] { return options_.stopped(); }};
     Shrunk<Instance> found = shrink(instance, search, [&](const Instance& candidate) {
       if (!InstanceAnalysis::possible(verifier_, drafter_, candidate)) return false;
       InstanceAnalysis at(verifier_, drafter_, candidate, options_.limits);
       Answer answer = ask(property, at);
-      if (answer.status != Status::violated) return false;
+      if (answer.status != Status::failed) return false;
       evidence = std::move(answer.evidence);
       return true;
     });

@@ -1,9 +1,9 @@
-// The search for a smaller model that shows the same fault. Proofs, checks of components, gates of external programs
-// and studies all shrink by this loop.
+// The search for a smaller model with the same failure, used by proofs, checks of components, gates of external
+// verifiers and studies.
 //
 //   Model        an instance or a case: text(), ==, and shrinks(model), which lists the models that are one step
 //                smaller, most drastic first
-//   shows(m)     whether m shows the fault that the search started from: the same property of the same subject
+//   shows(m)     whether m has the failure that the search started from: the same property of the same subject
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@
 
 namespace draftproof {
 
-// The last step of shrinking. Greedy descent lowers one weight at a time and can end at large weights; an enumeration
-// of all models of the same shape with the smallest weights often finds a readable one.
+// The last step of shrinking. Greedy descent lowers one weight at a time and may stop at large weights;
+// enumerating all models of the same shape with the smallest weights often finds a readable one.
 
-/// A model with weights up to this is readable and is left as it is.
+/// A model with weights up to this is readable and is not changed.
 inline constexpr int legible_weight = 5;
 
-/// All valid models of the shape of `origin` with weights of at most 2, or at most 1 if those would be more than
+/// Returns all valid models of the shape of `origin` with weights up to 2, or up to 1 if there are more than
 /// `limit`, sorted by total weight. Empty if the weights of `origin` are readable, or if even 1 gives too many.
 template <class Model>
 std::vector<Model> of_small_weights(const Model& origin, std::size_t limit = 1000) {
@@ -59,29 +59,29 @@ std::vector<Model> of_small_weights(const Model& origin, std::size_t limit = 100
   return models;
 }
 
-// The loop.
+// The search.
 
 struct ShrinkOptions {
-  /// Which step is tried first after one that succeeded. `same_step` saves calls where a call is slow, because the
-  /// steps before it have just failed on a larger model.
+  /// Which step is tried first after one that succeeded. `same_step` saves slow calls, because the steps before
+  /// it have just failed on a larger model.
   enum class Next { most_drastic, same_step } next = Next::most_drastic;
-  bool small_weights = false;       ///< whether the search ends with of_small_weights()
-  std::size_t most = 20'000;        ///< models tried before the search is cut, so that a slow program ends it too
-  std::function<bool()> stopped{};  ///< asked before each model: whether to cut the search
+  bool small_weights = false;  ///< whether the search ends with of_small_weights()
+  std::size_t most = 20'000;   ///< largest number of models tried, so that the search also ends with a slow program
+  std::function<bool()> stopped{};  ///< called before each model: whether to end the search
 };
 
 template <class Model>
 struct Shrunk {
   Model smallest;
-  std::size_t asked = 0;  ///< models tried
+  std::size_t asked = 0;  ///< number of models tried
   bool cut = false;       ///< whether the search ended before every smaller model was tried
 
-  /// Returns the words for evidence if the search was cut, else nothing.
+  /// Returns a remark for the evidence if the search was cut, else "".
   std::string note() const { return cut ? fmt::format("; shrinking was cut after {} smaller models", asked) : ""; }
 };
 
-/// Returns a model that shows the fault while no model one step smaller shows it, unless the search was cut. It
-/// descends from `model`, which shows the fault, and tries no model twice.
+/// Returns a model that has the failure although no model one step smaller has it, unless the search was cut.
+/// Starts from `model`, which has the failure, and tries no model twice.
 template <class Model, class Shows>
 Shrunk<Model> shrink(Model model, const ShrinkOptions& options, Shows shows) {
   Shrunk<Model> result{std::move(model)};

@@ -1,10 +1,10 @@
-// Small models for RapidCheck: rc::check and RC_GTEST_PROP accept an Instance or a PathInstance as an argument, shrink it in
-// the prover's steps and print it in the form that `draftproof prove --instance` reads.
+// Small models for RapidCheck: rc::check and RC_GTEST_PROP accept an Instance or a PathInstance as an argument,
+// shrink it by the prover's steps and print it in the form that `draftproof prove --instance` reads.
 //
 //   rc::gen::arbitrary<PathInstance>()    up to three paths, with and without context
 //   path_instances({.most_drafts = 1})    other sizes: one path, stems, branching, fixed trees
 //
-// Cost: one small model a value; smaller instances are made on demand.
+// Cost: one small model per value; smaller instances are made on demand.
 #pragma once
 
 #include <ostream>
@@ -16,7 +16,7 @@
 
 namespace draftproof {
 
-/// Random instances, of which `make(seed, n)` is one.
+/// Returns a generator of random instances `make(seed, n)`.
 template <class I, class Make>
 rc::Gen<I> instances_made_by(Make make) {
   return [make](const rc::Random& random, int) {
@@ -28,13 +28,13 @@ rc::Gen<I> instances_made_by(Make make) {
   };
 }
 
-/// Random small models within `sizes`.
+/// Returns a generator of small models within `sizes`.
 inline rc::Gen<PathInstance> path_instances(const PathSizes& sizes) {
   return instances_made_by<PathInstance>(
       [sizes](std::uint64_t seed, int n) { return generate_path_instance(seed, n, sizes); });
 }
 
-/// RapidCheck prints values with these functions.
+/// RapidCheck calls these functions to print values.
 inline void showValue(const Instance& instance, std::ostream& out) { out << instance.text(); }
 inline void showValue(const PathInstance& instance, std::ostream& out) { out << instance.text(); }
 

@@ -6,18 +6,19 @@ namespace draftproof {
 
 EmittedDistribution emitted_distribution(InstanceAnalysis& at) {
   const Instance& instance = at.instance();
-  EmittedDistribution law{.vocabulary = instance.vocabulary(), .length = 1};
-  for (Token x = 0; x < law.vocabulary; ++x) law.emitted[{x}] = at.law().output[static_cast<std::size_t>(x)];
-  law.target = [target = normalised(instance.target)](const Tokens&) { return target; };
-  return law;
+  EmittedDistribution distribution{.vocabulary = instance.vocabulary(), .length = 1};
+  for (Token x = 0; x < distribution.vocabulary; ++x)
+    distribution.emitted[{x}] = at.distribution().output[static_cast<std::size_t>(x)];
+  distribution.target = [target = normalised(instance.target)](const Tokens&) { return target; };
+  return distribution;
 }
 
 EmittedDistribution emitted_distribution(PathInstanceAnalysis& at) {
   const PathInstance& instance = at.instance();
-  EmittedDistribution law{.vocabulary = instance.vocabulary(), .length = instance.shape.length + 1};
-  law.emitted = at.law().emitted;
-  law.target = [&instance](const Tokens& prefix) { return normalised(instance.after(prefix).target); };
-  return law;
+  EmittedDistribution distribution{.vocabulary = instance.vocabulary(), .length = instance.shape.length + 1};
+  distribution.emitted = at.distribution().emitted;
+  distribution.target = [&instance](const Tokens& prefix) { return normalised(instance.after(prefix).target); };
+  return distribution;
 }
 
 }  // namespace draftproof

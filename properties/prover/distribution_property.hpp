@@ -1,13 +1,13 @@
-// Properties of the distribution of the tokens that one decision emits. Such a property is one file, and is checked
-// on every subject whose distribution is found: verifiers of positions and of paths, whose branches are enumerated,
-// and external programs (a C library, a child process, a function in Python), whose distribution is found by calls.
+// Properties of the distribution of the tokens that one decision emits. Such a property is one file, and is
+// checked on every subject whose distribution can be computed: verifiers of positions and of paths, by
+// enumeration, and external verifiers (a C library, a child process, a function in Python), by calls.
 //
 // A header that is given to draftproof_add(KIND distribution_property) defines a struct of its name, with
 //
 //   struct MyCheck {
 //     static constexpr std::string_view name = "my_check";
-//     static constexpr std::string_view about = "what it says";
-//     // Returns the evidence, or nothing where it holds.
+//     static constexpr std::string_view about = "what it checks";
+//     // Returns the evidence of a failure, or nullopt.
 //     static std::optional<std::string> violation(const EmittedDistribution& emitted);
 //   };
 //
@@ -29,12 +29,12 @@ namespace draftproof {
 /// The distribution of the strings that one decision emits on a small model.
 struct EmittedDistribution {
   int vocabulary = 0;
-  int length = 0;                        ///< most tokens that a decision emits
+  int length = 0;                        ///< largest number of tokens that a decision emits
   std::map<Tokens, Rational> emitted{};  ///< by string; strings that are never emitted may be missing
-  /// The target after a prefix of fewer than `length` tokens.
+  /// Returns the target after a prefix of fewer than `length` tokens.
   std::function<std::vector<Rational>(const Tokens& prefix)> target{};
-  /// The largest error of a probability: 0 in fractions. For a program it is the error that its number formats
-  /// explain, and the probability that was not enumerated.
+  /// The largest error of a probability: 0 in fractions. For an external verifier the rounding error of its
+  /// number formats plus the probability that was not enumerated.
   Rational limit = 0;
 };
 
@@ -46,8 +46,8 @@ struct DistributionProperty {
   std::optional<std::string> (*violation)(const EmittedDistribution&);
 };
 
-/// Returns the registered properties, for the gate of external programs. Proofs find them among the properties of
-/// their level.
+/// Returns the registered properties, for the gate of external verifiers. Proofs find them among the properties
+/// of their level.
 inline NamedList<DistributionProperty>& distribution_properties() {
   static NamedList<DistributionProperty> all;
   return all;
@@ -65,13 +65,14 @@ struct DistributionPropertyOn {
     return verifier.info().promise == Promise::lossless;
   }
   static Answer check(typename Level::InstanceAnalysis& at) {
-    if (!at.law().complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
+    if (!at.distribution().complete)
+      return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
     const std::optional<std::string> evidence = P::violation(emitted_distribution(at));
-    return evidence ? Answer::violated(*evidence) : Answer::held();
+    return evidence ? Answer::failed(*evidence) : Answer::passed();
   }
 };
 
-/// Throws: std::logic_error if a property has the name already, on any kind of subject.
+/// Throws: std::logic_error if a property of any kind already has the name.
 template <class P>
 void register_distribution_property() {
   distribution_properties().add({P::name, P::about, &P::violation});

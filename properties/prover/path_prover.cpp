@@ -11,20 +11,21 @@ namespace draftproof {
 
 namespace {
 
-/// Sum over all prefixes of L + 1 tokens of (p - completed law)+. `settled` is the completed mass of the prefix at
-/// `context`, `wanted` its target probability.
-Rational missing_mass(const StepLaw<Rational>& law, const ConditionalModel<Rows<Rational>>& conditionals,
-                      Tokens& prefix, int context, int left, const Rational& settled, const Rational& wanted) {
+/// Returns the sum over all prefixes of L + 1 tokens of (p - completed probability)+. `settled` is the
+/// completed probability of the prefix at `context`, `wanted` its target probability.
+Rational missing_mass(const StepDistribution<Rational>& distribution,
+                      const ConditionalModel<Rows<Rational>>& conditionals, Tokens& prefix, int context, int left,
+                      const Rational& settled, const Rational& wanted) {
   if (left == 0) return wanted > settled ? Rational(wanted - settled) : Rational(0);
   Rational missing = 0;
-  const Rows<Rational>& laws = conditionals.laws(context);
-  for (Token x = 0; x < laws.vocabulary(); ++x) {
+  const Rows<Rational>& distributions = conditionals.distributions(context);
+  for (Token x = 0; x < distributions.vocabulary(); ++x) {
     prefix.push_back(x);
-    const auto ended = law.emitted.find(prefix);
-    Rational mass = settled * laws.target(x);
-    if (ended != law.emitted.end()) mass += ended->second;
-    missing += missing_mass(law, conditionals, prefix, conditionals.next(context, x), left - 1, mass,
-                            Rational(wanted * laws.target(x)));
+    const auto ended = distribution.emitted.find(prefix);
+    Rational mass = settled * distributions.target(x);
+    if (ended != distribution.emitted.end()) mass += ended->second;
+    missing += missing_mass(distribution, conditionals, prefix, conditionals.next(context, x), left - 1, mass,
+                            Rational(wanted * distributions.target(x)));
     prefix.pop_back();
   }
   return missing;
@@ -33,16 +34,16 @@ Rational missing_mass(const StepLaw<Rational>& law, const ConditionalModel<Rows<
 }  // namespace
 
 std::optional<Rational> BlockLevel::distance(PathInstanceAnalysis& at) {
-  if (at.verifier().stateful() || !at.law().complete) return std::nullopt;
+  if (at.verifier().stateful() || !at.distribution().complete) return std::nullopt;
   const auto conditionals = at.instance().conditionals();
   Tokens prefix;
-  return missing_mass(at.law(), conditionals, prefix, 0, at.instance().shape.length + 1, 0, 1);
+  return missing_mass(at.distribution(), conditionals, prefix, 0, at.instance().shape.length + 1, 0, 1);
 }
 
 namespace {
 
-/// Most nodes of a fixed tree in a small model: so many that several children below the second level are among the most
-/// probable prefixes.
+/// Largest number of nodes of a fixed tree in a small model: enough for several children below the second level
+/// among the most probable prefixes.
 constexpr int most_fixed_nodes = 8;
 
 PathSizes sizes_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
@@ -51,7 +52,8 @@ PathSizes sizes_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& draft
   if (sizes.fixed) sizes.most_drafts = most_fixed_nodes;
   if (const int limit = verifier.info().most_drafts; limit > 0)
     sizes.most_drafts = std::min(sizes.most_drafts, limit);
-  // A process walks the trees again after every sequence of up to L + 1 tokens: up to V = 3, L = 2, rarely L = 3.
+  // A process enumerates the trees again after every sequence of up to L + 1 tokens: up to V = 3, L = 2, rarely
+  // L = 3.
   if (verifier.stateful()) sizes.most_trees = 9;
   return sizes;
 }
@@ -86,7 +88,7 @@ PathProof prove_on(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafte
 
 namespace {
 
-/// Number of trees of this shape that can be drafted; a number above `most` if there are more than that.
+/// Returns the number of trees of this shape that can be drafted, or a number above `most` if there are more.
 int drafted_trees(const TreeShape& shape, int vocabulary, int most, const PathSizes& sizes) {
   int trees = 1;
   const auto draw = [&](int tokens, int choices) {
@@ -105,12 +107,12 @@ int drafted_trees(const TreeShape& shape, int vocabulary, int most, const PathSi
   return trees;
 }
 
-/// Of eight models three are wide (chains: in tokens alone), two deep, two branched below the second level, one
-/// anything. With all sizes alike the affordable ones would have two tokens, and one model in fifty would show a bug of
-/// late drafts, of long paths, or of later drafts after long paths.
+/// Of eight models three are wide (chains: in tokens only), two deep, two branched below the second level, one
+/// of any form. With uniform sizes most affordable models would have two tokens, and only one model in fifty
+/// would reveal a bug of late drafts, of long paths, or of later drafts after long paths.
 enum class PathForm { any, deep, wide, branched };
 
-/// A shape of three levels or four with several children below the second, few elsewhere.
+/// Returns a shape of three or four levels with several children below the second, few elsewhere.
 TreeShape branched_shape(InstanceRng& dice, const PathSizes& sizes, int several) {
   TreeShape shape{.drafts = dice.between(several, sizes.most_drafts),
                   .length = dice.chance(1, 4) ? 4 : 3,
@@ -150,18 +152,18 @@ bool affordable(const TreeShape& shape, int vocabulary, int most_trees, const Pa
   return drafted_trees(shape, vocabulary, most_trees, sizes) <= most_trees;
 }
 
-/// How the rows after prefixes are related.
+/// The relation of the rows after different prefixes.
 enum class Context {
   none,      ///< the same rows after every prefix
-  own,       ///< rows of their own after every listed prefix
+  own,       ///< different rows after every listed prefix
   repeated,  ///< the rows are a function of the last token, so they repeat along a path
-  opposed,   ///< p, and q, after a prefix differ from those after its parent and its siblings as far as they can
+  opposed,   ///< p, and q, after a prefix differ as much as possible from the rows of its parent and siblings
 };
 
 Context draw_context(InstanceRng& dice) { return static_cast<Context>(dice.between(0, 3)); }
 
-/// Nearly all mass of p on a token that no sibling has, and that of q on one that moves in the other direction. The
-/// other tokens have little mass or none, so that ratios are far from 1 and supports may miss tokens.
+/// Puts nearly all mass of p on a token that differs among siblings, and of q on one that moves in the other
+/// direction. The other tokens have little mass or none, so that ratios are far from 1 and supports may lack tokens.
 PrefixWeights opposed_rows(InstanceRng& dice, const Tokens& prefix, int vocabulary) {
   const auto size = static_cast<std::size_t>(vocabulary);
   std::size_t heavy_target = 0, heavy_proposal = prefix.size();
@@ -191,11 +193,12 @@ void each_prefix(int vocabulary, int length, Tokens& prefix, Visit& visit) {
 }  // namespace
 
 PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& sizes) {
-  constexpr int most_rows = 81;  // for the longest prefixes: enough for V = 3, L = 4
+  constexpr int most_rows = 81;  // after the longest prefixes: enough for V = 3, L = 4
   const auto& generators = registry().generators();
   const Generator& generator = generators[static_cast<std::size_t>(n) % generators.size()];
   InstanceRng dice(seed, static_cast<std::uint64_t>(n));
-  // Bugs of deep or wide trees need sizes that cost seconds for a whole proof; these are one instance in thirty.
+  // Bugs of deep or wide trees need sizes at which a whole proof would take seconds; one instance in thirty has
+  // them.
   const int most_trees = dice.chance(1, 30) ? 4 * sizes.most_trees : sizes.most_trees;
   PathInstance instance;
   int vocabulary = 2;
@@ -203,9 +206,9 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
                              PathForm::wide, PathForm::wide, PathForm::branched, PathForm::branched};
   PathForm form = forms[dice.between(0, 7)];
   for (int attempt = 0;; ++attempt) {
-    if (attempt == 32) form = PathForm::any;  // trees of this drafter are too many, whatever their form
-    // Of two tokens one is left after a rejection, so two branched models of three have more. There are too many trees
-    // of whole paths then, but not of paths with a stem.
+    if (attempt == 32) form = PathForm::any;  // the drafter has too many trees of this form
+    // With two tokens only one remains after a rejection, so two branched models of three have more. This gives
+    // too many trees for whole paths, but not for paths with a stem.
     const bool more = form == PathForm::wide || (form == PathForm::branched && dice.chance(2, 3));
     vocabulary = dice.between(more ? 3 : 2, 4);
     instance.shape = draw_shape(dice, sizes, form);
@@ -213,7 +216,7 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   }
 
   const Context context = draw_context(dice);
-  // Branched models have rows of their own below the second level.
+  // Branched models have different rows below the second level.
   int listed = context == Context::none ? 0 : dice.between(form == PathForm::branched ? 2 : 1, instance.shape.length);
   const auto rows_of_level = [vocabulary](int level) {
     int count = 1;
@@ -237,7 +240,7 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   };
   Tokens prefix;
   for (int length = 0; length <= listed; ++length) each_prefix(vocabulary, length, prefix, add_rows);
-  // Of a path that repeats token 0 every row is that of the start.
+  // Along a path that repeats token 0 every row equals the first.
   if (context == Context::repeated && dice.chance(1, 2))
     for (auto& [listed_prefix, rows] : instance.rows)
       if (!listed_prefix.empty() && listed_prefix.back() == 0) rows = instance.rows.at({});

@@ -9,8 +9,8 @@
 namespace draftproof {
 
 std::optional<Rational> TokenLevel::distance(draftproof::InstanceAnalysis& at) {
-  if (!at.law().complete) return std::nullopt;
-  return total_variation(at.law().output, normalised(at.instance().target));
+  if (!at.distribution().complete) return std::nullopt;
+  return total_variation(at.distribution().output, normalised(at.instance().target));
 }
 
 std::vector<Instance> instances_for(const AnyVerifier& verifier, const AnyDrafter& drafter,
@@ -20,7 +20,7 @@ std::vector<Instance> instances_for(const AnyVerifier& verifier, const AnyDrafte
     if (limit > 0) most = std::min(most, limit);
   const int wanted = options.instances > 0 ? options.instances : TokenLevel::instances;
   std::vector<Instance> instances;
-  // Some instances are not possible for some draft laws (K > V): generate until there are enough.
+  // Some instances are impossible for some draft samplings (K > V): generates until there are enough.
   for (int n = 0; std::ssize(instances) < wanted && n < 4 * wanted && !options.stopped(); ++n) {
     Instance instance = generate_instance(options.seed, n, most, drafter.info().several_proposals, fewest);
     if (InstanceAnalysis::possible(verifier, drafter, instance)) instances.push_back(std::move(instance));
@@ -49,8 +49,8 @@ Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool seve
   InstanceRng dice(seed, static_cast<std::uint64_t>(n));
   Instance instance;
   instance.drafts = dice.between(fewest_drafts, std::min(most_drafts, 4));
-  // A tree has about V^K (K + 1) leaves. Bugs of late stages need V > K + 2, so large sizes are rare and not
-  // excluded: V = 8 at K = 3 and V = 5 at K = 4 are common, the largest are one instance in a hundred.
+  // A tree has about V^K (K + 1) leaves. Bugs of late stages need V > K + 2, so large sizes are rare but occur:
+  // V = 8 at K = 3 and V = 5 at K = 4 are common, the largest are one instance in a hundred.
   const bool large = dice.chance(1, 100);
   const int largest = instance.drafts <= 2 || large ? 8 : (instance.drafts == 3 ? 6 : 5);
   const int vocabulary = dice.between(2, largest);

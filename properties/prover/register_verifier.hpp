@@ -1,5 +1,5 @@
-// Adds verifiers, mutants and drafters to the registries of positions and of paths; checks their Info, and stores the
-// mistakes of registrations.
+// Adds verifiers, mutants and drafters to the registries of positions and of paths; checks their Info, and
+// stores registration errors.
 #pragma once
 
 #include <exception>
@@ -14,19 +14,20 @@
 
 namespace draftproof {
 
-// Registration of what a file defines: what its Info must have, checked by the compiler, and mistakes that show only
-// when everything is registered, stored until a program reports them.
+// Registration of the types that a file defines. The compiler checks their Info; errors that show only when
+// everything is registered are stored until a program reports them.
 //
-// Correctness: a program's own files are registered before main, where an exception would end it without a word.
+// Correctness: a consumer's files are registered before main(), where an exception would call std::terminate()
+// without a message.
 
-/// What went wrong in registrations so far, one line each: a name that is there already. A program that registers
-/// files reports these before it does anything else.
+/// Registration errors so far, one line each: names that were registered before. A program that registers files
+/// reports these first.
 inline std::vector<std::string>& registration_mistakes() {
   static std::vector<std::string> mistakes;
   return mistakes;
 }
 
-/// Calls `add` and keeps what it throws.
+/// Calls `add` and stores the message of its exception.
 template <class Add>
 void keep_mistakes(const Add& add) {
   try {
@@ -36,8 +37,8 @@ void keep_mistakes(const Add& add) {
   }
 }
 
-/// Refuses an Info that a report could not show. A verifier for any drafts says so by `.drafts = any_law`, which is
-/// the default.
+/// Rejects an Info that a report could not print. `.drafts = any_draft_sampling`, the default, is for verifiers for
+/// any drafts.
 template <class V>
 constexpr void check_info() {
   static_assert(!V::info.name.empty(), "Info: .name is missing: snake_case, the file's name");
@@ -50,7 +51,7 @@ constexpr void check_info() {
 }
 
 #ifndef __OPTIMIZE__
-/// One in each such source: of internal linkage, so that optimised sources keep theirs.
+/// One variable in each unoptimised source, with internal linkage so that optimised sources do not share it.
 [[maybe_unused]] static const bool marked_as_unoptimised = (unoptimised_sources = true);
 #endif
 
@@ -80,14 +81,15 @@ void register_tree_drafter() {
   keep_mistakes([] { PathRegistry::instance().add(std::make_unique<TreeDrafterOf<D>>()); });
 }
 
-/// Adds a drafter of trees that is wrong on purpose. It must declare another law.
+/// Adds a drafter of trees that is wrong on purpose. It must declare another distribution than it draws from.
 template <class D>
 void register_wrong_tree_drafter() {
-  static_assert(D::info.wrong && !D::info.declared_as.empty(), "a wrong drafter of trees says which law it poses as");
+  static_assert(D::info.wrong && !D::info.declared_as.empty(),
+                "a wrong drafter of trees declares another draft sampling");
   register_tree_drafter<D>();
 }
 
-/// Any verifier of one position: what registration demands of a file.
+/// Any verifier of one position; registration requires this of a file.
 template <class V>
 concept PositionVerifier = VerifierOn<V, Rows<double>, Scripted>;
 
@@ -121,10 +123,10 @@ void register_drafter() {
   static_assert(!D::info.name.empty(), "DrafterInfo: .name is missing: snake_case, the file's name");
   keep_mistakes([] { Registry::instance().add(std::make_unique<DrafterOf<D>>()); });
 }
-/// Adds a drafter that is wrong on purpose. It must declare another law.
+/// Adds a drafter that is wrong on purpose. It must declare another distribution than it draws from.
 template <class D>
 void register_wrong_drafter() {
-  static_assert(D::info.misdeclares(), "a wrong drafter says which law it poses as");
+  static_assert(D::info.misdeclares(), "a wrong drafter declares another draft sampling");
   register_drafter<D>();
 }
 

@@ -1,5 +1,5 @@
-// The registry: verifiers, mutants, drafters and properties of either level and families of instances, by name; and
-// the default draft law and number of drafts of a verifier. Components have lists of the same kind
+// The registry: verifiers, mutants, drafters and properties of either level and families of instances, by name;
+// and the default draft sampling and number of drafts of a verifier. Components have lists of the same kind
 // (properties/components/component.hpp).
 #pragma once
 
@@ -21,49 +21,50 @@
 
 namespace draftproof {
 
-// Matching of path verifiers and trees: a verifier names draft laws, and a tree drafter names the laws of its
-// siblings. Neither lists the other, so a new drafter is matched without changes to the verifiers.
+// Matching of path verifiers and trees: a verifier names draft samplings, and a tree drafter names the sampling
+// of its siblings. Neither lists the other, so a new drafter is matched without changes to the verifiers.
 
-/// Whether the verifier names these trees, or a law that their siblings have for it.
+/// Whether the verifier names these trees, or a draft sampling that describes their siblings.
 constexpr bool takes_trees(const Info& verifier, const TreeDrafterInfo& trees) {
   if (verifier.drafts.includes(trees.name) ||
       (!trees.declared_as.empty() && verifier.drafts.includes(trees.declared_as)))
     return true;
   for (std::size_t i = 0; i < verifier.drafts.count; ++i) {
-    const std::string_view law = verifier.drafts.names[i];
-    if (trees.siblings.lists(law) || (verifier.sequential && trees.siblings_sequential.lists(law))) return true;
+    const std::string_view distribution = verifier.drafts.names[i];
+    if (trees.siblings.lists(distribution) || (verifier.sequential && trees.siblings_sequential.lists(distribution)))
+      return true;
   }
   return false;
 }
 
-/// A generated call, made by registry(), adds this library's entries; static initialisation adds a consumer's. The
-/// registry of paths contains the verifiers of one position lifted to trees.
+/// registry() calls a generated function that adds this library's entries; static initialisation adds a
+/// consumer's. The registry of paths contains the verifiers of one position lifted to trees.
 template <class Level>
 class RegistryOf {
  public:
   using Verifier = typename Level::Verifier;
   using Drafter = typename Level::Drafter;
 
-  /// The process-wide registry, possibly not filled yet; see registry().
+  /// Returns the process-wide registry, which may not be filled yet; see registry().
   static RegistryOf& instance();
 
-  /// Throws: std::logic_error if the name is registered already.
+  /// Throws: std::logic_error if the name is already registered.
   void add(std::unique_ptr<Verifier> verifier);
   void add(std::unique_ptr<Drafter> drafter);
   void add(const Generator& generator) { generators_.add(generator); }
   void add(const PropertyOf<Level>& property) { properties_.add(property); }
 
-  /// A verifier of paths is among them once there is a drafter of trees for it.
+  /// Contains a verifier of paths once a drafter of trees is registered for it.
   const std::vector<std::unique_ptr<Verifier>>& verifiers() const { return verifiers_.all(); }
   const std::vector<std::unique_ptr<Drafter>>& drafters() const { return drafters_.all(); }
-  /// Drafters that declare another law than their own, which are found by name alone: wrong ones that draw another
-  /// law, and drafters of trees with a row of their own. They are not among drafters().
+  /// Drafters that declare another distribution than their trees have, found by name only: wrong ones, and
+  /// drafters of trees from another row. They are not among drafters().
   const std::vector<std::unique_ptr<Drafter>>& wrong_drafters() const { return by_name_.all(); }
-  /// Families of instances; those of both levels are in the registry of positions.
+  /// Families of instances; the registry of positions has the families of both levels.
   const std::vector<Generator>& generators() const { return generators_.all(); }
   const std::vector<PropertyOf<Level>>& properties() const { return properties_.all(); }
 
-  /// Null if there is none of that name. Wrong drafters are found too.
+  /// Returns null if there is none of that name. Finds wrong drafters too.
   const Verifier* verifier(std::string_view name) const { return verifiers_.find(name); }
   const Drafter* drafter(std::string_view name) const;
 
@@ -84,30 +85,31 @@ class RegistryOf {
 using Registry = RegistryOf<TokenLevel>;
 using PathRegistry = RegistryOf<BlockLevel>;
 
-/// Return the registries with everything that the library and the linking program define.
+/// Returns the registries with everything that the library and the linking program define.
 const Registry& registry();
 const PathRegistry& path_registry();
 
-/// Whether a source that registers a verifier was compiled without optimisation. Its times are several times too
-/// long, in the project of a consumer too, so tables of times say so.
+/// Whether a source that registers a verifier was compiled without optimisation. Unoptimised builds, including
+/// users' projects, are several times slower, so timing tables print a warning.
 inline bool unoptimised_sources = false;
 
-// Defaults: the draft law of a verifier, and the number of drafts.
+// Defaults: the draft sampling of a verifier, and the number of drafts.
 
-/// Name of the first law that the verifier is written for; "iid" if it takes any law.
-inline std::string_view usual_law(const Info& info) {
+/// Returns the name of the first draft sampling that the verifier is written for; "iid" if it supports any.
+inline std::string_view usual_draft_sampling(const Info& info) {
   return info.drafts.any() ? std::string_view("iid") : info.drafts.names[0];
 }
 
-/// The drafter of usual_law(info). Throws: InputError if there is none; a consumer's verifier may name any law.
+/// Returns the drafter of usual_draft_sampling(info). Throws: InputError if there is none; a user's verifier may name
+/// any sampling.
 inline const AnyDrafter& usual_drafter(const Info& info) {
-  if (const AnyDrafter* drafter = registry().drafter(usual_law(info))) return *drafter;
+  if (const AnyDrafter* drafter = registry().drafter(usual_draft_sampling(info))) return *drafter;
   throw InputError({.file = std::string(info.name),
-                    .found = in_quotes(std::string(usual_law(info))),
-                    .wanted = "a draft law that `draftproof list` shows"});
+                    .got = in_quotes(std::string(usual_draft_sampling(info))),
+                    .expected = "a draft sampling listed by `draftproof list`"});
 }
 
-/// `wanted`, or the most drafts that verifier and drafter both take if that is less.
+/// Returns `wanted`, or the largest number of drafts that verifier and drafter both support if that is less.
 inline int drafts_taken(const AnyVerifier& verifier, const AnyDrafter& drafter, int wanted) {
   for (const int most : {verifier.info().most_drafts, drafter.info().most_drafts})
     if (most > 0) wanted = std::min(wanted, most);

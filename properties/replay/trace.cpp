@@ -9,7 +9,7 @@
 
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/properties/paths/carried_target.hpp>
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 
 namespace draftproof {
 
@@ -36,7 +36,7 @@ std::string spread_text(const Leaf<Rational>& leaf) {
   return text;
 }
 
-/// The emitted token or its law. A draw among a single token is shown as that token.
+/// Returns the emitted token or its distribution. A draw among a single token is shown as that token.
 std::string token_text(const Leaf<Rational>& leaf) {
   if (leaf.verdict.token >= 0) return std::to_string(leaf.verdict.token);
   if (leaf.spread.size() == 1) return std::to_string(leaf.spread.front().first);
@@ -52,7 +52,7 @@ std::string tokens_text(std::span<const Token> drafts) {
   return drafts.empty() ? "none" : fmt::format("{}", fmt::join(drafts, " "));
 }
 
-/// The draws below `u`, with repeats; the draws below a repeated node are shown once.
+/// Returns the draws below `u`, with repeats; the draws below a repeated node are shown once.
 std::string draws_text(const DraftTree& tree, int u) {
   std::string text;
   std::vector<int> shown;
@@ -71,25 +71,25 @@ std::string draw_text(const Draw& draw) {
     case Purpose::flip:
       return draw.den > 0 ? fmt::format("flip   u = {:.9f}   u * {:.9g} < {:.9g}: {}", u, draw.den, draw.num,
                                         draw.value ? "yes" : "no")
-                          : fmt::format("flip   word {:016x}", draw.word);
+                          : fmt::format("flip   bits {:016x}", draw.word);
     case Purpose::pick:
       return fmt::format("pick   u = {:.9f}   token {}", u, draw.value);
     case Purpose::emit:
       return fmt::format("emit   u = {:.9f}   token {}", u, draw.value);
     case Purpose::noise:
-      return fmt::format("noise  word {:016x}", draw.word);
+      return fmt::format("noise  bits {:016x}", draw.word);
     default:
-      return fmt::format("word {:016x}", draw.word);
+      return fmt::format("bits {:016x}", draw.word);
   }
 }
 
-/// Shows at most 64 draws; shared noise alone may be thousands of words.
+/// Shows at most 64 draws; shared noise alone may be thousands.
 void add_draws(std::vector<std::string>& lines, std::string_view who, const Scripted& random) {
   constexpr std::size_t most = 64;
   for (std::size_t i = 0; i < random.draws().size() && i < most; ++i)
     lines.push_back(fmt::format("{}  {}", who, draw_text(random.draws()[i])));
   if (random.draws().size() > most)
-    lines.push_back(fmt::format("{}  and {} draws more", who, random.draws().size() - most));
+    lines.push_back(fmt::format("{}  and {} more draws", who, random.draws().size() - most));
 }
 
 WordsOf<Philox> words_of(std::uint64_t seed, std::uint64_t trial, Philox::Role role) {
@@ -153,27 +153,28 @@ DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDraft
 }
 
 template <class L>
-std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
+std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions,
                                      int drafts, std::uint64_t seed, std::uint64_t trial) {
-  const auto decider = verifier.scripted_on(laws, drafts);
+  const auto decider = verifier.scripted_on(distributions, drafts);
   if (!decider) throw std::invalid_argument(std::string(verifier.info().unsupported.simulate));
   auto draft_words = words_of(seed, trial, Philox::Role::draft);
   auto verify_words = words_of(seed, trial, Philox::Role::verify);
   Scripted drafting(draft_words), verifying(verify_words);
   Token tuple[max_drafts];
-  const int count = drafter.draw(laws, drafts, drafting, tuple);
+  const int count = drafter.draw(distributions, drafts, drafting, tuple);
   const Verdict verdict = decider->decide({tuple, static_cast<std::size_t>(count)}, verifying);
   std::vector<std::string> lines;
   add_draws(lines, "drafter ", drafting);
   for (int k = 0; k < count; ++k) {
-    const double p = static_cast<double>(laws.target(tuple[k])), q = static_cast<double>(laws.proposal(tuple[k], k));
+    const double p = static_cast<double>(distributions.target(tuple[k])),
+                 q = static_cast<double>(distributions.proposal(tuple[k], k));
     lines.push_back(fmt::format("draft {}   token {}   p = {:.9g}   q = {:.9g}   p/q = {:.9g}", k + 1, tuple[k], p, q,
                                 q > 0 ? p / q : 0));
   }
   add_draws(lines, "verifier", verifying);
   lines.push_back(verdict.token < 0 ? std::string("a branch of probability zero was reached")
                                     : fmt::format("emits     token {}   p = {:.9g}{}", verdict.token,
-                                                  static_cast<double>(laws.target(verdict.token)),
+                                                  static_cast<double>(distributions.target(verdict.token)),
                                                   verdict.accepted >= 0 ? accepted_text(verdict) : ""));
   return lines;
 }

@@ -1,5 +1,5 @@
-// Decisions draw by draw: every possible course of a decision on a small instance with its probability, or one
-// simulated trial with the numbers it drew.
+// Shows decisions draw by draw: all paths of a decision on a small instance with their probabilities, or one
+// simulated trial with the numbers that it drew.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace draftproof {
 
-/// One possible course of a decision.
+/// One path of a decision.
 struct TraceLine {
   std::string drafts;       ///< tokens in draw order; for a tree as 0(1 1) 1(0)
   std::string decisions;    ///< probabilities and outcomes: "1/2 no, 1/3 yes"
   std::string emitted;      ///< the token or step, or the weights that it is drawn with
-  std::string probability;  ///< of this course, drafts included
+  std::string probability;  ///< of this path, drafts included
 };
 
 struct DecisionTrace {
   std::vector<TraceLine> lines;
-  bool whole = true;  ///< false: there are more courses than `most`
+  bool whole = true;  ///< false: there are more paths than `most`
 };
 
-/// At most `most` courses of the decision. Requires a verifier that can be explored.
+/// Returns at most `most` paths of the decision. Requires a verifier that can be enumerated.
 DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
                              std::uint64_t most);
-/// The same for paths.
+/// As above, for paths of drafts.
 DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                              const PathInstance& instance, std::uint64_t most);
 
-/// One trial of a simulation on these laws, in lines: the drafts, each draw with its uniform, the verdict.
-/// Throws: std::invalid_argument if the verifier does not run on these laws.
+/// Returns one trial of a simulation on these rows as lines: the drafts, each draw with its uniform, the
+/// verdict. Throws: std::invalid_argument if the verifier does not support the form of the rows.
 template <class L>
-std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws,
+std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions,
                                      int drafts, std::uint64_t seed, std::uint64_t trial);
-/// The same for one iteration on an instance, in double.
+/// As above, for one iteration on an instance, in double.
 std::vector<std::string> trace_trial(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                                      const PathInstance& instance, std::uint64_t seed, std::uint64_t trial);
 

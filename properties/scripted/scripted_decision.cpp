@@ -14,7 +14,7 @@ std::vector<double> double_row(const std::vector<int>& weights) {
   return row;
 }
 
-Rows<double> double_laws(const Instance& instance) {
+Rows<double> double_distributions(const Instance& instance) {
   std::vector<std::vector<double>> proposals;
   for (const auto& weights : instance.proposals) proposals.push_back(double_row(weights));
   return {double_row(instance.target), std::move(proposals)};
@@ -34,7 +34,7 @@ std::vector<Tuple> possible_tuples(const AnyDrafter& drafter, const Rows<double>
                                    std::size_t most) {
   Explorer<double> explorer;
   std::vector<Tuple> all;
-  // A sample is asked in any case, so nothing rests on the tuples beyond the limit.
+  // The result is a sample anyway, so an incomplete enumeration is no problem.
   [[maybe_unused]] const bool whole = each_drafted_tuple(
       explorer, [&](Explorer<double>& random, Token* out) { return drafter.draw(rows, drafts, random, out); },
       [&](std::span<const Token> tuple, double) { all.emplace_back(tuple.begin(), tuple.end()); });

@@ -1,5 +1,5 @@
-// Decisions on scripted words: words by address and a record of their use, the rows of an instance in double, its
-// possible drafts, and faults of a verdict that no law permits. Edge checks of one position use them.
+// Decisions on scripted random bits: a record of the bits used, the rows of an instance in double, its possible
+// drafts, and defects of a verdict. Edge checks of one position use them.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +19,19 @@
 
 namespace draftproof {
 
-// Words by address: the n-th word of a purpose, independent of the words read for other purposes. Edge checks set
-// them by a rule and read afterwards which words were used.
+// Addressed random bits: the n-th 64 bits of a purpose, independent of the bits read for other purposes. Edge
+// checks set them by a rule and inspect afterwards which were read.
 //
-//   rule         word of (purpose, n)    equal for equal addresses: runs that diverge read the same later words
-//   addressed    addresses and words in the order of reading, without shared noise
+//   rule         bits of (purpose, n)    equal for equal addresses: runs that diverge read the same later bits
+//   addressed    addresses and bits in the order of reading, without shared noise
 
 struct AddressedWord {
   Purpose purpose;
-  std::uint32_t index;  ///< number of words of this purpose read before
+  std::uint32_t index;  ///< number of earlier reads for this purpose
   std::uint64_t word;
 };
 
-/// Base class of words with addresses.
+/// Base class of addressed random bits.
 class AddressedWords : public Words {
  public:
   std::uint64_t next(Purpose purpose) final {
@@ -45,7 +45,7 @@ class AddressedWords : public Words {
     return noise_of(stream, block);
   }
 
-  /// All words read so far, in order.
+  /// Returns all bits read so far, in order.
   const std::vector<AddressedWord>& addressed() const { return dealt_; }
   std::size_t noise_blocks() const { return noise_blocks_; }
 
@@ -59,15 +59,15 @@ class AddressedWords : public Words {
   std::size_t noise_blocks_ = 0;
 };
 
-/// The words of a simulated trial, of which some may be replaced.
+/// The random bits of a simulated trial, some of which may be replaced.
 class TrialWords final : public AddressedWords {
  public:
   TrialWords(std::uint64_t seed, std::uint64_t trial, Philox::Role role)
       : seed_{seed}, trial_{trial}, role_{role}, noise_{seed, trial, role} {}
 
-  /// Sets the n-th word of `purpose` to `word`.
+  /// Sets the n-th bits of `purpose` to `word`.
   void replace(Purpose purpose, std::uint32_t n, std::uint64_t word) { replaced_.push_back({purpose, n, word}); }
-  /// From the `kept`-th word on, reads the words of trial `other`.
+  /// From read number `kept` on, returns the bits of trial `other`.
   void change_after(std::size_t kept, std::uint64_t other) {
     kept_ = kept;
     other_ = other;
@@ -92,7 +92,7 @@ class TrialWords final : public AddressedWords {
   std::vector<AddressedWord> replaced_;
 };
 
-/// One word for flips and picks, and one for draws that end a step; single flips may have words of their own.
+/// One value for flips and picks, and one for draws that end a step; single flips may have other values.
 class BoundaryWords final : public AddressedWords {
  public:
   BoundaryWords(std::uint64_t inner, std::uint64_t last) : inner_{inner}, last_{last} {}
@@ -111,7 +111,7 @@ class BoundaryWords final : public AddressedWords {
   std::vector<AddressedWord> flips_;
 };
 
-/// The recorded words in their order; after them, words of another trial.
+/// Recorded bits in their order; after them, bits of another trial.
 class RecordedWords final : public AddressedWords {
  public:
   explicit RecordedWords(const AddressedWords& before) {
@@ -129,42 +129,43 @@ class RecordedWords final : public AddressedWords {
 };
 
 namespace edge {
-inline constexpr std::uint64_t step = std::uint64_t{1} << 11;  ///< change of a word that moves its uniform by 2^-53
+/// change of 64 random bits that changes their uniform by 2^-53
+inline constexpr std::uint64_t step = std::uint64_t{1} << 11;
 inline constexpr std::uint64_t zero = 0, smallest = step, largest = ~std::uint64_t{0};
 }  // namespace edge
 
-// A record of random words and of the names under which they were read. One word under two names shows reuse, sharing
-// between rows or trials, or a role that reads another role's counters.
+// A record of random bits and the names under which they were read. The same bits under two names reveal reuse,
+// sharing between rows or trials, or a role that reads another role's counters.
 //
-//   stream   "draft pick", "verify flip", "row 1 verify emit", ..       owner and purpose of a word
-//   address  stream, trial, index                                       entered once a word
+//   stream   "draft pick", "verify flip", "row 1 verify emit", ..       owner and purpose
+//   address  stream, trial, index                                       entered once per read
 //
-// Correctness: words are 64 random bits. Of n words two are equal by chance with probability below n^2 2^-65, 3e-14
-// for a thousand. Words of an edge script repeat on purpose and must not be entered.
+// Correctness: of n reads of 64 random bits two are equal by chance with probability below n^2 2^-65, 3e-14 for
+// a thousand. Bits of an edge script repeat on purpose and must not be entered.
 
 constexpr std::string_view to_text(Purpose purpose) {
   constexpr std::string_view names[] = {"", "draft", "flip", "pick", "emit", "bonus", "count", "model", "noise"};
   return names[static_cast<std::uint32_t>(purpose)];
 }
 
-class DrawLedger {
+class DrawCount {
  public:
-  /// Enters one word under the name "`owner` PURPOSE, trial T, word N".
+  /// Enters 64 bits under the name "`owner` PURPOSE, trial T, draw N".
   void enter(std::string_view owner, std::uint64_t trial, Purpose purpose, std::uint32_t index, std::uint64_t word) {
     std::string name(owner);
     name.append(" ").append(to_text(purpose));
-    name += ", trial " + std::to_string(trial) + ", word " + std::to_string(index);
+    name += ", trial " + std::to_string(trial) + ", draw " + std::to_string(index);
     const auto [entry, fresh] = names_.try_emplace(word, name);
-    if (!fresh && entry->second != name && !conflict_) conflict_ = entry->second + " is " + name;
+    if (!fresh && entry->second != name && !conflict_) conflict_ = entry->second + " has the bits of " + name;
   }
-  /// Enters all words read from `words` in one run.
+  /// Enters all bits read from `words` in one run.
   void enter(std::string_view owner, std::uint64_t trial, const AddressedWords& words) {
     for (const AddressedWord& one : words.addressed()) enter(owner, trial, one.purpose, one.index, one.word);
   }
 
-  /// The first two names with the same word; nothing if there are none.
+  /// Returns the first two names with the same bits; nullopt if there are none.
   const std::optional<std::string>& conflict() const { return conflict_; }
-  /// Number of distinct words.
+  /// Returns the number of distinct entries.
   std::size_t words() const { return names_.size(); }
 
  private:
@@ -172,17 +173,17 @@ class DrawLedger {
   std::optional<std::string> conflict_;
 };
 
-/// The weights divided by their sum, each rounded once.
+/// Returns the weights divided by their sum, each rounded once.
 std::vector<double> double_row(const std::vector<int>& weights);
-/// The instance's laws in double.
-Rows<double> double_laws(const Instance& instance);
-/// The prepared table of these laws.
+/// Returns the instance's rows in double.
+Rows<double> double_distributions(const Instance& instance);
+/// Returns the prepared table of these rows.
 RatioTable table_of(const Rows<double>& rows);
 
 using Tuple = std::vector<Token>;
 
-/// Draft tuples of positive probability, in the explorer's order. If there are more than `most`, that many spread
-/// over them.
+/// Returns draft tuples of positive probability, in the explorer's order; if there are more than `most`, that
+/// many, evenly spaced.
 std::vector<Tuple> possible_tuples(const AnyDrafter& drafter, const Rows<double>& rows, int drafts, std::size_t most);
 
 /// One decision with all its draws.
@@ -191,7 +192,7 @@ struct ScriptedDecision {
   std::vector<Draw> draws;
 };
 
-/// Runs one decision on `words`.
+/// Runs one decision on the random bits `words`.
 template <class L>
 ScriptedDecision run_scripted(const Decider<L, Scripted>& decider, std::span<const Token> tuple, Words& words) {
   Scripted random{WordsFrom(words)};
@@ -200,15 +201,15 @@ ScriptedDecision run_scripted(const Decider<L, Scripted>& decider, std::span<con
   return played;
 }
 
-/// The fault of a verdict with an invalid token, a token outside the target's support, or a flag for a draft with
-/// another token; nothing if it has none.
+/// Returns the defect of a verdict with an invalid token, a token with p = 0, or an accepted draft that is
+/// another token; nullopt if it has none.
 template <class L>
-std::optional<std::string> fault_of(const Verdict& verdict, std::span<const Token> tuple, const L& laws) {
+std::optional<std::string> fault_of(const Verdict& verdict, std::span<const Token> tuple, const L& distributions) {
   const auto number = [](auto n) { return std::to_string(n); };
   if (verdict.token == no_token) return "draws from weights that are all zero";
-  if (verdict.token < 0 || verdict.token >= laws.vocabulary())
-    return "emits " + number(verdict.token) + ", which is no token";
-  if (!(laws.target(verdict.token) > 0)) return "emits " + number(verdict.token) + ", which has p = 0";
+  if (verdict.token < 0 || verdict.token >= distributions.vocabulary())
+    return "emits " + number(verdict.token) + ", which is not in the vocabulary";
+  if (!(distributions.target(verdict.token) > 0)) return "emits " + number(verdict.token) + ", which has p = 0";
   const auto k = verdict.accepted;
   if (k == none_accepted) return std::nullopt;
   if (k < 0 || k >= std::ssize(tuple)) return "accepts draft " + number(k) + " of " + number(tuple.size());
@@ -218,18 +219,18 @@ std::optional<std::string> fault_of(const Verdict& verdict, std::span<const Toke
   return std::nullopt;
 }
 
-/// The drafts as "(0 2)".
+/// Returns the drafts as "(0 2)".
 std::string tuple_text(std::span<const Token> tuple);
-/// The verdict as "2 (draft 1)" or "2".
+/// Returns the verdict as "2 (draft 1)" or "2".
 std::string verdict_text(const Verdict& verdict);
 
-/// Whether token and flag are equal.
+/// Whether token and accepted index are equal.
 inline bool same(const Verdict& a, const Verdict& b) { return a.token == b.token && a.accepted == b.accepted; }
 /// Whether the first `first` draws are equal, outcomes included.
 bool same_draws(const std::vector<Draw>& a, const std::vector<Draw>& b, std::size_t first);
 
-/// How a second run of `trial`, a ScriptedTrial or an Iteration, differs from the first: "A by N`between`B by M", N
-/// and M the numbers of draws. Nothing where both give the same output by the same draws.
+/// Returns how a second run of `trial`, a ScriptedTrial or an Iteration, differs from the first: "A by
+/// N`between`B by M", with numbers of draws N and M. nullopt if both give the same output by the same draws.
 template <class Trial, class Played>
 std::optional<std::string> difference(const Trial& trial, const Played& again, std::string_view between) {
   const Played& first = trial.played;

@@ -1,9 +1,9 @@
-// Where trials run: on the requested device if it can run them, else on the host.
+// Where trials run: on the requested device if it supports them, else on the CPU.
 //
-//   Backend          the place, as a report shows it
+//   Backend          the device or CPU, as printed in reports
 //   BackendChooser   chooses for one table, scheme by scheme; loads the table into the device on first use
 //
-// Cost: one copy of the table a device; none if no device was requested.
+// Cost: one copy of the table per device; none if no device was requested.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ class BackendChooser {
   /// `device` is null if none was requested. Refers to both arguments.
   BackendChooser(const TrialDevice* device, const RatioTable& table) : device_{device}, table_{table} {}
 
-  /// The place for these trials. Throws: DeviceFailure if the table cannot be loaded.
+  /// Returns the backend for these trials. Throws: DeviceFailure if the table cannot be loaded.
   Backend of(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts) {
     if (!device_) return {};
     Backend place{.device = "cpu", .refusal = std::string(verifier.info().unsupported.simulate)};
@@ -37,7 +37,7 @@ class BackendChooser {
     if (place.refusal.empty()) place.device = device_->name();
     return place;
   }
-  /// The table in the device's memory. Requires a requested device. Throws: DeviceFailure.
+  /// Returns the table in the device's memory. Requires a requested device. Throws: DeviceFailure.
   const TrialTable& table() {
     if (!loaded_) loaded_ = device_->load(table_);
     return *loaded_;
@@ -49,19 +49,19 @@ class BackendChooser {
   std::unique_ptr<TrialTable> loaded_;
 };
 
-// Simulation on a device, with the progress, stop flag and time limit of a simulation on the host.
+// Simulation on a device, with the progress, stop flag and time limit of a simulation on the CPU.
 //
-// Cost: rounds of 2^22 trials first and of more trials later, so that the pauses between them cost little and a stop
-// takes effect soon.
+// Cost: rounds of 2^22 trials first and of more trials later, so that the pauses between them cost little and
+// an interrupt takes effect soon.
 //
-// Correctness: a range of trials gives the same counts in one piece or in several.
+// Correctness: a range of trials gives the same counts in one round or in several.
 
 /// Runs the budget's trials in rounds of even size; `done` trials ran before each. Returns the number of trials run.
 std::uint64_t in_rounds(const TrialBudget& budget,
                         const std::function<void(std::uint64_t done, std::uint64_t count)>& run);
 
-/// The tally that simulate(what, table, budget) returns on the host. Throws: std::invalid_argument for lazily drawn
-/// drafts, which do not pay on a device; DeviceFailure.
+/// Returns the same tally as simulate(what, table, budget) on the CPU. Throws: std::invalid_argument for lazily
+/// drawn drafts, which bring no gain on a device; DeviceFailure.
 Tally simulate(const Simulation& what, const TrialTable& on, const TrialBudget& budget);
 
 }  // namespace draftproof

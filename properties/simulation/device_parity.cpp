@@ -20,7 +20,7 @@ class Comparison {
     if (found_.empty() && device != host)
       found_ = fmt::format("{}: {} on the device, {} on the CPU", name, device, host);
   }
-  /// `place` turns the index of a counter into its name.
+  /// `place` returns the name of the counter with this index.
   template <class Place>
   void each(std::span<const std::uint64_t> device, std::span<const std::uint64_t> host, const Place& place) {
     if (!found_.empty()) return;
@@ -35,7 +35,7 @@ class Comparison {
   std::string found_{};
 };
 
-/// The verdict of one trial, from its tally.
+/// Returns the verdict of one trial, from its tally.
 std::string verdict_text(const Tally& tally) {
   if (tally.impossible > 0) return "a branch of probability zero";
   const auto counted = [](const auto& counts) { return std::find(counts.begin(), counts.end(), 1u); };
@@ -48,7 +48,7 @@ std::string verdict_text(const Tally& tally) {
                                     : fmt::format("draft {} accepted", draft - tally.by_draft.begin() + 1));
 }
 
-/// The difference in one trial: between the verdicts, or between the counters if the verdicts agree.
+/// Returns the difference in one trial: between the verdicts, or between the counters if the verdicts agree.
 std::string difference_of_one(const Tally& device, const Tally& host) {
   const std::string there = verdict_text(device), here = verdict_text(host);
   return there == here ? first_difference(device, host) : fmt::format("{} on the device, {} on the CPU", there, here);
@@ -98,8 +98,8 @@ class BothSides {
   const ParityOptions& options_;
 };
 
-/// The first trial that differs, by bisection of a range that differs. Nothing if the found trial alone does not
-/// differ: the device then counts wrongly, or its results vary between runs.
+/// Returns the first trial that differs, by bisection of a range that differs. nullopt if that trial alone does
+/// not differ: the device then counts wrongly, or its results vary between runs.
 std::optional<std::uint64_t> first_that_differs(const BothSides& sides, std::uint64_t count) {
   std::uint64_t first = 0;
   while (count > 1 && !sides.stopped()) {
@@ -155,7 +155,7 @@ DeviceParity device_parity(const AnyVerifier& verifier, const AnyDrafter& drafte
   }
   if (parity.equal())
     parity.difference = first_difference(sides.counted_there(null, count), sides.counted_here(null, count));
-  if (sides.stopped()) return {};  // the host may have stopped halfway
+  if (sides.stopped()) return {};  // the CPU's trials may be incomplete
   return parity;
 }
 

@@ -1,12 +1,12 @@
-// Comparison of a device with the host: the same trials on both, and every counter equal.
+// Comparison of a device with the CPU: runs the same trials on both, and requires every counter to be equal.
 //
-//   N      ParityOptions::trials   first trials of the sampled tier, counted on both sides
+//   N      ParityOptions::trials   first trials of the sampled tier, counted on both
 //   n      DeviceParity::trial     the first trial that differs
 //
-// Cost: N trials on the host and N on the device. If they differ, about log2 N shorter runs of both find n.
+// Cost: N trials on each. If they differ, about log2 N shorter runs of both find n.
 //
-// Correctness: a trial's words are a function of (seed, n), so equal sources give equal verdicts. There is no
-// tolerance.
+// Correctness: a trial's random bits are a function of (seed, n), so equal code gives equal verdicts. There is
+// no tolerance.
 #pragma once
 
 #include <atomic>
@@ -27,19 +27,19 @@ struct ParityOptions {
 };
 
 struct DeviceParity {
-  std::uint64_t trials = 0;              ///< number of compared trials; 0 after a stop
+  std::uint64_t trials = 0;              ///< number of compared trials; 0 after an interrupt
   std::string difference{};              ///< the first counter that differs, and how; empty if all are equal
-  std::optional<std::uint64_t> trial{};  ///< number of a trial that differs alone, counted from `first`
-  std::string alone{};                   ///< the results of that trial on the device and on the host
+  std::optional<std::uint64_t> trial{};  ///< a trial that differs by itself, counted from `first`
+  std::string alone{};                   ///< the results of that trial on the device and on the CPU
 
   bool equal() const { return difference.empty(); }
 };
 
-/// Compares the tallies, and the counts that the gate needs besides, for `null`. Throws: DeviceFailure.
+/// Compares the tallies, and the gate's counts for `null`. Throws: DeviceFailure.
 DeviceParity device_parity(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table,
                            const TrialTable& on, const SampledNull& null, int drafts, const ParityOptions& options);
 
-/// The first counter that differs, as "NAME: A on the device, B on the CPU"; empty if none does.
+/// Returns the first counter that differs, as "NAME: A on the device, B on the CPU"; empty if none does.
 std::string first_difference(const Tally& device, const Tally& host);
 std::string first_difference(const SampledCounts& device, const SampledCounts& host);
 

@@ -1,8 +1,8 @@
 #include <draftproof/properties/simulation/sampled_null.hpp>
 #include <draftproof/properties/statistics/log_mean_exp.hpp>
 
-#include <draftproof/properties/simulation/joint_law.hpp>
-#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/properties/simulation/joint_distribution.hpp>
+#include <draftproof/properties/simulation/sampling_optimum.hpp>
 #include <draftproof/properties/statistics/count_models.hpp>
 #include <draftproof/properties/statistics/error_budget.hpp>
 #include <draftproof/properties/statistics/row_groups.hpp>
@@ -11,31 +11,31 @@ namespace draftproof {
 
 namespace {
 
-constexpr double beside_weight = 1.0 / 20;  ///< weight of each of the three components beside the suite
+constexpr double beside_weight = 1.0 / 20;  ///< weight of each of the three components other than the suite
 
-std::vector<double> law_of(const RatioTable& table, auto probability) {
-  std::vector<double> law;
-  for (Token x = 0; x < table.vocabulary(); ++x) law.push_back(probability(x));
-  return law;
+std::vector<double> distribution_of(const RatioTable& table, auto probability) {
+  std::vector<double> distribution;
+  for (Token x = 0; x < table.vocabulary(); ++x) distribution.push_back(probability(x));
+  return distribution;
 }
 
-/// Empty if no closed form is known.
+/// Returns the closed form; empty if none is known.
 JointRows path_rows(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts) {
-  const JointLaw* law = known_joint_laws().of(scheme, drafter.info().name);
-  return law ? law->rows(table, drafts) : JointRows{};
+  const JointDistribution* distribution = known_joint_distributions().of(scheme, drafter.info().name);
+  return distribution ? distribution->rows(table, drafts) : JointRows{};
 }
 
 }  // namespace
 
 SampledNull::SampledNull(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts)
-    : target_{law_of(table, [&](Token x) { return table.target(x); })},
-      proposal_{law_of(table, [&](Token x) { return table.proposal(x); })},
+    : target_{distribution_of(table, [&](Token x) { return table.target(x); })},
+      proposal_{distribution_of(table, [&](Token x) { return table.proposal(x); })},
       suite_{{.target = target_, .proposal = proposal_, .paths = path_rows(scheme, drafter, table, drafts)}},
       groups_{mass_groups(ratio_key(target_, proposal_), target_)},
-      neighbours_{pair_law()} {
+      neighbours_{pair_distribution()} {
   if (drafter.info().shared_proposal_iid || drafter.info().several_proposals)
     for (int k = 0; k < drafts; ++k)
-      drafts_.emplace_back(law_of(table, [&](Token x) { return table.proposal(x, k); }));
+      drafts_.emplace_back(distribution_of(table, [&](Token x) { return table.proposal(x, k); }));
   if (const auto bounds = optimum_bounds_of(drafter, table, drafts)) optimum_ = bounds->upper;
 }
 
@@ -61,7 +61,7 @@ std::vector<GateComponent> SampledNull::evidence(const SampledCounts& counts, do
           drafts_[k].log_e(std::span(counts.drafts).subspan(k * target_.size(), target_.size()), exposure));
     beside.push_back({"drafts", log_mean_exp(by_draft), beside_weight});
   }
-  // The error of the bound is below (K + 2) 2^-53, or 1e-9 of it for a method that certifies no better.
+  // The error of the bound is below (K + 2) 2^-53, or a relative 1e-9 for a numerical method.
   if (optimum_)
     beside.push_back(
         {"optimum", log_e_poisson_upper(counts.members, exposure * (*optimum_ * (1 + 1e-9) + 1e-14)), beside_weight});
@@ -72,12 +72,12 @@ std::vector<GateComponent> SampledNull::evidence(const SampledCounts& counts, do
   return components;
 }
 
-std::vector<double> SampledNull::pair_law() const {
+std::vector<double> SampledNull::pair_distribution() const {
   const auto masses = folded(groups_, target_);
-  std::vector<double> law;
+  std::vector<double> distribution;
   for (const double a : masses)
-    for (const double b : masses) law.push_back(a * b);
-  return law;
+    for (const double b : masses) distribution.push_back(a * b);
+  return distribution;
 }
 
 }  // namespace draftproof

@@ -1,12 +1,12 @@
-// The null of the statistical gate at one position: the law of an exact verifier, and the evidence of counts against
-// it.
+// The null hypothesis of the statistical gate at one position: the distribution of an exact verifier, and the
+// evidence of counts against it.
 //
 //   cells               (path, token), for the suite of properties/statistics/gate_suite.hpp
 //   serial_dependence   pairs of token groups of two successive trials
-//   drafts              tokens of draft k, K rows of V; empty if the law of a draft is not its proposal
+//   drafts              tokens of draft k, K rows of V; empty if the distribution of a draft is not its proposal
 //   members             tokens among the drafts, against the optimum's upper bound
 //
-// Cost: one pass over the laws to construct, one over the counts for the evidence. Immutable: threads share it.
+// Cost: one pass over the rows to construct, one over the counts for the evidence. Immutable: threads share it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace draftproof {
 
-/// The counts of a gate. Addition adds counter by counter.
+/// The counts of a gate. += adds counter by counter.
 struct SampledCounts {
   GateCounts cells;
   std::vector<std::uint64_t> serial_dependence{}, drafts{};
@@ -42,29 +42,29 @@ struct SampledCounts {
 
 class SampledNull {
  public:
-  /// The null for `scheme`, with its path law if one is known for this drafter.
+  /// The null for `scheme`, with its path distribution if that is known for this drafter.
   SampledNull(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts);
 
-  /// All-zero counts of the right shape.
+  /// Returns all-zero counts of the right shape.
   SampledCounts nothing() const;
-  /// Index of the cell of two successive tokens, in 0 .. groups()^2 - 1.
+  /// Returns the index of the cell of two successive tokens, in 0 .. groups()^2 - 1.
   std::size_t pair(Token a, Token b) const;
-  /// Number of token groups.
+  /// Returns the number of token groups.
   static std::size_t groups();
-  /// The group of every token.
+  /// Returns the group of every token.
   std::span<const std::uint32_t> group_of_tokens() const { return groups_; }
   /// Whether the tokens of drafts are counted.
   bool sees_drafts() const { return !drafts_.empty(); }
   const GateSuite& suite() const { return suite_; }
   const std::vector<double>& target() const { return target_; }
-  /// The optimum's upper bound, if known.
+  /// Returns the optimum's upper bound, if known.
   const std::optional<double>& optimum() const { return optimum_; }
 
-  /// The evidence after `exposure` planned trials and `pairs` planned pairs; weights sum to 1.
+  /// Returns the evidence after `exposure` planned trials and `pairs` planned pairs; weights sum to 1.
   std::vector<GateComponent> evidence(const SampledCounts& counts, double exposure, double pairs) const;
 
  private:
-  std::vector<double> pair_law() const;
+  std::vector<double> pair_distribution() const;
 
   std::vector<double> target_, proposal_;
   GateSuite suite_;

@@ -1,4 +1,4 @@
-// Trials of the statistical gate: drafted, decided and counted.
+// Drafts, decides and counts the trials of the statistical gate.
 #pragma once
 
 #include <algorithm>
@@ -8,29 +8,29 @@
 #include <stdexcept>
 #include <string>
 
-#include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/properties/simulation/joint_distribution.hpp>
 #include <draftproof/properties/simulation/sampled_null.hpp>
 
 namespace draftproof {
 
-/// A verifier and its drafter at one position. Trial n of `seed` has the address `origin` + n. Threads may share it.
+/// A verifier and its drafter at one position. Trial n of `seed` has address `origin` + n. Threads may share it.
 template <class L>
 class SampledTrials {
  public:
-  /// Throws: std::invalid_argument if the verifier cannot be simulated on `laws`.
-  SampledTrials(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, int drafts, std::uint64_t seed,
-                std::uint64_t origin)
+  /// Throws: std::invalid_argument if the verifier cannot be simulated on `distributions`.
+  SampledTrials(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions, int drafts,
+                std::uint64_t seed, std::uint64_t origin)
       : drafter_{drafter},
-        laws_{laws},
+        distributions_{distributions},
         drafts_{drafts},
         seed_{seed},
         origin_{origin},
-        decider_{verifier.simulate_on(laws, drafts)} {
+        decider_{verifier.simulate_on(distributions, drafts)} {
     if (!decider_) throw std::invalid_argument(std::string(verifier.info().unsupported.simulate));
   }
 
-  /// Counts trials `before` + first .. of a batch that begins after `before` trials, and those of its pairs with a
-  /// number below `pairs`.
+  /// Counts trials `before` + `first` .. of a batch that begins after `before` trials, and the pairs of
+  /// successive trials among them whose number in the batch is below `pairs`.
   void count(const SampledNull& null, std::uint64_t before, std::uint64_t pairs, std::uint64_t first,
              std::uint64_t count, SampledCounts& counts) const {
     each_batch(before + first, count, [&](std::uint64_t done, const TrialBatch& batch, const Verdict* verdicts) {
@@ -54,7 +54,8 @@ class SampledTrials {
     });
   }
 
-  /// The first trial that ends in this cell; the path law has `rows` rows. Nothing if there is none, or after a stop.
+  /// Returns the first trial that ends in this cell; the path distribution has `rows` rows. nullopt if there is
+  /// none, or after an interrupt.
   std::optional<std::uint64_t> find(const WorstCell& cell, std::size_t rows, std::uint64_t trials,
                                     const std::atomic<bool>* stop) const {
     std::optional<std::uint64_t> found;
@@ -72,8 +73,7 @@ class SampledTrials {
   }
 
  private:
-  /// Runs trials in groups whose drafts and verdicts fit in the first-level cache; an even group size keeps pairs
-  /// together.
+  /// Runs trials in groups whose drafts and verdicts fit in the L1 cache; an even group size keeps pairs together.
   template <class Visit>
   void each_batch(std::uint64_t first, std::uint64_t count, Visit&& visit) const {
     constexpr int batch_trials = 128;
@@ -83,14 +83,14 @@ class SampledTrials {
     for (std::uint64_t done = 0; done < count; done += batch_trials) {
       const int trials = static_cast<int>(std::min<std::uint64_t>(batch_trials, count - done));
       const TrialBatch batch{seed_, origin_ + first + done, trials, drafts_, drafts, lengths};
-      drafter_.draw(laws_, drafts_, batch);
+      drafter_.draw(distributions_, drafts_, batch);
       decider_->decide(batch, verdicts);
       visit(done, batch, verdicts);
     }
   }
 
   const AnyDrafter& drafter_;
-  const L& laws_;
+  const L& distributions_;
   int drafts_;
   std::uint64_t seed_, origin_;
   DeciderPtr<L, Philox> decider_;

@@ -28,31 +28,33 @@ bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter) {
   return verifier.info().sequential && verifier.info().claims.flag_is_membership && drafter.info().prefix_consistent;
 }
 
-bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& laws, int drafts) {
-  if (!can_be_lazy(verifier, drafter) || laws.vocabulary() < drafts) return false;
+bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& distributions,
+                 int drafts) {
+  if (!can_be_lazy(verifier, drafter) || distributions.vocabulary() < drafts) return false;
   // If q has mass outside its drafts - 1 most probable tokens, it has mass outside any drafts - 1 tokens.
   Token greatest[max_drafts];
-  for (int j = 0; j + 1 < drafts; ++j) greatest[j] = laws.kth_most_probable(j);
-  return laws.mass_without(0, greatest, drafts - 1) > laws.zero();
+  for (int j = 0; j + 1 < drafts; ++j) greatest[j] = distributions.kth_most_probable(j);
+  return distributions.mass_without(0, greatest, drafts - 1) > distributions.zero();
 }
 
 namespace {
 
-/// Drafts and verdicts of a batch stay in cache. About a fifth of the trials go on to a second round or to last
-/// draws; the batch is large enough for these to be many.
+/// Drafts and verdicts of a batch fit in the cache. About a fifth of the trials need a second round or a final
+/// draw; the batch is large enough for these to be many.
 constexpr int batch_trials = 512;
 
 }  // namespace
 
 template <class L>
-Simulator<L>::Simulator(const Simulation& what, const L& laws)
-    : what_{what}, laws_{laws}, decider_{what.verifier.simulate_on(laws, what.drafts)} {
+Simulator<L>::Simulator(const Simulation& what, const L& distributions)
+    : what_{what}, distributions_{distributions}, decider_{what.verifier.simulate_on(distributions, what.drafts)} {
   if (!decider_)
     throw std::invalid_argument(std::string(what.verifier.info().name) +
                                 " cannot be simulated: " + std::string(what.verifier.info().unsupported.simulate));
   if (!what.lazy) return;
   bool offered = false;
-  if constexpr (std::same_as<L, RatioTable>) offered = can_be_lazy(what.verifier, what.drafter, laws, what.drafts);
+  if constexpr (std::same_as<L, RatioTable>)
+    offered = can_be_lazy(what.verifier, what.drafter, distributions, what.drafts);
   if (!offered)
     throw std::invalid_argument(std::string(what.verifier.info().name) + " on " +
                                 std::string(what.drafter.info().name) + " needs all its drafts");
@@ -61,7 +63,7 @@ Simulator<L>::Simulator(const Simulation& what, const L& laws)
 template <class L>
 Tally Simulator<L>::empty() const {
   Tally tally;
-  if (what_.histogram) tally.histogram.resize(static_cast<std::size_t>(laws_.vocabulary()));
+  if (what_.histogram) tally.histogram.resize(static_cast<std::size_t>(distributions_.vocabulary()));
   return tally;
 }
 
@@ -74,7 +76,7 @@ void Simulator<L>::run(std::uint64_t first, std::uint64_t count, Tally& tally) c
   for (std::uint64_t done = 0; done < count; done += batch_trials) {
     const int trials = static_cast<int>(std::min<std::uint64_t>(batch_trials, count - done));
     const TrialBatch batch{what_.seed, what_.first + first + done, trials, what_.drafts, drafts, lengths};
-    what_.drafter.draw(laws_, what_.drafts, batch);
+    what_.drafter.draw(distributions_, what_.drafts, batch);
     decider_->decide(batch, verdicts);
     tally.add(verdicts, drafts, lengths, what_.drafts, trials);
   }
@@ -93,10 +95,10 @@ void Simulator<L>::run_lazily(std::uint64_t first, std::uint64_t count, Tally& t
     int known_rejections = 0;
     for (int at_hand = std::min(at_first, what_.drafts); left > 0; at_hand = std::min(4 * at_hand, what_.drafts)) {
       const TrialBatch batch{what_.seed, 0, left, at_hand, drafts, lengths, trials, what_.drafts, known_rejections};
-      what_.drafter.draw(laws_, at_hand, batch);
+      what_.drafter.draw(distributions_, at_hand, batch);
       decider_->decide(batch, verdicts);
-      // Undecided trials get four times as many drafts, drawn again from the first: the same ones, by their
-      // addresses.
+      // Undecided trials get four times as many drafts, drawn again from the first; addressed random bits make
+      // the first ones the same.
       int still = 0, done_now = 0, decided[batch_trials];
       known_rejections = max_drafts;
       for (int t = 0; t < left; ++t) {

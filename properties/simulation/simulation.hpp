@@ -1,4 +1,4 @@
-// Monte Carlo simulation of a drafter followed by a verifier on prepared laws.
+// Monte Carlo simulation of a drafter followed by a verifier on prepared rows.
 #pragma once
 
 #include <limits>
@@ -23,49 +23,50 @@ struct Simulation {
   bool lazy = false;  ///< whether drafts after the accepted one are not drawn; verdicts are the same
 };
 
-/// Whether drafts may be drawn as they are tested. The verifier must decide on them in turn and flag every emitted
-/// draft, so that neither verdict nor membership needs the others; the drafter must draw them one after the other.
+/// Whether drafts may be drawn lazily, as they are tested. The verifier must decide on them in order and count
+/// every emitted draft as accepted, so that its results do not need later drafts; the drafter must draw them in
+/// order.
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter);
-/// The same, and whether q has a token for every draft, so that their number is known before they are drawn.
-bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& laws, int drafts);
+/// As above; also requires a token with q > 0 for every draft, so that their number is known before they are drawn.
+bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& distributions, int drafts);
 
-/// The verifier prepared for `laws`, which must outlive it. Threads may share it.
+/// The verifier prepared for `distributions`, which must outlive it. Threads may share it.
 template <class L>
 class Simulator {
  public:
-  /// Throws: std::invalid_argument if the verifier cannot be simulated on these laws, or not lazily.
-  Simulator(const Simulation& what, const L& laws);
+  /// Throws: std::invalid_argument if the verifier cannot be simulated on `distributions`, or not lazily.
+  Simulator(const Simulation& what, const L& distributions);
 
-  /// An all-zero tally.
+  /// Returns an all-zero tally.
   Tally empty() const;
-  /// Adds trials first .. first + count - 1 to `tally`: drafted, decided and counted.
+  /// Drafts, decides and counts trials first .. first + count - 1, and adds them to `tally`.
   void run(std::uint64_t first, std::uint64_t count, Tally& tally) const;
 
  private:
   void run_lazily(std::uint64_t first, std::uint64_t count, Tally& tally) const;
 
   Simulation what_;
-  const L& laws_;
+  const L& distributions_;
   DeciderPtr<L, Philox> decider_;
 };
 
-/// Number of draft tuples up to which a plan may enumerate them; such plans take up to a second. Beyond it a report
-/// says that the scheme does not run at this size.
+/// Largest number of draft tuples that a plan may enumerate; such plans take up to a second. Beyond it reports
+/// print that the scheme does not run at this size.
 inline constexpr double affordable_tuples = 20'736;  // 12^4
 
-/// The form of the laws on which a scheme is simulated.
+/// The form of the rows on which a scheme is simulated.
 enum class SimulationBackend {
   table,  ///< prepared tables, any V
-  rows,   ///< plain rows: the scheme's plan enumerates tuples, and there are few
-  none,   ///< no form: there are too many tuples
+  rows,   ///< plain rows: the scheme's plan enumerates tuples, and they are few enough
+  none,   ///< there are too many tuples
 };
 
-/// Numbers of tokens with a positive weight in the rows of proposals.
+/// Numbers of tokens with a positive weight in proposals.
 class Supports {
  public:
   explicit Supports(std::span<const std::vector<double>> rows = {}) { add(rows); }
   void add(std::span<const std::vector<double>> rows);
-  /// How many tokens a draft can be: those of the largest support, or all of them where a law goes on after q ran out.
+  /// Returns how many tokens a draft can be: the largest support, or V if drafts are drawn after q ran out.
   int drafted(const DrafterInfo& drafter, int drafts) const {
     return drafter.needs_k_tokens && smallest_ < drafts ? vocabulary_ : largest_;
   }
@@ -74,18 +75,18 @@ class Supports {
   int smallest_ = std::numeric_limits<int>::max(), largest_ = 0, vocabulary_ = 0;
 };
 
-/// The form for this verifier on drafts from such proposals.
+/// Returns the form for this verifier on drafts from these proposals.
 SimulationBackend backend_for(const AnyVerifier& verifier, const AnyDrafter& drafter, const Supports& supports,
                               int drafts);
 
 extern template class Simulator<RatioTable>;
 extern template class Simulator<Rows<double>>;
 
-/// Runs a simulator on all threads of the budget and returns its tally. Throws: std::invalid_argument if the verifier
-/// cannot be simulated on `laws`; std::logic_error if the counts do not add up.
+/// Runs a simulator on all threads of the budget. Returns its tally. Throws: std::invalid_argument if the
+/// verifier cannot be simulated on `distributions`; std::logic_error if the counts do not add up.
 template <class L>
-Tally simulate(const Simulation& what, const L& laws, const TrialBudget& budget) {
-  const Simulator<L> simulator(what, laws);
+Tally simulate(const Simulation& what, const L& distributions, const TrialBudget& budget) {
+  const Simulator<L> simulator(what, distributions);
   Tally tally = run_trials(
       budget, simulator.empty(),
       [&simulator](std::uint64_t first, std::uint64_t count, Tally& into) { simulator.run(first, count, into); });

@@ -1,13 +1,11 @@
-// Devices that run trials instead of the host: their interface, and a list of those linked into the program.
+// Devices that run trials instead of the CPU: their interface, and a list of the devices linked into the program.
 //
 //   TrialDevice    named by `--device`; the machine may lack the hardware
-//   TrialTable     the laws of one position in the device's memory
+//   TrialTable     the rows of one position in the device's memory
 //   DeviceTrials   trials n = first .. first + count - 1 of one verifier on the drafts of one drafter
 //
-// Cost: that of the device.
-//
-// Correctness: a device runs the same source on the words of (seed, n) and counts in integers, so its counts equal
-// the host's; device_parity.hpp checks this.
+// Correctness: a device runs the same code on the random bits of (seed, n) and counts in integers, so its
+// counts equal the CPU's; device_parity.hpp checks this.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +21,7 @@
 
 namespace draftproof {
 
-/// Failure of a present device; the message names the call. Trials are never run on the host instead.
+/// Failure of a present device; the message names the call. Trials are never run on the CPU instead.
 class DeviceFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -36,14 +34,14 @@ struct DeviceTrials {
   std::uint64_t seed, first, count;
 };
 
-/// Threads may share one. Throws: DeviceFailure from every call.
+/// Threads may share one. All calls may throw DeviceFailure.
 class TrialTable {
  public:
   virtual ~TrialTable() = default;
 
-  /// Why these trials cannot run here; empty if they can. The other calls require an empty refusal.
+  /// Returns why these trials cannot run here; empty if they can. The other calls require an empty refusal.
   virtual std::string refusal(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts) const = 0;
-  /// The tally of the trials, with a histogram of tokens if requested.
+  /// Returns the tally of the trials, with a histogram of tokens if requested.
   virtual Tally tally(const DeviceTrials& trials, bool histogram) const = 0;
   /// Adds the counts of the statistical gate. A pair is an even trial, counted from `first`, and its successor; only
   /// pairs with a number below `pairs` are counted.
@@ -55,21 +53,21 @@ class TrialDevice {
  public:
   virtual ~TrialDevice() = default;
 
-  /// Name for `--device`.
+  /// Returns the name for `--device`.
   virtual std::string_view name() const = 0;
-  /// The missing hardware or driver ("no CUDA device"); empty if the device can be used.
+  /// Returns the missing hardware or driver ("no CUDA device"); empty if the device can be used.
   virtual std::string missing() const = 0;
-  /// Copies the laws to the device. `table` must outlive the result. Throws: DeviceFailure.
+  /// Copies the rows to the device. `table` must outlive the result. Throws: DeviceFailure.
   virtual std::unique_ptr<TrialTable> load(const RatioTable& table) const = 0;
 };
 
-/// The linked devices, filled before main; empty if none is linked.
+/// Returns the linked devices, registered before main(); empty if none is linked.
 inline std::vector<std::unique_ptr<TrialDevice>>& found_trial_devices() {
   static std::vector<std::unique_ptr<TrialDevice>> all;
   return all;
 }
 
-/// The device of that name, or null.
+/// Returns the device of that name, or null.
 inline const TrialDevice* trial_device(std::string_view name) {
   for (const auto& device : found_trial_devices())
     if (device->name() == name) return device.get();

@@ -15,10 +15,10 @@ namespace draftproof {
 namespace {
 
 constexpr int middle_group = ratio_groups / 2;
-/// Quarters of octaves of t at which cuts along p / q lie, on both sides of t = 0: t = 2^-6, 2^-5, .., 1/2, 3/4, 1.
+/// Quarters of octaves of t at which cuts along p / q are, on both sides of t = 0: t = 2^-6, 2^-5, .., 1/2, 3/4, 1.
 constexpr std::array<int, 8> cut_sizes{9, 13, 17, 21, 25, 29, 31, 33};
 
-/// |t| at the lower end of a size: 2^-8 at 1.
+/// Returns |t| at the lower end of a size: 2^-8 at 1.
 double least_t(int size) {
   const int quarter = (size - 1) % 4;
   return std::exp2((size - 1) / 4 - 8) * (1 + quarter / 4.0);
@@ -128,7 +128,7 @@ GroupMasses<4> top_verdict_masses(const RowGroups& rows) {
   GroupMasses<4> out;
   out.mass = {rejected_top, std::max(1 - rows.overlap - rejected_top, 0.0), rows.top_overlap,
               std::max(rows.overlap - rows.top_overlap, 0.0)};
-  // The mass of q on these tokens enters its slack with at most 1.
+  // The mass of q on these tokens is at most 1; this bound is used in their slack.
   const double top =
       std::min(rows.top.slack[0] + all_p * rows.top.mass[0] + rows.top_slack_q + all_q, 2 * (all_p + all_q));
   out.slack = {top, 2 * (all_p + all_q) - top, top, 2 * (all_p + all_q) - top};
@@ -153,7 +153,7 @@ void AcceptedBets::add(const RowGroups& rows, int drafts, int group, std::uint64
     slack_p += rows.ratio_p.slack[g];
     slack_q += rows.ratio_q.slack[g];
   }
-  // True probabilities of a group are at most (stored + slack) / (1 - total slack), row_groups.hpp.
+  // True probabilities of a group are at most (stored + slack) / (1 - total slack), see row_groups.hpp.
   std::array<double, ratio_groups + 1> below{};
   for (std::size_t g = 0; g < ratio_groups; ++g) {
     const double p = (rows.ratio_p.mass[g] + rows.ratio_p.slack[g]) / (1 - slack_p);
@@ -164,7 +164,7 @@ void AcceptedBets::add(const RowGroups& rows, int drafts, int group, std::uint64
     const double m =
         std::min(below[static_cast<std::size_t>(side.to)] - below[static_cast<std::size_t>(side.from)], 1.0);
     for (std::size_t i = 0; i < upward.size(); ++i) side.product[i] *= 1 + (upward[i] - 1) * m;
-    constexpr std::uint64_t longest = 64;  // 256^64 = 2^512 is in range
+    constexpr std::uint64_t longest = 64;  // 256^64 = 2^512 does not overflow
     if (draws_ % longest == longest - 1)
       for (std::size_t i = 0; i < upward.size(); ++i)
         side.log_bound[i] += std::log(std::exchange(side.product[i], 1));

@@ -1,5 +1,5 @@
-// The banks of bets that an audit of a recording uses: cuts and scores along p / q, p, q, the most likely token and
-// the token number; and one-sided bets on accepted drafts.
+// The banks of bets that an audit of a recording uses: cuts and scores along p / q, p, q, the most likely token
+// and the token id; and one-sided bets on accepted drafts.
 #pragma once
 
 #include <cstddef>
@@ -14,40 +14,42 @@ namespace draftproof {
 
 /// Along p / q: 16 cuts, log(p / q) and its absolute value as scores. `name` names the bank.
 GroupDesign ratio_design(std::string name);
-/// Along the probability of a token under the row `letter` (p or q): 12 cuts, and -log p as score, which a wrong
-/// temperature follows.
+/// Along the probability of a token in the row `letter` (p or q): 12 cuts, and -log p as score, along which a
+/// wrong temperature deviates.
 GroupDesign depth_design(std::string name, const std::string& letter);
 /// The most likely token against all others.
 GroupDesign top_design(std::string name);
-/// Rejected before accepted tokens, each along p / q (2 x 68 groups); for rejection sampling on a chain of drafts.
+/// Rejected, then accepted tokens, each along p / q (2 x 68 groups); for rejection sampling on a chain of drafts.
 GroupDesign verdict_design(std::string name);
-/// Rejected and accepted tokens, the most likely token before the others (2 x 2 groups).
+/// Rejected, then accepted tokens, each with the most likely token before the others (2 x 2 groups).
 GroupDesign top_verdict_design(std::string name);
 
-// The law of (rejected or accepted, token) of rejection sampling with one draft:
+// The distribution of (rejected or accepted, token) of rejection sampling with one draft:
 //   Pr(rejected, x) = max(p(x) - q(x), 0),  Pr(accepted, x) = min(p(x), q(x))
-// Correctness: true p and q of a group are off by at most slack + mass (total slack), relative to 1 - total slack
-// (row_groups.hpp); minimum and positive part move by no more than both together. Groups along p / q do not cross
-// p = q, so the law of a group follows from its sums.
+//
+// Correctness: true p and q of a group are off by at most slack + mass (total slack), relative to 1 - total
+// slack (row_groups.hpp); minimum and positive part are off by at most the sum of both. Groups along p / q do
+// not cross p = q, so the distribution of a group follows from its sums.
 
-/// Groups of verdict_design.
+/// Returns the groups of verdict_design.
 GroupMasses<2 * ratio_groups> verdict_masses(const RowGroups& rows);
-/// Groups of top_verdict_design.
+/// Returns the groups of top_verdict_design.
 GroupMasses<4> top_verdict_masses(const RowGroups& rows);
 
-// A share s of the mass of p moves to its most likely tokens T, away from them where s < 0, from or to all others
-// alike: p'(T) = p(T) + s, at most half of what there is. The law of (draft, verdict, token) of rejection sampling by
-// p' follows from sums over T and over the tokens with p < q. For T of one token it is exact to first order in s; a
-// bet is fair whatever it is (moved_mass_bets.hpp).
+// A share s of the mass of p moves to its most likely tokens T, or away from them if s < 0, and the other
+// tokens change in proportion: p'(T) = p(T) + s, at most half of the available mass. The distribution of (draft,
+// verdict, token) of rejection sampling by p' follows from sums over T and over the tokens with p < q. It is
+// exact to first order in s if T is one token; a bet is fair in any case (moved_mass_bets.hpp).
 
-/// The most likely token, another.
+/// Bets on two cells: the most likely token, any other.
 MovedMassBets moved_tokens(std::string name);
 void add_moved_token(MovedMassBets& bets, const RowGroups& rows, bool top, std::uint64_t record);
 
-/// Where a draft was refused, where one was accepted, and where there was none: is it the most likely token?
+/// Cells for rejected drafts, accepted drafts and tokens without a draft: whether the token is the most likely one.
 enum class MovedVerdict : std::uint8_t {
   rejected_for_top,  ///< another token was drafted, the most likely one emitted
-  rejected_top,      ///< the most likely token was drafted and refused; counts as the next where drafts have no law
+  /// the most likely token was drafted and rejected; part of `rejected` if the draft sampling is unknown
+  rejected_top,
   rejected,
   accepted_top,
   accepted,
@@ -55,42 +57,42 @@ enum class MovedVerdict : std::uint8_t {
   alone
 };
 MovedMassBets moved_verdicts(std::string name);
-/// `drafts_have_law`: a draft has law q, so that a refused one is seen.
-void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict verdict, bool drafts_have_law,
-                       std::uint64_t record);
+/// `drafts_have_distribution`: a draft is known to have distribution q, so that the rejected token is used.
+void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict verdict,
+                       bool drafts_have_distribution, std::uint64_t record);
 
-/// Along the token number, from 0 to `symbols` - 1.
+/// Along the token id, from 0 to `symbols` - 1.
 GroupDesign id_design(std::string name, std::size_t symbols);
 
-// The first token of a block, and whether it is an accepted draft. A lossless verifier emits x with probability p(x),
-// and can accept a draft x only if there is one:  Pr(accepted, x) <= min(p(x), K q(x))  with K drafts of q at the
-// root.
+// The first token of a block, and whether it is an accepted draft. A lossless verifier emits x with probability
+// p(x), and can accept x only if it was drafted: Pr(accepted, x) <= min(p(x), K q(x)) with K drafts from q at
+// the root.
 //
 //   m     sum over groups on one side of a cut along p / q of min(p_g + slack, K (q_g + slack))
-//   bet   c if an accepted draft lies on that side, else 1;  c = 1.02 .. 256
+//   bet   c if an accepted draft is on that side, else 1;  c = 1.02 .. 256
 //   U     1 + (c - 1) m
 //
 // Correctness: E bet = 1 + (c - 1) Pr(accepted on that side) <= U. Acceptance below m is no evidence.
 //
-// Cost: half a microsecond a block.
+// Cost: half a microsecond per block.
 class AcceptedBets {
  public:
   AcceptedBets();
 
-  /// One block. `drafts`: number K of root drafts. `group`: along p / q, of the first token; -1 if it is no accepted
-  /// draft.
+  /// Adds one block. `drafts`: number K of root drafts. `group`: group along p / q of the first token; -1 if it
+  /// is not an accepted draft.
   void add(const RowGroups& rows, int drafts, int group, std::uint64_t record);
 
   std::uint64_t draws() const { return draws_; }
   double log_e() const;
-  /// The side with the most excess over m; no evidence below m.
+  /// Returns the side with the largest excess over m; counts below m are no evidence.
   GroupExcess worst() const;
 
  private:
   struct Side {
-    CellCount count;                             // of m
+    CellCount count;                             // with probability m
     int from = 0, to = 0;                        // groups
-    std::vector<double> log_bound{}, product{};  // by c: sum of log U, and the product of those not yet in it
+    std::vector<double> log_bound{}, product{};  // by c: sum of log U, and the product of the U not yet in it
   };
   std::vector<Side> sides_;
   std::uint64_t draws_ = 0;

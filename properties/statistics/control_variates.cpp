@@ -76,9 +76,9 @@ std::vector<double> ControlSums::coefficients() const {
   ControlSums sums = centred();
   std::vector<double>& l = sums.gram;
   std::vector<char> kept(d, 1);
-  // In-place Cholesky factorization, row by row. Rows that earlier rows explain are skipped.
+  // In-place Cholesky factorization, row by row. Skips rows that are linear combinations of earlier ones.
   for (std::size_t i = 0; i < d; ++i) {
-    // The diagonal before centring: after centring, a constant control leaves only its rounding error.
+    // Compared with the diagonal before centring, because a constant control is only rounding error after centring.
     const double diagonal = gram[i * d + i];
     for (std::size_t j = 0; j <= i; ++j) {
       double value = l[i * d + j];

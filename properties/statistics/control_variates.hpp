@@ -1,20 +1,21 @@
-// Averages with less noise. Each sample carries controls with known means; the part of the outcome that the controls
-// explain is subtracted. The coefficients of one half of the samples are applied to the other half, so the averages
-// stay unbiased.
+// Averages with less noise. Each sample has controls with known means; their part in the outcome, by
+// regression, is subtracted. The coefficients of one half of the samples are applied to the other half, so the
+// averages stay unbiased.
 //
-//   y       outcomes    the averaged quantities, one or several numbers a sample
+//   y       outcomes    the averaged quantities, one or several numbers per sample
 //   z       controls    minus their known means
 //   A, B    halves      samples of even and of odd number
 //   beta_A              least-squares coefficients of y on z in half A
 //
 //   estimate = average over both halves of (y - beta z), with beta_B in A and beta_A in B
 //
-// Cost: d (d + 1) / 2 + d o products a sample for d controls and o outcomes; two solves of d^3 / 6.
+// Cost: d (d + 1) / 2 + d o products per sample for d controls and o outcomes; two solves of d^3 / 6.
 //
-// Correctness: for independent samples beta_B is independent of half A, so E[beta_B z] = E[beta_B] 0 there. The
-// standard error is that of the residuals in each half; the estimates of the halves are correlated by O(1 / n^2)
-// only. A control that others explain (indicators that sum to a constant) gets coefficient 0. Every choice is
-// unbiased, so the cut, a pivot below 2^-36 of the control's sum of squares, affects the noise only.
+// Correctness: for independent samples beta_B is independent of half A, so E[beta_B z] = E[beta_B] E[z] = 0
+// there. The standard error is computed from the residuals in each half; the estimates of the halves are
+// correlated by O(1 / n^2) only. A control that depends linearly on others (indicators that sum to a constant)
+// gets coefficient 0. Every choice is unbiased, so the threshold, a pivot below 2^-36 of the control's sum of
+// squares, affects the noise only.
 #pragma once
 
 #include <array>
@@ -54,10 +55,10 @@ struct ControlSums {
   /// Adds the sums of other samples.
   ControlSums& operator+=(const ControlSums& other);
 
-  /// The same sums, with squares and products taken about the sample means.
+  /// Returns the sums with squares and products taken about the sample means.
   ControlSums centred() const;
-  /// o x d least-squares coefficients of outcomes on controls. A control gets 0 if earlier controls explain it: its
-  /// pivot is then below 2^-36 of its diagonal.
+  /// Returns o x d least-squares coefficients of outcomes on controls. A control gets 0 if it depends linearly
+  /// on earlier ones, i.e. if its pivot is below 2^-36 of its diagonal.
   std::vector<double> coefficients() const;
 
   double samples = 0;
@@ -73,13 +74,13 @@ struct ControlledEstimate {
 
 class ControlVariates {
  public:
-  /// No samples yet; each will have `controls` controls and `outcomes` outcomes.
+  /// Requires that each sample has `controls` controls and `outcomes` outcomes.
   ControlVariates(std::size_t controls, std::size_t outcomes);
 
   /// Adds one sample. Samples are numbered from 0 in the order of calls.
   void add(std::span<const double> outcomes, std::span<const double> controls);
 
-  /// One estimate for each outcome. Requires at least two samples in each half.
+  /// Returns one estimate for each outcome. Requires at least two samples in each half.
   std::vector<ControlledEstimate> estimates() const;
 
  private:

@@ -14,7 +14,8 @@ constexpr int shift = 16;
 /// Up to this count a product is cheaper than Stirling's form and as accurate.
 constexpr double small_count = 32;
 
-/// log(1 + y), y > -1, to 4 u relative; twice as fast as std::log1p. `rest` is the exact rounding error of 1 + y.
+/// Returns log(1 + y), y > -1, to 4 u relative; twice as fast as std::log1p. `rest` is the exact rounding error
+/// of 1 + y.
 double log_of_one_plus(double y) {
   const double sum = 1 + y, rest = y - (sum - 1);
   return std::log(sum) + rest / sum;
@@ -25,7 +26,7 @@ double stirling_remainder(double z) {
   return w * (1.0 / 12 - v * (1.0 / 360 - v * (1.0 / 1260 - v * (1.0 / 1680 - v * (1.0 / 1188)))));
 }
 
-/// log of the product of 1 + j / a over 0 < j < count.
+/// Returns log of the product of 1 + j / a over 0 < j < count.
 double log_rising(int count, double shape) {
   const double step = 1 / shape;
   double product = 1, logs = 0;

@@ -1,5 +1,5 @@
-// E-values of counts of one law, of one Poisson cell and of too frequent events; and Poisson numbers of trials, which
-// make the counts of cells independent.
+// E-values of token counts, of one Poisson cell and of too frequent events; and Poisson numbers of trials,
+// which make the counts of cells independent.
 #pragma once
 
 #include <array>
@@ -15,44 +15,44 @@
 
 namespace draftproof {
 
-// The e-value against a list of independent tokens of one law, of any length. An urn predicts each token and is
-// updated by it; the bet multiplies, over the tokens, the urn's probability divided by the law's.
+// The e-value against a list of independent tokens of one distribution, of any length. A Polya urn predicts
+// each token and is updated by it; the bet is the product over tokens of the urn's probability divided by p.
 //
-//   p(x)    law             of every token
+//   p(x)    distribution             distribution of every token
 //   X(x)    counts          tokens seen; n their sum
 //   A       strength        weight of p in the urn before the first token: 1, 4, 16, .. 4^10
 //
 //   log e_A = sum over x of log of the product of (A p(x) + j) / (A p(x)), j < X(x),
 //             minus log of the product of (A + j) / A, j < n
 //
-// Correctness: each token's stake (A p(x) + seen(x)) / (A + n) sums to 1 over x. The product of stakes over p is
-// therefore a martingale of mean 1 in the order of the tokens, and it depends on their counts alone. It is valid at a
-// fixed n, at a random n and at any stopping time, and needs no Poisson number of trials. e is the average over A. A
-// token of probability 0 is a proof: e is infinite.
+// Correctness: each token's stake (A p(x) + seen(x)) / (A + n) sums to 1 over x. The product of stakes over p
+// is therefore a martingale of mean 1 in the order of the tokens, and depends on their counts only. It is valid
+// at a fixed n, at a random n and at any stopping time, and needs no Poisson number of trials. e is the average
+// over A. A token of probability 0 is a proof: e is infinite.
 //
 // Cost: one lgamma for each cell and strength.
 
 namespace detail {
-/// log of the product of (a + j) / a over j < count.
+/// Returns log of the product of (a + j) / a over j < count.
 inline double log_rising_factorial(double a, std::uint64_t count) {
   const auto n = static_cast<double>(count);
   return std::lgamma(a + n) - std::lgamma(a) - n * std::log(a);
 }
 }  // namespace detail
 
-/// Returns log e, natural. `law` sums to 1; `counts` has the size of `law`.
-inline double log_e_multinomial(std::span<const double> law, std::span<const std::uint64_t> counts) {
+/// Returns the natural log e. `distribution` sums to 1; `counts` has the size of `distribution`.
+inline double log_e_multinomial(std::span<const double> distribution, std::span<const std::uint64_t> counts) {
   std::uint64_t seen = 0;
-  for (std::size_t x = 0; x < law.size(); ++x) {
-    if (counts[x] > 0 && law[x] == 0) return std::numeric_limits<double>::infinity();
+  for (std::size_t x = 0; x < distribution.size(); ++x) {
+    if (counts[x] > 0 && distribution[x] == 0) return std::numeric_limits<double>::infinity();
     seen += counts[x];
   }
   std::array<double, 11> bets;
   double strength = 1;
   for (double& bet : bets) {
     NeumaierSum sum;
-    for (std::size_t x = 0; x < law.size(); ++x)
-      if (counts[x] > 0) sum.add(detail::log_rising_factorial(strength * law[x], counts[x]));
+    for (std::size_t x = 0; x < distribution.size(); ++x)
+      if (counts[x] > 0) sum.add(detail::log_rising_factorial(strength * distribution[x], counts[x]));
     bet = sum.value() - detail::log_rising_factorial(strength, seen);
     strength *= 4;
   }
@@ -70,7 +70,7 @@ inline double log_e_multinomial(std::span<const double> law, std::span<const std
 //
 //   log e = lgamma(a + X) - lgamma(a) - X log a - (a + X) log1p(E / a) + E
 //
-// This form cancels: at a = 1e6 its terms are a million times the result. Four forms without cancellation are used.
+// This form suffers from cancellation: at a = 1e6 its terms are a million times the result. Four forms avoid it.
 //   X = 0            E - a log1p(E / a)
 //   X <= 32          log of the product of (1 + j / a), j < X, in place of the lgammas
 //   a >= 16          (a + E) ((1 + t) log1p(t) - t) - log1p(X / a) / 2 + s(a + X) - s(a)
@@ -83,11 +83,11 @@ inline double log_e_multinomial(std::span<const double> law, std::span<const std
 //
 // Cost: none to four logarithms.
 //
-// Correctness: under the null X is Poisson, and the numerator is the law of X when the rate is drawn first. a does
-// not depend on E, so e of the accumulated counts and means is a martingale over batches.
+// Correctness: under the null X is Poisson, and the numerator is the distribution of X when the rate is drawn
+// first. a does not depend on E, so e of the accumulated counts and means is a martingale over batches.
 
-/// log e of one cell; count >= 0, mean > 0, shape > 0. The other table e-values of this folder are averages of
-/// products of it.
+/// Returns log e of one cell; count >= 0, mean > 0, shape > 0. The other table e-values of this folder are
+/// averages of products of it.
 double log_gamma_poisson(double count, double mean, double shape);
 
 // The number of trials of a batch: a Poisson variable with the planned size as its mean. The counts of cells are then
@@ -97,17 +97,18 @@ double log_gamma_poisson(double count, double mean, double shape);
 //   r_k                 pmf(k) / pmf(lambda): r_{k+1} = r_k (lambda / (k + 1)), r_{k-1} = r_k (k / lambda)
 //   m_k        mass     floor(r_k s), s = 2^62 / (3 (sqrt(lambda) + 1)); their sum is below 2^62
 //
-// A 62-bit number below the sum of all m_k picks k by m_k; larger ones, 55 % at most, are rejected. Only IEEE
-// products, quotients and one square root are rounded, so every platform draws the same numbers.
+// A 62-bit number below the sum of all m_k selects k by m_k; larger ones, 55 % at most, are rejected. Rounded
+// operations are IEEE products, quotients and one square root, so every platform draws the same numbers.
 //
 // Cost: two passes over 20 sqrt(lambda) masses, 15 ms at 2^31; no tables.
 //
-// Error, derived: with u = 2^-53, m_k is positive only for |k - lambda| <= J = 10 sqrt(lambda) + 40 (Bernstein).
-// There r_k has at most 2 J roundings, and floor only lowers. The sampled law is therefore at most
+// Error, derived: with u = 2^-53, m_k is positive only for |k - lambda| <= J = 10 sqrt(lambda) + 40
+// (Bernstein). There r_k has at most 2 J roundings, and floor only decreases it. The sampled distribution is
+// therefore at most
 //   (1 + epsilon) pmf(k),    epsilon = 4 J u + 2 J 2^-60 + 2^-55     (2.1e-10 at lambda = 2^31)
-// for every k. An event of probability alpha under Poisson batches has probability at most alpha times the product of
-// (1 + epsilon) over batches. Batches that double up to 2^32 trials multiply false-alarm levels by at most 1 + 1e-9;
-// there is no additive term. The total variation from Poisson is at most epsilon.
+// for every k. An event of probability alpha under Poisson batches has probability at most alpha times the
+// product of (1 + epsilon) over batches. Batches that double up to 2^32 trials multiply false-alarm levels by
+// at most 1 + 1e-9; there is no additive term. The total variation from Poisson is at most epsilon.
 
 /// Largest mean. Beyond it one pass takes half a second and epsilon exceeds 1e-9.
 inline constexpr std::uint64_t largest_poisson_mean = std::uint64_t{1} << 36;
@@ -129,25 +130,25 @@ void for_each_poisson_mass(std::uint64_t mean, Visit&& visit) {
   }
 }
 
-/// One Poisson number of this mean; a function of (seed, batch) alone. Its Philox counters are disjoint from those of
-/// roles and of shared noise. Requires mean <= largest_poisson_mean.
+/// Returns a Poisson number of this mean, a function of (seed, batch) only. Its Philox counters are disjoint
+/// from those of roles and of shared noise. Requires mean <= largest_poisson_mean.
 std::uint64_t poisson_count(std::uint64_t mean, std::uint64_t seed, std::uint64_t batch);
 
-/// The epsilon of the header comment.
+/// Returns epsilon of the comment above.
 double poisson_count_excess(std::uint64_t mean);
 
 // The e-value against an event that is too frequent: a count whose mean is at most a known bound.
 //
-//   X       count       of the event over Poisson batches
+//   X       count       occurrences over Poisson batches
 //   E       bound       largest allowed mean, exposure times the largest probability
-//   r                   1 + 1/2, 1 + 1/4, .. 1 + 2^-14: assumed factor of the excess
+//   r                   1 + 1/2, 1 + 1/4, .. 1 + 2^-14: assumed factors of the excess
 //
 //   e = average over r of r^X exp(-(r - 1) E)
 //
 // Correctness: for every true mean mu <= E the expectation of r^X is exp((r - 1) mu), so every term has mean at most
 // 1 and is a supermartingale over batches. Factors close to 1 detect small excesses: r - 1 near (X - E) / E is best.
 
-/// Returns log e, natural.
+/// Returns the natural log e.
 inline double log_e_poisson_upper(std::uint64_t count, double bound) {
   std::array<double, 14> bets;
   double step = 1;
@@ -159,20 +160,20 @@ inline double log_e_poisson_upper(std::uint64_t count, double bound) {
 }
 
 // The e-value against counts in cells that should be empty, for verifiers that declare a rounding budget. The
-// impossible cells are pooled into one cell of mean at most E; only too many counts are evidence.
+// impossible cells are pooled into one cell of mean at most E; only too large counts are evidence.
 //
 //   tau     budget      declared bound of the probability that a trial ends in an impossible cell
 //   X       count       counts in such cells
 //   E                   n tau, n the exposure
-//   theta               2, 4, .., 1024: assumed factor of the excess
+//   theta               2, 4, .., 1024: assumed factors of the excess
 //
 //   e = average over theta of theta^X exp(-(theta - 1) E)
 //
-// Correctness: as above. This bet is a design rule of this project; published power figures do not cover it.
+// Correctness: as above. This bet was designed for this project; published power figures do not cover it.
 //
 // Cost: ten terms.
 
-/// Returns log e, natural.
+/// Returns the natural log e.
 inline double log_e_impossible_cells(std::uint64_t count, double exposure, double budget) {
   std::array<double, 10> bets;
   double theta = 1;

@@ -27,12 +27,13 @@ double log_e_spike(double count, double mean) {
   return log_mean_exp(bets);
 }
 
-double log_e_single_cell(std::span<const double> null_law, std::span<const std::uint64_t> counts, double exposure) {
-  assert(counts.size() == null_law.size());
+double log_e_single_cell(std::span<const double> null_distribution, std::span<const std::uint64_t> counts,
+                         double exposure) {
+  assert(counts.size() == null_distribution.size());
   std::vector<double> means, observed;
-  for (std::size_t i = 0; i < null_law.size(); ++i) {
-    if (null_law[i] > 0) {
-      means.push_back(exposure * null_law[i]);
+  for (std::size_t i = 0; i < null_distribution.size(); ++i) {
+    if (null_distribution[i] > 0) {
+      means.push_back(exposure * null_distribution[i]);
       observed.push_back(static_cast<double>(counts[i]));
     } else if (counts[i] > 0) {
       return std::numeric_limits<double>::infinity();
@@ -55,42 +56,42 @@ namespace {
 
 constexpr double smallest_shape = 1e-150;
 
-/// w^(0, 1/3, 2/3, 1).
+/// Returns w^(0, 1/3, 2/3, 1).
 std::array<double, 4> thirds(double w) {
   const double third = std::cbrt(w);
   return {1, third, third * third, w};
 }
 
-/// Cells of positive probability, ascending by it.
-std::vector<std::uint32_t> live_cells(std::span<const double> law) {
+/// Returns the cells of positive probability in ascending order of it.
+std::vector<std::uint32_t> live_cells(std::span<const double> distribution) {
   std::vector<std::uint32_t> cells;
-  for (std::size_t i = 0; i < law.size(); ++i)
-    if (law[i] > 0) cells.push_back(static_cast<std::uint32_t>(i));
-  std::stable_sort(cells.begin(), cells.end(), [&](auto i, auto j) { return law[i] < law[j]; });
+  for (std::size_t i = 0; i < distribution.size(); ++i)
+    if (distribution[i] > 0) cells.push_back(static_cast<std::uint32_t>(i));
+  std::stable_sort(cells.begin(), cells.end(), [&](auto i, auto j) { return distribution[i] < distribution[j]; });
   return cells;
 }
 
-std::vector<std::uint32_t> impossible_cells(std::span<const double> law) {
+std::vector<std::uint32_t> impossible_cells(std::span<const double> distribution) {
   std::vector<std::uint32_t> cells;
-  for (std::size_t i = 0; i < law.size(); ++i)
-    if (!(law[i] > 0)) cells.push_back(static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < distribution.size(); ++i)
+    if (!(distribution[i] > 0)) cells.push_back(static_cast<std::uint32_t>(i));
   return cells;
 }
 
-std::vector<double> taken(std::span<const double> law, std::span<const std::uint32_t> order) {
+std::vector<double> taken(std::span<const double> distribution, std::span<const std::uint32_t> order) {
   std::vector<double> out;
   out.reserve(order.size());
-  for (const std::uint32_t i : order) out.push_back(law[i]);
+  for (const std::uint32_t i : order) out.push_back(distribution[i]);
   return out;
 }
 
 }  // namespace
 
-ETable::ETable(std::span<const double> null_law)
-    : size_{null_law.size()},
-      order_{live_cells(null_law)},
-      dropped_{impossible_cells(null_law)},
-      cells_{taken(null_law, order_)} {
+ETable::ETable(std::span<const double> null_distribution)
+    : size_{null_distribution.size()},
+      order_{live_cells(null_distribution)},
+      dropped_{impossible_cells(null_distribution)},
+      cells_{taken(null_distribution, order_)} {
   assert(!order_.empty());
   std::array<NeumaierSum, powers> sums;
   for (const double w : cells_.probabilities()) {
@@ -117,7 +118,7 @@ double ETable::log_e(std::span<const std::uint64_t> counts, double exposure) con
   }
 
   std::array<double, powers * concentrations> members{};
-  // A thread team costs more than a small table.
+  // Starting threads costs more than a small table.
 #pragma omp parallel for schedule(dynamic) if (cells.size() > 4096)
   for (std::size_t member = 0; member < members.size(); ++member) {
     double concentration = 1;

@@ -1,14 +1,13 @@
-// Splits the false-alarm probability of a whole build among its gates, and averages e-values given by their
-// logarithms.
+// Splits the false-alarm probability of a whole build among its gates.
 //
-//   alpha        total         probability that any gate of an all-correct build alarms, 1e-9
+//   alpha        total         probability that any gate of an all-correct build raises an alarm, 1e-9
 //   w_i          weights       positive; gate i may alarm with probability alpha w_i / sum w
-//   1e-3         numerics      log e is computed with less error than this, which is added to each threshold
+//   1e-3         numerics      bound of the error of the computed log e; added to each threshold
 //
 // With equal weights and M gates the threshold of e is 1e9 M.
 //
-// Correctness: by the union bound, whatever the dependence between gates. The quotients are rounded: their sum
-// exceeds alpha by at most M 2^-52 relative.
+// Correctness: by the union bound, for any dependence between gates. The quotients are rounded: their sum
+// exceeds alpha by at most a relative M 2^-52.
 #pragma once
 
 #include <cassert>
@@ -30,16 +29,16 @@ class ErrorBudget {
       : weights_{std::move(weights)}, sum_{std::accumulate(weights_.begin(), weights_.end(), 0.0)}, total_{total} {
     assert(sum_ > 0 && total > 0 && total < 1);
   }
-  /// Equal weights for `gates` gates.
+  /// Returns equal weights for `gates` gates.
   static ErrorBudget even(std::size_t gates, double total = default_total) {
     return ErrorBudget(std::vector<double>(gates, 1.0), total);
   }
 
-  /// Probability with which this gate may raise a false alarm.
+  /// Returns the probability with which this gate may raise a false alarm.
   double alpha(std::size_t gate) const { return total_ * (weights_[gate] / sum_); }
-  /// A gate alarms when log e reaches this value.
+  /// Returns the value of log e at which the gate raises an alarm.
   double log_threshold(std::size_t gate) const { return log_threshold_at(alpha(gate)); }
-  /// The same for a gate that may raise a false alarm with probability `alpha`.
+  /// Returns this threshold for a gate that may raise a false alarm with probability `alpha`.
   static double log_threshold_at(double alpha) { return numerics - std::log(alpha); }
 
  private:

@@ -93,14 +93,14 @@ GateEvidence GateSuite::evidence(const GateCounts& given, double exposure) const
 }
 
 WorstCell GateSuite::worst_cell(const GateCounts& counts, double exposure) const {
-  const std::span<const double> law = has_paths() ? std::span<const double>{flat_paths_} : null_.target;
+  const std::span<const double> distribution = has_paths() ? std::span<const double>{flat_paths_} : null_.target;
   const auto observed = counts.cells();
   WorstCell worst{-1, 0, 0, 0, -std::numeric_limits<double>::infinity()};
-  for (std::size_t i = 0; i < law.size(); ++i) {
-    if (law[i] == 0 && observed[i] == 0) continue;
-    const double mean = exposure * law[i];
-    const double log_e =
-        law[i] == 0 ? std::numeric_limits<double>::infinity() : log_e_spike(static_cast<double>(observed[i]), mean);
+  for (std::size_t i = 0; i < distribution.size(); ++i) {
+    if (distribution[i] == 0 && observed[i] == 0) continue;
+    const double mean = exposure * distribution[i];
+    const double log_e = distribution[i] == 0 ? std::numeric_limits<double>::infinity()
+                                              : log_e_spike(static_cast<double>(observed[i]), mean);
     if (log_e > worst.log_e)
       worst = {has_paths() ? static_cast<int>(i / counts.vocabulary()) : -1, i % counts.vocabulary(), observed[i],
                mean, log_e};

@@ -2,11 +2,11 @@
 // e-values on the counts, with the cell that deviates most. Path k < K means that draft k was accepted; path K means
 // that all were rejected.
 //
-//   p, q       target, proposal   may be empty: there is no grouping along p / q then, and path groups follow p
+//   p, q       target, proposal   q may be empty: there is then no grouping along p / q, and path groups follow p
 //   c(k, x)    paths              probability that an exact verifier ends on path k with token x, K + 1 rows of V;
 //                                 empty if unknown: the suite then has its first three components
 //   tau        leak               declared rounding budget for cells that should be empty; at 0 a count is a proof
-//   n          exposure           planned number of trials so far; a batch's are Poisson (count_models.hpp)
+//   n          exposure           planned number of trials so far; batches have Poisson sizes (count_models.hpp)
 //
 //   tokens        e_table over all tokens
 //   spikes        every token alone (log_e_single_cell)
@@ -14,10 +14,10 @@
 //   paths         e_table over (path, token)
 //   path groups   e_table over (path, group along p / q)
 //
-// log e is that of the average with equal weights. With tau > 0 the bet on impossible cells (log_e_impossible_cells)
-// has weight 1/100 beside 99/100. A suite is immutable: threads share one suite, and each has its own counts.
+// e is the average with equal weights. With tau > 0 the bet on impossible cells (log_e_impossible_cells) has
+// weight 1/100 and the average 99/100. A suite is immutable: threads share one suite, and each has separate counts.
 //
-// Cost: of one evaluation on one core, see docs/statistics.md.
+// Cost: in docs/statistics.md, for one evaluation on one core.
 //
 // Correctness: if the verifier is exact, the probability that e ever reaches 1 / alpha is at most alpha, at any
 // stopping time and under any rule for continuing (Ville's inequality for the non-negative martingale e over
@@ -38,8 +38,8 @@
 
 namespace draftproof {
 
-// The counts of a gate: how often a trial ended on each path with each token. They are integers, so merging in any
-// order gives the same numbers.
+// The counts of a gate: how often a trial ended on each path with each token. They are integers, so any order
+// of merging gives the same result.
 
 class GateCounts {
  public:
@@ -60,30 +60,30 @@ class GateCounts {
 
   std::size_t vocabulary() const { return vocabulary_; }
   std::size_t paths() const { return cells_.size() / vocabulary_; }
-  /// All counts, path by path.
+  /// Returns all counts, path by path.
   std::span<const std::uint64_t> cells() const { return cells_; }
-  /// The counts of path k, one for each token.
+  /// Returns the counts of path k, one for each token.
   std::span<const std::uint64_t> path(std::size_t k) const {
     return std::span{cells_}.subspan(k * vocabulary_, vocabulary_);
   }
-  /// Counts by token, summed over all paths.
+  /// Returns the counts by token, summed over all paths.
   std::vector<std::uint64_t> tokens() const {
     std::vector<std::uint64_t> sums(vocabulary_);
     for (std::size_t i = 0; i < cells_.size(); ++i) sums[i % vocabulary_] += cells_[i];
     return sums;
   }
-  /// Sets the counts of cells with `law[i] == 0` to 0 and returns their sum.
-  std::uint64_t take_impossible(std::span<const double> law) {
-    assert(law.size() == cells_.size());
+  /// Sets the counts of cells with `distribution[i] == 0` to 0 and returns their sum.
+  std::uint64_t take_impossible(std::span<const double> distribution) {
+    assert(distribution.size() == cells_.size());
     std::uint64_t taken = 0;
     for (std::size_t i = 0; i < cells_.size(); ++i)
-      if (law[i] == 0) {
+      if (distribution[i] == 0) {
         taken += cells_[i];
         cells_[i] = 0;
       }
     return taken;
   }
-  /// The counters that add up over parts of a run.
+  /// The counters that are added over shards of a run.
   static auto fields(auto& counts) { return std::tie(counts.cells_); }
 
  private:
@@ -91,22 +91,24 @@ class GateCounts {
   std::vector<std::uint64_t> cells_;
 };
 
-// When a gate evaluates its counts, when it stops, and its final state. Each batch doubles the number of trials. The
-// gate may look at the e-value after each batch and continue because it is large; neither needs a correction.
+// When a gate evaluates its counts, when it stops, and its final state. Each batch doubles the number of
+// trials. The gate may evaluate the e-value after each batch and continue because it is large; neither needs a
+// correction.
 //
 //   budget                     planned number of trials
 //   log e < log 1e2            ok
 //   up to log 1e5              watch
 //   up to the threshold        suspicious
-//   from the threshold on      failed: the gate stops for good
+//   from the threshold on      failed: the gate stops
 //
-// A gate that is not ok at the budget continues, up to 16 times the budget, while it is not ok. At most one exact
-// verifier in 100 is ever in that state (Ville), so the expected cost is below 1.15 budgets. A gate that ends as
-// watch or suspicious is undecided; that is not a pass. Thresholds come from error_budget.hpp.
+// A gate that is not ok at the budget continues, up to 16 times the budget, while it is not ok. An exact
+// verifier is ever in that state with probability at most 1/100 (Ville), so the expected cost is below 1.15
+// budgets. A gate that ends as watch or suspicious is undecided, which is not a pass. Thresholds are from
+// error_budget.hpp.
 
 enum class GateState { ok, watch, suspicious, failed };
 
-/// The state in words, as reports print it.
+/// Returns the state as printed in reports.
 constexpr std::string_view name(GateState state) {
   constexpr std::string_view names[] = {"ok", "watch", "suspicious", "failed"};
   return names[static_cast<int>(state)];
@@ -122,7 +124,8 @@ class GateSchedule {
   GateSchedule(std::uint64_t first, std::uint64_t budget, double log_threshold)
       : first_{first}, budget_{budget}, log_threshold_{log_threshold} {}
 
-  /// Planned size of the next batch in trials, 0 if there is none. The batch runs poisson_count(next()) trials.
+  /// Returns the planned size of the next batch in trials, 0 if there is none. The batch runs
+  /// poisson_count(next()) trials.
   std::uint64_t next() const {
     if (state_ == GateState::failed) return 0;
     if (exposure_ < budget_) return std::min(std::max(first_, exposure_), budget_ - exposure_);
@@ -130,13 +133,13 @@ class GateSchedule {
     return std::min(exposure_, escalation * budget_ - exposure_);
   }
 
-  /// Reports that the batch of size next() has been run; `log_e` is log e of all counts so far.
+  /// Records that the batch of size next() has run; `log_e` is log e of all counts so far.
   void observe(double log_e) {
     exposure_ += next();
     if (state_ != GateState::failed) state_ = state_of(log_e);
   }
 
-  /// Planned number of trials so far.
+  /// Returns the planned number of trials so far.
   std::uint64_t exposure() const { return exposure_; }
   GateState state() const { return state_; }
   /// Whether the gate has ended as watch or suspicious.
@@ -155,8 +158,8 @@ class GateSchedule {
   GateState state_ = GateState::ok;
 };
 
-/// The law of an exact verifier. A probability may be 0 only if it is 0 in exact arithmetic: a probability rounded to
-/// 0 turns a rare count into a false proof.
+/// The distribution of an exact verifier. A probability may be 0 only if it is 0 in exact arithmetic, because a
+/// rare count in a cell rounded to 0 would be a false proof.
 struct GateNull {
   std::vector<double> target;
   std::vector<double> proposal{};
@@ -164,7 +167,7 @@ struct GateNull {
   double leak = 0;
 };
 
-/// One of the e-values that are averaged.
+/// One of the averaged e-values.
 struct GateComponent {
   std::string_view name;
   double log_e, weight;
@@ -179,11 +182,11 @@ struct GateEvidence {
 
 /// The cell with the largest single-cell e-value.
 struct WorstCell {
-  int path;  ///< -1 if the path law is unknown
+  int path;  ///< -1 if the path distribution is unknown
   std::size_t token;
   std::uint64_t observed;
   double expected, log_e;
-  /// Observed over expected count.
+  /// Returns observed over expected count.
   double ratio() const { return static_cast<double>(observed) / expected; }
 };
 
@@ -192,11 +195,11 @@ class GateSuite {
   /// Requires a proposal of the target's size or an empty one, and paths of the target's size or none.
   explicit GateSuite(GateNull null);
 
-  /// An all-zero table of the shape that evidence() and worst_cell() expect.
+  /// Returns an all-zero table of the shape that evidence() and worst_cell() require.
   GateCounts empty_counts() const;
-  /// The evidence of all counts so far; `exposure` is the planned number of trials.
+  /// Returns the evidence of all counts so far; `exposure` is the planned number of trials.
   GateEvidence evidence(const GateCounts& counts, double exposure) const;
-  /// The worst cell of these counts. Costs 10 bets a cell: for reports, not for every batch.
+  /// Returns the worst cell of these counts. Costs 10 bets per cell: for reports, not for every batch.
   WorstCell worst_cell(const GateCounts& counts, double exposure) const;
 
  private:
@@ -208,7 +211,7 @@ class GateSuite {
   std::vector<std::vector<std::uint32_t>> groups_;  ///< by p / q if q is known, by p, by id
   ETable tokens_;
   std::vector<ETable> group_tables_;
-  std::vector<ETable> path_tables_;  ///< none, or paths and path groups
+  std::vector<ETable> path_tables_;  ///< empty, or paths and path groups
 };
 
 }  // namespace draftproof

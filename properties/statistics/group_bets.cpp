@@ -18,7 +18,7 @@ constexpr std::array<double, 17> all_odds{1.0 / 16, 1.0 / 4,  1.0 / 2, 1 / 1.5, 
 constexpr std::array<double, 4> strengths{30, 300, 3000, 30000};
 constexpr double share_of_steps = 0.5, share_of_tilts = 0.3, share_of_learned = 0.2;
 constexpr std::size_t most_functions = 32;
-/// Records between logarithms of the bounds: each U is between e^-6 and e^10, so a product stays in range.
+/// Number of records between logarithms of the bounds: each U is in e^-6 .. e^10, so a product does not overflow.
 constexpr int longest_product = 32;
 
 }  // namespace
@@ -64,7 +64,7 @@ void GroupBets::add(std::span<const double> mass, std::span<const double> slack,
   const auto drawn = static_cast<std::size_t>(group);
   const double all_slack = std::accumulate(slack.begin(), slack.end(), 0.0), scale = 1 / (1 - all_slack);
 
-  // Steps: only the probability before each cut matters.
+  // Steps: only the probability before each cut is needed.
   double before = 0, slack_before = 0;
   std::size_t at = 0, bet = 0;
   for (std::size_t k = 0; k < design_.cuts.size(); ++k) {
@@ -83,7 +83,7 @@ void GroupBets::add(std::span<const double> mass, std::span<const double> slack,
     if (auto& named = first_[k][inside ? 0 : 1]; named.size() < CellCount::most_first) named.push_back(record);
   }
 
-  // Tilts and learned odds: the groups that the row has, all functions of a group together.
+  // Tilts and learned odds: over the groups with mass, all functions of a group together.
   const auto groups = static_cast<std::size_t>(design_.groups);
   std::array<double, most_functions> mean{}, moved{};
   for (std::size_t g = 0; g < groups; ++g) {
@@ -203,7 +203,7 @@ std::vector<SmallestFound> GroupBets::smallest(double log_threshold, double weig
       expected += part.expected[k];
       variance += part.variance[k];
     }
-    if (variance == 0) continue;  // no row has mass on both sides: tokens across the cut are impossible
+    if (variance == 0) continue;  // no row has mass on both sides: deviations across the cut are impossible
     for (const bool more : {true, false}) {
       double best = std::numeric_limits<double>::infinity();
       for (std::size_t i = 0; i < all_odds.size(); ++i) {
@@ -215,7 +215,7 @@ std::vector<SmallestFound> GroupBets::smallest(double log_threshold, double weig
         const double y = z / 2 + std::sqrt(std::max(inner, 0.0));
         best = std::min(best, (y * y - variance) / n);
       }
-      const double room = (more ? n - expected : expected) / n;  // no more can move
+      const double room = (more ? n - expected : expected) / n;  // the largest possible deviation
       if (best > 0 && best < room)
         result.push_back({more ? design_.cuts[k].before : design_.cuts[k].behind, best, 0});
     }

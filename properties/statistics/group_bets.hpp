@@ -1,5 +1,5 @@
-// Bets on the group of a draw whose law changes from record to record. Every draw is seen once, so tokens cannot be
-// counted; groups of tokens can.
+// Bets on the group of a draw whose distribution changes from record to record. Every draw occurs once, so
+// single tokens cannot be counted; groups of tokens can.
 //
 //   m_g, s_g    probability of group g in a record's row, and its slack (row_groups.hpp)
 //   f           a bet: positive numbers by group, fixed before the record
@@ -10,14 +10,16 @@
 //   tilts       f = exp(theta score_g), for a few scores
 //   learned     f = (k + draws so far) / (k + expected so far);  k = 30, 300, 3000, 30000
 //
-// The e-value is the mean over bets, with weights 1/2, 3/10 and 1/5 for the three kinds. Records are in parts (places
-// in a block). `log_e()` multiplies over all records, `log_e_of_parts()` is the mean over parts of the same.
+// The e-value is the mean over bets, with weights 1/2, 3/10 and 1/5 for the three kinds. Records belong to
+// parts (positions in a block). log_e() multiplies over all records, log_e_of_parts() is the mean over parts of
+// such products.
 //
-// Correctness: given the past each factor has mean at most 1 if the draw follows a law within the slack of the row,
-// so each product, and each mean of products with fixed weights, is a supermartingale with start 1 (Ville: it ever
-// reaches 1 / alpha with probability at most alpha). U is computed with an error below 1e-12 of itself.
+// Correctness: given the past each factor has mean at most 1 if the draw follows a distribution within the
+// slack of the row, so each product, and each mean of products with fixed weights, is a supermartingale with
+// start 1 (Ville: it ever reaches 1 / alpha with probability at most alpha). U is computed with a relative
+// error below 1e-12.
 //
-// Cost: about 2 us a record for a bank of 350 bets.
+// Cost: about 2 us per record for a bank of 350 bets.
 #pragma once
 
 #include <array>
@@ -31,13 +33,13 @@
 
 namespace draftproof {
 
-/// A direction in words: what is in front of a cut, and what is behind it.
+/// A cut as text: the groups before it, and the groups behind it.
 struct GroupCut {
   int first = 0;  ///< first group behind the cut
   std::string before, behind;
 };
 
-/// A score of each group, as "a temperature".
+/// A score of each group, such as "temperature of p".
 struct GroupScore {
   std::string name;
   std::vector<double> score;
@@ -45,7 +47,7 @@ struct GroupScore {
 };
 
 struct GroupDesign {
-  std::string name;  ///< of the bank
+  std::string name;  ///< name of the bank
   int groups = 0;
   std::vector<GroupCut> cuts;
   std::vector<GroupScore> scores{};
@@ -61,7 +63,7 @@ struct CellCount {
   std::uint64_t seen = 0;
   std::vector<std::uint64_t> first{};  ///< the first records seen, at most `most_first`
 
-  /// One record, in which the cell has this probability; `drawn`: whether it was drawn.
+  /// Adds one record, in which the cell has this probability; `drawn`: whether it was drawn.
   void add(double probability, bool drawn, std::uint64_t record) {
     expected += probability;
     variance += probability * (1 - probability);
@@ -70,14 +72,14 @@ struct CellCount {
   }
 };
 
-/// What was seen on one side of a cut.
+/// Observed and expected draws on one side of a cut.
 struct GroupExcess {
   std::string where;
   double observed = 0, expected = 0;
   double deviations = 0;               ///< (observed - expected) / standard deviation
   std::vector<std::uint64_t> first{};  ///< the first records of the side with more than expected, at most 5
 
-  /// Becomes the excess of a cell if that has more deviations.
+  /// Becomes the excess of `cell` if that is more deviations.
   void raise(const CellCount& cell) {
     const auto count = static_cast<double>(cell.seen);
     const double more = (count - cell.expected) / std::sqrt(cell.variance);
@@ -85,7 +87,7 @@ struct GroupExcess {
   }
 };
 
-/// The smallest deviation along a direction that would have been found (see smallest()).
+/// The smallest deviation along a direction that would have been detected (see smallest()).
 struct SmallestFound {
   std::string direction;
   double total_variation = 0;  ///< mean over records
@@ -96,27 +98,28 @@ class GroupBets {
  public:
   GroupBets(GroupDesign design, int parts);
 
-  /// One draw: its row's groups, its group, the number of the record in reports, and its part.
+  /// Adds one draw: its row's groups, its group, the number of the record in reports, and its part.
   void add(std::span<const double> mass, std::span<const double> slack, int group, std::uint64_t record, int part);
 
   const std::string& name() const { return design_.name; }
   std::uint64_t draws() const { return draws_; }
   double log_e() const;
   double log_e_of_parts() const;
-  /// The side of a cut with the largest positive excess, over all parts or in one (part >= 0). `observed` is 0 if no
-  /// draw was added.
+  /// Returns the side of a cut with the largest positive excess, over all parts or in one (part >= 0).
+  /// `observed` is 0 if no draw was added.
   GroupExcess worst(int part = -1) const;
-  /// Draws of a part.
+  /// Returns the number of draws of a part.
   std::uint64_t draws_of(int part) const { return parts_[static_cast<std::size_t>(part)].draws; }
 
-  /// For every cut and every score: the smallest total variation at which the bet on it alone, with its weight times
-  /// `weight`, reaches `log_threshold` with probability 0.99. A plan from normal approximations, not a guarantee.
+  /// Returns for every cut and every score the smallest total variation at which its bet alone, with its weight
+  /// times `weight`, reaches `log_threshold` with probability 0.99. A plan from normal approximations, not a
+  /// guarantee.
   ///
-  /// A cut, where some row has mass on both sides: a share d of the records moves to one side. With N records, M
+  /// A cut, if some row has mass on both sides: a share d of the records moves to one side. With N records, M
   /// expected before the cut and variance V,
   ///   log e = (M + N d) log c - sum log U - 2.33 |log c| sqrt(V + N |d|)  must reach  log_threshold - log weight.
-  /// A score: the draw has law p exp(t score) / its sum. To first order in t, with mu and V the sums of mean and
-  /// variance over records,
+  /// A score: the draw has distribution p exp(t score) / its sum. To first order in t, with mu and V the sums
+  /// of mean and variance over records,
   ///   log e = theta (mu + t V) - sum log U - 2.33 |theta| sqrt(V)
   /// and the total variation is t sum E|score - mean| / 2N.
   std::vector<SmallestFound> smallest(double log_threshold, double weight) const;

@@ -1,11 +1,11 @@
-// The average of numbers given by their logarithms. Averages of e-values are e-values, whatever their dependence.
+// The average of numbers given by their logarithms. An average of e-values is an e-value, for any dependence.
 //
 //   l_i, w_i   logs, weights     weights are not negative and sum to 1
 //   m          largest           max l_i; the terms exp(l_i - m) do not overflow, and the largest is 1
 //
-// An infinite l_i with w_i > 0 gives infinity: a proof outweighs any other evidence.
+// An infinite l_i with w_i > 0 gives infinity: a proof exceeds any other evidence.
 //
-// Cost: one exp a number.
+// Cost: one exp per number.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace draftproof {
 
-/// log of sum w_i exp(l_i).
+/// Returns log of sum w_i exp(l_i).
 inline double log_weighted_mean_exp(std::span<const double> logs, std::span<const double> weights) {
   double largest = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < logs.size(); ++i)
@@ -30,7 +30,7 @@ inline double log_weighted_mean_exp(std::span<const double> logs, std::span<cons
   return largest + std::log(sum.value());
 }
 
-/// log of the mean of exp(l_i); `logs` is not empty.
+/// Returns log of the mean of exp(l_i); `logs` is not empty.
 inline double log_mean_exp(std::span<const double> logs) {
   const double largest = *std::max_element(logs.begin(), logs.end());
   if (std::isinf(largest)) return largest;

@@ -14,7 +14,7 @@ namespace draftproof {
 
 namespace {
 
-/// Neighbours are at most a factor of 2 apart: between them the better one grows with 8/9 of the entropy or more.
+/// Adjacent shares differ by at most a factor of 2: in between the better one grows by 8/9 of the entropy or more.
 constexpr std::array<double, 16> all_shares{0.001,  0.002,  0.004,  0.007,  0.01,  0.015,  0.025,  0.05,
                                             -0.001, -0.002, -0.004, -0.007, -0.01, -0.015, -0.025, -0.05};
 constexpr double least_factor = 1.0 / 16, most_factor = 256;
@@ -81,21 +81,21 @@ std::vector<SmallestFound> MovedMassBets::smallest(double log_threshold, double 
   return result;
 }
 
-// The cells of bets on moved mass, and their laws: declared in audit_banks.hpp.
+// The cells of bets on moved mass, and their distributions: declared in audit_banks.hpp.
 
 namespace {
 
 constexpr std::size_t verdict_cells = 7;
-using VerdictLaw = std::array<double, verdict_cells>;
+using VerdictDistribution = std::array<double, verdict_cells>;
 
 constexpr std::size_t cell_of(MovedVerdict verdict) { return static_cast<std::size_t>(verdict); }
 
 double summed(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// At most half of what there is moves.
+/// At most half of the available mass moves.
 double clamped_share(double share, double top) { return std::clamp(share, -top / 2, (1 - top) / 2); }
 
-/// Sums over a pair of rows that the law of its verdicts follows from.
+/// Sums over a pair of rows that determine the distribution of its verdicts.
 struct VerdictSums {
   double top = 0, top_q = 0, both = 0;  ///< over the most likely tokens: p, q, min(p, q)
   double accepted = 0;                  ///< over the others: min(p, q)
@@ -110,17 +110,17 @@ VerdictSums verdict_sums(const RowGroups& rows) {
   return pair;
 }
 
-/// After a share has moved; with share 0 the law of the rows.
-VerdictLaw verdict_law(const VerdictSums& pair, double share, bool drafts_have_law) {
+/// Returns the distribution after a share has moved; with share 0 that of the rows.
+VerdictDistribution verdict_distribution(const VerdictSums& pair, double share, bool drafts_have_distribution) {
   const double after = pair.top + share, low = pair.low * share / (1 - pair.top);
   const double both = pair.both + std::min(after, pair.top_q) - std::min(pair.top, pair.top_q);
-  VerdictLaw law{};
-  law[cell_of(MovedVerdict::rejected_for_top)] = std::max(after - both, 0.0);
-  law[cell_of(MovedVerdict::rejected_top)] = drafts_have_law ? std::max(pair.top_q - both, 0.0) : 0;
-  law[cell_of(MovedVerdict::accepted_top)] = std::max(both, 0.0);
-  law[cell_of(MovedVerdict::accepted)] = std::max(pair.accepted - low, 0.0);
-  law[cell_of(MovedVerdict::rejected)] = std::max(1 - summed(law), 0.0);
-  return law;
+  VerdictDistribution distribution{};
+  distribution[cell_of(MovedVerdict::rejected_for_top)] = std::max(after - both, 0.0);
+  distribution[cell_of(MovedVerdict::rejected_top)] = drafts_have_distribution ? std::max(pair.top_q - both, 0.0) : 0;
+  distribution[cell_of(MovedVerdict::accepted_top)] = std::max(both, 0.0);
+  distribution[cell_of(MovedVerdict::accepted)] = std::max(pair.accepted - low, 0.0);
+  distribution[cell_of(MovedVerdict::rejected)] = std::max(1 - summed(distribution), 0.0);
+  return distribution;
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ MovedMassBets moved_tokens(std::string name) { return {std::move(name), {"most l
 
 void add_moved_token(MovedMassBets& bets, const RowGroups& rows, bool top, std::uint64_t record) {
   const double mass = rows.top.mass[0];
-  if (!(mass < 1)) return;  // nothing can move
+  if (!(mass < 1)) return;  // no mass can move
   std::vector<double> moved;
   for (const double share : MovedMassBets::shares()) {
     const double after = mass + clamped_share(share, mass);
@@ -145,11 +145,11 @@ MovedMassBets moved_verdicts(std::string name) {
            "other tokens, no draft"}};
 }
 
-void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict verdict, bool drafts_have_law,
-                       std::uint64_t record) {
+void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict verdict,
+                       bool drafts_have_distribution, std::uint64_t record) {
   const double top = rows.top.mass[0];
   if (!(top < 1)) return;
-  VerdictLaw mass{}, slack{};
+  VerdictDistribution mass{}, slack{};
   std::vector<double> moved;
   if (verdict == MovedVerdict::alone_top || verdict == MovedVerdict::alone) {
     for (std::size_t i = 0; i < 2; ++i) {
@@ -157,21 +157,21 @@ void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict 
       slack[cell_of(MovedVerdict::alone_top) + i] = rows.top.slack[i];
     }
     for (const double share : MovedMassBets::shares()) {
-      VerdictLaw law{};
-      law[cell_of(MovedVerdict::alone_top)] = top + clamped_share(share, top);
-      law[cell_of(MovedVerdict::alone)] = 1 - law[cell_of(MovedVerdict::alone_top)];
-      moved.insert(moved.end(), law.begin(), law.end());
+      VerdictDistribution distribution{};
+      distribution[cell_of(MovedVerdict::alone_top)] = top + clamped_share(share, top);
+      distribution[cell_of(MovedVerdict::alone)] = 1 - distribution[cell_of(MovedVerdict::alone_top)];
+      moved.insert(moved.end(), distribution.begin(), distribution.end());
     }
   } else {
     const VerdictSums pair = verdict_sums(rows);
-    // Of several likeliest tokens one may be drafted and another emitted: then the draft is left out.
-    const bool drafts = drafts_have_law && !(pair.top > pair.both && pair.top_q > pair.both);
-    mass = verdict_law(pair, 0, drafts);
+    // With several likeliest tokens, one may be drafted and another emitted: then the rejected draft is not used.
+    const bool drafts = drafts_have_distribution && !(pair.top > pair.both && pair.top_q > pair.both);
+    mass = verdict_distribution(pair, 0, drafts);
     for (const double share : MovedMassBets::shares()) {
-      const VerdictLaw law = verdict_law(pair, clamped_share(share, top), drafts);
-      moved.insert(moved.end(), law.begin(), law.end());
+      const VerdictDistribution distribution = verdict_distribution(pair, clamped_share(share, top), drafts);
+      moved.insert(moved.end(), distribution.begin(), distribution.end());
     }
-    // As in top_verdict_masses: what rounding moves of p and q on T moves each of their three cells by no more.
+    // As in top_verdict_masses: each of the three cells of T is off by at most the rounding errors of p and q on T.
     const double all_p = summed(rows.ratio_p.slack), all_q = summed(rows.ratio_q.slack);
     const double of_top =
         std::min(rows.top.slack[0] + all_p * top + rows.top_slack_q + all_q * pair.top_q, 2 * (all_p + all_q));

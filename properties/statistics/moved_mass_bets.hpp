@@ -1,8 +1,8 @@
-// Bets that a share of each row's mass has moved to its most likely tokens, or away from them: for each of a few
-// shares the likelihood ratio of that deviation, made fair for every row. A fixed factor (group_bets.hpp) fits one
-// probability of the group; these fit each row's own.
+// Bets that a share of each row's mass has moved to its most likely tokens, or away from them: for each of a
+// few shares the likelihood ratio of that deviation, made fair for every row. A fixed factor (group_bets.hpp)
+// is optimal for one probability of the group; these factors are optimal for each row.
 //
-//   cell        what a record can show: the most likely token or another, and under a rule the verdict and the draft
+//   cell        the outcome of a record: the most likely token or another, and under a rule the verdict and the draft
 //   m_g, s_g    probability of cell g in a record's rows, and its slack (row_groups.hpp)
 //   a_g         its probability after the move
 //   f           the bet: (a_g + s_g) / (m_g + s_g), between 1/16 and 256
@@ -10,13 +10,13 @@
 //   U           upper bound of E f: M + sum |f - M| s / (1 - sum s)
 //   e           product over records of f(cell) / U; the mean over shares
 //
-// Correctness: given the past each factor has mean at most 1 if the record follows a law within the slack of its
-// rows, whatever a_g is, so each product and their mean are supermartingales with start 1.
+// Correctness: given the past each factor has mean at most 1 if the record follows a distribution within the
+// slack of its rows, for any a_g, so each product and their mean are supermartingales with start 1.
 //
-// Growth: without slack f / U is the likelihood ratio, and E log(f / U) after the move is the relative entropy, which
-// no test with this false-alarm probability exceeds by more than chance gives (docs/traces.md).
+// Growth: without slack f / U is the likelihood ratio, and E log(f / U) after the move is the relative entropy,
+// which no test with this false-alarm probability exceeds except by chance (docs/traces.md).
 //
-// Cost: half a microsecond a record.
+// Cost: half a microsecond per record.
 #pragma once
 
 #include <cstddef>
@@ -31,25 +31,26 @@ namespace draftproof {
 
 class MovedMassBets {
  public:
-  /// `cells`: what each of them is, in words.
+  /// `cells`: the descriptions of the cells.
   MovedMassBets(std::string name, std::vector<std::string> cells);
 
-  /// Shares of mass that move to the most likely token; away from it where negative.
+  /// Shares of mass that move to the most likely token, or away from it if negative.
   static std::span<const double> shares();
 
-  /// One record. `moved`: a_g for each of `shares()`, share by share.
+  /// Adds one record. `moved`: a_g for each of shares(), share by share.
   void add(std::span<const double> mass, std::span<const double> slack, std::span<const double> moved, int cell,
            std::uint64_t record);
 
   const std::string& name() const { return name_; }
   std::uint64_t draws() const { return draws_; }
   double log_e() const;
-  /// The cell with the most excess. `observed` is 0 if none has one.
+  /// Returns the cell with the largest excess. `observed` is 0 if none has one.
   GroupExcess worst() const;
 
-  /// In both directions the smallest of `shares()` whose bet, with its weight times `weight`, reaches `log_threshold`
-  /// with probability 0.99 after that move: G - 2.33 sqrt(V) against the threshold, with G and V the sums over
-  /// records of mean and variance of log(f / U) after the move. A plan from a normal approximation, not a guarantee.
+  /// Returns in both directions the smallest of shares() whose bet, with its weight times `weight`, reaches
+  /// `log_threshold` with probability 0.99 after that move: G - 2.33 sqrt(V) against the threshold, with G and
+  /// V the sums over records of mean and variance of log(f / U) after the move. A plan from a normal
+  /// approximation, not a guarantee.
   std::vector<SmallestFound> smallest(double log_threshold, double weight) const;
 
  private:

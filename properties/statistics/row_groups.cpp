@@ -30,9 +30,9 @@ std::vector<double> ratio_key(std::span<const double> target, std::span<const do
   return key;
 }
 
-std::vector<double> folded(std::span<const std::uint32_t> group, std::span<const double> law, int groups) {
+std::vector<double> folded(std::span<const std::uint32_t> group, std::span<const double> distribution, int groups) {
   std::vector<NeumaierSum> sums(static_cast<std::size_t>(groups));
-  for (std::size_t x = 0; x < law.size(); ++x) sums[group[x]].add(law[x]);
+  for (std::size_t x = 0; x < distribution.size(); ++x) sums[group[x]].add(distribution[x]);
   std::vector<double> out;
   for (const NeumaierSum& sum : sums) out.push_back(sum.value());
   return out;
@@ -47,7 +47,8 @@ std::vector<std::uint64_t> folded(std::span<const std::uint32_t> group, std::spa
 
 namespace {
 
-/// Smallest p of a group of depth. The last group has p down to e^-87, below which probabilities are read as 0.
+/// Returns the log of the smallest p of a depth group. The last group has p down to e^-87, below which p is
+/// read as 0.
 double least_log(int group) {
   if (group == depth_groups - 1) return -88;
   return std::log(group % 2 == 1 ? 1.5 : 1.0) - (group + 1) / 2 * std::log(2.0);
@@ -60,25 +61,25 @@ struct Pair {
   double mass = 0, slack = 0;
 };
 
-constexpr std::size_t piece = 256;  // tokens whose groups are found together, in registers
+constexpr std::size_t piece = 256;  // tokens grouped together, in registers
 
-/// Four tables in turn: an addition seldom waits for the one before it.
+/// Four tables used in rotation, so that an addition seldom waits for the previous one.
 template <class Sum, int groups>
 using Fourfold = std::array<std::array<Sum, groups>, 4>;
 
-/// First token of an id group.
+/// Returns the first token of an id group.
 std::size_t first_of(int group, std::size_t symbols) {
   return (static_cast<std::size_t>(group) * symbols + id_groups - 1) / id_groups;
 }
 
-/// Sums of one row over the tokens of a piece, by depth and over all.
+/// Sums of one row over the tokens of a piece, by depth and in all.
 struct RowSums {
   Fourfold<double, depth_groups> depth{};
   std::array<Pair, 2> of_block{};
   std::array<std::int32_t, piece> groups{};
   std::array<double, piece> values{}, moved{};
 
-  /// Finds groups and what rounding moves, `count` tokens from `from` on.
+  /// Computes groups and rounding errors, `count` tokens from `from` on.
   void prepare(const float* from, std::size_t count, const DepthSlack& slack) {
     for (std::size_t i = 0; i < count; ++i) groups[i] = depth_group(from[i]);
     for (std::size_t i = 0; i < count; ++i) values[i] = double{from[i]};
@@ -96,7 +97,7 @@ struct RowSums {
     of_block = {};
   }
 
-  /// All tokens of a group of depth have one slack.
+  /// All tokens of a depth group have the same slack.
   void end(const DepthSlack& slack, GroupMasses<depth_groups>& to) const {
     for (std::size_t g = 0; g < depth_groups; ++g) {
       to.mass[g] = depth[0][g] + depth[1][g] + depth[2][g] + depth[3][g];
@@ -105,7 +106,7 @@ struct RowSums {
   }
 };
 
-/// All groups but those of the most likely token, in one pass.
+/// Computes all groups except for the most likely token, in one pass.
 void group_all(std::span<const float> p, std::span<const float> q, const DepthSlack& slack_p,
                const DepthSlack& slack_q, RowGroups& out) {
   const bool pair = !p.empty() && !q.empty();
@@ -149,7 +150,7 @@ DepthSlack depth_slack(RowRounding rounding, double log_sum) {
   DepthSlack result;
   for (int g = 0; g < depth_groups; ++g) {
     const double log_p = -least_log(g), stored = log_p + std::abs(log_sum);
-    // Below its least normal number, 2^-14, float16 has quanta of 2^-24.
+    // Below its smallest normal number, 2^-14, float16 has a spacing of 2^-24.
     const double half_unit = stored > 0x1p-14 ? std::exp2(std::floor(std::log2(stored)) - rounding.significant_bits)
                                               : std::exp2(-14 - rounding.significant_bits);
     const double h = (rounding.logarithms ? half_unit : 0x1p-24) + 0x1p-22 + 0x1p-24 * log_p;
@@ -163,7 +164,7 @@ void group_rows(std::span<const float> p, std::span<const float> q, const DepthS
   out = RowGroups{};
   group_all(p, q, slack_p, slack_q, out);
   if (!p.empty()) {
-    // Bits of numbers that are not negative are in the order of the numbers; integers fill registers.
+    // Bits of non-negative floats have the order of the numbers, and integer maxima are vectorised.
     std::int32_t most = 0, count = 0;
     for (const float value : p) most = std::max(most, bit_cast<std::int32_t>(value));
     for (const float value : p) count += bit_cast<std::int32_t>(value) == most;

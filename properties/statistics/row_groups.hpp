@@ -1,10 +1,10 @@
-// Groups of tokens, which do not depend on what is drawn: of equal target mass in the order of a key (mass_groups),
-// for the counts of a gate; and fixed ones along p / q, p, q and the token number, for the rows of a recording. Each
-// fixed group has its probability and a bound of how far rounding in a file has moved it.
+// Groups of tokens, independent of the draws: of equal target mass in the order of a key (mass_groups),
+// for the counts of a gate; and fixed groups along p / q, p, q and the token id, for the rows of a recording.
+// Each fixed group has its probability and a bound of its error from rounding in a file.
 //
 //   t       (p - q) / (p + q)   68 groups along p / q: |t| in quarters of octaves from 2^-8 to 1, on both sides of 0
-//   depth   -log2 p             64 groups, half an octave each; the last has all below 2^-31
-//   id      token number        32 groups of equal width
+//   depth   -log2 p             64 groups, half an octave each; the last has all p below 2^-31
+//   id      token id            32 groups of equal width
 //   h_x     rounding            the stored probability of x is the true one times e^d, |d| <= h_x, before normalising
 //   slack   sum of p_x (e^h_x - 1) over a group
 //
@@ -13,11 +13,12 @@
 //               <= sum over groups of |f - m| slack / (1 - total slack)
 // because |e^-d - 1| <= e^h - 1 and Z >= 1 - total slack. Bets divide by the upper bound of E f (group_bets.hpp).
 //
-// h_x by storage: a logarithm v is off by half a unit in its last place, 2^(floor(log2 |v|) - s) with s significant
-// bits (11 or 24), and |v| <= |ln p_x| + |log of the row's sum|; a probability by 2^-24 of itself. Added to both are
-// 2^-22 + 2^-24 |ln p_x| for the single precision of e^v here. The slack of a group of depth uses its smallest p.
+// h_x by storage: a logarithm v is off by half a unit in its last place, 2^(floor(log2 |v|) - s) with s
+// significant bits (11 or 24), and |v| <= |ln p_x| + |log of the row's sum|; a probability by a relative 2^-24.
+// Both are increased by 2^-22 + 2^-24 |ln p_x| for the single precision of e^v here. The slack of a depth group
+// uses its smallest p.
 //
-// Cost: one pass over both rows, 3 ns a token.
+// Cost: one pass over both rows, 3 ns per token.
 #pragma once
 
 #include <array>
@@ -30,8 +31,8 @@
 
 namespace draftproof {
 
-// Contiguous groups of tokens of about equal target mass, in the order of a key. A deviation that follows the key
-// adds up in a few cells.
+// Contiguous groups of tokens of about equal target mass, in the order of a key. A deviation along the key adds
+// up in a few cells.
 //
 //   key    key           tokens are sorted by it, ascending, equal keys by id; no NaN
 //   p      target        target probabilities
@@ -44,23 +45,23 @@ namespace draftproof {
 
 inline constexpr int default_groups = 32;
 
-/// The group of every token, in [0, groups).
+/// Returns the group of every token, in [0, groups).
 std::vector<std::uint32_t> mass_groups(std::span<const double> key, std::span<const double> target,
                                        int groups = default_groups);
 
-/// p / q for each token, infinity where q = 0. Most verifier errors follow this key.
+/// Returns p / q for each token, infinity where q = 0. Most verifier errors follow this key.
 std::vector<double> ratio_key(std::span<const double> target, std::span<const double> proposal);
 
-/// Sums by group of probabilities (compensated).
-std::vector<double> folded(std::span<const std::uint32_t> group, std::span<const double> law,
+/// Returns the probabilities summed by group (compensated).
+std::vector<double> folded(std::span<const std::uint32_t> group, std::span<const double> distribution,
                            int groups = default_groups);
-/// Sums by group of counts.
+/// Returns the counts summed by group.
 std::vector<std::uint64_t> folded(std::span<const std::uint32_t> group, std::span<const std::uint64_t> counts,
                                   int groups = default_groups);
 
 inline constexpr int ratio_groups = 68, depth_groups = 64, id_groups = 32;
 
-/// Group along p / q, ascending; 34 and more have p >= q.
+/// Returns the group along p / q, ascending; groups from 34 on have p >= q.
 inline int ratio_group(float p, float q) {
   const float sum = p + q, t = sum > 0 ? (p - q) / sum : 0.0f;
   constexpr std::int32_t below = (bit_cast<std::uint32_t>(0x1p-8f) >> 21) - 1;
@@ -69,23 +70,23 @@ inline int ratio_group(float p, float q) {
   return t < 0 ? ratio_groups / 2 - 1 - size : ratio_groups / 2 + size;
 }
 
-/// Group along p, the largest p first.
+/// Returns the group along p, the largest p first.
 inline int depth_group(float p) {
   constexpr std::int32_t one = bit_cast<std::uint32_t>(1.0f) >> 22;
   const std::int32_t depth = one - static_cast<std::int32_t>(bit_cast<std::uint32_t>(p) >> 22);
   return depth < 0 ? 0 : depth < depth_groups ? depth : depth_groups - 1;
 }
 
-/// Group along the number of a token.
+/// Returns the group along the token id.
 inline int id_group(std::size_t token, std::size_t symbols) { return static_cast<int>(token * id_groups / symbols); }
 
-/// How the numbers of a row are stored.
+/// The number format of a row.
 struct RowRounding {
   int significant_bits = 24;  ///< 11: float16
   bool logarithms = true;     ///< false: probabilities
 };
 
-/// e^h - 1 for each group of depth.
+/// e^h - 1 for each depth group.
 using DepthSlack = std::array<double, depth_groups>;
 /// `log_sum`: logarithm of the sum of e^v over the row; 0 for probabilities.
 DepthSlack depth_slack(RowRounding rounding, double log_sum);
@@ -97,17 +98,17 @@ struct GroupMasses {
 };
 
 struct RowGroups {
-  GroupMasses<ratio_groups> ratio_p, ratio_q;  ///< only of a pair
+  GroupMasses<ratio_groups> ratio_p, ratio_q;  ///< for a pair of rows only
   GroupMasses<depth_groups> depth_p, depth_q;
   GroupMasses<id_groups> id_p, id_q;
   GroupMasses<2> top;  ///< tokens with the largest p; all others
   float largest_p = 0;
-  double overlap = 0;  ///< sum of min(p, q), of a pair
-  /// Of the tokens with the largest p: sum of min(p, q); sum of q, and its slack.
+  double overlap = 0;  ///< sum of min(p, q), for a pair of rows
+  /// Over the tokens with the largest p: sum of min(p, q); sum of q, and its slack.
   double top_overlap = 0, top_q = 0, top_slack_q = 0;
 };
 
-/// The groups of rows p and q [S]; one of them may be empty, its groups are then 0.
+/// Groups rows p and q [S]; one of them may be empty, its groups are then 0.
 void group_rows(std::span<const float> p, std::span<const float> q, const DepthSlack& slack_p,
                 const DepthSlack& slack_q, RowGroups& out);
 

@@ -32,11 +32,11 @@ Interval clopper_pearson(std::uint64_t successes, std::uint64_t trials, double a
   return {lower_confidence_bound(successes, trials, alpha / 2), upper_confidence_bound(successes, trials, alpha / 2)};
 }
 
-double expected_total_variation(std::span<const double> law, std::uint64_t trials) {
+double expected_total_variation(std::span<const double> distribution, std::uint64_t trials) {
   if (trials == 0) return 0;
   const auto n = static_cast<double>(trials);
   double distance = 0;
-  for (const double p : law) {
+  for (const double p : distribution) {
     if (p <= 0 || p >= 1) continue;
     const double m = std::floor(n * p) + 1;
     distance += 2 * m * (1 - p) * boost::math::pdf(boost::math::binomial_distribution<double>(n, p), m) / n;
@@ -44,11 +44,11 @@ double expected_total_variation(std::span<const double> law, std::uint64_t trial
   return distance / 2;
 }
 
-double observed_total_variation(std::span<const std::uint64_t> histogram, std::span<const double> law) {
+double observed_total_variation(std::span<const std::uint64_t> histogram, std::span<const double> distribution) {
   const auto trials = static_cast<double>(std::accumulate(histogram.begin(), histogram.end(), std::uint64_t{0}));
   double distance = 0;
-  for (std::size_t x = 0; x < law.size(); ++x)
-    distance += std::abs(static_cast<double>(histogram[x]) / trials - law[x]);
+  for (std::size_t x = 0; x < distribution.size(); ++x)
+    distance += std::abs(static_cast<double>(histogram[x]) / trials - distribution[x]);
   return distance / 2;
 }
 
@@ -61,9 +61,9 @@ double z_sum(Detection detection) {
 
 }  // namespace
 
-double two_thirds_norm(std::span<const double> law) {
+double two_thirds_norm(std::span<const double> distribution) {
   NeumaierSum sum;
-  for (const double p : law) {
+  for (const double p : distribution) {
     const double third = std::cbrt(p);
     sum.add(third * third);
   }

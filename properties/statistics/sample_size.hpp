@@ -1,32 +1,32 @@
-// Numbers of trials: how many detect a deviation of given total variation, in closed form, by which gates plan their
-// budgets; confidence intervals of counts; and the total variation that an exact sampler shows by chance.
+// Numbers of trials that detect a deviation of given total variation, in closed form, from which gates plan
+// their budgets; confidence intervals of counts; and the total variation that an exact sampler shows by chance.
 //
-//   eps        distance    total variation of the output law and p
+//   eps        distance    total variation between the output distribution and p
 //   N          trials      Poisson exposure
 //   ||p||      norm        (sum p^(2/3))^(3/2)
 //   alpha      level       false alarms, 1e-9
-//   1 - beta   power       probability of detecting it, 0.99
+//   1 - beta   power       probability of detection, 0.99
 //   z_x                    upper x quantile of a standard normal
 //
 //   any shape    N = sqrt(2) ||p|| (z_alpha + z_beta) / (4 eps^2)
 //
 // Derivation: under the null, Z = sum ((X - N p)^2 - X) p^(-2/3) over independent Poisson counts has mean 0 and
-// variance 2 N^2 sum p^(2/3). If output and p differ by delta, its mean is N^2 sum delta^2 p^(-2/3), which is at
-// least N^2 (2 eps)^2 / sum p^(2/3) by Cauchy and Schwarz. Null variance and normal tails are approximations, so the
-// results are plans and not guarantees. The rate is that of Valiant and Valiant (recalled), whose L1 distance is 2
-// TV.
+// variance 2 N^2 sum p^(2/3). If output and p differ by delta, its mean is N^2 sum delta^2 p^(-2/3), which is
+// at least N^2 (2 eps)^2 / sum p^(2/3) by Cauchy and Schwarz. Null variance and normal tails are
+// approximations, so the results are plans and not guarantees. The rate agrees with Valiant and Valiant (cited
+// from memory), whose L1 distance is 2 TV.
 //
 //   along a key  N = lambda / (4 eps^2)
 //
-// This form holds for deviations that survive grouping into g cells of equal mass. Pearson's statistic of the groups
-// has noncentrality N sum delta_g^2 g >= 4 N eps^2, and lambda is the noncentrality at which chi-squared with g - 1
-// degrees of freedom exceeds its alpha quantile with probability 1 - beta. A deviation of one sign below some value
-// of p / q and of the other sign above it keeps all of its eps except the part that cancels in the group of the
-// change.
+// This form holds for deviations that remain after grouping into g cells of equal mass. Pearson's statistic of
+// the groups has noncentrality N sum delta_g^2 g >= 4 N eps^2, and lambda is the noncentrality at which
+// chi-squared with g - 1 degrees of freedom exceeds its alpha quantile with probability 1 - beta. A deviation
+// of one sign below some value of p / q and of the other sign above it keeps all of its eps except for what
+// cancels in the group with the sign change.
 //
-// A gate of e-values pays for its freedom to stop at any time: log e of its best bet is about z^2 / 2 and must reach
-// log(1 / alpha) plus log 220, the price of 5 components and 44 bets. That is z = 7.2 in place of 6.0, 15 % more
-// trials.
+// A gate of e-values needs more trials because it may stop at any time: log e of its best bet is about z^2 / 2
+// and must reach log(1 / alpha) plus log 220, for 5 components and 44 bets. Hence z = 7.2 rather than 6.0, 15 %
+// more trials.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@
 
 namespace draftproof {
 
-// Confidence interval of a probability from counts. Its coverage is at least the claimed confidence at any sample
-// size. Trials may be spread over positions with different probabilities: the interval then holds for their mean,
-// because such a count is no more spread out than a binomial one (Hoeffding, Ann. Math. Statist. 27, 1956).
+// Confidence interval of a probability from counts. Its coverage is at least the stated confidence at any
+// sample size. Trials may be at positions with different probabilities: the interval then holds for their mean,
+// because such a count is at most as spread out as a binomial one (Hoeffding, Ann. Math. Statist. 27, 1956).
 //
 // Source: Clopper and Pearson (Biometrika 26, 1934).
 
@@ -44,43 +44,46 @@ struct Interval {
   double low, high;
 };
 
-/// Two-sided interval of confidence 1 - alpha; successes <= trials, 0 < alpha < 1. (0, 1) if trials is 0.
+/// Returns the two-sided interval of confidence 1 - alpha; successes <= trials, 0 < alpha < 1. (0, 1) if trials
+/// is 0.
 Interval clopper_pearson(std::uint64_t successes, std::uint64_t trials, double alpha);
 
-/// Level of the one-sided bounds that raise an alarm. An acceptance whose lower bound exceeds the optimum shows that
-/// the verifier is not lossless or that the optimum is wrong. A lower bound below the optimum says nothing about
-/// exactness.
+/// Level of the one-sided bounds that raise an alarm. An acceptance whose lower bound exceeds the optimum
+/// proves at this level that the verifier is not lossless or the optimum wrong. A lower bound below the optimum
+/// proves nothing.
 inline constexpr double alarm_level = 1e-9;
 
-/// Lower bound of the probability, which exceeds it with error probability at most alpha. 0 without a success.
+/// Returns a bound that exceeds the probability with probability at most alpha. 0 without a success.
 double lower_confidence_bound(std::uint64_t successes, std::uint64_t trials, double alpha = alarm_level);
-/// Upper bound of the probability, which is below it with error probability at most alpha. 1 without a failure.
+/// Returns a bound that is below the probability with probability at most alpha. 1 without a failure.
 double upper_confidence_bound(std::uint64_t successes, std::uint64_t trials, double alpha = alarm_level);
 
-// The expected distance between an exact sampler's histogram and its law, for comparison with an observed distance.
+// The expected distance between an exact sampler's histogram and its distribution, to compare observed
+// distances with.
 
-/// Expected total variation between `trials` draws from `law` and `law` itself. Each count is binomial; its mean
-/// absolute deviation is exact (de Moivre 1730): 2 (m) (1 - p) Pr(X = m) with m = floor(n p) + 1, divided by n.
-double expected_total_variation(std::span<const double> law, std::uint64_t trials);
+/// Returns the expected total variation between the frequencies of `trials` draws from `distribution` and
+/// `distribution`. Each count is binomial; its mean absolute deviation is exact (de Moivre 1730): 2 m (1 - p) Pr(X =
+/// m) with m = floor(n p) + 1, divided by n.
+double expected_total_variation(std::span<const double> distribution, std::uint64_t trials);
 
-/// Half the L1 distance between the histogram's frequencies and `law`. Requires a positive count.
-double observed_total_variation(std::span<const std::uint64_t> histogram, std::span<const double> law);
+/// Returns half the L1 distance between the histogram's frequencies and `distribution`. Requires a positive count.
+double observed_total_variation(std::span<const std::uint64_t> histogram, std::span<const double> distribution);
 
 /// False-alarm level and power.
 struct Detection {
   double alpha = 1e-9, power = 0.99;
 };
 
-/// (sum p^(2/3))^(3/2) of `law`.
-double two_thirds_norm(std::span<const double> law);
+/// Returns (sum p^(2/3))^(3/2) of `distribution`.
+double two_thirds_norm(std::span<const double> distribution);
 
-/// Number of trials that detect a deviation of any shape of total variation `distance` > 0.
+/// Returns the number of trials that detect a deviation of any shape of total variation `distance` > 0.
 double trials_for_any_shape(double norm, double distance, Detection detection = {});
-/// The inverse: the smallest total variation of any shape that `trials` > 0 trials detect.
+/// Returns the smallest total variation of any shape that `trials` > 0 trials detect: the inverse of the above.
 double distance_of_any_shape(double norm, double trials, Detection detection = {});
 
-/// Number of trials that detect a deviation of total variation `distance` after grouping into `groups` >= 2 groups of
-/// equal mass.
+/// Returns the number of trials that detect a deviation of total variation `distance` after grouping into
+/// `groups` >= 2 groups of equal mass.
 double trials_along_groups(int groups, double distance, Detection detection = {});
 
 }  // namespace draftproof

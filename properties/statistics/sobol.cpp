@@ -9,7 +9,7 @@
 namespace draftproof {
 namespace {
 
-/// Distinct from roles, batches of gates and shared noise.
+/// Distinct from the purposes of roles, batches of gates and shared noise.
 constexpr std::uint32_t scramble_purpose = 0x43000000;
 
 struct Polynomial {
@@ -55,7 +55,7 @@ Directions all_directions() {
   return v;
 }
 
-/// The finaliser of splitmix64: every input bit flips about half of the output bits.
+/// The finaliser of splitmix64: every input bit affects each output bit with probability about one half.
 constexpr std::uint64_t mixed(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;

@@ -12,14 +12,14 @@ namespace draftproof {
 namespace {
 
 constexpr std::size_t chebyshev_points = 9;
-/// Counts from this value on are not shortened: few cells share one.
+/// Larger counts are not shortened, because few cells have the same one.
 constexpr std::size_t shared_counts = 512;
 /// Half the width of a run divided by its middle.
 constexpr double half_width = 1.0 / 33;
 
 using ChebyshevValues = std::array<double, chebyshev_points>;
 
-/// T_0 .. T_8 at t.
+/// Returns T_0 .. T_8 at t.
 ChebyshevValues chebyshev(double t) {
   ChebyshevValues value{1, t};
   for (std::size_t k = 2; k < chebyshev_points; ++k) value[k] = 2 * t * value[k - 1] - value[k - 2];

@@ -6,7 +6,8 @@ namespace draftproof {
 
 namespace {
 
-/// Makes the draw after a leaf, and emits of the verifier, draws of a program that goes on.
+/// While in scope, final draws of the lifted verifier are made at once, because the tree's program continues
+/// after them.
 template <class R>
 class EmitsAtOnce {
  public:
@@ -25,7 +26,7 @@ class EmitsAtOnce {
 }  // namespace
 
 template <class L, class R>
-const Decider<L, R>& DecidedByNode<L, R>::decider_at(int context, const L& laws, int drafts) {
+const Decider<L, R>& DecidedByNode<L, R>::decider_at(int context, const L& distributions, int drafts) {
   if (conditionals_.forgotten() != forgotten_) {
     deciders_.clear();
     forgotten_ = conditionals_.forgotten();
@@ -34,11 +35,11 @@ const Decider<L, R>& DecidedByNode<L, R>::decider_at(int context, const L& laws,
   DeciderPtr<L, R>& decider = deciders_[key];
   if (!decider) {
     if constexpr (std::same_as<R, Scripted>)
-      decider = verifier_->scripted_on(laws, drafts);
+      decider = verifier_->scripted_on(distributions, drafts);
     else if constexpr (std::same_as<R, Explorer<Rational>>)
-      decider = verifier_->prove_on(laws, drafts);
+      decider = verifier_->prove_on(distributions, drafts);
     else
-      decider = verifier_->explore_on(laws, drafts);
+      decider = verifier_->explore_on(distributions, drafts);
   }
   return *decider;
 }
@@ -47,11 +48,11 @@ template <class L, class R>
 StepOutput DecidedByNode<L, R>::decide(const DraftTree& tree, const VerifierState<typename L::Scalar>&, R& random) {
   const DraftedTree<L> at(conditionals_, tree);
   const EmitsAtOnce<R> at_once(random);
-  return walk_nodes<false>(
-      at, sees_repeats(verifier_->info()), random,
-      [&](int u, const L& laws, const Token* drafts, int count, const std::uint32_t*) {
-        return decider_at(tree.context(u), laws, count).decide({drafts, static_cast<std::size_t>(count)}, random);
-      });
+  return walk_nodes<false>(at, sees_repeats(verifier_->info()), random,
+                           [&](int u, const L& distributions, const Token* drafts, int count, const std::uint32_t*) {
+                             return decider_at(tree.context(u), distributions, count)
+                                 .decide({drafts, static_cast<std::size_t>(count)}, random);
+                           });
 }
 
 template class DecidedByNode<Rows<Rational>, Explorer<Rational>>;

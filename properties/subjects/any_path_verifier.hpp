@@ -15,25 +15,25 @@
 
 namespace draftproof {
 
-/// A verifier prepared for a model. It may cache plans, so each thread has its own.
+/// A verifier prepared for a model. It may cache plans, so each thread needs a separate one.
 template <class L, class R>
 class PathDecider {
  public:
   using Scalar = typename L::Scalar;
 
   virtual ~PathDecider() = default;
-  /// One iteration on `tree`; `carry` is the state that the previous iteration left.
+  /// Runs one iteration on `tree`; `carry` is the state that the previous iteration returned.
   virtual StepOutput decide(const DraftTree& tree, const VerifierState<Scalar>& carry, R& random) = 0;
 };
 
-/// The state of a stateful scheme from one iteration to the next.
+/// Updates the state of a stateful scheme from one iteration to the next.
 template <class L>
 class PathProcess {
  public:
   using Scalar = typename L::Scalar;
 
   virtual ~PathProcess() = default;
-  /// The state after `step` on `tree`; the extra token of `step` is known.
+  /// Returns the state after `step` on `tree`; the extra token of `step` is known.
   virtual VerifierState<Scalar> after(const DraftTree& tree, const VerifierState<Scalar>& carry,
                                       const StepOutput& step) = 0;
 };
@@ -41,20 +41,20 @@ class PathProcess {
 template <class L, class R>
 using PathDeciderPtr = std::unique_ptr<PathDecider<L, R>>;
 
-/// A registered verifier of paths. A call that returns a decider returns null for a form that the verifier does not
-/// have: if Info::unsupported rules it out, or unless it is overridden.
+/// A registered verifier of paths. A function that returns a decider returns null for a form that
+/// Info::unsupported rules out or that the verifier does not override.
 class AnyPathVerifier : public RegisteredVerifier {
  public:
   using RegisteredVerifier::RegisteredVerifier;
 
   template <class L, class R>
   using On = PathDeciderPtr<L, R>;
-  /// For exact walks in fractions.
+  /// For exact enumeration in fractions.
   virtual On<Rows<Rational>, Explorer<Rational>> prove_on(const ConditionalModel<Rows<Rational>>&,
                                                           const TreeShape&) const {
     return {};
   }
-  /// For walks in double on plain rows, prepared tables or fresh rows.
+  /// For enumeration in double on plain rows, prepared tables or fresh rows.
   virtual On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>&,
                                                         const TreeShape&) const {
     return {};
@@ -68,14 +68,14 @@ class AnyPathVerifier : public RegisteredVerifier {
   }
   /// For trials on prepared tables.
   virtual On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>&, const TreeShape&) const = 0;
-  /// For scripted words; every draw is logged.
+  /// For scripted random bits; every draw is logged.
   virtual On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const {
     return {};
   }
 
   /// Whether the scheme carries state from one iteration to the next.
   virtual bool stateful() const { return false; }
-  /// The state's update; null unless stateful.
+  /// Returns the state's update; null unless stateful.
   virtual std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const ConditionalModel<Rows<Rational>>&) const {
     return {};
   }
@@ -95,7 +95,7 @@ class AnyTreeDrafter {
 
   const TreeDrafterInfo& info() const { return info_; }
 
-  /// Adds the drafted nodes to the given tree. The overloads differ in laws and randomness.
+  /// Adds the drafted nodes to the given tree. The overloads differ in the form of the rows and the random source.
   virtual void draw(const ConditionalModel<Rows<Rational>>&, const TreeShape&, Explorer<Rational>&,
                     DraftTree&) const = 0;
   virtual void draw(const ConditionalModel<Rows<double>>&, const TreeShape&, Explorer<double>&, DraftTree&) const = 0;
@@ -110,10 +110,10 @@ class AnyTreeDrafter {
 };
 
 // The tree form of a verifier of one position, through the type-erased verifier: one class for all verifiers,
-// compiled or foreign. sim/trees/node_by_node.hpp says what it does; schemes that read shared noise have NodeByNode
-// alone.
+// compiled or external. Described in sim/trees/node_by_node.hpp; schemes that read shared noise use NodeByNode
+// instead.
 
-/// Exists for the laws and sources of proofs, of walks in double and of scripted words.
+/// Exists for the rows and random sources of proofs, of enumeration in double and of scripted random bits.
 template <class L, class R>
 class DecidedByNode final : public PathDecider<L, R> {
  public:
@@ -123,7 +123,7 @@ class DecidedByNode final : public PathDecider<L, R> {
   StepOutput decide(const DraftTree& tree, const VerifierState<typename L::Scalar>&, R& random) override;
 
  private:
-  const Decider<L, R>& decider_at(int context, const L& laws, int drafts);
+  const Decider<L, R>& decider_at(int context, const L& distributions, int drafts);
 
   std::shared_ptr<const AnyVerifier> verifier_;
   const ConditionalModel<L>& conditionals_;

@@ -25,8 +25,8 @@ class ScriptedTrials final : public Decider<Rows<double>, Philox> {
 
 }  // namespace
 
-DeciderPtr<Rows<double>, Philox> AnyVerifier::simulate_on(const Rows<double>& laws, int drafts) const {
-  return std::make_unique<ScriptedTrials>(scripted_on(laws, drafts));
+DeciderPtr<Rows<double>, Philox> AnyVerifier::simulate_on(const Rows<double>& distributions, int drafts) const {
+  return std::make_unique<ScriptedTrials>(scripted_on(distributions, drafts));
 }
 
 }  // namespace draftproof

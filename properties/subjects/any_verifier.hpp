@@ -1,5 +1,5 @@
-// Type-erased verifiers and drafters under test. Each can be prepared for the models of the laws and the sources of
-// randomness listed here. Also the sorted lists of which registries are made.
+// Type-erased verifiers and drafters under test. Each can be prepared for the forms of rows and the random
+// sources listed here. Also the sorted lists that registries consist of.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +25,10 @@
 
 namespace draftproof {
 
-// Lists that are sorted by a key and contain every key once. The registries are made of them.
+// Lists that are sorted by a key and contain every key once.
 
-/// Inserts `item` so that `list` stays sorted by `key`, a tuple whose second part is the name.
-/// Throws: std::logic_error if the key is in the list; reports could not tell the two apart.
+/// Inserts `item` so that `list` stays sorted by `key`, a tuple whose second part is the name. Throws:
+/// std::logic_error if the key is in the list.
 template <class List, class Item, class Key>
 void insert_sorted(List& list, Item&& item, Key key) {
   const auto place =
@@ -38,14 +38,14 @@ void insert_sorted(List& list, Item&& item, Key key) {
   list.insert(place, std::forward<Item>(item));
 }
 
-/// A sorted list whose entries have different names: verifiers, drafters, components, their checks, properties and
-/// families of instances are registered in such lists. Entries with a group() are sorted by it first, entries with a
-/// kind() have verifiers before mutants, and then names decide. A name is `entry->info().name`, or `entry.name`.
+/// A sorted list of entries with different names, for verifiers, drafters, components, their checks, properties
+/// and families of instances. Sorted by group() if the entries have it, then by kind() (verifiers before
+/// mutants), then by name. A name is `entry->info().name`, or `entry.name`.
 template <class Thing>
 class NamedList {
  public:
-  /// Throws: std::logic_error if an entry has the name already, in any group and of any kind, because look-ups and
-  /// reports use the name alone.
+  /// Throws: std::logic_error if an entry of any group or kind already has the name, because look-ups and
+  /// reports use the name only.
   void add(Thing thing) {
     if (find(name_of(thing))) throw std::logic_error("registered twice: " + std::string(name_of(thing)));
     insert_sorted(things_, std::move(thing), [](const Thing& one) {
@@ -89,21 +89,21 @@ struct TrialBatch {
   int* lengths;  ///< number of available drafts of each trial, at most stride
   /// Trial numbers, if they are not first, first + 1, ..; else null.
   const std::uint64_t* trials = nullptr;
-  /// Number of drafts that each trial will have, of which `lengths` are available; 0: all are available. A trial that
-  /// reads an unavailable draft gets the verdict `drafts_exhausted`. Only for verifiers and drafters of can_be_lazy
-  /// (simulation.hpp).
+  /// Number of drafts that each trial will have, of which `lengths` are available; 0: all are available. A
+  /// trial that reads an unavailable draft gets the verdict `drafts_exhausted`. Only for verifiers and drafters
+  /// with can_be_lazy() (simulation.hpp).
   int promised = 0;
-  /// Number of flips that are known to reject first in each trial. An earlier verdict `drafts_exhausted` holds it in
-  /// the place of the accepted draft.
+  /// Number of flips that are known to reject first in each trial. A verdict `drafts_exhausted` has it in place
+  /// of the accepted draft.
   int known_rejections = 0;
 
-  /// Words for at most PhiloxBatch::most trials from place `start` on.
+  /// Returns random bits for at most PhiloxBatch::most trials from index `start` on.
   PhiloxBatch words(int start, Philox::Role role) const {
     const int size = std::min(PhiloxBatch::most, count - start);
     if (trials != nullptr) return {seed, trials + start, size, role};
     return {seed, first + static_cast<std::uint64_t>(start), size, role};
   }
-  /// Words for the trials at these places, at most PhiloxBatch::most.
+  /// Returns random bits for the trials at these indices, at most PhiloxBatch::most.
   PhiloxBatch words(const int* places, int size, Philox::Role role) const {
     std::uint64_t chosen[PhiloxBatch::most];
     for (int i = 0; i < size; ++i)
@@ -115,17 +115,17 @@ struct TrialBatch {
 /// Token of the verdict on a trial that read an unavailable draft.
 inline constexpr Token drafts_exhausted = -3;
 
-/// A verifier prepared for laws and a number of drafts. Refers to the laws. Threads may share it if they may share
-/// the laws.
+/// A verifier prepared for rows and a number of drafts. Refers to the rows. Threads may share it if they may
+/// share the rows.
 template <class L, class R>
 class Decider {
  public:
   virtual ~Decider() = default;
-  /// The verdict on these drafts.
+  /// Returns the verdict on these drafts.
   virtual Verdict decide(std::span<const Token> drafts, R& random) const = 0;
 };
 
-/// For simulation: whole batches, so that the virtual call costs nothing a trial.
+/// For simulation: decides whole batches, so that the cost of the virtual call is spread over them.
 template <class L>
 class Decider<L, Philox> {
  public:
@@ -140,20 +140,20 @@ using DeciderPtr = std::unique_ptr<Decider<L, R>>;
 /// A lossless verifier, a scheme that is lossy by design and declares it, or a verifier that is wrong on purpose.
 enum class Kind { verifier, lossy, mutant };
 
-/// The kind as listings print it.
+/// Returns the kind as printed in listings.
 constexpr std::string_view name_of(Kind kind) {
   return kind == Kind::verifier ? "verifier" : kind == Kind::lossy ? "lossy" : "mutant";
 }
 
 namespace detail {
-/// True while the registry adds the entries of draftproof itself; entries made at other times are the program's.
+/// True while the registry adds the built-in entries; entries made at other times are the linking program's.
 inline bool& registering_builtin() {
   static bool builtin = false;
   return builtin;
 }
 }  // namespace detail
 
-/// What registered verifiers of one position and of paths have in common.
+/// The common part of registered verifiers of one position and of paths.
 class RegisteredVerifier {
  public:
   RegisteredVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}
@@ -161,7 +161,7 @@ class RegisteredVerifier {
 
   const Info& info() const { return info_; }
   Kind kind() const { return kind_; }
-  /// Whether it comes with draftproof, as opposed to the linking program.
+  /// Whether it is built in, as opposed to registered by the linking program.
   bool builtin() const { return builtin_; }
   /// Whether the scheme is defined for this many drafts.
   bool takes(int drafts) const {
@@ -174,15 +174,15 @@ class RegisteredVerifier {
   bool builtin_ = detail::registering_builtin();
 };
 
-/// A registered verifier. A call that returns a decider returns null for a form that the verifier does not have: if
-/// Info::unsupported rules it out, or unless it is overridden. Forms on rows of floats are in timed_forms.hpp.
+/// A registered verifier. A function that returns a decider returns null for a form that Info::unsupported
+/// rules out or that the verifier does not override. Forms on rows of floats are in timed_forms.hpp.
 class AnyVerifier : public RegisteredVerifier {
  public:
   using RegisteredVerifier::RegisteredVerifier;
 
-  /// For exact walks in fractions.
+  /// For exact enumeration in fractions.
   virtual DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int) const { return {}; }
-  /// For walks in double on plain rows, prepared tables or fresh rows.
+  /// For enumeration in double on plain rows, prepared tables or fresh rows.
   virtual DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int) const { return {}; }
   virtual DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int) const { return {}; }
   virtual DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const {
@@ -190,30 +190,30 @@ class AnyVerifier : public RegisteredVerifier {
   }
   /// For trials on prepared tables.
   virtual DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable&, int drafts) const = 0;
-  /// For trials on plain rows: the scripted form on the words of each trial. Exists for every verifier.
+  /// For trials on plain rows: the scripted form on the random bits of each trial. Exists for every verifier.
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int drafts) const;
-  /// For scripted words; every draw is logged.
+  /// For scripted random bits; every draw is logged.
   virtual DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const { return {}; }
   virtual DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const { return {}; }
 };
 
-/// A registered drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length. If the drafter
-/// reads shared noise, an explorer gets the declared law instead. The law is the same unless the verifier reads that
-/// noise too, and such a verifier cannot be explored.
+/// A registered drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length. For a drafter
+/// that reads shared noise, an explorer draws from the declared distribution instead. That is equivalent unless
+/// the verifier reads the noise too, and such a verifier cannot be enumerated.
 class AnyDrafter {
  public:
   explicit AnyDrafter(const DrafterInfo& info) : info_{info} {}
   virtual ~AnyDrafter() = default;
 
   const DrafterInfo& info() const { return info_; }
-  /// Whether the law exists for this many drafts of V tokens from this many proposals.
+  /// Whether the draft sampling is defined for this many drafts of V tokens from this many proposals.
   bool defined(int vocabulary, int drafts, int proposals) const {
     return (!info_.needs_k_tokens || drafts <= vocabulary) && drafts >= info_.fewest_drafts &&
            (info_.most_drafts == 0 || drafts <= info_.most_drafts) &&
            proposals >= (info_.several_proposals ? drafts : 1);
   }
 
-  /// Draws one tuple into `out` and returns its length.
+  /// Draws one tuple into `out`. Returns its length.
   virtual int draw(const Rows<Rational>&, int drafts, Explorer<Rational>&, Token* out) const = 0;
   virtual int draw(const Rows<double>&, int drafts, Explorer<double>&, Token* out) const = 0;
   virtual int draw(const RatioTable&, int drafts, Explorer<double>&, Token* out) const = 0;
@@ -223,8 +223,9 @@ class AnyDrafter {
   /// Draws the tuples of a whole batch and sets their lengths.
   virtual void draw(const RatioTable&, int drafts, const TrialBatch& batch) const = 0;
   virtual void draw(const Rows<double>&, int drafts, const TrialBatch& batch) const = 0;
-  /// The declared probability that a tuple of up to `drafts` drafts begins with `prefix`, in closed form; nothing if
-  /// the drafter states none. A drafter that declares another law gives the mass of the declared law.
+  /// Returns the declared probability that a tuple of up to `drafts` drafts begins with `prefix`, in closed
+  /// form; nullopt if the drafter has none. A wrong drafter returns the probability under the distribution that
+  /// it declares.
   virtual std::optional<Rational> declared_mass(const Rows<Rational>&, int drafts,
                                                 std::span<const Token> prefix) const = 0;
 

@@ -1,4 +1,5 @@
-// Wraps a verifier or drafter type as a subject of the framework, with an override for every interpreter.
+// Wraps a verifier or drafter type as a type-erased subject, with an override for every form of rows and random
+// source.
 #pragma once
 
 #include <algorithm>
@@ -17,27 +18,27 @@ namespace draftproof {
 template <class V, class L, class R>
 class DeciderOf final : public Decider<L, R> {
  public:
-  DeciderOf(const V& verifier, const L& laws, int drafts)
-      : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
+  DeciderOf(const V& verifier, const L& distributions, int drafts)
+      : verifier_{verifier}, distributions_{distributions}, plan_{prepare(verifier, distributions, drafts)} {}
   Verdict decide(std::span<const Token> drafts, R& random) const override {
-    return verify(verifier_, DraftedPosition<L>(laws_, drafts.data(), static_cast<int>(drafts.size())), plan_,
-                  random);
+    return verify(verifier_, DraftedPosition<L>(distributions_, drafts.data(), static_cast<int>(drafts.size())),
+                  plan_, random);
   }
 
  private:
   V verifier_;
-  const L& laws_;
+  const L& distributions_;
   PlanOf<V, L> plan_;
 };
 
 template <class V, class L>
 class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
  public:
-  DeciderOf(const V& verifier, const L& laws, int drafts)
-      : verifier_{verifier}, laws_{laws}, plan_{prepare(verifier, laws, drafts)} {}
+  DeciderOf(const V& verifier, const L& distributions, int drafts)
+      : verifier_{verifier}, distributions_{distributions}, plan_{prepare(verifier, distributions, drafts)} {}
   void decide(const TrialBatch& batch, Verdict* verdicts) const override {
     if constexpr (sequential) return decide_sequentially(batch, verdicts);
-    ResidualCache<L> cache(laws_, shared_guide_);
+    ResidualCache<L> cache(distributions_, shared_guide_);
     DeferredEmits deferred(verdicts);
     for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
       PhiloxBatch words = batch.words(start, Philox::Role::verify);
@@ -56,10 +57,9 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   static constexpr bool sequential =
       std::same_as<L, RatioTable> && V::info.sequential && V::info.claims.flag_is_membership;
 
-  /// Decides on guessed flips, and decides again the trials where a guess was wrong
-  /// (sim/trials/deferred_emits.hpp).
+  /// Decides on guessed flips, and decides the trials with a wrong guess again (sim/trials/deferred_emits.hpp).
   void decide_sequentially(const TrialBatch& batch, Verdict* verdicts) const {
-    ResidualCache<L> cache(laws_, shared_guide_);
+    ResidualCache<L> cache(distributions_, shared_guide_);
     DeferredEmits deferred(verdicts);
     constexpr int most = 128;
     int open[most];
@@ -89,8 +89,8 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
     return decide_group<guess, false>(batch, start, places, words, verdicts, cache, deferred, open);
   }
 
-  /// Decides the trials of `words`: those from `start` on, or those at `places`. Writes the trials with a wrong guess
-  /// to `open` and returns their number. Promised drafts may be unavailable (sim/trials/deferred_emits.hpp). Not
+  /// Decides the trials of `words`: from `start` on, or at `places`. Writes the trials with a wrong guess to
+  /// `open` and returns their number. Promised drafts may be unavailable (sim/trials/deferred_emits.hpp). Not
   /// inlined, so that the state of a trial stays in registers.
   template <bool guess, bool in_part>
   [[gnu::noinline]] int decide_group(const TrialBatch& batch, int start, const int* places, PhiloxBatch& words,
@@ -123,7 +123,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
     return still;
   }
 
-  /// A scheme that can be explored never reads the token of its last draw.
+  /// Emits can be deferred if the scheme can be enumerated, because it then never reads the token of its last draw.
   using SourceOfTrial =
       std::conditional_t<V::info.unsupported.explore.empty(), DeferredEmitSource, PhiloxBatch::Source>;
   static SourceOfTrial source(PhiloxBatch& words, int i, int trial, DeferredEmits& deferred) {
@@ -134,7 +134,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   }
 
   V verifier_;
-  const L& laws_;
+  const L& distributions_;
   PlanOf<V, L> plan_;
   SharedGuide<L> shared_guide_;
 };
@@ -144,28 +144,30 @@ class VerifierOf final : public AnyVerifier {
  public:
   explicit VerifierOf(Kind kind, V verifier = {}) : AnyVerifier(V::info, kind), verifier_{std::move(verifier)} {}
 
-  DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>& laws, int drafts) const override {
-    return make<explored, Explorer<Rational>>(laws, drafts);
+  DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>& distributions,
+                                                          int drafts) const override {
+    return make<explored, Explorer<Rational>>(distributions, drafts);
   }
-  DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>& laws, int drafts) const override {
-    return make<audited, Explorer<double>>(laws, drafts);
+  DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>& distributions,
+                                                        int drafts) const override {
+    return make<audited, Explorer<double>>(distributions, drafts);
   }
-  DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable& laws, int drafts) const override {
-    return make<audited_on_tables, Explorer<double>>(laws, drafts);
+  DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable& distributions, int drafts) const override {
+    return make<audited_on_tables, Explorer<double>>(distributions, drafts);
   }
-  DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>& laws,
+  DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>& distributions,
                                                              int drafts) const override {
-    return make<audited_on_streams, Explorer<double>>(laws, drafts);
+    return make<audited_on_streams, Explorer<double>>(distributions, drafts);
   }
   using AnyVerifier::simulate_on;
-  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& laws, int drafts) const override {
-    return make<tabled, Philox>(laws, drafts);
+  DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& distributions, int drafts) const override {
+    return make<tabled, Philox>(distributions, drafts);
   }
-  DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>& laws, int drafts) const override {
-    return make<true, Scripted>(laws, drafts);
+  DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>& distributions, int drafts) const override {
+    return make<true, Scripted>(distributions, drafts);
   }
-  DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable& laws, int drafts) const override {
-    return make<tabled, Scripted>(laws, drafts);
+  DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable& distributions, int drafts) const override {
+    return make<tabled, Scripted>(distributions, drafts);
   }
 
  private:
@@ -176,9 +178,9 @@ class VerifierOf final : public AnyVerifier {
   static constexpr bool audited_on_streams = audited && V::info.unsupported.fresh.empty();
 
   template <bool possible, class R, class L>
-  DeciderPtr<L, R> make([[maybe_unused]] const L& laws, [[maybe_unused]] int drafts) const {
+  DeciderPtr<L, R> make([[maybe_unused]] const L& distributions, [[maybe_unused]] int drafts) const {
     if constexpr (possible)
-      return std::make_unique<DeciderOf<V, L, R>>(verifier_, laws, drafts);
+      return std::make_unique<DeciderOf<V, L, R>>(verifier_, distributions, drafts);
     else
       return nullptr;
   }
@@ -189,54 +191,56 @@ template <class D>
 class DrafterOf final : public AnyDrafter {
  public:
   DrafterOf() : AnyDrafter(D::info) {
-    if constexpr (D::info.shared_noise()) static_assert(D::Marginal::info.name == D::info.marginal_law_of);
+    if constexpr (D::info.shared_noise()) static_assert(D::Marginal::info.name == D::info.marginal_sampling_of);
     if constexpr (D::info.misdeclares()) static_assert(D::Declared::info.name == D::info.declared_as);
   }
 
-  int draw(const Rows<Rational>& laws, int drafts, Explorer<Rational>& random, Token* out) const override {
-    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
+  int draw(const Rows<Rational>& distributions, int drafts, Explorer<Rational>& random, Token* out) const override {
+    return WalkedDrafter<D>{}.draw(distributions, drafts, random, out);
   }
-  int draw(const Rows<double>& laws, int drafts, Explorer<double>& random, Token* out) const override {
-    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
+  int draw(const Rows<double>& distributions, int drafts, Explorer<double>& random, Token* out) const override {
+    return WalkedDrafter<D>{}.draw(distributions, drafts, random, out);
   }
-  int draw(const RatioTable& laws, int drafts, Explorer<double>& random, Token* out) const override {
-    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
+  int draw(const RatioTable& distributions, int drafts, Explorer<double>& random, Token* out) const override {
+    return WalkedDrafter<D>{}.draw(distributions, drafts, random, out);
   }
-  int draw(const FreshRows<double>& laws, int drafts, Explorer<double>& random, Token* out) const override {
-    return WalkedDrafter<D>{}.draw(laws, drafts, random, out);
+  int draw(const FreshRows<double>& distributions, int drafts, Explorer<double>& random, Token* out) const override {
+    return WalkedDrafter<D>{}.draw(distributions, drafts, random, out);
   }
-  int draw(const Rows<double>& laws, int drafts, Scripted& random, Token* out) const override {
-    return D{}.draw(laws, drafts, random, out);
+  int draw(const Rows<double>& distributions, int drafts, Scripted& random, Token* out) const override {
+    return D{}.draw(distributions, drafts, random, out);
   }
-  int draw(const RatioTable& laws, int drafts, Scripted& random, Token* out) const override {
-    return D{}.draw(laws, drafts, random, out);
+  int draw(const RatioTable& distributions, int drafts, Scripted& random, Token* out) const override {
+    return D{}.draw(distributions, drafts, random, out);
   }
-  void draw(const RatioTable& laws, int drafts, const TrialBatch& batch) const override { fill(laws, drafts, batch); }
-  void draw(const Rows<double>& laws, int drafts, const TrialBatch& batch) const override {
-    fill(laws, drafts, batch);
+  void draw(const RatioTable& distributions, int drafts, const TrialBatch& batch) const override {
+    fill(distributions, drafts, batch);
   }
-  std::optional<Rational> declared_mass(const Rows<Rational>& laws, int drafts,
+  void draw(const Rows<double>& distributions, int drafts, const TrialBatch& batch) const override {
+    fill(distributions, drafts, batch);
+  }
+  std::optional<Rational> declared_mass(const Rows<Rational>& distributions, int drafts,
                                         std::span<const Token> prefix) const override {
-    using Law = DeclaredDrafter<D>;
-    if constexpr (requires { Law::mass(laws, drafts, prefix.data(), 0); })
-      return Law::mass(laws, drafts, prefix.data(), static_cast<int>(prefix.size()));
+    using Distribution = DeclaredDrafter<D>;
+    if constexpr (requires { Distribution::mass(distributions, drafts, prefix.data(), 0); })
+      return Distribution::mass(distributions, drafts, prefix.data(), static_cast<int>(prefix.size()));
     else
       return std::nullopt;
   }
 
  private:
   template <class L>
-  static void fill(const L& laws, int drafts, const TrialBatch& batch) {
+  static void fill(const L& distributions, int drafts, const TrialBatch& batch) {
     for (int start = 0; start < batch.count; start += PhiloxBatch::most) {
       PhiloxBatch words = batch.words(start, Philox::Role::draft);
       Token* const out = batch.drafts + start * batch.stride;
       int* const lengths = batch.lengths + start;
-      if constexpr (requires { D{}.draw_together(laws, drafts, words, out, batch.stride, lengths); }) {
-        D{}.draw_together(laws, drafts, words, out, batch.stride, lengths);
+      if constexpr (requires { D{}.draw_together(distributions, drafts, words, out, batch.stride, lengths); }) {
+        D{}.draw_together(distributions, drafts, words, out, batch.stride, lengths);
       } else {
         for (int t = 0; t < words.count(); ++t) {
           PhiloxBatch::Source random(words, t);
-          lengths[t] = D{}.draw(laws, drafts, random, out + t * batch.stride);
+          lengths[t] = D{}.draw(distributions, drafts, random, out + t * batch.stride);
         }
       }
     }

@@ -1,4 +1,4 @@
-// Wraps a verifier of paths or a tree drafter as a subject of the framework.
+// Wraps a verifier of paths or a tree drafter as a type-erased subject.
 //
 // A verifier of paths is a struct with a static Info named `info` and one of three forms of `verify`, all const:
 //
@@ -22,7 +22,7 @@
 
 namespace draftproof {
 
-/// The verifier's plan, or NoPlan if it has none.
+/// Returns the verifier's plan, or NoPlan if it has none.
 template <class V, class L>
 auto prepare_paths(const V& verifier, const ConditionalModel<L>& conditionals, const TreeShape& shape) {
   if constexpr (requires { verifier.prepare(conditionals, shape); })
@@ -31,7 +31,7 @@ auto prepare_paths(const V& verifier, const ConditionalModel<L>& conditionals, c
     return NoPlan{};
 }
 
-/// Whether V carries state: it has `after`.
+/// Whether V carries state, i.e. has `after`.
 template <class V, class L>
 inline constexpr bool carries = requires(const V& verifier, const DraftedTree<L>& at,
                                          const VerifierState<typename L::Scalar>& carry, const StepOutput& step) {
@@ -90,15 +90,15 @@ class PathVerifierOf final : public AnyPathVerifier {
   }
   On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>& conditionals,
                                                 const TreeShape& shape) const override {
-    return make<explored && (!lifted_mutant || audited), Explorer<double>>(conditionals, shape);
+    return make < explored && (!lifted_mutant || audited), Explorer < double >> (conditionals, shape);
   }
   On<RatioTable, Explorer<double>> explore_on(const ConditionalModel<RatioTable>& conditionals,
                                               const TreeShape& shape) const override {
-    return make<audited && V::info.unsupported.simulate.empty(), Explorer<double>>(conditionals, shape);
+    return make < audited && V::info.unsupported.simulate.empty(), Explorer < double >> (conditionals, shape);
   }
   On<FreshRows<double>, Explorer<double>> explore_on(const ConditionalModel<FreshRows<double>>& conditionals,
                                                      const TreeShape& shape) const override {
-    return make<audited && V::info.unsupported.fresh.empty(), Explorer<double>>(conditionals, shape);
+    return make < audited && V::info.unsupported.fresh.empty(), Explorer < double >> (conditionals, shape);
   }
   On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>& conditionals,
                                      const TreeShape& shape) const override {
@@ -124,9 +124,9 @@ class PathVerifierOf final : public AnyPathVerifier {
   }
 
  private:
-  /// A verifier of one position at the nodes of trees: what its forms of one position serve is not compiled again.
+  /// A verifier of one position lifted to trees: forms that the position's deciders provide are not compiled again.
   static constexpr bool lifted = requires { typename V::Position; };
-  /// Mutants are compiled for the forms that refute them alone.
+  /// Mutants are compiled only for the forms that refute them.
   static constexpr bool lifted_mutant = V::info.is_mutant() && lifted;
   static constexpr bool explored = V::info.unsupported.explore.empty();
   static constexpr bool audited = explored && V::info.precision_audited();
@@ -157,14 +157,14 @@ class PathVerifierOf final : public AnyPathVerifier {
   }
 
   V verifier_;
-  std::shared_ptr<const AnyVerifier> position_;  ///< of a lifted verifier, else null
+  std::shared_ptr<const AnyVerifier> position_;  ///< for a lifted verifier, else null
 };
 
 template <class D>
 class TreeDrafterOf final : public AnyTreeDrafter {
  public:
   TreeDrafterOf() : AnyTreeDrafter(D::info) {
-    if constexpr (D::info.shared_noise()) static_assert(D::Marginal::info.name == D::info.marginal_law_of);
+    if constexpr (D::info.shared_noise()) static_assert(D::Marginal::info.name == D::info.marginal_sampling_of);
   }
 
   void draw(const ConditionalModel<Rows<Rational>>& conditionals, const TreeShape& shape, Explorer<Rational>& random,
@@ -179,8 +179,8 @@ class TreeDrafterOf final : public AnyTreeDrafter {
             DraftTree& out) const override {
     WalkedDrafter<D>{}.draw(conditionals, shape, random, out);
   }
-  void draw(const ConditionalModel<FreshRows<double>>& conditionals, const TreeShape& shape,
-            Explorer<double>& random, DraftTree& out) const override {
+  void draw(const ConditionalModel<FreshRows<double>>& conditionals, const TreeShape& shape, Explorer<double>& random,
+            DraftTree& out) const override {
     WalkedDrafter<D>{}.draw(conditionals, shape, random, out);
   }
   void draw(const ConditionalModel<RatioTable>& conditionals, const TreeShape& shape, Philox& random,

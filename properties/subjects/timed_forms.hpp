@@ -1,5 +1,5 @@
-// Verifiers on fresh rows of floats, as an engine runs them. Benchmarks alone use these forms: a program without
-// benchmarks does not compile them.
+// Verifiers on fresh rows of floats, as an engine runs them. Only benchmarks use these forms, so other programs
+// do not compile them.
 #pragma once
 
 #include <map>
@@ -14,19 +14,19 @@
 namespace draftproof {
 
 /// Prepares a verifier of one position for these rows.
-using TimedForm = DeciderPtr<FreshRows<float>, Philox> (*)(const FreshRows<float>& laws, int drafts);
+using TimedForm = DeciderPtr<FreshRows<float>, Philox> (*)(const FreshRows<float>& distributions, int drafts);
 /// Prepares a verifier of paths for a model of such rows.
 using TimedPathForm = PathDeciderPtr<FreshRows<float>, Philox> (*)(const ConditionalModel<FreshRows<float>>&,
                                                                    const TreeShape&);
 
-/// The registered forms of one of these types, by the verifier's name.
+/// Returns the registered forms of one of these types, by the verifier's name.
 template <class Form>
 std::map<std::string_view, Form>& timed_forms() {
   static std::map<std::string_view, Form> forms;
   return forms;
 }
 
-/// The form of that name, or null: mutants have none, nor has a verifier that Info::unsupported rules out.
+/// Returns the form of that name; null for mutants and for verifiers that Info::unsupported rules out.
 template <class Form>
 Form timed_form(std::string_view name) {
   const auto found = timed_forms<Form>().find(name);
@@ -46,9 +46,9 @@ void register_timed_path_verifier() {
 template <class V>
 void register_timed_verifier() {
   if constexpr (V::info.unsupported.fresh.empty())
-    timed_forms<TimedForm>()[V::info.name] = [](const FreshRows<float>& laws,
+    timed_forms<TimedForm>()[V::info.name] = [](const FreshRows<float>& distributions,
                                                 int drafts) -> DeciderPtr<FreshRows<float>, Philox> {
-      return std::make_unique<DeciderOf<V, FreshRows<float>, Philox>>(V{}, laws, drafts);
+      return std::make_unique<DeciderOf<V, FreshRows<float>, Philox>>(V{}, distributions, drafts);
     };
   if constexpr (node_liftable<V>) register_timed_path_verifier<LiftedToTrees<V>>();
 }

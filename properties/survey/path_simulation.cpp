@@ -10,7 +10,7 @@ namespace draftproof {
 
 namespace {
 
-/// The objects of one thread.
+/// The state of one thread.
 class Worker {
  public:
   Worker(const StepRun& run, const PathSource& source)

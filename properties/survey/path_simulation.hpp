@@ -1,4 +1,4 @@
-// Monte Carlo simulation of iterations: a tree is drafted and verified, and the next iteration starts from the
+// Monte Carlo simulation of iterations: a tree is drafted and verified, and the next iteration starts after the
 // emitted tokens. Trial n is a function of (seed, n) and counts are integers, so the result does not depend on
 // threads.
 //
@@ -26,32 +26,33 @@ struct StepRun {
   int iterations = 1;  ///< consecutive iterations of a trial
 };
 
-/// Counts over all trials. Addition adds counter by counter.
+/// Counts over all trials. += adds counter by counter.
 struct StepTally {
   std::uint64_t trials = 0;
   std::uint64_t steps = 0;
   std::uint64_t impossible = 0;                               ///< steps that reached a branch of probability zero
   std::array<std::uint64_t, max_path_length + 1> accepted{};  ///< steps by number of accepted tokens
-  std::uint64_t trial_tokens = 0, trial_tokens_squared = 0;   ///< accepted tokens of a trial, summed over trials
+  std::uint64_t trial_tokens = 0, trial_tokens_squared = 0;   ///< accepted tokens per trial, summed over trials
 
   static auto fields(auto& t) {
     return std::tie(t.trials, t.steps, t.impossible, t.trial_tokens, t.trial_tokens_squared, t.accepted);
   }
   StepTally& operator+=(const StepTally& other);
 
-  /// E[tau]: mean number of accepted tokens a step.
+  /// Returns E[tau]: mean number of accepted tokens per step.
   double mean_accepted() const {
     return steps == 0 ? 0 : static_cast<double>(trial_tokens) / static_cast<double>(steps);
   }
-  /// Mean number of emitted tokens a target call.
+  /// Returns the mean number of emitted tokens per target call.
   double block_efficiency() const { return mean_accepted() + 1; }
-  /// Standard error of mean_accepted(), from the spread between trials.
+  /// Returns the standard error of mean_accepted(), from the variance between trials.
   double standard_error() const;
-  /// Share of steps with at least `tokens` accepted tokens.
+  /// Returns the share of steps with at least `tokens` accepted tokens.
   double at_least(int tokens) const;
 };
 
-/// Runs the trials of the budget, numbered from `first`. Throws: std::invalid_argument if the verifier cannot be simulated.
+/// Runs the trials of the budget, numbered from `first`. Throws: std::invalid_argument if the verifier cannot
+/// be simulated.
 StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget,
                          std::uint64_t first = 0);
 

@@ -21,48 +21,51 @@ namespace draftproof {
 
 namespace {
 
-bool law_wanted(const PathSurveyOptions& options, const Info& info, const TreeDrafterInfo& law) {
-  if (!options.laws.empty()) return takes_trees(info, law) && wanted(options.laws, law.name);
-  // Independent paths if the scheme takes them, so that schemes are comparable; else the scheme's first law.
-  const std::vector<const AnyTreeDrafter*> laws = path_registry().drafters_of(info);
+bool distribution_wanted(const PathSurveyOptions& options, const Info& info, const TreeDrafterInfo& sampling) {
+  if (!options.draft_samplings.empty())
+    return takes_trees(info, sampling) && wanted(options.draft_samplings, sampling.name);
+  // Independent paths if the scheme supports them, so that schemes are comparable; else the scheme's first sampling.
+  const std::vector<const AnyTreeDrafter*> samplings = path_registry().drafters_of(info);
   const auto common =
-      std::find_if(laws.begin(), laws.end(), [](const auto* d) { return d->info().independent_paths; });
-  return law.name == (common != laws.end() ? *common : laws.front())->info().name;
+      std::find_if(samplings.begin(), samplings.end(), [](const auto* d) { return d->info().independent_paths; });
+  return sampling.name == (common != samplings.end() ? *common : samplings.front())->info().name;
 }
 
 void check(const PathSource& source, const PathSurveyOptions& options) {
   for (const auto& name : options.verifiers)
     if (!path_registry().verifier(name) && name != StartOracle::info.name)
       throw InputError(
-          {.file = "--verifier", .found = in_quotes(name), .wanted = "a verifier of paths from `draftproof list`"});
-  for (const auto& name : options.laws) {
+          {.file = "--verifier", .got = in_quotes(name), .expected = "a verifier of paths from `draftproof list`"});
+  for (const auto& name : options.draft_samplings) {
     const AnyTreeDrafter* drafter = path_registry().drafter(name);
     if (!drafter)
-      throw InputError({.file = "--law", .found = in_quotes(name), .wanted = "a tree law from `draftproof list`"});
-    if (source.stored_trees() && !drafter->info().independent_paths)
       throw InputError(
-          {.file = "--law", .found = in_quotes(name), .wanted = "the law of the stored trees, independent paths"});
+          {.file = "--draft-sampling", .got = in_quotes(name), .expected = "a drafter from `draftproof list`"});
+    if (source.stored_trees() && !drafter->info().independent_paths)
+      throw InputError({.file = "--draft-sampling",
+                        .got = in_quotes(name),
+                        .expected = "independent paths, as in the stored trees"});
   }
   if (options.length > source.longest())
     throw InputError({.file = "--length",
-                      .found = std::to_string(options.length),
-                      .wanted = fmt::format("at most {} for {}", source.longest(), source.name())});
+                      .got = std::to_string(options.length),
+                      .expected = fmt::format("at most {} for {}", source.longest(), source.name())});
   for (const int drafts : options.drafts)
     if (drafts > source.most_paths())
       throw InputError({.file = "--drafts",
-                        .found = std::to_string(drafts),
-                        .wanted = fmt::format("at most {} for {}", source.most_paths(), source.name())});
+                        .got = std::to_string(drafts),
+                        .expected = fmt::format("at most {} for {}", source.most_paths(), source.name())});
 }
 
-/// Number of iterations of a trial.
+/// Returns the number of iterations of a trial.
 int iterations_of(const PathSource& source, const PathSurveyOptions& options, const AnyPathVerifier& verifier) {
   if (source.stored_trees()) return 1;
   if (options.iterations > 0) return options.iterations;
   return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
 }
 
-/// Number of steps of a row. Schemes with shared noise read V K words a drafted level on either side: 16,384 steps at
-/// V = 512, K = L = 4.
+/// Returns the number of steps of a row. With shared noise, drafter and verifier read V K random numbers per
+/// drafted level: 16,384 steps at V = 512, K = L = 4.
 std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& options, const StepRow& row) {
   const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *
                      static_cast<std::uint64_t>(options.length);
@@ -70,7 +73,7 @@ std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& o
                            words);
 }
 
-/// Number of trees up to which every start gets its linear program, milliseconds each.
+/// Largest number of trees for which every start has its linear program, milliseconds each.
 constexpr double affordable_trees = 1024;
 constexpr int affordable_starts = 64;
 
@@ -82,7 +85,7 @@ bool has_optimum(const PathSource& source, const PathSurveyOptions& options, con
          std::pow(source.vocabulary(), drafts * options.length) <= affordable_trees;
 }
 
-/// The optimum of a law's trees: mean bounds over the starts, and an optimal plan for each start.
+/// The optimum of a tree sampling: mean bounds over the starts, and an optimal plan for each start.
 struct PathOptimum {
   PathBounds mean{};
   StartOracle oracle{};
@@ -92,20 +95,20 @@ std::optional<PathOptimum> optimum_of(const PathSource& source, const Conditiona
                                       const AnyTreeDrafter& drafter, const TreeShape& shape) {
   PathOptimum optimum;
   for (int start = 0; start < source.starts(); ++start) {
-    const auto law = enumerate_tree_law(drafter, conditionals, shape, start);
-    if (!law) return std::nullopt;
-    const TreeCertificate certificate = tree_optimum(*law, Sight::one_shot);
-    if (const std::string why = reject(*law, Sight::one_shot, certificate); !why.empty())
-      throw std::logic_error("lp_oracle: a plan that proves nothing: " + why);
-    const PathBounds bounds = path_bounds(certificate, tree_optimum(*law, Sight::whole_block));
+    const auto sampling = enumerate_tree_sampling(drafter, conditionals, shape, start);
+    if (!sampling) return std::nullopt;
+    const TreeCertificate certificate = tree_optimum(*sampling, Sight::one_shot);
+    if (const std::string why = reject(*sampling, Sight::one_shot, certificate); !why.empty())
+      throw std::logic_error("lp_oracle: the plan's certificate is invalid: " + why);
+    const PathBounds bounds = path_bounds(certificate, tree_optimum(*sampling, Sight::whole_block));
     optimum.mean.upper += bounds.upper / source.starts();
     optimum.mean.whole_block_upper += bounds.whole_block_upper / source.starts();
-    optimum.oracle.plans.push_back(std::make_shared<const OraclePlan>(*law, certificate));
+    optimum.oracle.plans.push_back(std::make_shared<const OraclePlan>(*sampling, certificate));
   }
   return optimum;
 }
 
-/// Adds the optima and the oracle's plans to the rows, once for each tree law and number of drafts.
+/// Adds the optima and the oracle's plans to the rows, computed once for each tree sampling and number of drafts.
 void find_optima(const PathSource& source, const PathSurveyOptions& options, std::vector<StepRow>& rows) {
   std::unique_ptr<ConditionalModel<Rows<double>>> plain;
   std::map<std::pair<const AnyTreeDrafter*, int>, std::optional<PathOptimum>> known;
@@ -126,7 +129,7 @@ void find_optima(const PathSource& source, const PathSurveyOptions& options, std
   std::erase_if(rows, [](const StepRow& row) { return row.oracle && !row.optimum; });
 }
 
-/// The known trials of a row, in blocks.
+/// Returns the computed trials of a row, in blocks.
 StepTally tally_of(const StepRun& run, const PathSource& source, const TrialBudget& budget, Checkpoint* known) {
   constexpr std::uint64_t usual = 1 << 14;
   const int branches = run.shape.branching.empty() ? 1 : run.shape.branching.front();
@@ -142,7 +145,8 @@ StepTally tally_of(const StepRun& run, const PathSource& source, const TrialBudg
                       });
 }
 
-/// Adds the oracle for the trees of every existing row, or by itself if only the oracle is requested.
+/// Adds the oracle for the trees of every existing row, or for all numbers of drafts if only the oracle is
+/// requested.
 void add_oracle(const PathSource& source, const PathSurveyOptions& options, const AnyTreeDrafter& drafter,
                 std::vector<StepRow>& rows) {
   const auto oracle = std::make_shared<const PathVerifierOf<StartOracle>>(Kind::verifier, StartOracle{});
@@ -150,7 +154,7 @@ void add_oracle(const PathSource& source, const PathSurveyOptions& options, cons
   std::set<int> numbers;
   for (const StepRow& row : rows)
     if (row.drafter == &drafter) numbers.insert(row.drafts);
-  if (numbers.empty() && law_wanted(options, oracle->info(), drafter.info()))
+  if (numbers.empty() && distribution_wanted(options, oracle->info(), drafter.info()))
     numbers.insert(options.drafts.begin(), options.drafts.end());
   for (const int drafts : numbers)
     if (has_optimum(source, options, *oracle, drafts))
@@ -176,7 +180,7 @@ std::vector<StepRow> plan_steps(const PathSource& source, const PathSurveyOption
   for (const auto& drafter : path_registry().drafters()) {
     for (const auto& verifier : path_registry().verifiers()) {
       const Info& info = verifier->info();
-      if (!asked_for(options, *verifier) || !law_wanted(options, info, drafter->info()) ||
+      if (!asked_for(options, *verifier) || !distribution_wanted(options, info, drafter->info()) ||
           !info.unsupported.simulate.empty())
         continue;
       if (source.stored_trees() && !drafter->info().independent_paths) continue;

@@ -17,7 +17,7 @@
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
-#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/properties/simulation/sampling_optimum.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof {
@@ -31,34 +31,36 @@ void check_names(const std::vector<std::string>& names, std::string_view what, K
   for (const auto& name : names)
     if (!known(name))
       throw InputError({.file = fmt::format("--{}", what),
-                        .found = in_quotes(name),
-                        .wanted = fmt::format("a name that `draftproof list` shows")});
+                        .got = in_quotes(name),
+                        .expected = fmt::format("a name from `draftproof list`")});
 }
 
-bool law_wanted(const SurveyOptions& options, const Info& info, const DrafterInfo& law) {
-  if (!options.laws.empty()) return info.drafts.includes(law.name) && wanted(options.laws, law.name);
-  return info.drafts.any() ? law.shared_proposal_iid || law.fixed : info.drafts.names[0] == law.name;
+bool distribution_wanted(const SurveyOptions& options, const Info& info, const DrafterInfo& sampling) {
+  if (!options.draft_samplings.empty())
+    return info.drafts.includes(sampling.name) && wanted(options.draft_samplings, sampling.name);
+  return info.drafts.any() ? sampling.shared_proposal_iid || sampling.fixed : info.drafts.names[0] == sampling.name;
 }
 
-/// Number of tuples of a row. Schemes with shared noise read V K words a tuple on either side: 65,536 tuples at V = 512,
-/// K = 4 and 1,048 at V = 32,000.
+/// Returns the number of tuples of a row. With shared noise, drafter and verifier read V K random numbers per
+/// tuple: 65,536 tuples at V = 512, K = 4 and 1,048 at V = 32,000.
 std::uint64_t planned_tuples(const SurveyOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter,
                              int drafts, const Source& source) {
   return affordable_trials(options.tuples, verifier, drafter, source.positions(),
                            source.vocabulary() * static_cast<std::uint64_t>(drafts));
 }
 
-/// The rows of the result, not filled yet, grouped by draft law.
+/// Returns the rows without results, grouped by draft sampling.
 std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) {
   check_names(options.verifiers, "verifier", [](const auto& name) { return registry().verifier(name) != nullptr; });
-  check_names(options.laws, "law", [](const auto& name) { return registry().drafter(name) != nullptr; });
+  check_names(options.draft_samplings, "draft-sampling",
+              [](const auto& name) { return registry().drafter(name) != nullptr; });
   const auto vocabulary = static_cast<int>(source.vocabulary());
   const auto proposals = static_cast<int>(source.proposal_names().size());
   std::vector<SurveyRow> rows;
   for (const auto& drafter : registry().drafters())
     for (const auto& verifier : registry().verifiers()) {
       const Info& info = verifier->info();
-      if (!asked_for(options, *verifier) || !law_wanted(options, info, drafter->info())) continue;
+      if (!asked_for(options, *verifier) || !distribution_wanted(options, info, drafter->info())) continue;
       std::set<int> numbers;
       for (int drafts : options.drafts) {
         for (const int most : {info.most_drafts, drafter->info().most_drafts})
@@ -75,9 +77,9 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
   return rows;
 }
 
-/// Marks the rows whose scheme would enumerate too many tuples at some position. Supports only grow from position to
-/// position, so the pass ends where no row is left to be marked; and tuples of the whole vocabulary bound all others. `report` gets
-/// the number of positions seen.
+/// Marks the rows whose scheme would enumerate too many tuples at some position. Ends once all rows in question
+/// are marked: supports only grow from position to position, and tuples of the whole vocabulary are an upper
+/// bound. Calls `report(positions_done)`.
 void mark_unaffordable(const Source& source, const SurveyOptions& options, std::vector<SurveyRow>& rows,
                        const std::function<void(std::uint64_t)>& report = {}) {
   std::vector<SurveyRow*> open;
@@ -97,7 +99,7 @@ void mark_unaffordable(const Source& source, const SurveyOptions& options, std::
   }
 }
 
-/// Refuses values of every position that no memory of this machine holds.
+/// Throws: InputError if the values of every position exceed the machine's memory.
 void check_memory(const Source& source, const SurveyOptions& options, const std::vector<SurveyRow>& rows) {
   if (!options.by_position) return;
   const double needed =
@@ -106,21 +108,22 @@ void check_memory(const Source& source, const SurveyOptions& options, const std:
   if (needed > there)
     throw InputError(
         {.file = "--by-position",
-         .found = fmt::format("{} rows at {} positions, {:.3g} GB", rows.size(), source.positions(), needed / 1e9),
-         .wanted = fmt::format("less than the {:.3g} GB of this machine; --sample takes fewer", there / 1e9)});
+         .got = fmt::format("{} rows at {} positions, {:.3g} GB", rows.size(), source.positions(), needed / 1e9),
+         .expected = fmt::format("less than the {:.3g} GB of this machine; --sample takes fewer", there / 1e9)});
 }
 
-// A survey runs in blocks: a range of positions each, or a range of the trials at one position if there are many. All
-// rows of the survey share a block, so blocks have about equal costs.
+// A survey runs in blocks: each is a range of positions, or a range of the trials at one position if there are
+// many. A block has trials of all rows, so blocks have about equal costs.
 //
-//   sums     of row r: its counts, processor time in nanoseconds
-//   record   of each draft law and number of drafts: positions counted, and the sums of their `single` and optimum
+//   sums     for each row: its counts, processor time in nanoseconds
+//   record   for each draft sampling and number of drafts: positions counted, and sums of their `single` and optimum
 //
-// Cost: memory for the rows in work, and the counts and records of at most 2^14 ranges, whatever the number of
-// positions. Correctness: values are summed in the order of blocks, inside a block in the order of positions.
+// Cost: memory for the rows in work, and the counts and records of at most 2^14 ranges, for any number of positions.
+//
+// Correctness: values are summed in the order of blocks, inside a block in the order of positions.
 
 constexpr std::uint64_t most_ranges = std::uint64_t{1} << 14;
-/// Most trials of a row in a block: hundreds of times what the tables of a position cost.
+/// Largest number of trials of a row in a block: hundreds of times the cost of the tables of a position.
 constexpr std::uint64_t usual_part = std::uint64_t{1} << 20;
 
 double cpu_clock(clockid_t clock) {
@@ -129,16 +132,16 @@ double cpu_clock(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Share i of `whole` in `parts`.
+/// Returns share i of `whole` in `parts`.
 std::uint64_t share(std::uint64_t whole, std::uint64_t i, std::uint64_t parts) {
   return whole / parts + (i < whole % parts);
 }
-/// The sum of the shares before i.
+/// Returns the sum of the shares before i.
 std::uint64_t before(std::uint64_t whole, std::uint64_t i, std::uint64_t parts) {
   return whole / parts * i + std::min(i, whole % parts);
 }
 
-/// The tables of a position, and schemes prepared for them: blocks of its trials share both, and so do threads.
+/// The tables of a position and the schemes prepared for them, shared by the blocks of its trials and by threads.
 class PreparedPosition {
  public:
   PreparedPosition(std::size_t position, RowPair pair, std::size_t rows)
@@ -150,7 +153,7 @@ class PreparedPosition {
 
   std::size_t position() const { return position_; }
   const RatioTable& table() const { return table_; }
-  /// Trials `first` .. of row r of the survey, from the address `what.first` on.
+  /// Runs trials `first` .. of row r of the survey, from the address `what.first` on.
   Tally simulate(std::size_t r, const Simulation& what, std::uint64_t first, const TrialBudget& budget) {
     if (what.verifier.info().unsupported.simulate.empty())
       return run(made(on_table_[r], what, table_), first, budget);
@@ -161,15 +164,15 @@ class PreparedPosition {
   template <class L>
   using Made = std::unique_ptr<Simulator<L>>;
 
-  /// For schemes that do not run on the table.
+  /// Returns the rows for schemes that cannot use the table.
   const Rows<double>& rows() {
     const std::lock_guard lock(mutex_);
     return rows_ ? *rows_ : rows_.emplace(pair_.target, pair_.proposals);
   }
   template <class L>
-  const Simulator<L>& made(Made<L>& simulator, const Simulation& what, const L& laws) {
+  const Simulator<L>& made(Made<L>& simulator, const Simulation& what, const L& samplings) {
     const std::lock_guard lock(mutex_);
-    if (!simulator) simulator = std::make_unique<Simulator<L>>(what, laws);
+    if (!simulator) simulator = std::make_unique<Simulator<L>>(what, samplings);
     return *simulator;
   }
   template <class L>
@@ -190,7 +193,7 @@ class PreparedPosition {
 
 class SurveyBlocks {
  public:
-  /// Refers to all three; the rows are planned and not filled.
+  /// Refers to all three; the rows are planned and have no results.
   SurveyBlocks(const Source& source, const SurveyOptions& options, const std::vector<SurveyRow>& rows)
       : source_{source},
         options_{options},
@@ -213,10 +216,10 @@ class SurveyBlocks {
     }
   }
 
-  /// The known blocks, after those of this process were computed.
+  /// Computes this process's blocks. Returns all computed blocks.
   BlockGroup run() {
     const nlohmann::json about = source_.describe();
-    std::uint64_t tuples = 0;  // the most of a scheme
+    std::uint64_t tuples = 0;  // the largest number of a scheme
     for (const SurveyRow& row : planned_)
       if (row.not_run.empty()) tuples = std::max(tuples, row.tuples);
     const BlockPlan plan{.name = fmt::format("survey of {} with {}", about.value("file", source_.name()),
@@ -227,13 +230,13 @@ class SurveyBlocks {
     return run_blocks(options_.checkpoint, plan, [this](const BlockTask& task) { return compute(task); });
   }
 
-  /// Fills the rows from the known blocks; returns the number of positions whose blocks are all known.
+  /// Fills the rows from the computed blocks. Returns the number of positions whose blocks are all computed.
   std::size_t add_up(const BlockGroup& group, std::vector<SurveyRow>& rows) const {
     std::vector<std::vector<Measure>> records;
     for (const auto& [block, record] : group.records) records.push_back(from_bytes<std::vector<Measure>>(record));
     std::vector<RowCounts> counts(rows.size());
     if (auto next = group.sums.begin(); !group.sums.empty()) add_counters(next, counts);
-    // The number of positions first: each adds its part of the mean.
+    // Counts positions first, because the mean divides by their number.
     std::vector<Measure> means = measures_;
     for (const std::vector<Measure>& one : records)
       for (std::size_t m = 0; m < means.size(); ++m) means[m].used += one[m].used;
@@ -262,7 +265,8 @@ class SurveyBlocks {
   }
 
  private:
-  /// What rows of one draft law and number of drafts have in common; `single` and `optimum` are sums over positions.
+  /// The common values of rows with one draft sampling and number of drafts; `single` and `optimum` are sums
+  /// over positions.
   struct Measure {
     const AnyDrafter* drafter = nullptr;
     int drafts = 0;
@@ -285,7 +289,7 @@ class SurveyBlocks {
   std::uint64_t first_position(std::uint64_t range) const { return before(source_.positions(), range, ranges_); }
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// Returns the tables for position i, reusing those of the block before if it was at the same one.
+  /// Returns the tables for position i, reusing those of the previous block if it was at the same position.
   std::shared_ptr<PreparedPosition> prepared(std::size_t i) {
     {
       const std::lock_guard lock(mutex_);
@@ -310,7 +314,7 @@ class SurveyBlocks {
     return result;
   }
 
-  /// Adds part `part` of the trials at position i; whether none is missing.
+  /// Adds part `part` of the trials at position i. Returns whether none is missing.
   bool at_position(std::size_t i, std::uint64_t part, const BlockTask& task, Filled& filled) {
     const auto report = [this](std::uint64_t total) {
       const std::lock_guard lock(mutex_);
@@ -363,7 +367,7 @@ class SurveyBlocks {
       optima[m] = optimum_of(*measure.drafter, table, measure.drafts);
       measure.used += 1;
       measure.single += 1 - table.residual_mass(1);
-      measure.optimum += optima[m].value_or(std::nan(""));  // unknown anywhere is unknown
+      measure.optimum += optima[m].value_or(std::nan(""));  // NaN if any position has no optimum
     }
     if (options_.by_position)
       for (std::size_t r = 0; r < at_.size(); ++r)
@@ -378,8 +382,8 @@ class SurveyBlocks {
   std::vector<Measure> measures_{};
   std::vector<std::size_t> measure_of_{};  ///< by row
   std::vector<std::pair<std::size_t, Backend>>
-      places_;                                   ///< by row: the first position that asked a device, and where
-  std::vector<std::vector<AcceptanceAt>> at_{};  ///< by row and position, where the options ask for it; never divided
+      places_;  ///< by row: the first position for which a device was requested, and its backend
+  std::vector<std::vector<AcceptanceAt>> at_{};  ///< by row and position, if requested; blocks are then not divided
   std::shared_ptr<PreparedPosition> last_{};
   std::atomic<std::uint64_t> tuples_{0};
   std::mutex mutex_{};

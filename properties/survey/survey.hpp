@@ -1,5 +1,5 @@
-// Surveys every applicable verifier on every position of a source: acceptance, the optimum of the draft law, and the
-// cost of a decision.
+// Surveys every applicable verifier on every position of a source: acceptance, the optimum of the draft
+// sampling, and the cost of a decision.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,15 @@ inline bool wanted(const std::vector<std::string>& names, std::string_view name)
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Whether a survey of these options has rows of `verifier`: mutants only where they are asked for.
+/// Whether a survey with these options has rows of `verifier`: mutants only if requested.
 template <class Options, class Verifier>
 bool asked_for(const Options& options, const Verifier& verifier) {
   return wanted(options.verifiers, verifier.info().name) &&
          (verifier.kind() != Kind::mutant || options.mutants || !options.verifiers.empty());
 }
 
-/// `trials`, or fewer where verifier or drafter races through shared noise: as many as 2^27 words are enough for at
-/// `words` each, but one from each start.
+/// Returns `trials`, or fewer if verifier or drafter races through shared noise: as many as 2^27 random numbers
+/// suffice for at `words` per trial, but at least one from each start.
 template <class Verifier, class Drafter>
 std::uint64_t affordable_trials(std::uint64_t trials, const Verifier& verifier, const Drafter& drafter,
                                 std::uint64_t starts, std::uint64_t words) {
@@ -39,30 +39,31 @@ std::uint64_t affordable_trials(std::uint64_t trials, const Verifier& verifier, 
 class Checkpoint;
 
 struct SurveyOptions {
-  std::vector<int> drafts{2, 4};  ///< a verifier that takes fewer runs with the most that it takes
+  std::vector<int> drafts{2, 4};  ///< a verifier that supports fewer runs with the largest number it supports
   /// Draft tuples for each row of the result, divided among the positions. Schemes whose tuples pass over the
-  /// vocabulary get fewer, by a rule that depends on V, K and the number of positions alone.
+  /// vocabulary get fewer, by a rule that depends on V, K and the number of positions only.
   std::uint64_t tuples = 1 << 20;
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
   std::vector<std::string> verifiers{};  ///< empty: all
   std::vector<std::string>
-      laws{};  ///< empty: the first law of each verifier; if it takes any law, i.i.d. and fixed laws
+      /// empty: the first sampling of each verifier; if it takes any sampling, i.i.d. and fixed samplings
+      draft_samplings{};
   bool mutants = false;
-  bool by_position = false;  ///< rows keep each position beside the sums
+  bool by_position = false;  ///< whether rows have the results of each position too
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t tuples)> progress{};
-  const TrialDevice* device = nullptr;  ///< for all rows that run there, with the same counts; null: the host
-  Checkpoint* checkpoint = nullptr;     ///< of blocks of trials and of proofs; not with by_position
+  const TrialDevice* device = nullptr;  ///< for all rows that it supports, with the same counts; null: the CPU
+  Checkpoint* checkpoint = nullptr;     ///< with blocks of trials and proofs; not with by_position
 };
 
-/// Acceptance at one position, and its optimum there where that is known.
+/// Acceptance at one position, and its optimum if known.
 struct AcceptanceAt {
-  std::uint64_t tuples = 0, members = 0;  ///< members: with the token among the drafts
+  std::uint64_t tuples = 0, members = 0;  ///< members: tuples whose emitted token is among the drafts
   std::optional<double> optimum{};
 };
 
-/// The result for one verifier at one number of drafts, over all positions. Sums run in the order of positions.
+/// The result for one verifier at one number of drafts, over all positions, summed in the order of positions.
 struct SurveyRow {
   const AnyVerifier* verifier = nullptr;
   const AnyDrafter* drafter = nullptr;
@@ -70,21 +71,22 @@ struct SurveyRow {
   std::uint64_t tuples = 0;  ///< planned, over all positions
   Tally tally{};
   double single = 0;                ///< mean over positions of sum min(p, q), the acceptance of one draft
-  std::optional<double> optimum{};  ///< mean over positions, for this draft law
+  std::optional<double> optimum{};  ///< mean over positions, for this draft sampling
   std::string_view not_run{};       ///< why the scheme does not run at this size; empty if it does
-  std::vector<AcceptanceAt> at{};   ///< by position, where the options ask for it
+  std::vector<AcceptanceAt> at{};   ///< by position, if requested
   Backend place{};                  ///< where the tuples ran
-  double cpu_seconds = 0;           ///< for drawing, deciding and counting on this host; not reproducible
+  double cpu_seconds = 0;           ///< for drawing, deciding and counting on the CPU; not reproducible
 
-  /// Share of tuples with an accepted draft, in [0, 1].
+  /// Returns accepted (verifier's count), as a share of tuples.
   double flag() const { return rate(tally.flagged); }
-  /// Share of tuples whose token is among the drafts, in [0, 1].
+  /// Returns accepted (any draft emitted): share of tuples whose emitted token is among the drafts.
   double membership() const { return rate(tally.members); }
-  /// Processor time of this host; 0 on a device.
+  /// Returns processor time per tuple; 0 on a device.
   double nanoseconds_per_tuple() const {
     return tally.trials == 0 ? 0 : cpu_seconds * 1e9 / static_cast<double>(tally.trials);
   }
-  /// (membership - single) / (optimum - single); nothing if the optimum is unknown or the gap is below 1e-9.
+  /// Returns the gap closed, (membership - single) / (optimum - single); nullopt if the optimum is unknown or
+  /// the gap below 1e-9.
   std::optional<double> gap_closed() const;
 
  private:
@@ -95,11 +97,12 @@ struct SurveyRow {
 
 struct SurveyResult {
   std::size_t positions = 0;  ///< number of positions of the source
-  bool complete = true;       ///< false after a stop
+  bool complete = true;       ///< false after an interrupt
   std::vector<SurveyRow> rows;
 };
 
-/// Number of draft tuples that a survey of `source` will draw, for progress. Throws: InputError for unknown names.
+/// Returns the number of draft tuples that a survey of `source` will draw, for progress. Throws: InputError for
+/// unknown names.
 std::uint64_t survey_size(const Source& source, const SurveyOptions& options);
 
 /// Runs the survey. Throws: InputError for unknown names and invalid rows; DeviceFailure from a device.

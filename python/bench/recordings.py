@@ -1,6 +1,6 @@
 """Recordings of simulated engines, right and wrong, judged by `draftproof audit`: the table of docs/traces.md.
 
-    python python/bench/recordings.py [--records 20000] [--vocabulary 32000] [--slip NAME]..
+    python python/bench/recordings.py [--records 20000] [--vocabulary 32000] [--bug NAME]..
 
 Chains of one draft. The target's rows are (rank + 2.7)^-1.1 in an order of their own, with Gaussian noise of 0.5 on the
 logarithm; the proposal has noise of 0.8 more. Rows are stored in float16. DRAFTPROOF_PROGRAM names the program.
@@ -33,8 +33,8 @@ def moved(p: Any, gains: Any) -> Any:
     return np.where(gains, p * (1 + SHARE / mass), p * (1 - SHARE / (1 - mass)))
 
 
-# What the verifier uses as the target, and what it draws from after a rejection.
-SLIPS: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
+# By bug: the row that the verifier uses as the target, and the row that it draws from after a rejection.
+BUGS: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
     "right": (lambda p: p, lambda p, q: np.maximum(p - q, 0)),
     "residual is p": (lambda p: p, lambda p, q: p),
     "1 % to rare tokens": (lambda p: moved(p, p < RARE), lambda p, q: np.maximum(p - q, 0)),
@@ -52,9 +52,9 @@ def draw(random: Any, weights: Any) -> int:
     return min(int(np.searchsorted(sums, random.random() * sums[-1], side="right")), len(sums) - 1)
 
 
-def record(path: Path, slip: str, vocabulary: int, records: int, seed: int) -> dict[str, float]:
+def record(path: Path, bug: str, vocabulary: int, records: int, seed: int) -> dict[str, float]:
     """Writes a recording. Returns the mean of p(most likely token) and N KL of this token alone after a move to it."""
-    target, residual = SLIPS[slip]
+    target, residual = BUGS[bug]
     random, falling = np.random.default_rng(seed), -1.1 * np.log(np.arange(vocabulary) + 2.7, dtype=np.float32)
     top = entropy = 0.0
 
@@ -62,7 +62,9 @@ def record(path: Path, slip: str, vocabulary: int, records: int, seed: int) -> d
         noise = random.standard_normal(vocabulary, dtype=np.float32)
         return np.roll(falling, int(random.integers(vocabulary))) + np.float32(0.5) * noise
 
-    with Recorder(path, vocabulary=vocabulary, dtype="float16", values="logit", draft_law="iid", engine=slip) as out:
+    with Recorder(
+        path, vocabulary=vocabulary, dtype="float16", values="logit", draft_sampling="iid", engine=bug
+    ) as out:
         while out.records < records:
             logits = [row()]
             near = logits[0] + np.float32(0.8) * random.standard_normal(vocabulary, dtype=np.float32)
@@ -87,19 +89,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--records", type=int, default=20000)
     parser.add_argument("--vocabulary", type=int, default=32000)
-    parser.add_argument("--slip", action="append", choices=list(SLIPS), help="all if none is named")
+    parser.add_argument("--bug", action="append", choices=list(BUGS), help="all if none is named")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     print("| engine | e | with `--rule rejection` | alarm after | p(most likely), N KL of it |\n|---|---|---|---|---|")
-    for slip in options.slip or SLIPS:
+    for bug in options.bug or BUGS:
         with tempfile.TemporaryDirectory(prefix="draftproof-") as folder:
             path = Path(folder) / "run.safetensors"
-            about = record(path, slip, options.vocabulary, options.records, options.seed)
+            about = record(path, bug, options.vocabulary, options.records, options.seed)
             judged = [program.run(["audit", str(path), *rule]) for rule in ([], ["--rule", "rejection"])]
         e = [f"10^{one['log10_e']:.1f}" for one in judged]
         alarms = [str(one["alarm_after_records"]) if one.get("alarm_after_records") else "none" for one in judged]
         mass = f"{about['top']:.3f}, {about['nats']:.1f} nats"
-        print(f"| {slip} | {e[0]} | {e[1]} | {'; '.join(alarms)} | {mass} |", flush=True)
+        print(f"| {bug} | {e[0]} | {e[1]} | {'; '.join(alarms)} | {mass} |", flush=True)
 
 
 if __name__ == "__main__":

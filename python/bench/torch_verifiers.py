@@ -9,7 +9,8 @@ with more threads, or on a device, torch is timed by the wall clock.
 torch   B rows of float32 probabilities, as `calls` makes them; a decision is one row of the batch. On a device that has
         the library of kernels, functions of one position are timed twice, as written in torch and by their kernel, and
         so is the operator alone, which checks nothing and does not wait for the device
-C++     the benchmarks that `CPP` names: one decision at a time on rows of float32 with the same law, plan included and
+C++     the benchmarks that `CPP` names: one decision at a time on rows of float32 with the same distribution, plan
+included and
         nothing kept. `cold` ones read rows from memory, `step_cost` ones from the cache
 
 A program without benchmarks, as in a wheel, leaves the C++ column empty.
@@ -49,7 +50,7 @@ K = L = 4
 
 
 def calls(b: int, v: int, device: torch.device) -> dict[str, Callable[[], object]]:
-    """What is timed, by name. Target logits N(0, 2.5^2); draft logits with N(0, 1) added; float32 probabilities."""
+    """Timed functions by name. Target logits N(0, 2.5^2); draft logits with N(0, 1) added; float32 probabilities."""
     generator = torch.Generator(device=device).manual_seed(1)
     logits = 2.5 * torch.randn(b, L + 1, v, generator=generator, device=device)
     p_rows = logits.softmax(-1)

@@ -9,24 +9,26 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from draftproof import _renamed
+
 if TYPE_CHECKING:
     from draftproof import capture
-    from draftproof.declare import door
-    from draftproof.explore import law
+    from draftproof.declare import adapter
+    from draftproof.explore import distribution
     from draftproof.gate import check, replay
     from draftproof.program import ProgramError, ProgramNotFound
     from draftproof.pytest_plugin import gates
-    from draftproof.results import Finding, Interrupted, Law, Outcome, Refuted, TierResult, Verdict
+    from draftproof.results import Distribution, Finding, Interrupted, Outcome, Refuted, TierResult, Verdict
     from draftproof.subject import FunctionFailed
     from draftproof.survey import Acceptance, acceptance
     from draftproof.tape import NoMass, TapeShort, UnknownRandomness
 
 _PLACES = {
-    "declare": ("door",),
-    "explore": ("law",),
+    "declare": ("adapter",),
+    "explore": ("distribution",),
     "gate": ("check", "replay"),
     "pytest_plugin": ("gates",),
-    "results": ("Finding", "Interrupted", "Law", "Outcome", "Refuted", "TierResult", "Verdict"),
+    "results": ("Finding", "Interrupted", "Distribution", "Outcome", "Refuted", "TierResult", "Verdict"),
     "subject": ("FunctionFailed",),
     "survey": ("Acceptance", "acceptance"),
     "program": ("ProgramError", "ProgramNotFound"),
@@ -36,10 +38,10 @@ _MODULE_OF = {name: module for module, names in _PLACES.items() for name in name
 
 __all__ = [
     "Acceptance",
+    "Distribution",
     "Finding",
     "FunctionFailed",
     "Interrupted",
-    "Law",
     "NoMass",
     "Outcome",
     "ProgramError",
@@ -50,11 +52,11 @@ __all__ = [
     "UnknownRandomness",
     "Verdict",
     "acceptance",
+    "adapter",
     "capture",
     "check",
-    "door",
+    "distribution",
     "gates",
-    "law",
     "replay",
 ]
 
@@ -62,6 +64,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "capture":  # a subpackage that can be called
         return import_module("draftproof.capture")
+    if new := _renamed.FUNCTIONS.get(name):
+        _renamed.warn(f"draftproof.{name}", f"draftproof.{new}")
+        return __getattr__(new)
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'draftproof' has no attribute {name!r}")
     value = getattr(import_module(f"draftproof.{_MODULE_OF[name]}"), name)

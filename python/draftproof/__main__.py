@@ -23,9 +23,9 @@ from .program import BAD_INPUT, ProgramNotFound, find
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a verb of this package, or becomes the program where the system can replace a process.
 
-    arguments: those of the command line if None.
+    arguments: as in sys.argv[1:], which is used if None.
 
-    Returns: the exit code, as in README.md.
+    Returns: the exit code, as in docs/contents.md.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given and (source := verb_source(given[0])) is not None:

@@ -115,7 +115,7 @@ class Arguments:
                 value = array.tolist()
                 return Argument(name, array, value, value, array.tolist())
         else:
-            raise ValueError(f"arrays: found {kind!r}, wanted 'torch', 'numpy' or 'list'")
+            raise ValueError(f"arrays: got {kind!r}, expected 'torch', 'numpy' or 'list'")
         self._make = make
 
     def new(self, name: str, array: NDArray[Any]) -> Argument:
@@ -177,7 +177,7 @@ def tokens_of(output: Any) -> list[int]:
             values = array.reshape(-1).tolist()
         except (ValueError, TypeError) as error:
             raise TypeError(
-                f"returned {type(output).__name__} ({error}), wanted tokens: integers in a list or array"
+                f"returned {type(output).__name__} ({error}), expected tokens: integers in a list or array"
             ) from None
     end = len(values)
     while end and values[end - 1] == -1:
@@ -185,7 +185,7 @@ def tokens_of(output: Any) -> list[int]:
     tokens: list[int] = values[:end]
     for token in tokens:
         if not -LARGEST_TOKEN <= token <= LARGEST_TOKEN:
-            raise TypeError(f"returned the token {token}, wanted 0 .. V - 1")
+            raise TypeError(f"returned the token {token}, expected 0 .. V - 1")
     return tokens
 
 
@@ -203,7 +203,7 @@ def tokens_of_batch(output: Any, rows: int, level: str) -> list[list[int]]:
     count = len(values) if isinstance(values, list | tuple) or np.ndim(values) else -1
     if count != rows:
         found = type(output).__name__ + (f" of length {count}" if count >= 0 else "")
-        raise TypeError(f"returned {found}, wanted {rows} rows of tokens")
+        raise TypeError(f"returned {found}, expected {rows} rows of tokens")
     result = [tokens_of(values[i]) for i in range(rows)]
     if counts is not None:
         result = [tokens[:count] for tokens, count in zip(result, counts, strict=True)]

@@ -35,7 +35,7 @@ class Deadline:
         calls     number of calls so far: calls that go on are not silent
         """
         if seconds is not None and not 0 < seconds < float("inf"):
-            raise ValueError(f"time_limit: found {seconds}, wanted a number of seconds above 0")
+            raise ValueError(f"time_limit: got {seconds}, expected a number of seconds above 0")
         self.seconds = seconds
         self._calls, self._silence = calls, silence
         self.over = ""
@@ -51,7 +51,7 @@ class Deadline:
         return None if self.seconds is None else max(0.0, self._start + self.seconds - time.monotonic())
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What the function returns. Raises: Ended if the time is over, or the user interrupts."""
+        """Returns the result of the function. Raises: Ended if the time is over, or the user interrupts."""
         if self.over:
             raise Ended(self.over)
         if not self._main:

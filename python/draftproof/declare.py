@@ -1,4 +1,4 @@
-"""door: what a plain Python function is, as a program under test."""
+"""adapter: what a plain Python function is, as a program under test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from draftproof.subject import Declaration, Subject, parameters_of
 _LEVELS = ("position", "chain", "tree")
 
 
-def door(
+def adapter(
     fn: Callable[..., Any] | None,
     drafts: str = "iid",
     *,
@@ -35,24 +35,25 @@ def door(
     races: bool | None = None,
     batch_invariant: bool = False,
 ) -> Subject:
-    """Declares what `fn` is; `check`, `law`, `replay`, `gates` and `acceptance` take the same arguments.
+    """Declares what `fn` is; `check`, `distribution`, `replay`, `gates` and `acceptance` take the same arguments.
 
     level       fn takes                                                       and returns
     chain       p [L + 1, V], q [L, V], drafts [L]                             accepted drafts, then one more token
     position    p [V], q [V], drafts [K]; q [K, V] if proposals differ         one token
     tree        p [n + 1, V], q [n, V], drafts [n], parents [n]                accepted drafts, then one more token
 
-    p is the target's law after the context and after each draft, q the proposal that each draft was drawn from.
+    p is the target's distribution after the context and after each draft, q the proposal that each draft was drawn
+    from.
     batched     all arrays have a leading dimension B; tokens [B, n + 1] with -1 after their end, or (tokens, counts).
                 A parameter `lengths` gets the number of drafts of each row; without it all rows of a batch have as many
-    drafts      the draft law that fn is written for, of `draftproof list`
+    drafts      the draft sampling that fn is written for, of `draftproof list`
     logits      p and q are natural logarithms of probabilities
     arrays      `torch`, `numpy` or `list`; `torch` if fn names torch, else `numpy`
     dtype       float32, float64, float16 or bfloat16 (the last with torch)
     scripted    False if random numbers of fn cannot be replaced: then it is only sampled
     draft       fn's own drafter: draft(q [V], K) -> at most K tokens; with `batched`, q [B, V] -> tokens [B, K]
     generate    a whole engine: generate(target [V, V], proposal [V, V], length, drafts) -> text of `length` tokens;
-                row t is the law after token t, and the text starts after token 0
+                row t is the distribution after token t, and the text starts after token 0
                 with fn None the drafter or the engine is declared alone, and only sampled
     tolerance   total variation from the target that an approximate rule admits
     batch_invariant  fn promises that a row has the same bits in every batch
@@ -64,14 +65,14 @@ def door(
     given = {"verify": fn, "draft": draft, "generate": generate}
     functions = {told: one for told, one in given.items() if one is not None}
     if not functions:
-        raise ValueError("fn: found None, wanted a function, or draft, or generate")
+        raise ValueError("fn: got None, expected a function, or draft, or generate")
     scripted = scripted and fn is not None
     fn = next(iter(functions.values()))
     if level not in _LEVELS:
-        raise ValueError(f"level: found {level!r}, wanted one of {', '.join(_LEVELS)}")
+        raise ValueError(f"level: got {level!r}, expected one of {', '.join(_LEVELS)}")
     if hidden := intercept.unreachable(fn) if scripted else []:
         raise ValueError(
-            f"{name_of(fn)}: found {', '.join(hidden)}, wanted random numbers that can be replaced: take a parameter "
+            f"{name_of(fn)}: got {', '.join(hidden)}, expected random numbers that can be replaced: take a parameter "
             "`rng`, or declare scripted=False"
         )
     names = parameters_of(fn)
@@ -79,7 +80,7 @@ def door(
         name=name or name_of(fn),
         engine_version=version,
         level=level,
-        law=drafts,
+        draft_sampling=drafts,
         randomness=(("scripted",) if scripted else ()) + (("opaque",) if batched else ("seeded",)),
         dtype=dtype,
         rows="logits" if logits else "probabilities",

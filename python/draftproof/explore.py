@@ -1,4 +1,4 @@
-"""law: the exact law of a plain Python function on given rows."""
+"""distribution: the exact distribution of a plain Python function on given rows."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from draftproof.deadline import Deadline
-from draftproof.declare import door
+from draftproof.declare import adapter
 from draftproof.rehearsal import failed, rehearse
-from draftproof.results import Law, Outcome
+from draftproof.results import Distribution, Outcome
 from draftproof.serve import ask
 from draftproof.subject import FunctionFailed, Subject
 
 
-def law(
+def distribution(
     fn: Callable[..., Any] | Subject,
     p: Any,
     q: Any,
@@ -30,22 +30,22 @@ def law(
     predictions: int | None = None,
     time_limit: float | None = None,
     **declared: Any,
-) -> Law:
-    """The exact law of the tokens that `fn` emits on the rows p and q, in the shapes of `door`.
+) -> Distribution:
+    """The exact distribution of the tokens that `fn` emits on the rows p and q, in the shapes of `adapter`.
 
     drafts    the drafted tokens; or `iid`, and the result is averaged over drafts from q: a chain whose rows do not
               depend on the drafts, or one position with one draft
     Cost: some hundred calls for each tuple of drafts.
-    Raises: ValueError for entries that are not finite, ProgramError for other rows that are no probabilities;
+    Raises: ValueError for entries that are not finite, ProgramError for other rows that are not probabilities;
     FunctionFailed if fn raises on every input.
     """
-    by_law = isinstance(drafts, str)
-    subject = fn if isinstance(fn, Subject) else door(fn, drafts if by_law else "iid", **declared)  # type: ignore[arg-type]
+    by_distribution = isinstance(drafts, str)
+    subject = fn if isinstance(fn, Subject) else adapter(fn, drafts if by_distribution else "iid", **declared)  # type: ignore[arg-type]
     rows_p, rows_q = (np.atleast_2d(np.asarray(a, np.float64)) for a in (p, q))
     for name, rows in (("p", rows_p), ("q", rows_q)):
         for i, x in np.argwhere(~np.isfinite(rows))[:1].tolist():
-            raise ValueError(f"{name}: row {i}, token {x}: found {rows[i, x]}, wanted a probability")
-    if by_law:
+            raise ValueError(f"{name}: row {i}, token {x}: got {rows[i, x]}, expected a probability")
+    if by_distribution:
         length = len(rows_q)
         tuples = list(itertools.product(range(rows_q.shape[1]), repeat=length))
         weights = [float(np.prod([rows_q[i, x] for i, x in enumerate(t)])) for t in tuples]
@@ -64,29 +64,29 @@ def law(
         rehearse(subject, deadline)
     subject.rows = subject.answered = 0
     subject.error = None
-    document = ask(subject, ["law", "-"], input=json.dumps(question), deadline=deadline)
+    document = ask(subject, ["distribution", "-"], input=json.dumps(question), deadline=deadline)
     if not subject.answered and subject.error is not None:
         raise failed(subject, subject.fn) from subject.error
     return _mixed(subject.declaration.name, document["inputs"], [w for _, w in drawn])
 
 
-def _mixed(name: str, laws: list[dict[str, Any]], weights: list[float]) -> Law:
+def _mixed(name: str, distributions: list[dict[str, Any]], weights: list[float]) -> Distribution:
     mass: dict[tuple[tuple[int, ...], str], float] = defaultdict(float)
     texts: dict[tuple[tuple[int, ...], str], str] = {}
-    for one, weight in zip(laws, weights, strict=True):
+    for one, weight in zip(distributions, weights, strict=True):
         for outcome in one["outcomes"]:
             key = tuple(outcome.get("tokens", ())), outcome.get("status", "ok")
             mass[key] += weight * outcome["probability"]
-            texts[key] = outcome.get("text", "") if len(laws) == 1 else ""
+            texts[key] = outcome.get("text", "") if len(distributions) == 1 else ""
     worst = ("not_a_function", "unsettled", "cut", "settled")
-    return Law(
+    return Distribution(
         name,
         tuple(Outcome(*key, probability, texts[key]) for key, probability in sorted(mass.items())),
-        limit=sum(w * one["limit"] for one, w in zip(laws, weights, strict=True)),
-        unexplored=sum(w * one["unexplored"] for one, w in zip(laws, weights, strict=True)),
-        state=min((one["state"] for one in laws), key=worst.index),
-        calls=sum(one["calls"] for one in laws),
-        predicted=min(one["predicted"] for one in laws),
-        edges=tuple(edge for one in laws for edge in one.get("edges", ())),
-        remarks=tuple(dict.fromkeys(remark for one in laws for remark in one.get("remarks", ()))),
+        limit=sum(w * one["limit"] for one, w in zip(distributions, weights, strict=True)),
+        unexplored=sum(w * one["unexplored"] for one, w in zip(distributions, weights, strict=True)),
+        state=min((one["state"] for one in distributions), key=worst.index),
+        calls=sum(one["calls"] for one in distributions),
+        predicted=min(one["predicted"] for one in distributions),
+        edges=tuple(edge for one in distributions for edge in one.get("edges", ())),
+        remarks=tuple(dict.fromkeys(remark for one in distributions for remark in one.get("remarks", ()))),
     )

@@ -27,11 +27,11 @@ def replaceable(path: Path) -> Path:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
         if path.is_symlink():
-            raise FileExistsError(f"{path}: found a symbolic link to nothing, wanted a regular file or none") from None
+            raise FileExistsError(f"{path}: got a symbolic link to nothing, expected a regular file or none") from None
         return path
     if not stat.S_ISREG(mode):
         found = _KINDS.get(stat.S_IFMT(mode), "a special file")
-        raise FileExistsError(f"{path}: found {found}, wanted a regular file or none")
+        raise FileExistsError(f"{path}: got {found}, expected a regular file or none")
     return path.resolve() if path.is_symlink() else path
 
 

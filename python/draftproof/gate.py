@@ -8,7 +8,7 @@ from typing import Any
 
 from draftproof import store
 from draftproof.deadline import Deadline, Ended
-from draftproof.declare import door, name_of
+from draftproof.declare import adapter, name_of
 from draftproof.intercept.torch_operators import compiled_by
 from draftproof.program import ProgramError
 from draftproof.rehearsal import failed, rehearse
@@ -18,7 +18,7 @@ from draftproof.subject import Declaration, Subject
 
 _NEVER = 1_000_000  # seconds for one answer: `Deadline` ends calls
 
-# What `check` takes where an argument is None; the plug-in of pytest sets them for a test run.
+# Defaults for arguments of `check` that are None; the pytest plug-in sets them for a test run.
 DEFAULTS: dict[str, Any] = {"profile": "quick", "seed": 1, "share": None, "gates": None}
 
 
@@ -46,18 +46,18 @@ def check(
     profile      quick, pr or nightly: how many models and trials; quick if None
     models       of the proof tier; predictions: random sequences that must hold, for each input
     instance     models to ask first, as a counterexample prints them
-    time_limit   seconds of the whole check. What is not judged by then is undecided. None: no limit, but a call that
-                 does not return within 60 s ends the check
+    time_limit   seconds of the whole check; checks without a verdict by then are undecided. None: no limit, but a
+                 call that does not return within 60 s ends the check
     share        of the false-alarm probability of 1e-9 of a whole build, among `gates` sampled gates
     keep         failing instances are kept in .draftproof/failures.json and asked first the next time
     progress     a line on standard error, from the first second on; None: if that is a terminal
-    declared     arguments of `door`
+    declared     arguments of `adapter`
 
-    Raises: Refuted, an AssertionError, unless all tiers held or were skipped; nothing with raises=False.
+    Raises: Refuted, an AssertionError, unless all tiers passed or were skipped; nothing with raises=False.
     FunctionFailed if fn raises, or returns no tokens, on every input; UnknownRandomness if fn draws by an operator that
     has no replacement; Interrupted with what is known after Ctrl-C; ProgramError if the program gives no verdict.
     """
-    subject = fn if isinstance(fn, Subject) else door(fn, drafts, **declared)
+    subject = fn if isinstance(fn, Subject) else adapter(fn, drafts, **declared)
     declaration = subject.declaration
     asked = [instance] if isinstance(instance, str) else list(instance)
     known = store.failures(declaration.name) if keep else []
@@ -69,7 +69,7 @@ def check(
         "--tier": ",".join(tiers) or None,
         "--models": models,
         "--predictions": predictions,
-        "--door-limit": _NEVER,
+        "--adapter-limit": _NEVER,
         "--share": DEFAULTS["share"] if share is None else share,
         "--gates": DEFAULTS["gates"] if gates is None else gates,
     }
@@ -103,19 +103,19 @@ def check(
     notes += _notes(subject)
     verdict = verdict_of(
         document,
-        sorted(subject.ledger.items(), key=lambda item: -item[1]),
+        sorted(subject.draw_log.items(), key=lambda item: -item[1]),
         name=declaration.name,
         calls=subject.calls,
         seed=seed,
         again=f"draftproof.replay({name_of(subject.fn)}, {{}}{_told(declaration)})",
     )
     if keep:
-        failing = [f.counterexample for f in verdict.violations if f.counterexample and f.tier == "proof"]
+        failing = [f.counterexample for f in verdict.failures if f.counterexample and f.tier == "proof"]
         notes.append(store.keep(declaration.name, failing, asked=not tiers or "proof" in tiers) or "")
     verdict = dataclasses.replace(verdict, notes=tuple(filter(None, notes)))
     if deadline.interrupted and raises:
         raise Interrupted(verdict)
-    if raises and verdict.status not in ("held", "skipped"):
+    if raises and verdict.status not in ("passed", "skipped"):
         raise Refuted(verdict)
     return verdict
 
@@ -133,11 +133,11 @@ def replay(
     time_limit: float | None = None,
     **declared: Any,
 ) -> str:
-    """The checks of the proof tier on one instance and the law on each of its drafts, as text.
+    """The checks of the proof tier on one instance and the distribution on each of its drafts, as text.
 
     Raises: FunctionFailed, UnknownRandomness; Ended after `time_limit` seconds; ProgramError.
     """
-    subject = fn if isinstance(fn, Subject) else door(fn, drafts, **declared)
+    subject = fn if isinstance(fn, Subject) else adapter(fn, drafts, **declared)
     deadline = Deadline(time_limit, lambda: subject.calls)
     with deadline.watching(lambda: None):
         rehearse(subject, deadline)
@@ -146,7 +146,7 @@ def replay(
 
 def _told(declaration: Declaration) -> str:
     usual = Declaration("")
-    shown = {"level": "level", "law": "drafts", "dtype": "dtype"}
+    shown = {"level": "level", "draft_sampling": "drafts", "dtype": "dtype"}
     return "".join(
         f", {argument}={getattr(declaration, key)!r}"
         for key, argument in shown.items()

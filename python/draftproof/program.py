@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-HELD, VIOLATED, BAD_INPUT, UNDECIDED, INTERNAL_ERROR, SKIPPED = 0, 1, 2, 3, 4, 77
-_VERDICTS = frozenset({HELD, VIOLATED, UNDECIDED, SKIPPED})
+PASSED, FAILED, BAD_INPUT, UNDECIDED, INTERNAL_ERROR, SKIPPED = 0, 1, 2, 3, 4, 77
+_VERDICTS = frozenset({PASSED, FAILED, UNDECIDED, SKIPPED})
 _VARIABLE = "DRAFTPROOF_PROGRAM"
 _NAME = "draftproof"
 
@@ -47,8 +47,8 @@ def meaning(exit_code: int) -> str:
     A negative code is minus the number of the signal that ended the program.
     """
     words = {
-        HELD: "held",
-        VIOLATED: "violated",
+        PASSED: "passed",
+        FAILED: "failed",
         BAD_INPUT: "usage or bad input",
         UNDECIDED: "undecided or stopped",
         INTERNAL_ERROR: "internal error",
@@ -77,7 +77,7 @@ def find() -> Path:
     if named:
         path = Path(named).expanduser().absolute()
         if not _is_executable(path) or b"draftproof.__main__" in _head(path):
-            raise ProgramNotFound(f"{_VARIABLE}={named}: found {_what(path)}, wanted the draftproof program")
+            raise ProgramNotFound(f"{_VARIABLE}={named}: got {_what(path)}, expected the draftproof program")
         return path
     looked_at = [*_in_package(), *_in_checkout(), *_in_path()]
     for path in looked_at:
@@ -101,7 +101,7 @@ def run(arguments: Sequence[str | os.PathLike[str]], *, check: bool = True, inpu
     check: False returns `{"exit_code": code, "message": text}` where ProgramError would be raised.
     input: what the program reads from standard input, nothing if None.
 
-    Raises: ProgramError for every exit code that is no verdict, and for output that is no JSON document.
+    Raises: ProgramError for every exit code that is not a verdict, and for output that does not parse as JSON.
     ProgramNotFound.
     """
     command = [os.fspath(find()), "--json", "-q", *(os.fspath(argument) for argument in arguments)]
@@ -122,7 +122,7 @@ def version() -> str:
     Raises: ProgramError, ProgramNotFound.
     """
     ended = subprocess.run([find(), "--version"], capture_output=True, encoding="utf-8", errors="replace", check=False)
-    if ended.returncode != HELD:
+    if ended.returncode != PASSED:
         raise ProgramError(ended.returncode, _said(ended.stderr))
     return ended.stdout.strip()
 
@@ -135,9 +135,9 @@ def document_of(exit_code: int, output: str, errors: str) -> dict[str, Any]:
     try:
         document = json.loads(output)
     except ValueError as error:
-        raise ProgramError(exit_code, f"standard output: found {output[:80]!r}, wanted JSON ({error})") from error
+        raise ProgramError(exit_code, f"standard output: got {output[:80]!r}, expected JSON ({error})") from error
     if not isinstance(document, dict):
-        raise ProgramError(exit_code, f"standard output: found {output[:80]!r}, wanted a JSON object")
+        raise ProgramError(exit_code, f"standard output: got {output[:80]!r}, expected a JSON object")
     return document
 
 

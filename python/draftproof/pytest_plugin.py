@@ -23,7 +23,7 @@ _MARKER = "draftproof"
 def gates(
     fn: Callable[..., Any] | None, drafts: str = "iid", *, tiers: Sequence[str] = TIERS, **options: Any
 ) -> Callable[..., None]:
-    """A test function with one case for each tier. `options` are those of `draftproof.check` and `draftproof.door`.
+    """A test function with one case for each tier. `options` are those of `draftproof.check` and `draftproof.adapter`.
 
     A tier that fn cannot serve is skipped with the reason.
     """
@@ -41,7 +41,7 @@ def gates(
         _report(request.node, verdict)
         if verdict.status == "skipped":
             pytest.skip("; ".join(one.note for one in verdict.tiers if one.note) or f"fn has no tier {tier}")
-        if verdict.status != "held":
+        if verdict.status != "passed":
             raise Refuted(verdict)
 
     judged = fn or options.get("draft") or options.get("generate")
@@ -51,7 +51,9 @@ def gates(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("draftproof", "verifiers of speculative decoding")
-    group.addoption("--draftproof-profile", choices=["quick", "pr", "nightly"], help="how much a gate asks (quick)")
+    group.addoption(
+        "--draftproof-profile", choices=["quick", "pr", "nightly"], help="number of models and trials of a gate [quick]"
+    )
     group.addoption("--draftproof-seed", type=int, metavar="N", help="seed of everything random (1)")
     group.addoption(
         "--draftproof-budget", type=float, metavar="SHARE",
@@ -84,7 +86,7 @@ def _options(config: pytest.Config) -> dict[str, Any]:
 
 
 def _report(item: pytest.Item, verdict: Verdict) -> None:
-    if verdict.status in ("held", "skipped"):  # others are told by the exception
+    if verdict.status in ("passed", "skipped"):  # the exception reports the others
         item.add_report_section("call", "draftproof", str(verdict))
     item.user_properties.append(("draftproof", json.dumps(verdict.document)))
 
@@ -100,7 +102,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     share = terminalreporter.config.getoption("--draftproof-budget") or 1.0
     statuses = ", ".join(
         f"{count} {status}"
-        for status in ("held", "violated", "undecided", "skipped")
+        for status in ("passed", "failed", "undecided", "skipped")
         if (count := sum(1 for one in tiers if one["status"] == status))
     )
     budget = f"; {sampled} sampled gates share a false-alarm probability of {share * 1e-9:g}" if sampled else ""

@@ -25,7 +25,7 @@ def rehearse(subject: Subject, deadline: Deadline) -> None:
     """
     for fn in filter(None, (subject.fn, subject.draft, subject.generate)):
         if inspect.iscoroutinefunction(fn) or inspect.isasyncgenfunction(fn):
-            raise FunctionFailed(f"{_named(fn)}: found an async function, wanted one that returns tokens")
+            raise FunctionFailed(f"{_named(fn)}: got an async function, expected one that returns tokens")
     for fields, arrays, fn, given in _requests(subject):
         _check_signature(fn, given, subject)
         subject.rows = subject.answered = 0
@@ -41,13 +41,13 @@ def rehearse(subject: Subject, deadline: Deadline) -> None:
     if subject.finds_races:
         subject.races = _draws_races(subject, deadline)
         subject.finds_races = False
-    subject.ledger.clear()
+    subject.draw_log.clear()
     subject.calls = subject.rows = subject.answered = 0
     subject.error = None
 
 
 def failed(subject: Subject, fn: Callable[..., Any], arrays: Arrays | None = None, hint: str = "") -> FunctionFailed:
-    """What is said of a function that failed on every input, with its last exception."""
+    """Returns the error for a function that failed on every input, with its last exception."""
     error = subject.error
     said = words_of(error) if error is not None else "no tokens"
     text = f"{_named(fn)} fails on every input: {said}"
@@ -134,14 +134,14 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
     }
     if declared.level == "tree":
         arrays["parents"] = np.full((1, drafts), -1, np.int32)
-    subject.ledger.clear()
+    subject.draw_log.clear()
     asked = {"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}
     deadline.call(subject.answer, asked, arrays)
     likely = np.full_like(arrays["q"], row.min())  # the draft is rejected: a residual may be a race
     likely[..., 0] = 0.0 if declared.rows == "logits" else 1.0
     deadline.call(subject.answer, asked, arrays | {"q": likely})
-    arrays_of_v = [e for e in subject.ledger if e.kind in ("coin", "hash") and e.shape[-1:] == (vocabulary,)]
-    clocks = [count for e, count in subject.ledger.items() if e.kind == "clock" and not e.shape]
+    arrays_of_v = [e for e in subject.draw_log if e.kind in ("coin", "hash") and e.shape[-1:] == (vocabulary,)]
+    clocks = [count for e, count in subject.draw_log.items() if e.kind == "clock" and not e.shape]
     return bool(arrays_of_v) or any(count % vocabulary == 0 for count in clocks)
 
 
@@ -163,7 +163,7 @@ def _check_signature(fn: Callable[..., Any], given: list[str], subject: Subject)
 
 
 def _hint(subject: Subject) -> str:
-    """What may be declared otherwise, from the last exception."""
+    """Returns a hint at a wrong declaration, from the last exception."""
     error = subject.error
     text = str(error)
     if isinstance(error, AttributeError | TypeError) and "numpy.ndarray" in text and "torch" in sys.modules:

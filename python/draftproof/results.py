@@ -1,4 +1,4 @@
-"""What the gate and the explorer answered, as dataclasses for programs, notebooks and people."""
+"""The results of the gate and of the explorer, as dataclasses for programs, notebooks and people."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from draftproof.tape import LedgerEntry
+from draftproof._renamed import Status, warn
+from draftproof.tape import DrawEntry
 
-HELD, VIOLATED, UNDECIDED, SKIPPED = "held", "violated", "undecided", "skipped"
-_WORST = (VIOLATED, UNDECIDED, HELD, SKIPPED)
+PASSED, FAILED, UNDECIDED, SKIPPED = "passed", "failed", "undecided", "skipped"
+_WORST = (FAILED, UNDECIDED, PASSED, SKIPPED)
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,11 @@ class Finding:
     work: int = 0
     evidence: str = ""
     counterexample: str = ""
-    distance: float | None = None  # total variation from the target, of the law that departs most
+    distance: float | None = None  # total variation from the target, of the distribution that departs most
     limit: float | None = None  # what rounding explains of it
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", Status(self.status))
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,9 @@ class TierResult:
     work: int = 0
     note: str = ""
     findings: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", Status(self.status))
 
 
 class Table:
@@ -78,13 +85,13 @@ def axes_of(axes: Any) -> Any:
 class Verdict(Table):
     """The gate's answer on one function.
 
-    ledger   every kind of draw that the function made, with the number of calls that made it
+    draws    every kind of draw that the function made, with the number of calls that made it
     notes    what a reader should know of how it was run
     """
 
     name: str
     tiers: tuple[TierResult, ...]
-    ledger: tuple[tuple[LedgerEntry, int], ...] = ()
+    draws: tuple[tuple[DrawEntry, int], ...] = ()
     notes: tuple[str, ...] = ()
     calls: int = 0
     seed: int = 1
@@ -93,17 +100,29 @@ class Verdict(Table):
 
     @property
     def status(self) -> str:
-        """The worst status of a tier: violated, undecided, held, skipped."""
+        """The worst status of a tier, from the worst: failed, undecided, passed, skipped."""
         found = {tier.status for tier in self.tiers}
-        return next((status for status in _WORST if status in found), SKIPPED)
+        return next((Status(status) for status in _WORST if status in found), Status(SKIPPED))
 
     @property
     def findings(self) -> list[Finding]:
         return [finding for tier in self.tiers for finding in tier.findings]
 
     @property
+    def failures(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.status == FAILED]
+
+    @property
     def violations(self) -> list[Finding]:
-        return [finding for finding in self.findings if finding.status == VIOLATED]
+        """The old name of `failures`."""
+        warn("Verdict.violations", "Verdict.failures")
+        return self.failures
+
+    @property
+    def ledger(self) -> tuple[tuple[DrawEntry, int], ...]:
+        """The old name of `draws`."""
+        warn("Verdict.ledger", "Verdict.draws")
+        return self.draws
 
     def records(self) -> list[dict[str, Any]]:
         return [{"name": self.name, **vars(finding)} for finding in self.findings]
@@ -111,7 +130,7 @@ class Verdict(Table):
     def plot(self, axes: Any = None) -> Any:
         """Work of each tier in a bar, coloured by its status. Returns matplotlib's axes."""
         axes = axes_of(axes)
-        colours = {HELD: "tab:green", VIOLATED: "tab:red", UNDECIDED: "tab:orange", SKIPPED: "tab:gray"}
+        colours = {PASSED: "tab:green", FAILED: "tab:red", UNDECIDED: "tab:orange", SKIPPED: "tab:gray"}
         for tier in self.tiers:
             axes.barh(tier.tier, tier.work, color=colours[tier.status])
         axes.set_xlabel("calls and trials")
@@ -126,13 +145,13 @@ class Verdict(Table):
             for finding in tier.findings:
                 if finding.status == UNDECIDED:
                     undecided.setdefault(finding.evidence, []).append(finding)
-                elif finding.status == VIOLATED:
+                elif finding.status == FAILED:
                     lines += _told(finding, self.again)
             for found in undecided.values():
                 together = ", ".join(finding.check for finding in found)
                 lines += _told(replace(found[0], check=together), self.again)
-        if self.violations and self.ledger:
-            lines.append("  draws    " + "; ".join(dict.fromkeys(entry.text() for entry, _ in self.ledger)))
+        if self.failures and self.draws:
+            lines.append("  draws    " + "; ".join(dict.fromkeys(entry.text() for entry, _ in self.draws)))
         return "\n".join(lines + [f"  note     {note}" for note in self.notes])
 
 
@@ -172,13 +191,13 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Law(Table):
-    """The exact law of a function on given rows.
+class Distribution(Table):
+    """The exact distribution of a function on given rows.
 
     limit       total variation that the number formats explain
     unexplored  probability of branches that were cut
     state       settled, cut, unsettled or not_a_function
-    predicted   random sequences, predicted and run, that held
+    predicted   random sequences whose predicted result was confirmed
     """
 
     name: str
@@ -197,7 +216,7 @@ class Law(Table):
         return sum(o.probability for o in self.outcomes if o.tokens == wanted and o.status == "ok")
 
     def first(self, vocabulary: int) -> list[float]:
-        """The law of the first emitted token, `vocabulary` probabilities."""
+        """The distribution of the first emitted token, `vocabulary` probabilities."""
         result = [0.0] * vocabulary
         for outcome in self.outcomes:
             if outcome.status == "ok":
@@ -217,7 +236,7 @@ class Law(Table):
         return axes
 
     def __str__(self) -> str:
-        head = f"{self.name}: {self.state}, {self.calls} calls, {self.predicted} predictions held"
+        head = f"{self.name}: {self.state}, {self.calls} calls, {self.predicted} predictions confirmed"
         head += f", rounding {self.limit:.1g}"
         rows = (
             f"  {' '.join(map(str, o.tokens)) if o.status == 'ok' else o.status:12} {o.text or f'{o.probability:.9g}'}"
@@ -227,7 +246,7 @@ class Law(Table):
 
 
 def verdict_of(
-    document: dict[str, Any], ledger: Iterable[tuple[LedgerEntry, int]], *, name: str = "", **rest: Any
+    document: dict[str, Any], draw_log: Iterable[tuple[DrawEntry, int]], *, name: str = "", **rest: Any
 ) -> Verdict:
     """The verdict in a document of `draftproof check`."""
     gates = document["gates"]
@@ -239,4 +258,4 @@ def verdict_of(
         )
         tiers.append(TierResult(gate["tier"], gate["status"], gate.get("work", 0), gate.get("note", ""), findings))
     name = name or (gates[0]["verifier"] if gates else "nothing")
-    return Verdict(name, tuple(tiers), tuple(ledger), document=document, **rest)
+    return Verdict(name, tuple(tiers), tuple(draw_log), document=document, **rest)

@@ -6,7 +6,7 @@ A generator with a seed gives the same numbers each time. Two cases:
                                             places
     the seed is the same in every call      its numbers are the generator's own, and no tape changes them
 
-`SeedBook` tells the two apart by calls on independent tapes. If a seed is uniform over n values, some value comes three
+`SeedBook` separates the two by calls on independent tapes. If a seed is uniform over n values, some value comes three
 times in m calls with probability at most m^3 / 6 / n^2: 3e-10 for the 2^31 values of usual seeds and 2,000 calls.
 """
 

@@ -1,4 +1,4 @@
-"""One run of the program with a Python function as its door: the program connects to a socket and asks."""
+"""One run of the program with a Python function as its adapter: the program connects to a socket and asks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ask(
     deadline: Deadline | None = None,
     progress: bool | None = None,
 ) -> dict[str, Any]:
-    """Runs the program with `arguments` and `--door`, answers its requests by `subject`, and returns its document.
+    """Runs the program with `arguments` and `--adapter`, answers its requests by `subject`, and returns its document.
 
     Requests are answered by the calling thread, one after another.
 
@@ -50,7 +50,7 @@ def _served(
     """Exit code, output and errors of the program."""
     deadline = deadline or Deadline(None, lambda: subject.calls)
     with tempfile.TemporaryDirectory(prefix="draftproof-") as folder, contextlib.ExitStack() as open_things:
-        place = Path(folder) / "door"
+        place = Path(folder) / "adapter"
         listener = open_things.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         listener.bind(str(place))
         listener.listen(1)
@@ -60,7 +60,7 @@ def _served(
             open_things.callback(file.close)
         asked.write(input.encode())
         asked.seek(0)
-        command = [str(program.find()), "-q", "--door", f"socket:{place}", *arguments]
+        command = [str(program.find()), "-q", "--adapter", f"socket:{place}", *arguments]
         run = subprocess.Popen(command, stdin=asked, stdout=output, stderr=errors)
         open_things.callback(_end, run, listener)
         open_things.enter_context(deadline.watching(lambda: _stop(run)))

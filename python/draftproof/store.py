@@ -43,7 +43,7 @@ def _read() -> tuple[dict[str, list[str]], str]:
     """The instances by function, and what is wrong with the file. A file with a fault is never written."""
     try:
         if not stat.S_ISREG(_FILE.stat().st_mode):  # reading from a pipe would wait for a writer
-            return {}, _fault("something that is no file")
+            return {}, _fault("something that is not a file")
         found = json.loads(_FILE.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}, ""
@@ -71,7 +71,7 @@ def _write(content: dict[str, list[str]]) -> str:
         if part is not None:
             Path(part).unlink(missing_ok=True)
         why = getattr(error, "strerror", None) or str(error)
-        return f"failing instances are not kept: {_FILE}: found {why}, wanted a folder that can be written"
+        return f"failing instances are not kept: {_FILE}: got {why}, expected a folder that can be written"
     return ""
 
 
@@ -81,7 +81,7 @@ def _are_texts(found: Any) -> bool:
 
 def _fault(found: str) -> str:
     wanted = "a JSON object of lists of texts; it is left as it is"
-    return f"failing instances are not kept: {_FILE}: found {found}, wanted {wanted}"
+    return f"failing instances are not kept: {_FILE}: got {found}, expected {wanted}"
 
 
 def _short(found: Any) -> str:

@@ -19,7 +19,7 @@ from draftproof.arrays import Argument, Arguments, Rows, tokens_of, tokens_of_ba
 from draftproof.intercept import numpy_generators, torch_operators
 from draftproof.intercept._scalars import here, imports_here
 from draftproof.seeds import MOST_REHEARSALS, SeedBook
-from draftproof.tape import LedgerEntry, NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
+from draftproof.tape import DrawEntry, NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
 from draftproof.wire import Arrays, Fields
 
 OK, FAILED, NO_MASS, TAPE_SHORT = 0, 3, 4, 5
@@ -30,12 +30,12 @@ _rehearsal_numbers = np.random.default_rng(2)
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a function declares about itself; the fields are those of `hello` in docs/doors-protocol.md."""
+    """The declaration of a function; docs/adapters-protocol.md describes its fields under `hello`."""
 
     name: str
     engine_version: str = ""
     level: str = "chain"
-    law: str = "iid"
+    draft_sampling: str = "iid"
     randomness: tuple[str, ...] = ("scripted", "seeded")
     dtype: str = "float32"
     rows: str = "probabilities"
@@ -53,7 +53,7 @@ class Declaration:
     def hello(self) -> Fields:
         own = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
         own["dtypes"], own["rows"] = [own.pop("dtype")], [own["rows"]]
-        return {"type": "hello", "protocol": "draftproof-door", "version": [1, 3], **own}
+        return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 3], **own}
 
 
 @dataclass
@@ -102,13 +102,13 @@ class _Numbers:
         self.lengths = arrays.get("lengths", np.ones(len(arrays.get("q", ())), np.int32)).astype(np.int64)
         self.vocabulary = int(fields["vocabulary"])
         self._streams: dict[str, int] = {"": -1}
-        self.ledger: list[LedgerEntry] = []
+        self.draw_log: list[DrawEntry] = []
         self.tapes: list[Tape] = []
         self._imports = imports_here()
         self._sources = [source for source in intercept.sources() if source.present()]
 
     def run(self, rows: int | Ints, fn: Callable[..., Any], given: list[Any], named: dict[str, Any]) -> Any:
-        """What `fn` returns, with the random numbers of one row or of a batch."""
+        """Returns the result of `fn` with the random numbers of one row or of a batch."""
         names = self._subject.names_of(fn)
         first = rows if isinstance(rows, int) else int(rows[0])
         if self._tape is None:
@@ -134,12 +134,12 @@ class _Numbers:
         subject = self._subject
         if isinstance(rows, int):
             tape = Tape.of_row(
-                self._values[rows], self.vocabulary, subject.races, self._streams, self.ledger, subject.book
+                self._values[rows], self.vocabulary, subject.races, self._streams, self.draw_log, subject.book
             )
         else:
             assert self._tape is not None
             tape = Tape(self._tape[rows], self.vocabulary, subject.races, self.lengths[rows], subject.book)
-            tape.share(self._streams, self.ledger)
+            tape.share(self._streams, self.draw_log)
             if tape.one is None:
                 tape.constant = self._constant
         tape.every_operator, tape.compiled = subject.every_operator, subject.compiled
@@ -231,7 +231,7 @@ class Subject:
     draft: Callable[..., Any] | None = None
     generate: Callable[..., Any] | None = None
     device: str = "cpu"
-    ledger: Counter[LedgerEntry] = field(default_factory=Counter)
+    draw_log: Counter[DrawEntry] = field(default_factory=Counter)
     calls: int = 0
     alone: str = ""  # why rows of a batch were run one at a time; empty: they were not
     every_operator: bool = True
@@ -258,13 +258,13 @@ class Subject:
             if before is not None and torch_operators.drew(before):
                 self.every_operator, self.calls = True, calls
                 reply = self._answer(fields, arrays)
-            fields, result, ledger, answers = reply
-        self.ledger.update(ledger)
+            fields, result, draw_log, answers = reply
+        self.draw_log.update(draw_log)
         self.rows += len(answers)
         self.answered += sum(1 for answer in answers if answer.status in (OK, TAPE_SHORT))
         return fields, result
 
-    def _answer(self, fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays, list[LedgerEntry], list[Answer]]:
+    def _answer(self, fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays, list[DrawEntry], list[Answer]]:
         self._overwrote = {}
         if fields["type"] == "verify":
             rows = Rows(*(arrays.get(name) for name in ("p", "q", "drafts", "lengths", "parents")))  # type: ignore[arg-type]
@@ -284,16 +284,16 @@ class Subject:
                 said = f"{self.declaration.name} fails on a text of {given[2]} tokens: {words_of(error)}"
                 raise FunctionFailed(said) from error
             return {"type": "result", "id": fields["id"]}, {"tokens": tokens}, [], []
-        message = f"found a request {fields['type']!r}, wanted one of {', '.join(self.declaration.functions)}"
+        message = f"got a request {fields['type']!r}, expected one of {', '.join(self.declaration.functions)}"
         return {"type": "error", "id": fields["id"], "message": message}, {}, [], []
 
     def _reply(
         self, fields: Fields, answers: list[Answer], numbers: _Numbers, width: int
-    ) -> tuple[Fields, Arrays, list[LedgerEntry], list[Answer]]:
+    ) -> tuple[Fields, Arrays, list[DrawEntry], list[Answer]]:
         tokens = np.full((len(answers), width), -1, np.int32)
         for i, answer in enumerate(answers):
             if answer.status == OK and not 0 < len(answer.tokens) <= width:
-                answers[i] = Answer([], FAILED, f"returned {len(answer.tokens)} tokens, wanted 1 to {width}")
+                answers[i] = Answer([], FAILED, f"returned {len(answer.tokens)} tokens, expected 1 to {width}")
                 self.error = ValueError(answers[i].message)
             tokens[i, : len(answers[i].tokens)] = answers[i].tokens
         result: Fields = {"type": "result", "id": fields["id"]}
@@ -310,7 +310,7 @@ class Subject:
         if fields["randomness"] == "scripted":
             result["streams"], log = numbers.log()
             reply |= log
-        return result, reply, numbers.ledger, answers
+        return result, reply, numbers.draw_log, answers
 
     # One row a call.
 
@@ -436,7 +436,7 @@ class Subject:
     def _together(
         self, fn: Callable[..., Any], give: _Give, more: list[Any], part: Ints, numbers: _Numbers
     ) -> list[Answer]:
-        """A batch in one call, or row by row where that fails or its random numbers cannot be told apart.
+        """Calls `fn` for a batch, or row by row where that fails or its random numbers cannot be assigned to rows.
 
         give   the arguments of fn for some rows, without generators
         """

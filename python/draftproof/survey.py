@@ -1,4 +1,4 @@
-"""acceptance: how often a function accepts on real rows, beside the optimum of the same draft law."""
+"""acceptance: how often a function accepts on real rows, beside the optimum of the same draft sampling."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from draftproof.declare import door
+from draftproof.declare import adapter
 from draftproof.results import Table, axes_of
 from draftproof.serve import ask
 from draftproof.subject import Subject
@@ -16,7 +16,7 @@ from draftproof.subject import Subject
 @dataclass(frozen=True)
 class AcceptanceRow:
     """Share of draft tuples with an accepted draft: its estimate with a 95 % interval, and the largest of any lossless
-    verifier of the same draft law."""
+    verifier of the same draft sampling."""
 
     verifier: str
     drafts: int
@@ -76,11 +76,11 @@ def acceptance(
     capture    file or family that `draftproof survey` takes
     k          numbers of drafts; a function of level chain decides on one
     tuples     draft tuples for each row, spread over the positions
-    declared   arguments of `door`
+    declared   arguments of `adapter`
 
     Cost: `tuples` calls of fn for each k. Raises: ProgramError, UnknownRandomness.
     """
-    subject = fn if isinstance(fn, Subject) else door(fn, drafts, **declared)
+    subject = fn if isinstance(fn, Subject) else adapter(fn, drafts, **declared)
     name = subject.declaration.name + "@python"  # apart from a registered verifier of the same name
     subject = replace(subject, declaration=replace(subject.declaration, name=name))
     counts = [k] if isinstance(k, int) else list(k)
@@ -97,6 +97,6 @@ def acceptance(
         )
         for source in document["sources"]
         for row in source["rows"]
-        if row["law"] == subject.declaration.law
+        if row["draft_sampling"] == subject.declaration.draft_sampling
     ]
     return Acceptance(os.fspath(capture), tuple(rows))

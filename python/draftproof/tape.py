@@ -1,7 +1,7 @@
 """The random numbers of one call of a function, given by the host, and the log of what the function drew.
 
 A tape has b rows of m places. A place holds one number v in [0, 1), or a negative one that forces an outcome. The
-n-th draw of a row takes the n-th place. The kind of a draw says what v becomes; `docs/doors.md` has the table.
+n-th draw of a row takes the n-th place. The kind of a draw says what v becomes; `docs/adapters.md` has the table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from draftproof.tape_row import (
     COIN,
     INTEGER,
     PICK,
-    LedgerEntry,
+    DrawEntry,
     NoMass,
     RowsUnclear,
     RowTape,
@@ -29,7 +29,7 @@ from draftproof.tape_row import (
     mass_fault,
 )
 
-__all__ = ["CLOCK", "COIN", "INTEGER", "PICK", "LedgerEntry", "NoMass", "RowTape", "RowsUnclear", "Tape", "TapeShort",
+__all__ = ["CLOCK", "COIN", "INTEGER", "PICK", "DrawEntry", "NoMass", "RowTape", "RowsUnclear", "Tape", "TapeShort",
            "UnknownRandomness"]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
@@ -46,7 +46,7 @@ class Tape:
     `one` is the tape of the single row where b is 1, else None. Interceptors that have one row draw there: its plain
     numbers are ten times faster than arrays of one entry.
 
-    A row that wants more than m numbers is `short`: it gets zeros (clocks of 1, the first cell with weight), and no
+    A row that draws more than m numbers is `short`: it gets zeros (clocks of 1, the first cell with weight), and no
     more is logged. A row that draws from weights without mass is `massless`, has a text in `faults`, and gets cell 0.
     A call ends by TapeShort or NoMass as soon as all of its rows are short or massless.
 
@@ -68,9 +68,9 @@ class Tape:
         """
         array = np.asarray(values, np.float64)
         if array.ndim != 2:
-            raise ValueError(f"values of a tape: found shape {list(array.shape)}, wanted [rows, places]")
+            raise ValueError(f"values of a tape: got shape {list(array.shape)}, expected [rows, places]")
         if array.size and not array.max() < 1:  # `not <` also catches NaN
-            raise ValueError(f"values of a tape: found {array.max()}, wanted values below 1")
+            raise ValueError(f"values of a tape: got {array.max()}, expected values below 1")
         self.values = array
         self._start(vocabulary, races, {"": -1}, [], book)
         self.rows, self.places = array.shape
@@ -94,27 +94,27 @@ class Tape:
         vocabulary: int,
         races: bool,
         streams: dict[str, int],
-        ledger: list[LedgerEntry],
+        draw_log: list[DrawEntry],
         book: SeedBook,
     ) -> Tape:
-        """The tape of one row whose numbers are checked. Streams and ledger are those of many tapes together."""
+        """The tape of one row whose numbers are checked. Many tapes share streams and draw log."""
         tape = cls.__new__(cls)
-        tape._start(vocabulary, races, streams, ledger, book)
+        tape._start(vocabulary, races, streams, draw_log, book)
         tape.rows, tape.places = 1, len(values)
         tape.one = RowTape(values, tape._number_of)
         return tape
 
-    def share(self, streams: dict[str, int], ledger: list[LedgerEntry]) -> None:
-        """Streams and ledger are those of many tapes together, from now on."""
-        self._streams, self.ledger = streams, ledger
+    def share(self, streams: dict[str, int], draw_log: list[DrawEntry]) -> None:
+        """Shares streams and draw log with other tapes from now on."""
+        self._streams, self.draw_log = streams, draw_log
 
     def _start(
-        self, vocabulary: int, races: bool, streams: dict[str, int], ledger: list[LedgerEntry], book: SeedBook | None
+        self, vocabulary: int, races: bool, streams: dict[str, int], draw_log: list[DrawEntry], book: SeedBook | None
     ) -> None:
         self.vocabulary, self.races, self.book = vocabulary, races, book
         self.compiled = True  # whether the function may call code of torch.compile
         self.every_operator = True  # whether torch runs under the dispatch mode
-        self.ledger = ledger
+        self.draw_log = draw_log
         self.refused: UnknownRandomness | None = None  # by an interceptor, also where the function caught it
         self.one = None
         self.constant: float | None = None
@@ -173,7 +173,7 @@ class Tape:
     def coins(self, rows: Rows, n: int, bits: int, stream: str = "") -> Floats:
         """n uniforms for each of `rows`, multiples of 2^-bits: [len(rows), n]. Raises: TapeShort."""
         if not 1 <= bits <= 53:
-            raise ValueError(f"a coin: found {bits} bits, wanted 1 to 53")
+            raise ValueError(f"a coin: got {bits} bits, expected 1 to 53")
         if self.one is not None:
             return np.array([self.one.coins(n, bits, stream)])
         v, _ = self._take(rows, n, (COIN, 0, bits, self._number_of(stream)))
@@ -184,7 +184,7 @@ class Tape:
         """A cell for each of `rows` by weights [len(rows), n]: [len(rows)]. Raises: TapeShort, NoMass."""
         w = np.asarray(weights, np.float64)
         if w.ndim != 2 or len(w) != (1 if isinstance(rows, int) else len(rows)):
-            raise ValueError(f"weights of picks: found shape {list(w.shape)}, wanted one line for each row")
+            raise ValueError(f"weights of picks: got shape {list(w.shape)}, expected one line for each row")
         if self.one is not None:
             return np.array([self.one.pick(w[0].tolist(), stream)])
         n = w.shape[1]
@@ -312,5 +312,5 @@ class Tape:
         cell = -v - 1
         wrong = wanted & (v < 0) & ~((cell >= 0) & (cell < n) & (cell == np.floor(cell)))
         if wrong.any():
-            raise ValueError(f"a tape: found forced {what} {cell[wrong][0]:g}, wanted 0 .. {n - 1}")
+            raise ValueError(f"a tape: got forced {what} {cell[wrong][0]:g}, expected 0 .. {n - 1}")
         return np.where(v < 0, np.clip(cell, 0, max(n - 1, 0)), 0).astype(np.int64)

@@ -1,6 +1,6 @@
 """The tape of one row, in plain Python numbers: a call of one row has no array of numpy on its way.
 
-And what a tape says of the draws of a call: entries of its ledger, and the reasons why a call cannot go on.
+Also the log entries of a call's draws, and the reasons why a call cannot continue.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def clock_of(v: float) -> float:
 
 
 def mass_fault(weights: Sequence[float]) -> str:
-    """What is said of weights that no cell can be drawn by."""
+    """Returns the error for weights from which no cell can be drawn."""
     shown = ", ".join(f"{weight:.9g}" for weight in weights[:16]) + (", ..." if len(weights) > 16 else "")
     return f"a draw by the weights [{shown}]: wanted finite weights >= 0 with a sum above 0"
 
 
-class LedgerEntry(NamedTuple):
+class DrawEntry(NamedTuple):
     """One random operator of a call. Equal calls have equal entries, so that they can be counted."""
 
     operator: str  # as its library names it: aten::rand, numpy.random.Generator.random
@@ -62,7 +62,7 @@ class RowsUnclear(Exception):
         self.operator, self.shape, self.rows = operator, tuple(shape), rows
         super().__init__(
             f"{operator} draws an array of shape {list(self.shape)} in a call of {rows} rows: "
-            f"found a first dimension of {self.shape[0] if self.shape else 'nothing'}, wanted {rows}, one entry a row. "
+            f"got a first dimension of {self.shape[0] if self.shape else 'nothing'}, expected {rows}, one entry a row. "
             "Check the function row by row (batched=False), or draw with the batch as first dimension."
         )
 
@@ -160,7 +160,7 @@ class RowTape:
         total = sums[-1] if sums else 0.0
         if not (0 < total < math.inf and min(weights) >= 0):  # `not <` also catches NaN
             if new:
-                self.weights += [0.0] * len(weights)  # the protocol wants finite weights of a row that was answered
+                self.weights += [0.0] * len(weights)  # the protocol requires finite weights for an answered row
             self.fault = mass_fault(weights)
             raise NoMass(self.fault)
         if new:
@@ -199,5 +199,5 @@ class RowTape:
     def forced(self, v: float, n: int, what: str) -> int:
         cell = -v - 1
         if not (0 <= cell < n and cell == int(cell)):
-            raise ValueError(f"place {self.at - 1} of the tape: found forced {what} {cell:g}, wanted 0 .. {n - 1}")
+            raise ValueError(f"place {self.at - 1} of the tape: got forced {what} {cell:g}, expected 0 .. {n - 1}")
         return int(cell)

@@ -1,4 +1,4 @@
-"""Frames of the protocol of doors (docs/doors-protocol.md): a length, then a safetensors blob."""
+"""Frames of the protocol of adapters (docs/adapters-protocol.md): a length, then a safetensors blob."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class WireError(Exception):
 def read_frame(stream: BinaryIO) -> tuple[Fields, Arrays] | None:
     """Returns the fields and arrays of the next message; None at the end.
 
-    Arrays are read-only views of the bytes read; those of bfloat16 are float32.
+    Arrays are read-only views of the bytes read; bfloat16 becomes float32.
     Raises: WireError if the stream ends in a message or the bytes are no message.
     """
     head = stream.read(8)
     if not head:
         return None
     if len(head) < 8:
-        raise WireError(f"frame: found {len(head)} bytes, wanted a length of 8")
+        raise WireError(f"frame: got {len(head)} bytes, expected a length of 8")
     size = struct.unpack("<Q", head)[0]
     blob = stream.read(size)
     if len(blob) < size or size < 8:
-        raise WireError(f"frame: found {len(blob)} bytes, wanted {size}")
+        raise WireError(f"frame: got {len(blob)} bytes, expected {size}")
     try:
         start = 8 + struct.unpack_from("<Q", blob)[0]
         header = json.loads(blob[8:start])
@@ -48,7 +48,7 @@ def read_frame(stream: BinaryIO) -> tuple[Fields, Arrays] | None:
                 raise ValueError(f"{name}: shape {entry['shape']} in {last - first} bytes")
         return fields, arrays
     except (ValueError, KeyError, TypeError, struct.error) as error:
-        raise WireError(f"frame: found no message ({error})") from error
+        raise WireError(f"frame: got no message ({error})") from error
 
 
 def _array(memory: bytes, offset: int, shape: list[int], name: str) -> NDArray[Any]:

@@ -23,7 +23,7 @@ def compiler() -> str:
 
 
 def architecture() -> str:
-    """That of torch's device, as in sm_90."""
+    """The architecture of torch's device, such as sm_90."""
     import torch
 
     return "sm_{}{}".format(*torch.cuda.get_device_capability()) if torch.cuda.is_available() else "sm_90"
@@ -64,11 +64,11 @@ class Library:
         def as_c(value: Any) -> Any:
             if isinstance(value, torch.Tensor):
                 if not value.is_contiguous():
-                    raise RuntimeError(f"{name}: found a tensor of strides {value.stride()}, wanted a contiguous one")
+                    raise RuntimeError(f"{name}: got a tensor of strides {value.stride()}, expected a contiguous one")
                 return ctypes.c_void_p(value.data_ptr())
             return ctypes.c_float(value) if isinstance(value, float) else value
 
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         status = getattr(self._functions, name)(*map(as_c, given), stream)
         if status != 0:
-            raise RuntimeError(f"{name}: found status {status} of CUDA, wanted 0")
+            raise RuntimeError(f"{name}: got status {status} of CUDA, expected 0")

@@ -1,5 +1,5 @@
-// FlashInfer's kernel of chain verification behind a C interface. Its launcher and kernel run as released. Compiled with
-// DRAFTPROOF_COINS, its generator gives the numbers of an array instead: a state is the next place in it.
+// FlashInfer's kernel of chain verification behind a C interface. Its launcher and kernel run as released. Compiled
+// with DRAFTPROOF_COINS, its generator gives the numbers of an array instead: a state is the next place in it.
 #include <curand.h>
 #include <curand_kernel.h>
 #include <curand_philox4x32_x.h>
@@ -11,14 +11,14 @@
 // Prepares `state` for the coins of a row. The seed is the address of all coins, the offset how many a row has.
 __device__ inline void draftproof_begin(std::uint64_t coins, std::uint32_t row, std::uint64_t per_row,
                                         curandStatePhilox4_32_10_t* state) {
-    const auto place = coins + (row * per_row * sizeof(float));
-    state->ctr = make_uint4(static_cast<unsigned>(place >> 32U), static_cast<unsigned>(place), 0, 0);
+  const auto place = coins + (row * per_row * sizeof(float));
+  state->ctr = make_uint4(static_cast<unsigned>(place >> 32U), static_cast<unsigned>(place), 0, 0);
 }
 
 // Returns the next coin of the row.
 __device__ inline float draftproof_next(curandStatePhilox4_32_10_t* state) {
-    const auto place = (static_cast<std::uint64_t>(state->ctr.x) << 32U) + state->ctr.y;
-    return reinterpret_cast<const float*>(place)[state->ctr.z++];
+  const auto place = (static_cast<std::uint64_t>(state->ctr.x) << 32U) + state->ctr.y;
+  return reinterpret_cast<const float*>(place)[state->ctr.z++];
 }
 
 #define curand_init draftproof_begin
@@ -27,12 +27,13 @@ __device__ inline float draftproof_next(curandStatePhilox4_32_10_t* state) {
 
 #include <flashinfer/sampling.cuh>
 
-// Returns a status of CUDA. draft [batch, length, vocabulary], target and tokens have a row more; counts are added to.
+// Returns a status of CUDA. draft [batch, length, vocabulary], target and tokens have a row more; counts are added
+// to.
 extern "C" int flashinfer_chain(float* draft, int* drafts, float* target, int* tokens, int* accepted, int* emitted,
                                 int batch, int length, int vocabulary, std::uint64_t seed, std::uint64_t offset,
                                 void* stream) {
-    return flashinfer::sampling::ChainSpeculativeSampling<float, int>(
-        draft, drafts, target, tokens, accepted, emitted, static_cast<std::uint32_t>(batch),
-        static_cast<std::uint32_t>(length), static_cast<std::uint32_t>(vocabulary), true, nullptr, seed, nullptr, offset,
-        static_cast<cudaStream_t>(stream));
+  return flashinfer::sampling::ChainSpeculativeSampling<float, int>(
+      draft, drafts, target, tokens, accepted, emitted, static_cast<std::uint32_t>(batch),
+      static_cast<std::uint32_t>(length), static_cast<std::uint32_t>(vocabulary), true, nullptr, seed, nullptr,
+      offset, static_cast<cudaStream_t>(stream));
 }

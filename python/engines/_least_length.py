@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from draftproof.declare import door
+from draftproof.declare import adapter
 
 
 def least_length(engine: str, sample: Callable[..., Any]) -> Any:
@@ -32,4 +32,4 @@ def least_length(engine: str, sample: Callable[..., Any]) -> Any:
         first = torch.arange(len(out)) == 0
         return torch.where(out > 0, out - 1, torch.where(first & (out == 0), p.shape[-1], out))
 
-    return door(verify, arrays="torch", races=False, name=f"{engine}_least_length")
+    return adapter(verify, arrays="torch", races=False, name=f"{engine}_least_length")

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from draftproof.declare import door
+from draftproof.declare import adapter
 from draftproof.engines import functions_of
 
 WRITTEN = (1, 1, 1)  # tokens of the request before the step
@@ -96,7 +96,7 @@ def step_of(root: Path, implementation: Any) -> Any:
 
 
 def _ended(coroutine: Any) -> Any:
-    """What it returns: without guides nothing in it waits."""
+    """Returns the result; without guides the coroutine never waits."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -131,7 +131,7 @@ def settings(step: Any, setting: str) -> Any:
                     row[x] = row[x] * PENALTY if row[x] > 0 else row[x] / PENALTY
         return step(request(**asked(size)), rows, drafts)
 
-    return door(verify, arrays="torch", races=False, name=f"lmdeploy_{setting}")
+    return adapter(verify, arrays="torch", races=False, name=f"lmdeploy_{setting}")
 
 
 def least_length(step: Any, shared: Any) -> Any:

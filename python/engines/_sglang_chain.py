@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from draftproof.declare import door
+from draftproof.declare import adapter
 from draftproof.engines import module_of
 
 
@@ -52,4 +52,4 @@ def chain(root: Path, block: bool, device: str) -> Any:
         return torch.where(torch.arange(slots)[None] <= counts[:, None], tokens, -1)
 
     name = "sglang_chain_" + ("block" if block else "token")
-    return door(verify, arrays="torch", batched=True, races=False, name=name)
+    return adapter(verify, arrays="torch", batched=True, races=False, name=name)

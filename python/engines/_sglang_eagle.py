@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from draftproof.declare import door
+from draftproof.declare import adapter
 from draftproof.engines import functions_of
 
 WRITTEN = (1, 0, 1)  # tokens of the request before the step
@@ -122,4 +122,4 @@ def eagle_sample(step: Any, setting: str) -> Any:
         tokens, lengths, _ = step(verified, batch, logits)
         return tokens[slots : slots + int(lengths[1])].tolist()
 
-    return door(verify, arrays="torch", races=False, name=f"sglang_eagle_sample_{setting}")
+    return adapter(verify, arrays="torch", races=False, name=f"sglang_eagle_sample_{setting}")

@@ -1,4 +1,4 @@
-"""Models of transformers that are tables of next-token laws, and texts that they write together."""
+"""Models of transformers that are tables of next-token distributions, and texts that they write together."""
 
 from __future__ import annotations
 

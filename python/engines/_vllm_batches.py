@@ -1,4 +1,4 @@
-"""Batches of requests as vLLM's samplers take them, and the doors that both of its packages have."""
+"""Batches of requests as vLLM's samplers take them, and the adapters that both of its packages have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from draftproof.declare import door
+from draftproof.declare import adapter
 
 
 def metadata_of(
@@ -43,7 +43,7 @@ def metadata_of(
 
 
 def engine_modules() -> Any:
-    """The names of the engine that the doors use."""
+    """The names of the engine that the adapters use."""
     import torch
 
     torch.set_num_threads(1)
@@ -65,7 +65,7 @@ def kernels(vllm: Any, speculative: Any, sampling: Any, target: Any, proposal: A
     return sample(ids, counts, max(counts), ends, proposal, target, bonus, sampling).long()
 
 
-def chain_door(vllm: Any, whole: bool, with_proposal: bool, name: str) -> Any:
+def chain_adapter(vllm: Any, whole: bool, with_proposal: bool, name: str) -> Any:
     """A request alone, at temperature 1; `whole`: by the sampler, which draws the bonus token too."""
     import torch
 
@@ -79,10 +79,10 @@ def chain_door(vllm: Any, whole: bool, with_proposal: bool, name: str) -> Any:
         bonus = torch.multinomial(p[-1:], 1).to(torch.int32)
         return kernels(vllm, speculative, sampling, torch.log(p[:-1]), proposal, bonus)[0]
 
-    return door(verify, arrays="torch", races=False, name=name)
+    return adapter(verify, arrays="torch", races=False, name=name)
 
 
-def batch_door(vllm: Any, name: str) -> Any:
+def batch_adapter(vllm: Any, name: str) -> Any:
     """The kernels on batches of requests with as many drafts each."""
     import torch
 
@@ -92,7 +92,7 @@ def batch_door(vllm: Any, name: str) -> Any:
         target, proposal = torch.log(p[:, :-1]).flatten(0, 1), q.flatten(0, 1).contiguous()
         return kernels(vllm, speculative, sampling, target, proposal, bonus)
 
-    return door(verify, arrays="torch", races=False, batched=True, name=name)
+    return adapter(verify, arrays="torch", races=False, batched=True, name=name)
 
 
 def must_follow(likeliest: Any, drafts: Any, tokens: Any) -> None:
@@ -101,7 +101,7 @@ def must_follow(likeliest: Any, drafts: Any, tokens: Any) -> None:
     wanted = likeliest[: int((likeliest[:-1] == drafts).int().cumprod(0).sum()) + 1].tolist()
     found = tokens[tokens >= 0].tolist()
     if found != wanted:
-        raise RuntimeError(f"greedy request: found {found}, wanted {wanted}")
+        raise RuntimeError(f"greedy request: got {found}, expected {wanted}")
 
 
 def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = False, **cut: float) -> Any:
@@ -145,4 +145,4 @@ def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = 
         must_follow(likeliest, reverse, out[0])
         return out[2]
 
-    return door(verify, arrays="torch", races=False, name=name)
+    return adapter(verify, arrays="torch", races=False, name=name)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from draftproof.declare import door
+from draftproof.declare import adapter
 from draftproof.engines import beside
 
 PROMPT, WRITTEN = (0,), (1, 1, 1)  # of each request; token 0 is in the prompt alone
@@ -63,7 +63,7 @@ def beside_greedy(shared: Any, vllm: Any, name: str, prepare: Any) -> Any:
         shared.must_follow(likeliest, reverse, out[0])
         return out[2]
 
-    return door(verify, arrays="torch", races=False, name=name)
+    return adapter(verify, arrays="torch", races=False, name=name)
 
 
 def penalties(vllm: Any, shared: Any) -> Any:

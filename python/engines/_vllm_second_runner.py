@@ -6,7 +6,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from draftproof.declare import door
+from draftproof.declare import adapter
 from draftproof.engines import beside
 
 MORE = 5  # tokens behind the vocabulary that must not come out, each for one reason
@@ -146,7 +146,7 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
 
     name = "vllm_second_runner_" + ("block" if block else "token") + ("_among_others" if among else "")
     name += "_processed" if processed else ""
-    return door(verify, arrays="torch", races=False, name=name)
+    return adapter(verify, arrays="torch", races=False, name=name)
 
 
 def _interpretable(utils: Any) -> None:

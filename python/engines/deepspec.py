@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, functions_of, module_of
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter, functions_of, module_of
 
 
 def verify_draft_tokens() -> Any:
@@ -38,7 +38,7 @@ def verify_draft_tokens() -> Any:
         )
         return result.committed_tokens[0]
 
-    return door(deepspec_verify_draft_tokens, arrays="torch", races=False)
+    return adapter(deepspec_verify_draft_tokens, arrays="torch", races=False)
 
 
 def drafter(dtype: str) -> Any:
@@ -54,7 +54,7 @@ def drafter(dtype: str) -> Any:
         logits = torch.log(q).to(getattr(torch, dtype))[:, None].expand(-1, k, -1)
         return sampling.sample_tokens(logits, temperature=1.0)
 
-    return door(None, arrays="torch", batched=True, draft=draft, name=f"deepspec_drafter_{dtype}")
+    return adapter(None, arrays="torch", batched=True, draft=draft, name=f"deepspec_drafter_{dtype}")
 
 
 ENGINE = Engine(
@@ -62,10 +62,10 @@ ENGINE = Engine(
     commit="afdfa7c9382a3341a3e6f17756dd816da79f132c",
     parts=("deepspec",),
     replaces="the target model, by the rows",
-    doors=(
-        EngineDoor("verify_draft_tokens", verify_draft_tokens, models=12, predictions=64),
-        EngineDoor("drafter_float32", lambda: drafter("float32"), tiers=("sampled",)),
-        EngineDoor("drafter_bfloat16", lambda: drafter("bfloat16"), tiers=("sampled",), note="on a CPU"),
-        EngineDoor("drafter_float16", lambda: drafter("float16"), tiers=("sampled",), note="on a CPU"),
+    adapters=(
+        EngineAdapter("verify_draft_tokens", verify_draft_tokens, models=12, predictions=64),
+        EngineAdapter("drafter_float32", lambda: drafter("float32"), tiers=("sampled",)),
+        EngineAdapter("drafter_bfloat16", lambda: drafter("bfloat16"), tiers=("sampled",), note="on a CPU"),
+        EngineAdapter("drafter_float16", lambda: drafter("float16"), tiers=("sampled",), note="on a CPU"),
     ),
 )

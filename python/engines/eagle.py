@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, functions_of, paths_of
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter, functions_of, paths_of
 
 PADDING = -1
 
@@ -33,15 +33,15 @@ def evaluate_posterior() -> Any:
         kept = candidates[int(best), 1 : int(length) + 1]
         return torch.cat([kept, torch.multinomial(row, 1)])  # its caller draws the last token so
 
-    return door(eagle_evaluate_posterior, drafts="iid_paths", level="tree", arrays="torch", races=False)
+    return adapter(eagle_evaluate_posterior, drafts="iid_paths", level="tree", arrays="torch", races=False)
 
 
 ENGINE = Engine(
     sources="SafeAILab/EAGLE",
     commit="cb7e0841fe0c206c6ed74a197ad5e2a1f13f5a2b",
     parts=("eagle/model",),
-    doors=(
-        EngineDoor(
+    adapters=(
+        EngineAdapter(
             "evaluate_posterior",
             evaluate_posterior,
             models=10,

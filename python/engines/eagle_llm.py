@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, functions_of, paths_of
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter, functions_of, paths_of
 
 PADDING = -1
 
@@ -67,14 +67,14 @@ def evaluate_posterior(temperature: float) -> Any:
         return torch.cat([kept, torch.multinomial(row, 1)])  # its caller draws the last token so
 
     name = f"eagle_llm_evaluate_posterior_at_{temperature:g}"
-    return door(verify, drafts="without_replacement_tree", level="tree", arrays="torch", races=False, name=name)
+    return adapter(verify, drafts="without_replacement_tree", level="tree", arrays="torch", races=False, name=name)
 
 
 ENGINE = Engine(
     packages=("eagle-llm==1.2.1",),
-    replaces="the draws of its drafter, by drafts of the same law; its list of logits processors, by a division",
-    doors=(
-        EngineDoor("temperature_1", lambda: evaluate_posterior(1.0), models=10, predictions=64, tiers=("proof",)),
-        EngineDoor("temperature_half", lambda: evaluate_posterior(0.5), models=10, predictions=64, tiers=("proof",)),
+    replaces="the draws of its drafter, by drafts of the same distribution; its logits processors, by a division",
+    adapters=(
+        EngineAdapter("temperature_1", lambda: evaluate_posterior(1.0), models=10, predictions=64, tiers=("proof",)),
+        EngineAdapter("temperature_half", lambda: evaluate_posterior(0.5), models=10, predictions=64, tiers=("proof",)),
     ),
 )

@@ -9,8 +9,8 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-from draftproof.declare import door
-from draftproof.engines import CHAINS, EQUAL, Engine, EngineDoor, beside
+from draftproof.declare import adapter
+from draftproof.engines import CHAINS, EQUAL, Engine, EngineAdapter, beside
 
 device = beside(__file__, "_device.py")
 cuda_library = beside(__file__, "_cuda_library.py")
@@ -62,10 +62,10 @@ def verifier(kernels: Any, seed_of: Callable[[int, int], tuple[Any, int]], repla
         kept = (found >= 0).sum(1)
         if bool((kept != counts + 1).any()):
             wrong = int((kept != counts + 1).nonzero()[0])
-            raise RuntimeError(f"found tokens {found[wrong].tolist()}, wanted {int(counts[wrong])} drafts and one more")
+            raise RuntimeError(f"got tokens {found[wrong].tolist()}, expected {int(counts[wrong])} drafts and one more")
         return found
 
-    return door(verify, arrays="torch", batched=True, races=False, **declared)
+    return adapter(verify, arrays="torch", batched=True, races=False, **declared)
 
 
 def chain_of_coins(replaced: bool) -> Any:
@@ -92,8 +92,8 @@ def own_generator(replaced: bool) -> Any:
 
 ENGINE = Engine(
     packages=("flashinfer_python==0.7.2",),
-    doors=(
-        EngineDoor(
+    adapters=(
+        EngineAdapter(
             "chain_replaced",
             lambda: chain_of_coins(True),
             models=6,
@@ -101,10 +101,10 @@ ENGINE = Engine(
             instances=CHAINS,
             note=f"coins are given; {REPLACED}",
         ),
-        EngineDoor(
+        EngineAdapter(
             "own_generator_replaced", lambda: own_generator(True), tiers=("sampled",), note=f"as released; {REPLACED}"
         ),
-        EngineDoor(
+        EngineAdapter(
             "chain",
             lambda: chain_of_coins(False),
             models=6,
@@ -112,6 +112,6 @@ ENGINE = Engine(
             instances=(EQUAL,),
             note=f"coins are given; {EMPTY}",
         ),
-        EngineDoor("own_generator", lambda: own_generator(False), tiers=("sampled",), note=f"as released; {EMPTY}"),
+        EngineAdapter("own_generator", lambda: own_generator(False), tiers=("sampled",), note=f"as released; {EMPTY}"),
     ),
 )

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, Missing
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter, Missing
 
 FLAGS = ("-std=c++17", "-O2", "-w")
 INCLUDE = ("include", "common", "ggml/include", "src", "vendor")
 SHARED = ("-fPIC", "-fsemantic-interposition", "-shared")
-# What of the libraries is never called has no definition.
+# Functions of the libraries that are never called have no definition.
 LINKED = ("-rdynamic", "-Wl,-z,lazy", "-Wl,--unresolved-symbols=ignore-in-shared-libs")
 HERE = Path(__file__).parent
 
@@ -79,29 +79,29 @@ def generator(top_k: int, sequences: int, mode: int) -> Any:
 
 
 def whole(name: str, top_k: int = 0, sequences: int = 1, mode: int = 0) -> Any:
-    return door(None, name=name, arrays="numpy", generate=generator(top_k, sequences, mode))
+    return adapter(None, name=name, arrays="numpy", generate=generator(top_k, sequences, mode))
 
 
 ENGINE = Engine(
     sdist="llama-cpp-python==0.3.36",
-    replaces="libllama and libcommon, by two tables of next-token laws",
-    doors=(
-        EngineDoor(
+    replaces="libllama and libcommon, by two tables of next-token distributions",
+    adapters=(
+        EngineAdapter(
             "speculative",
             lambda: whole("llama_cpp_speculative"),
             tiers=("sampled",),
             note="whole texts at temperature 1, one draft sequence, no truncation",
         ),
-        EngineDoor(
+        EngineAdapter(
             "speculative_three_sequences", lambda: whole("llama_cpp_speculative_three", sequences=3), tiers=("sampled",)
         ),
-        EngineDoor(
+        EngineAdapter(
             "speculative_simple",
             lambda: whole("llama_cpp_speculative_simple", mode=1),
             tiers=("sampled",),
             note="with common/speculative (a draft model) and the acceptance of common/sampling, unchanged",
         ),
-        EngineDoor(
+        EngineAdapter(
             "speculative_simple_checkpoints",
             lambda: whole("llama_cpp_speculative_checkpoints", mode=2),
             tiers=("sampled",),

@@ -6,8 +6,8 @@ import sys
 import types
 from typing import Any
 
-from draftproof.declare import door
-from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineDoor, beside, module_of, on_one
+from draftproof.declare import adapter
+from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineAdapter, beside, module_of, on_one
 
 
 def _implementation() -> Any:
@@ -37,7 +37,7 @@ def rejection_sampling(with_proposal: bool) -> Any:
         logits = torch.log(p[:, :-1])
         return forward(logits, drafts, bonus, is_greedy=None, draft_probs=q if with_proposal else None)[0]
 
-    return door(lmdeploy_rejection_sampling, arrays="torch", batched=True, races=False)
+    return adapter(lmdeploy_rejection_sampling, arrays="torch", batched=True, races=False)
 
 
 def beside_greedy() -> Any:
@@ -57,10 +57,10 @@ def beside_greedy() -> Any:
         matched = int((likeliest[:-1] == reverse).int().cumprod(0).sum())
         found, wanted = out[0][out[0] >= 0].tolist(), likeliest[: matched + 1].tolist()
         if found != wanted:
-            raise RuntimeError(f"greedy request: found {found}, wanted {wanted}")
+            raise RuntimeError(f"greedy request: got {found}, expected {wanted}")
         return out[1][out[1] >= 0]
 
-    return door(lmdeploy_beside_greedy, arrays="torch", races=False)
+    return adapter(lmdeploy_beside_greedy, arrays="torch", races=False)
 
 
 def setting(name: str) -> Any:
@@ -74,15 +74,15 @@ def setting(name: str) -> Any:
 ENGINE = Engine(
     packages=("lmdeploy==0.18.0",),
     replaces="the base class of its backends, by an empty one; around settings the model, by its logits",
-    doors=(
-        EngineDoor("rejection_sampling", lambda: rejection_sampling(True), models=40, instances=(EQUAL,)),
-        EngineDoor(
+    adapters=(
+        EngineAdapter("rejection_sampling", lambda: rejection_sampling(True), models=40, instances=(EQUAL,)),
+        EngineAdapter(
             "without_draft_probs",
             lambda: rejection_sampling(False),
             models=40,
-            note="drafts are taken as certain: the rule is exact whatever law drew them",
+            note="drafts are taken as certain: the rule is exact whatever distribution drew them",
         ),
-        EngineDoor(
+        EngineAdapter(
             "beside_greedy",
             beside_greedy,
             models=8,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, functions_of, paths_of
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter, functions_of, paths_of
 
 THRESHOLD, ALPHA = 0.09, 0.3  # what `medusa_generate` has if nothing else is said
 PADDING = -1
@@ -36,7 +36,7 @@ def typical(temperature: float) -> Any:
         row = p[paths[best][length - 1] + 1] if length else p[0]
         return [*drafts[paths[best][:length]].tolist(), int(torch.argmax(row))]  # the next step begins with it
 
-    return door(
+    return adapter(
         verify,
         drafts="top_k_tree",
         level="tree",
@@ -49,8 +49,8 @@ def typical(temperature: float) -> Any:
 
 ENGINE = Engine(
     packages=("medusa-llm==0.1",),
-    doors=(
-        EngineDoor(
+    adapters=(
+        EngineAdapter(
             "typical_acceptance",
             lambda: typical(1.0),
             models=20,

@@ -1,4 +1,6 @@
-"""MLX-LM: its whole loop of speculative decoding on a CPU, on two models that are tables of next-token laws."""
+"""MLX-LM: its whole loop of speculative decoding on a CPU, on two models that are tables of next-token
+distributions.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter
 
 
 class Table:
@@ -28,7 +30,7 @@ class Table:
 
 
 class Length:
-    """What the engine asks of a cache: how long it is, and that it can be cut."""
+    """The interface that the engine requires of a cache: its length, and trimming."""
 
     state: tuple[Any, ...] = ()
 
@@ -62,16 +64,18 @@ def speculative(temperature: float) -> Any:
         )
         text = [int(token) for token, _, _ in steps]
         if cache[0].offset > length + 1:
-            raise RuntimeError(f"the target's cache has {cache[0].offset} tokens, wanted at most {length + 1}")
+            raise RuntimeError(f"the target's cache has {cache[0].offset} tokens, expected at most {length + 1}")
         return text
 
     name = f"mlx_lm_speculative_at_{temperature:g}"
-    return door(None, name=name, arrays="numpy", generate=generate)
+    return adapter(None, name=name, arrays="numpy", generate=generate)
 
 
 ENGINE = Engine(
     packages=("mlx-lm==0.32.2",),
     needs=("mlx==0.32.4", "mlx-cpu==0.32.4"),
-    replaces="the two models, by tables of next-token laws; their caches, by a length",
-    doors=(EngineDoor("speculative_generate", lambda: speculative(0.7), tiers=("sampled",), note="temperature 0.7"),),
+    replaces="the two models, by tables of next-token distributions; their caches, by a length",
+    adapters=(
+        EngineAdapter("speculative_generate", lambda: speculative(0.7), tiers=("sampled",), note="temperature 0.7"),
+    ),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, functions_of
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter, functions_of
 
 # p = q. The softmax of the logarithms of q is one step of float32 above p at token 0.
 EQUAL_UP_TO_ROUNDING = "p=(17 19)/36 q=(17 19)/36 K=1"
@@ -45,7 +45,7 @@ def accept_step(dtype: str, rows: str = "") -> Any:
         noise = torch.empty((1, len(q)), dtype=wide).uniform_()
         return draw(torch.log(q).to(wide)[None], noise, min(k, int((q > 0).sum())), 1.0)
 
-    return door(
+    return adapter(
         sequoia_accept_step,
         drafts="without_replacement",
         level="position",
@@ -62,8 +62,8 @@ ENGINE = Engine(
     commit="0ff3ff71475ca148f2dfb7545e0de5caf5c67b39",
     parts=("*.py", "Tree"),
     replaces="the object of its tree, by one that has the rows of one node",
-    doors=(
-        EngineDoor(
+    adapters=(
+        EngineAdapter(
             "accept_step_float32",
             lambda: accept_step("float32"),
             models=6,
@@ -71,7 +71,7 @@ ENGINE = Engine(
             tiers=("proof",),
             instances=(EQUAL_UP_TO_ROUNDING,),
         ),
-        EngineDoor(
+        EngineAdapter(
             "accept_step_float16",
             lambda: accept_step("float16"),
             models=4,
@@ -79,7 +79,7 @@ ENGINE = Engine(
             tiers=("proof",),
             note="float16 is the default of its scripts",
         ),
-        EngineDoor("drafter_float32", lambda: accept_step("float32"), tiers=("sampled",)),
-        EngineDoor("drafter_float16", lambda: accept_step("float16", "float32"), tiers=("sampled",)),
+        EngineAdapter("drafter_float32", lambda: accept_step("float32"), tiers=("sampled",)),
+        EngineAdapter("drafter_float16", lambda: accept_step("float16", "float32"), tiers=("sampled",)),
     ),
 )

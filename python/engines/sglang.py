@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from draftproof.engines import OF_TWO, SHORT_SUM, WITH_ZERO, Engine, EngineDoor, beside, on_one
+from draftproof.engines import OF_TWO, SHORT_SUM, WITH_ZERO, Engine, EngineAdapter, beside, on_one
 
 
 def eagle(setting: str) -> Any:
@@ -23,8 +23,8 @@ ENGINE = Engine(
     packages=("sglang==0.5.23",),
     environment={"CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"},
     replaces="around eagle_sample the softmax kernel, by torch's; tensor parallelism, by one rank; probes, by none",
-    doors=(
-        EngineDoor(
+    adapters=(
+        EngineAdapter(
             "chain_token",
             lambda: chain(False),
             models=2,
@@ -33,7 +33,7 @@ ENGINE = Engine(
             shrinks=False,
             note="one kernel file; its package loads libraries of a device",
         ),
-        EngineDoor("chain_block", lambda: chain(True), models=2, predictions=16),
+        EngineAdapter("chain_block", lambda: chain(True), models=2, predictions=16),
         on_one(
             "eagle_sample",
             lambda: eagle("bias"),

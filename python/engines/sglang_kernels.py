@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from draftproof.declare import door
-from draftproof.engines import CHAINS, Engine, EngineDoor, beside
+from draftproof.declare import adapter
+from draftproof.engines import CHAINS, Engine, EngineAdapter, beside
 
 device = beside(__file__, "_device.py")
 cuda_library = beside(__file__, "_cuda_library.py")
@@ -88,15 +88,17 @@ def tree_sample(kernels: Any, p: Any, drafts: Any, parents: Any) -> Any:
     return tree.tokens()
 
 
-def tree(law: str) -> Any:
-    """Trees of the draft law `law`, whose siblings are distinct."""
+def tree(distribution: str) -> Any:
+    """Trees of the draft sampling `distribution`, whose siblings are distinct."""
     kernels = library()
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
         del q  # the rule reads the target alone
         return tree_sample(kernels, p, drafts, parents)
 
-    return door(verify, drafts=law, level="tree", arrays="torch", batched=True, races=False, name="sglang_tree")
+    return adapter(
+        verify, drafts=distribution, level="tree", arrays="torch", batched=True, races=False, name="sglang_tree"
+    )
 
 
 def tree_chain() -> Any:
@@ -110,12 +112,12 @@ def tree_chain() -> Any:
         parents = torch.arange(-1, drafts.shape[1] - 1).expand(len(drafts), -1)
         return tree_sample(kernels, p, drafts, parents)
 
-    return door(verify, arrays="torch", batched=True, races=False, name="sglang_tree_chain")
+    return adapter(verify, arrays="torch", batched=True, races=False, name="sglang_tree_chain")
 
 
-def greedy(law: str) -> Any:
+def greedy(distribution: str) -> Any:
     """The kernel for greedy targets: drafts are accepted while they equal the target's token. Here this token is drawn
-    from p behind every node, so that the law is p whatever the tree."""
+    from p behind every node, so that the distribution is p whatever the tree."""
     kernels = library()
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
@@ -125,7 +127,9 @@ def greedy(law: str) -> Any:
         kernels.call("sglang_tree_greedy", *tree.first, chosen, tree.batch, tree.steps, tree.slots)
         return tree.tokens()
 
-    return door(verify, drafts=law, level="tree", arrays="torch", batched=True, races=False, name="sglang_tree_greedy")
+    return adapter(
+        verify, drafts=distribution, level="tree", arrays="torch", batched=True, races=False, name="sglang_tree_greedy"
+    )
 
 
 def chain(block: bool) -> Any:
@@ -136,19 +140,19 @@ def chain(block: bool) -> Any:
 ENGINE = Engine(
     packages=("sglang==0.5.23",),
     needs=("flashinfer_python==0.7.2",),
-    doors=(
-        EngineDoor("tree_top_k", lambda: tree("top_k_tree"), models=6, predictions=32),
-        EngineDoor("tree_without_replacement", lambda: tree("without_replacement_tree"), models=6, predictions=32),
-        EngineDoor("tree_chain", tree_chain, models=6, predictions=32, instances=CHAINS),
-        EngineDoor("tree_sampled", lambda: tree("without_replacement_tree"), tiers=("sampled",)),
-        EngineDoor(
+    adapters=(
+        EngineAdapter("tree_top_k", lambda: tree("top_k_tree"), models=6, predictions=32),
+        EngineAdapter("tree_without_replacement", lambda: tree("without_replacement_tree"), models=6, predictions=32),
+        EngineAdapter("tree_chain", tree_chain, models=6, predictions=32, instances=CHAINS),
+        EngineAdapter("tree_sampled", lambda: tree("without_replacement_tree"), tiers=("sampled",)),
+        EngineAdapter(
             "tree_greedy",
             lambda: greedy("without_replacement_tree"),
             models=6,
             predictions=32,
             note="the targets of the kernel are drawn from p",
         ),
-        EngineDoor(
+        EngineAdapter(
             "chain_token",
             lambda: chain(False),
             models=2,
@@ -157,6 +161,6 @@ ENGINE = Engine(
             shrinks=False,
             note="compiled; an impossible draft, or the last token behind a sum that is short",
         ),
-        EngineDoor("chain_block", lambda: chain(True), models=2, predictions=32, note="compiled"),
+        EngineAdapter("chain_block", lambda: chain(True), models=2, predictions=32, note="compiled"),
     ),
 )

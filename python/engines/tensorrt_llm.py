@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, functions_of
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter, functions_of
 
 # In float32 token 0 has the same probability in both rows, and token 1 is a few steps larger in q.
 EQUAL_UP_TO_ROUNDING = "L=1 K=1 [] p=(2915 1)/2916 q=(5829 2)/5831"
@@ -27,7 +27,7 @@ def two_models() -> Any:
         first = int(refused[0])
         return [*tokens[:first], replacement(q, p, generator, first)]
 
-    return door(tensorrt_llm_two_models, arrays="torch", races=False)
+    return adapter(tensorrt_llm_two_models, arrays="torch", races=False)
 
 
 ENGINE = Engine(
@@ -35,8 +35,8 @@ ENGINE = Engine(
     commit="00be09f78ecf0691f2b8e15dea518d1d6468679e",
     parts=("tensorrt_llm/_torch/pyexecutor/sampler",),
     replaces="the loop around the two functions, which is read; pinned memory, by none",
-    doors=(
-        EngineDoor(
+    adapters=(
+        EngineAdapter(
             "two_models",
             two_models,
             models=12,

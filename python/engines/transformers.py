@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter
 
 # After softmax in float32, token 0 has the same probability in both rows, and token 1 is a few steps larger in q.
 EQUAL_UP_TO_ROUNDING = "L=1 K=1 [] p=(2915 1)/2916 q=(5829 2)/5831"
@@ -22,11 +22,13 @@ def speculative_sampling() -> Any:
         tokens, _ = _speculative_sampling(drafts[None], q[None], len(drafts), p[None])
         return tokens[0]
 
-    return door(transformers_speculative_sampling, logits=True, arrays="torch", races=False)
+    return adapter(transformers_speculative_sampling, logits=True, arrays="torch", races=False)
 
 
 ENGINE = Engine(
     packages=("transformers==5.23.0",),
     needs=tuple((Path(__file__).parent / "transformers_needs.txt").read_text().split()),
-    doors=(EngineDoor("speculative_sampling", speculative_sampling, models=24, instances=(EQUAL_UP_TO_ROUNDING,)),),
+    adapters=(
+        EngineAdapter("speculative_sampling", speculative_sampling, models=24, instances=(EQUAL_UP_TO_ROUNDING,)),
+    ),
 )

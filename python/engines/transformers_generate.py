@@ -1,4 +1,4 @@
-"""transformers: whole `generate` with an assistant, on two models that are tables of next-token laws."""
+"""transformers: whole `generate` with an assistant, on two models that are tables of next-token distributions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, beside
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter, beside
 
 TABLES = beside(__file__, "_transformers_tables.py")
 table_model, written = TABLES.table_model, TABLES.written
 
 
 def whole(name: str, generate: Callable[..., Any]) -> Any:
-    return door(None, name=name, arrays="torch", generate=generate)
+    return adapter(None, name=name, arrays="torch", generate=generate)
 
 
 def same_tokens(temperature: float) -> Any:
@@ -72,7 +72,11 @@ def other_tokens() -> Any:
 
     def generate(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
         size = len(target)
-        own = [size, *range(1, size), 0]  # number i of the assistant is the target's token own[i]; `size` is none of it
+        own = [
+            size,
+            *range(1, size),
+            0,
+        ]  # id i of the assistant is the target's token own[i]; `size` is in neither vocabulary
         wider = np.full((size + 1, size + 1), 1 / (size + 1))
         wider[:size, :size] = 0.75 * np.asarray(proposal)
         wider[:size, size] = 0.25
@@ -90,16 +94,18 @@ def other_tokens() -> Any:
 ENGINE = Engine(
     packages=("transformers==5.23.0",),
     needs=tuple((Path(__file__).parent / "transformers_needs.txt").read_text().split()),
-    replaces="the two models, by tables of next-token laws",
-    doors=(
-        EngineDoor("assistant", lambda: same_tokens(0.7), tiers=("sampled",), note="temperature 0.7, texts in pieces"),
-        EngineDoor(
+    replaces="the two models, by tables of next-token distributions",
+    adapters=(
+        EngineAdapter(
+            "assistant", lambda: same_tokens(0.7), tiers=("sampled",), note="temperature 0.7, texts in pieces"
+        ),
+        EngineAdapter(
             "assistant_processed",
             processed,
             tiers=("sampled",),
             note="with a bias and a bad word that depend on the token before, and min-p",
         ),
-        EngineDoor(
+        EngineAdapter(
             "other_tokenizer",
             other_tokens,
             tiers=("sampled",),

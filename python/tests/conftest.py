@@ -1,4 +1,4 @@
-"""What tests of the package share."""
+"""Fixtures shared by the tests of the package."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ pytest_plugins = ["pytester"]
 
 CHAIN = """
 import numpy as np
-from draftproof.declare import door
-from draftproof.engines import Engine, EngineDoor, Missing
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter, Missing
 
 def right():
     def verify(p, q, drafts):
@@ -23,7 +23,7 @@ def right():
             if not np.random.random() * q[i][x] < p[i][x]:
                 return [*drafts[:i], np.random.choice(len(q[i]), p=residual(p[i], q[i]))]
         return [*drafts, np.random.choice(p.shape[1], p=p[-1].astype(np.float64) / p[-1].astype(np.float64).sum())]
-    return door(verify, arrays="numpy", name="verify")
+    return adapter(verify, arrays="numpy", name="verify")
 
 def residual(p, q):
     left = np.maximum(p.astype(np.float64) - q, 0)
@@ -33,8 +33,8 @@ def residual(p, q):
 def absent():
     raise Missing("no such kernel")
 
-CHAIN = EngineDoor("chain", right, models=3, predictions=32, tiers=("proof",))
-ENGINE = Engine(doors=(CHAIN, EngineDoor("gone", absent)), packages=("numpy",))
+CHAIN = EngineAdapter("chain", right, models=3, predictions=32, tiers=("proof",))
+ENGINE = Engine(adapters=(CHAIN, EngineAdapter("gone", absent)), packages=("numpy",))
 """
 
 

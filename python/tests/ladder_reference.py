@@ -31,7 +31,7 @@ class Levels:
         return (y[i] - y[left]) / (s[i] - s[left]) - (y[right] - y[i]) / (s[right] - s[i])
 
     def peel(self, rest):
-        """Levels of the breaks; stores the law of the selected draft over q, chord by chord."""
+        """Levels of the breaks; stores the distribution of the selected draft over q, chord by chord."""
         level, up, time = [Fraction(1)] * (self.n + 1), list(range(self.n + 1)), Fraction(0)
         while time < 1:
             inner = list(zip(up, up[1:], up[2:], strict=False))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from capture_toys import MODULE, TEXTS, run_module
+from capture_small_models import MODULE, TEXTS, run_module
 
 import draftproof.capture
 from draftproof.capture.layout import read
@@ -20,7 +20,7 @@ from draftproof.capture.options import skip_list
 
 Here = Callable[..., subprocess.CompletedProcess[str]]
 
-TOYS = ["--target", "python:toys:target", "--draft", "python:toys:draft", "--texts", "texts.jsonl"]
+TOYS = ["--target", "python:small_models:target", "--draft", "python:small_models:draft", "--texts", "texts.jsonl"]
 SHORT = [*TOYS, "--positions", "40", "--context", "16", "--skip", "3"]
 
 
@@ -34,11 +34,11 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def here(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Here]:
-    """What `run_module` does, in this process: starting one takes longer than a capture of toys."""
-    (folder / "toys.py").write_text(MODULE.format(folder=str(Path(__file__).parent)), encoding="utf-8")
+    """Does as `run_module`, in this process: starting one takes longer than a capture of small_models."""
+    (folder / "small_models.py").write_text(MODULE.format(folder=str(Path(__file__).parent)), encoding="utf-8")
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    for name in ("toys", "wide"):
+    for name in ("small_models", "wide"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     for name in ("TQDM_DISABLE", "HF_HUB_DISABLE_PROGRESS_BARS", "TRANSFORMERS_VERBOSITY"):
         monkeypatch.setenv(name, "1")
@@ -50,7 +50,7 @@ def here(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFix
         return subprocess.CompletedProcess(arguments, code, *capfd.readouterr())
 
     yield run
-    for name in ("toys", "wide"):
+    for name in ("small_models", "wide"):
         sys.modules.pop(name, None)
     for number, handler in handlers.items():
         signal.signal(number, handler)
@@ -89,8 +89,8 @@ def test_a_model_that_never_returns_is_left_at_once(folder: Path) -> None:
     (folder / "sleeping.py").write_text(sleeping, encoding="utf-8")
     variables = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-m", "draftproof.capture", *SHORT, "-o", "run.safetensors"]
-    command[command.index("python:toys:target")] = "python:sleeping:target"
-    command[command.index("python:toys:draft")] = "python:sleeping:target"
+    command[command.index("python:small_models:target")] = "python:sleeping:target"
+    command[command.index("python:small_models:draft")] = "python:sleeping:target"
     with subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "called\n"
@@ -104,8 +104,8 @@ def test_a_model_that_never_returns_is_left_at_once(folder: Path) -> None:
         (["--dtype", "float8"], "invalid choice"),
         (["--colour", "red"], "unrecognized arguments"),
         (["--trees", "4"], "PATHSxLENGTH"),
-        (["--keep-mass", "2"], "keep_mass: found 2.0"),
-        (["--target", "python:toys:nothing"], "found 'python:toys:nothing'"),
+        (["--keep-mass", "2"], "keep_mass: got 2.0"),
+        (["--target", "python:small_models:nothing"], "got 'python:small_models:nothing'"),
         (["--target", "python:no_such_module:f"], "No module named 'no_such_module'"),
         (["--texts", "missing.txt"], "missing.txt"),
         (["-o", "run.json"], ".safetensors or .npz"),
@@ -139,14 +139,14 @@ def test_lines_that_are_no_texts_are_refused(folder: Path, here: Here, line: str
     (folder / "texts.jsonl").write_text(f"[1, 2, 3]\n{line}\n", encoding="utf-8")
     done = here(*SHORT, "-o", "run.safetensors", "-q")
     assert done.returncode == 2
-    assert "texts.jsonl, line 2: found" in done.stderr
+    assert "texts.jsonl, line 2: got" in done.stderr
 
 
 def test_ids_beyond_the_vocabulary_are_refused(folder: Path, here: Here) -> None:
     (folder / "texts.jsonl").write_text("[1, 2, 23]\n", encoding="utf-8")
     done = here(*SHORT, "-o", "run.safetensors", "-q")
     assert done.returncode == 2
-    assert "texts[0], token 2: found id 23, wanted an id below 23" in done.stderr
+    assert "texts[0], token 2: got id 23, expected an id below 23" in done.stderr
 
 
 def test_lists_of_layers() -> None:
@@ -164,9 +164,11 @@ def test_the_package_is_the_function_too(folder: Path, monkeypatch: pytest.Monke
 
 
 def test_the_word_for_rows_is_the_same_on_the_command_line(here: Here, folder: Path) -> None:
-    with (folder / "toys.py").open("a") as file:
-        file.write("\nfrom capture_toys import softmax\n\ndef law(ids):\n    return softmax(plain(ids))\n")
-    asked = ["--target", "python:toys:law", "--draft", "python:toys:law", *SHORT[4:]]
+    with (folder / "small_models.py").open("a") as file:
+        file.write(
+            "\nfrom capture_small_models import softmax\n\ndef distribution(ids):\n    return softmax(plain(ids))\n"
+        )
+    asked = ["--target", "python:small_models:distribution", "--draft", "python:small_models:distribution", *SHORT[4:]]
     refused = here(*asked, "-o", "run.safetensors")
     assert refused.returncode == 2 and "values='probability'" in refused.stderr
     for values in ("probability", "logit"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from capture_toys import run_program
+from capture_small_models import run_program
 
 from draftproof.capture import CaptureError, Trees, capture
 from draftproof.capture.layout import read
@@ -48,7 +48,7 @@ def captured(output: Path, target: Any, draft: Any, **changes: Any) -> tuple[dic
 
 
 def rows_of(model: Any, arrays: dict[str, Any]) -> Any:
-    """The laws [N, V] of a model after the stored contexts, one context at a time."""
+    """The distributions [N, V] of a model after the stored contexts, one context at a time."""
     rows = []
     with torch.no_grad():
         for context in arrays["tokens"]:
@@ -223,10 +223,10 @@ def test_trees_of_models_reach_the_program(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"draft_skip_layers": (5,)}, r"found \[5\], wanted some, not all, of layers 0 to 4"),
+        ({"draft_skip_layers": (5,)}, r"got \[5\], expected some, not all, of layers 0 to 4"),
         ({"draft_skip_layers": (0, 1, 2, 3, 4)}, "some, not all"),
-        ({"context": 33, "draft_skip_layers": (1,)}, "context: found 33 tokens, wanted at most 32"),
-        ({}, "draft: found none"),
+        ({"context": 33, "draft_skip_layers": (1,)}, "context: got 33 tokens, expected at most 32"),
+        ({}, "draft: got none"),
     ],
 )
 def test_what_a_model_cannot_do_is_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
@@ -235,7 +235,7 @@ def test_what_a_model_cannot_do_is_refused(tmp_path: Path, changes: dict[str, An
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match="model: found"):
+    with pytest.raises(CaptureError, match="model: got"):
         capture(str(tmp_path), None, TEXTS, tmp_path / "run.safetensors", draft_skip_layers=(1,))
 
 

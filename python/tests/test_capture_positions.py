@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from capture_toys import TEXTS, V, draft, laws_after, named, run_program, softmax, target
+from capture_small_models import TEXTS, V, distributions_after, draft, named, run_program, softmax, target
 from numpy.typing import NDArray
 
 from draftproof.capture import Captured, CaptureError, Filter, capture
@@ -24,21 +24,21 @@ FORMS: dict[str, dict[str, Any]] = {
 
 
 def small(output: Path, **changes: Any) -> Captured:
-    """40 positions of the toys."""
+    """40 positions of the small_models."""
     return capture(target, draft, TEXTS, output, **{"positions": 40, "context": 16, "skip": 3, **changes})
 
 
 @pytest.mark.parametrize("form", ["float32", "float64", "float16", "continued"])
-def test_whole_rows_are_the_laws_after_their_contexts(tmp_path: Path, form: str) -> None:
+def test_whole_rows_are_the_distributions_after_their_contexts(tmp_path: Path, form: str) -> None:
     small(tmp_path / "run.safetensors", **FORMS[form])
     arrays, metadata = read(tmp_path / "run.safetensors")
     assert arrays["target"].shape == arrays["draft"].shape == (40, V)
     assert metadata["values"] == ("logit" if form == "float16" else "log_probability")
     for i, context in enumerate(arrays["tokens"]):
-        for name, law in zip(("target", "draft"), laws_after(context), strict=True):
+        for name, distribution in zip(("target", "draft"), distributions_after(context), strict=True):
             # A logarithm l rounded to b bits moves a probability by 2^-b |l| of itself; |l| < 20 here.
             bound = 20 * {"float16": 2**-11, "float64": 2**-50}.get(form, 2**-24)
-            np.testing.assert_allclose(np.exp(arrays[name][i].astype(float)), law, rtol=bound)
+            np.testing.assert_allclose(np.exp(arrays[name][i].astype(float)), distribution, rtol=bound)
 
 
 def test_contexts_and_next_tokens_are_the_texts(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_continuations_are_drawn_by_the_filter(tmp_path: Path) -> None:
     small(tmp_path / "run.safetensors", positions=30, **greedy)
     arrays, metadata = read(tmp_path / "run.safetensors")
     for context, following in zip(arrays["tokens"], arrays["next_token"], strict=True):
-        assert following == np.argmax(laws_after(context)[0])
+        assert following == np.argmax(distributions_after(context)[0])
     assert metadata["engine_filters"] == "--target-temperature 0"
 
 
@@ -70,10 +70,10 @@ def test_truncated_rows_hold_the_mass_and_sum_to_one(tmp_path: Path) -> None:
     for i, context in enumerate(arrays["tokens"]):
         ids = arrays["ids"][i][arrays["ids"][i] >= 0]
         longest = max(longest, len(ids))
-        for name, law in zip(("target", "draft"), laws_after(context), strict=True):
-            np.testing.assert_allclose(arrays[name][i, : len(ids)], law[ids], rtol=1e-6)
-            assert arrays[f"rest_{name}"][i] == pytest.approx(1 - law[ids].sum(), abs=1e-6)
-            assert law[ids].sum() >= 0.9
+        for name, distribution in zip(("target", "draft"), distributions_after(context), strict=True):
+            np.testing.assert_allclose(arrays[name][i, : len(ids)], distribution[ids], rtol=1e-6)
+            assert arrays[f"rest_{name}"][i] == pytest.approx(1 - distribution[ids].sum(), abs=1e-6)
+            assert distribution[ids].sum() >= 0.9
             assert (arrays[name][i, len(ids) :] == 0).all()
     assert arrays["ids"].shape == (40, longest)
 
@@ -88,10 +88,10 @@ def test_the_program_reads_the_same_acceptance(tmp_path: Path, form: str, suffix
     arrays, _ = read(tmp_path / "same.safetensors")
     wanted = []
     for i, context in enumerate(arrays["tokens"]):
-        p, q = laws_after(context)
+        p, q = distributions_after(context)
         if "ids" in arrays:
             ids = arrays["ids"][i][arrays["ids"][i] >= 0]
-            p, q = (np.append(law[ids], np.delete(law, ids).sum()) for law in (p, q))
+            p, q = (np.append(distribution[ids], np.delete(distribution, ids).sum()) for distribution in (p, q))
         wanted.append(np.minimum(p, q).sum())
     said = run_program("survey", str(file), "-K", "2", "--tuples", "1000", "--instances", "0")
     source = said["sources"][0]
@@ -127,15 +127,15 @@ def test_outputs_are_not_replaced_unasked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"positions": 0}, "positions: found 0"),
+        ({"positions": 0}, "positions: got 0"),
         ({"positions": 1000}, "positions with at least 3 tokens before and one after in 5 texts"),
-        ({"dtype": "bfloat16"}, "dtype: found 'bfloat16'"),
+        ({"dtype": "bfloat16"}, "dtype: got 'bfloat16'"),
         ({"dtype": "float16", "keep_mass": 0.9}, "float16 with keep_mass"),
-        ({"keep_mass": 0.0}, "keep_mass: found 0.0"),
-        ({"context": 3}, "context: found 3"),
+        ({"keep_mass": 0.0}, "keep_mass: got 0.0"),
+        ({"context": 3}, "context: got 3"),
         ({"continue_tokens": 16}, "less than the context"),
         ({"quantise_draft": 1}, "2 to 8 bits"),
-        ({"colour": 1}, "found 'colour'"),
+        ({"colour": 1}, "got 'colour'"),
         ({"quantise_draft": "int8"}, "no model of transformers"),
     ],
 )
@@ -158,13 +158,13 @@ def test_models_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         return rows
 
     file = tmp_path / "run.safetensors"
-    with pytest.raises(CaptureError, match=r"draft.*narrow: found 22 tokens, and 23 of the target"):
+    with pytest.raises(CaptureError, match=r"draft.*narrow: got 22 tokens, and 23 of the target"):
         capture(target, narrow, TEXTS, file, positions=4, context=16)
-    with pytest.raises(CaptureError, match=r"short: found shape \[\d+, 23\]"):
+    with pytest.raises(CaptureError, match=r"short: got shape \[\d+, 23\]"):
         capture(target, short, TEXTS, file, positions=4, context=16)
-    with pytest.raises(CaptureError, match=r"broken, text \d, after \d+ tokens, token 4: found nan"):
+    with pytest.raises(CaptureError, match=r"broken, text \d, after \d+ tokens, token 4: got nan"):
         capture(target, broken, TEXTS, file, positions=50, context=16, restart=True)
-    with pytest.raises(CaptureError, match="found none"):
+    with pytest.raises(CaptureError, match="got none"):
         capture(target, None, TEXTS, file, positions=4, context=16)
 
 
@@ -178,11 +178,11 @@ def test_a_function_of_the_last_row_alone_gives_the_same_file(tmp_path: Path) ->
     assert (tmp_path / "rows.safetensors").read_bytes() == (tmp_path / "last.safetensors").read_bytes()
 
 
-def target_law(ids: NDArray[np.int64]) -> NDArray[np.float32]:
+def target_distribution(ids: NDArray[np.int64]) -> NDArray[np.float32]:
     return softmax(target(ids)).astype(np.float32)
 
 
-def draft_law(ids: NDArray[np.int64]) -> NDArray[np.float64]:
+def draft_sampling(ids: NDArray[np.int64]) -> NDArray[np.float64]:
     return softmax(draft(ids))
 
 
@@ -191,16 +191,22 @@ def test_probabilities_are_refused_until_it_is_said_what_rows_are(tmp_path: Path
         done = capture(p, q, TEXTS, tmp_path / f"{name}.safetensors", positions=9, context=16, skip=3, **more)
         return done.acceptance["draft"]
 
-    for p, q, who in ((target_law, draft_law, "target_law"), (target, draft_law, "draft_law")):
-        with pytest.raises(CaptureError, match=rf"{who}, text 0, after \d+ tokens: found numbers >= 0 of sum 1, as"):
+    for p, q, who in (
+        (target_distribution, draft_sampling, "target_distribution"),
+        (target, draft_sampling, "draft_sampling"),
+    ):
+        with pytest.raises(CaptureError, match=rf"{who}, text 0, after \d+ tokens: got numbers >= 0 of sum 1, as"):
             captured(who, p, q)
-    right, logits = captured("a", target_law, draft_law, values="probability"), captured("b", target, draft)
+    right, logits = (
+        captured("a", target_distribution, draft_sampling, values="probability"),
+        captured("b", target, draft),
+    )
     assert right == pytest.approx(logits, abs=1e-6)
-    forced = captured("c", target_law, draft_law, values="logit")
+    forced = captured("c", target_distribution, draft_sampling, values="logit")
     assert abs(forced - right) > 0.1  # numbers in [0, 1] are nearly uniform as logits
 
 
-def test_the_toys_depend_on_the_context_and_differ() -> None:
+def test_the_small_models_depend_on_the_context_and_differ() -> None:
     rows = target(np.array([3, 3, 3]))
     assert rows.shape == (3, V)
     assert np.abs(rows[0] - rows[2]).max() > 0.1

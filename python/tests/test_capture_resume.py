@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from capture_toys import TEXTS, draft, named, target
+from capture_small_models import TEXTS, draft, named, target
 from numpy.typing import NDArray
 from test_capture_positions import FORMS
 

@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from capture_toys import TEXTS, V, draft, laws_after, run_program, target
+from capture_small_models import TEXTS, V, distributions_after, draft, run_program, target
 from numpy.typing import NDArray
 
 from draftproof.capture import CaptureError, Filter, Trees, capture
 
 
 def trees(output: Path, shape: Trees, **changes: Any) -> dict[str, NDArray[Any]]:
-    """Trees of the toys at 8 positions."""
+    """Trees of the small models at 8 positions."""
     given = {"positions": 8, "context": 16, "skip": 3, "trees": shape, **changes}
     capture(target, draft, TEXTS, output, **given)
     with np.load(output) as file:
         return dict(file)
 
 
-def test_every_node_has_the_laws_after_its_prefix(tmp_path: Path) -> None:
+def test_every_node_has_the_distributions_after_its_prefix(tmp_path: Path) -> None:
     arrays = trees(tmp_path / "run.npz", Trees(4, 3))
     count = len(arrays["target"])
     assert arrays["draft"].shape == (count, V)
@@ -38,7 +38,7 @@ def test_every_node_has_the_laws_after_its_prefix(tmp_path: Path) -> None:
                 assert arrays["node_depth"][node] == depth
                 assert arrays["node_parent"][node] == (through[depth - 1] if depth else -1)
                 assert arrays["node_token"][node] == (path[depth - 1] if depth else -1)
-                p, q = laws_after(np.append(tokens, path[:depth]))
+                p, q = distributions_after(np.append(tokens, path[:depth]))
                 np.testing.assert_allclose(np.exp(arrays["target"][node]), p, rtol=2e-6)
                 np.testing.assert_allclose(np.exp(arrays["draft"][node]), q, rtol=2e-6)
         assert len(set(prefixes.values())) == len(prefixes)
@@ -79,7 +79,7 @@ def test_every_position_has_draws_of_its_own(tmp_path: Path) -> None:
         assert len({file["paths"][c].tobytes() for c in range(4)}) == 4
 
 
-def test_the_program_accepts_what_the_laws_say(tmp_path: Path) -> None:
+def test_the_program_accepts_what_the_distributions_say(tmp_path: Path) -> None:
     arrays = trees(tmp_path / "run.npz", Trees(4, 1))
     ratios = []
     for paths, nodes in zip(arrays["paths"], arrays["path_nodes"], strict=True):

@@ -136,38 +136,38 @@ RIGHT = [usual, races, doubles, default_device, own_generator, global_generator,
 @pytest.mark.parametrize("fn", RIGHT, ids=lambda fn: fn.__name__)
 def test_a_right_function_on_cuda_tensors_holds(in_a_folder, fn):
     verdict = judged(fn)
-    assert verdict.status == "held", str(verdict)
-    assert verdict.ledger and verdict.findings
+    assert verdict.status == "passed", str(verdict)
+    assert verdict.draws and verdict.findings
 
 
 def test_a_generator_of_the_device_is_given(in_a_folder):
     verdict = judged(given_generator, device=DEVICE)
-    assert verdict.status == "held", str(verdict)
-    assert {entry.generator for entry, _ in verdict.ledger} == {"given"}
+    assert verdict.status == "passed", str(verdict)
+    assert {entry.generator for entry, _ in verdict.draws} == {"given"}
 
 
 def test_arguments_come_on_the_device(in_a_folder):
     def fn(p, q, drafts):
         if {p.device.type, q.device.type, drafts.device.type} != {DEVICE}:
-            raise TypeError(f"found {p.device}, {q.device}, {drafts.device}")
+            raise TypeError(f"got {p.device}, {q.device}, {drafts.device}")
         return usual(p, q, drafts)
 
-    assert judged(fn, device=DEVICE).status == "held"
+    assert judged(fn, device=DEVICE).status == "passed"
 
 
 @pytest.mark.parametrize("fn", [absolute_rest, seeded_by_a_constant, restored_state], ids=lambda fn: fn.__name__)
 def test_a_wrong_function_on_cuda_tensors_is_refuted_with_an_instance(in_a_folder, fn):
     longer = "L=2 K=1 [] p=(1 3)/4 q=(2 2)/4 [0] p=(1 3)/4 q=(2 2)/4 [1] p=(1 3)/4 q=(2 2)/4"
     verdict = judged(fn, ONE, TWO, longer)
-    assert verdict.status == "violated", str(verdict)
-    assert any(finding.counterexample for finding in verdict.violations)
+    assert verdict.status == "failed", str(verdict)
+    assert any(finding.counterexample for finding in verdict.failures)
     if fn is seeded_by_a_constant:
         assert any("constant seeds" in note and "7" in note for note in verdict.notes), verdict.notes
 
 
 def test_the_end_of_the_grid_is_asked_on_the_device(in_a_folder):
     verdict = judged(at_most, ONE)
-    assert "zero_support" in {finding.check for finding in verdict.violations}, str(verdict)
+    assert "zero_support" in {finding.check for finding in verdict.failures}, str(verdict)
     assert "0 of 2^24" in str(verdict)
 
 
@@ -189,13 +189,13 @@ def batched(wrong=False):
 
 def test_batches_on_the_device_are_judged(in_a_folder):
     verdict = judged(batched(), batched=True, tier=["proof", "edge"])
-    assert verdict.status == "held", str(verdict)
-    assert judged(batched(wrong=True), batched=True).status == "violated"
+    assert verdict.status == "passed", str(verdict)
+    assert judged(batched(wrong=True), batched=True).status == "failed"
 
 
 def test_a_compiled_function_is_judged_as_the_function_it_was_made_from(in_a_folder):
     verdict = judged(torch.compile(usual))
-    assert verdict.status == "held", str(verdict)
+    assert verdict.status == "passed", str(verdict)
     assert any("torch.compile" in note for note in verdict.notes)
 
 
@@ -209,7 +209,7 @@ def test_numbers_that_no_operator_drew_are_refused(in_a_folder):
         judged(fn)
 
 
-# What a tape gives on the device.
+# Numbers of a tape on the device.
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_the_device_draws_as_ever_afterwards():
 
 
 def test_uniforms_of_the_device_lie_on_the_grid_or_below_it():
-    """What `uniform_bits` says of CUDA: floats round (x + 1/2) 2^-32, so only small ones leave the grid of 2^-24."""
+    """`uniform_bits` on CUDA: floats round (x + 1/2) 2^-32, so only small ones leave the grid of 2^-24."""
     from draftproof.intercept._torch_numbers import uniform_bits
 
     generator = torch.Generator(DEVICE).manual_seed(1)
@@ -321,9 +321,9 @@ def compiling():
 
 def test_a_compiled_kernel_that_takes_its_coins_is_judged(in_a_folder, compiling):
     verdict = judged(by_kernel(wrong=False))
-    assert verdict.status == "held", str(verdict)
+    assert verdict.status == "passed", str(verdict)
     verdict = judged(by_kernel(wrong=True))
-    assert verdict.status == "violated" and any(finding.counterexample for finding in verdict.violations)
+    assert verdict.status == "failed" and any(finding.counterexample for finding in verdict.failures)
 
 
 @pytest.mark.parametrize("name", ["drawing", "tuned"])
@@ -340,7 +340,7 @@ def test_a_compiled_kernel_that_draws_is_refused_in_words(in_a_folder, name):
         judged(fn)
 
 
-# draftproof.torch on the device: the tokens of the CPU. test_torch_verifiers.py has the laws of small models.
+# draftproof.torch on the device: the tokens of the CPU. test_torch_verifiers.py has the distributions of small models.
 
 
 @pytest.mark.parametrize("name", [*POSITIONS, *CHAINS, "ladder_block"])
@@ -381,8 +381,8 @@ def test_drafts_are_those_of_the_cpu(drafter):
 
 
 def test_replay_on_the_device(in_a_folder):
-    assert re.search("exact_law +held", draftproof.replay(usual, TWO))
-    assert re.search("exact_law +violated", draftproof.replay(absolute_rest, ONE))
+    assert re.search("exact_distribution +passed", draftproof.replay(usual, TWO))
+    assert re.search("exact_distribution +failed", draftproof.replay(absolute_rest, ONE))
 
 
 def test_a_seeded_call_repeats_on_the_device():

@@ -34,9 +34,9 @@ OF_PENALTIES = ("frequency_penalties", "presence_penalties", "repetition_penalti
 
 @dataclass
 class Engine:
-    """Rejection sampling on flat arrays of many requests. `slip` is what is wrong with it."""
+    """Rejection sampling on flat arrays of many requests. `bug` is what is wrong with it."""
 
-    slip: str = ""
+    bug: str = ""
 
     def rejection_sample(
         self, ids: Any, counts: Any, most: int, ends: Any, proposal: Any, logits: Any, bonus: Any, sampling: Any
@@ -46,11 +46,11 @@ class Engine:
         coins = torch.cat(
             [torch.rand(n, dtype=torch.float64, generator=one) for n, one in zip(counts, own, strict=True)]
         )
-        if self.slip == "squared_coins" and sampling.generators:
+        if self.bug == "squared_coins" and sampling.generators:
             coins = coins**2
         for request, (count, end) in enumerate(zip(counts, ends.tolist(), strict=True)):
-            first = 0 if self.slip == "first_rows" else end - count
-            greedy = float(sampling.temperature[request]) == 0 and self.slip != "never_greedy"
+            first = 0 if self.bug == "first_rows" else end - count
+            greedy = float(sampling.temperature[request]) == 0 and self.bug != "never_greedy"
             kept = 0
             for i in range(count):
                 x, row = int(ids[end - count + i]), first + i
@@ -73,13 +73,13 @@ class Engine:
         for place, request in enumerate(owner):
             first = owner.index(request)
             self.process(rows[place], request, place - first, sampling)
-            at = float(sampling.temperature[0 if self.slip == "one_temperature" else request])
+            at = float(sampling.temperature[0 if self.bug == "one_temperature" else request])
             rows[place] /= at if at > 0 else 1.0
             order = rows[place].argsort(descending=True)
             sums = rows[place].softmax(-1)[order].cumsum(0)
             if sampling.top_p is not None:
-                kept = int((sums < float(sampling.top_p[0 if self.slip == "one_top_p" else request])).sum()) + 1
-                kept = min(kept, int(sampling.top_k[0 if self.slip == "one_top_k" else request]))
+                kept = int((sums < float(sampling.top_p[0 if self.bug == "one_top_p" else request])).sum()) + 1
+                kept = min(kept, int(sampling.top_k[0 if self.bug == "one_top_k" else request]))
                 rows[place, order[kept:]] = -torch.inf
         ends = rows[speculative.bonus_logits_indices]
         drawn = torch.multinomial(ends.softmax(-1), 1)
@@ -94,23 +94,23 @@ class Engine:
         if not sampling.output_token_ids[request]:
             return
         spec = sampling.spec_token_ids[request]
-        before = [*sampling.output_token_ids[request], *spec[: 0 if self.slip == "without_drafts" else step]]
+        before = [*sampling.output_token_ids[request], *spec[: 0 if self.bug == "without_drafts" else step]]
         if not sampling.no_penalties:
-            own = 0 if self.slip == "one_penalty" else request
+            own = 0 if self.bug == "one_penalty" else request
             frequency, presence, repetition = (float(getattr(sampling, name)[own]) for name in OF_PENALTIES)
             prompt = sampling.prompt_token_ids[request].tolist()
-            for x in set(before if self.slip == "without_prompt" else [*before, *prompt]):
+            for x in set(before if self.bug == "without_prompt" else [*before, *prompt]):
                 row[x] = row[x] / repetition if row[x] > 0 else row[x] * repetition
                 row[x] -= frequency * before.count(x) + presence * (x in before)
         mask = sampling.allowed_token_ids_mask
-        if mask is not None and not (self.slip == "bonus_unmasked" and step == len(spec)):
+        if mask is not None and not (self.bug == "bonus_unmasked" and step == len(spec)):
             row[mask[request]] = -torch.inf
         for *words, last in sampling.bad_words_token_ids.get(request, []):
             if before[len(before) - len(words) :] == words:
                 row[last] = -torch.inf
         for processor in sampling.logitsprocs:
-            held = processor.least > len(before) or (self.slip == "bonus_held" and step == len(spec))
-            if held and self.slip != "never_held":
+            held = processor.least > len(before) or (self.bug == "bonus_held" and step == len(spec))
+            if held and self.bug != "never_held":
                 row[list(processor.stops)] = -torch.inf
 
     def modules(self) -> Any:
@@ -127,8 +127,8 @@ class Engine:
 INSTANCE = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
 
 
-def verdict(slip: str, *given: Any, **cut: float) -> str:
-    return verdict_of(BATCHES.among_others(Engine(slip).modules(), "stand_in", *given, **cut))
+def verdict(bug: str, *given: Any, **cut: float) -> str:
+    return verdict_of(BATCHES.among_others(Engine(bug).modules(), "stand_in", *given, **cut))
 
 
 def said_of(subject: Any, instance: str = INSTANCE) -> str:
@@ -138,58 +138,58 @@ def said_of(subject: Any, instance: str = INSTANCE) -> str:
 
 def verdict_of(subject: Any) -> str:
     said = said_of(subject)
-    return "violated" if " violated " in said else "held" if "exact_law held" in said else said
+    return "failed" if " failed " in said else "passed" if "exact_distribution passed" in said else said
 
 
 CUTS: dict[str, dict[str, float]] = {"top_k": {"top_k": 1}, "top_p": {"top_p": 1 - 2**-16}}
 
 
-@pytest.mark.parametrize("slip", ["", "first_rows", "never_greedy"])
-def test_kernels_among_other_requests(slip: str) -> None:
-    assert verdict(slip) == ("violated" if slip else "held")
+@pytest.mark.parametrize("bug", ["", "first_rows", "never_greedy"])
+def test_kernels_among_other_requests(bug: str) -> None:
+    assert verdict(bug) == ("failed" if bug else "passed")
 
 
-@pytest.mark.parametrize("slip", ["", "squared_coins"])
-def test_kernels_with_generators_of_requests(slip: str) -> None:
-    assert verdict(slip, 1.0, True) == ("violated" if slip else "held")
+@pytest.mark.parametrize("bug", ["", "squared_coins"])
+def test_kernels_with_generators_of_requests(bug: str) -> None:
+    assert verdict(bug, 1.0, True) == ("failed" if bug else "passed")
 
 
-@pytest.mark.parametrize(("cut", "slip"), [("top_k", ""), ("top_p", ""), ("top_k", "one_top_k"), ("top_p", "one_top_p"),
+@pytest.mark.parametrize(("cut", "bug"), [("top_k", ""), ("top_p", ""), ("top_k", "one_top_k"), ("top_p", "one_top_p"),
                                            ("top_p", "one_temperature")])  # fmt: skip
-def test_a_sampler_with_cuts_and_temperatures_of_their_own(cut: str, slip: str) -> None:
-    assert verdict(slip, 0.7, **CUTS[cut]) == ("violated" if slip else "held")
+def test_a_sampler_with_cuts_and_temperatures_of_their_own(cut: str, bug: str) -> None:
+    assert verdict(bug, 0.7, **CUTS[cut]) == ("failed" if bug else "passed")
 
 
 @pytest.mark.parametrize(
-    ("make", "slip"),
+    ("make", "bug"),
     [("penalties", ""), ("penalties", "without_drafts"), ("penalties", "one_penalty"), ("penalties", "without_prompt"),
      ("masks", ""), ("masks", "without_drafts"), ("masks", "bonus_unmasked")],
 )  # fmt: skip
-def test_processors_of_logits_of_each_request(make: str, slip: str) -> None:
-    subject = getattr(PROCESSORS, make)(Engine(slip).modules(), BATCHES)
-    assert verdict_of(subject) == ("violated" if slip else "held")
+def test_processors_of_logits_of_each_request(make: str, bug: str) -> None:
+    subject = getattr(PROCESSORS, make)(Engine(bug).modules(), BATCHES)
+    assert verdict_of(subject) == ("failed" if bug else "passed")
 
 
-@pytest.mark.parametrize("slip", ["", "never_held", "bonus_held"])
-def test_a_least_length_ends_within_the_drafts(slip: str) -> None:
+@pytest.mark.parametrize("bug", ["", "never_held", "bonus_held"])
+def test_a_least_length_ends_within_the_drafts(bug: str) -> None:
     def processor(least: int, stops: list[int], written: list[int]) -> Any:
         return SimpleNamespace(least=least, stops=stops)
 
-    subject = PROCESSORS.least_length(Engine(slip).modules(), BATCHES, processor)
-    assert verdict_of(subject) == ("violated" if slip else "held")
+    subject = PROCESSORS.least_length(Engine(bug).modules(), BATCHES, processor)
+    assert verdict_of(subject) == ("failed" if bug else "passed")
 
 
-def lmdeploy_step(slip: str) -> Any:
+def lmdeploy_step(bug: str) -> Any:
     """Drafts count as certain: they are accepted with their probability in the target, after its settings."""
 
     def row(asked: Any, logits: Any, drafts: list[int], filtered: bool) -> Any:
         out = logits.clone()
-        written = [x % len(out) for x in SETTINGS.WRITTEN] + ([] if slip == "drafts_forgotten" else drafts)
+        written = [x % len(out) for x in SETTINGS.WRITTEN] + ([] if bug == "drafts_forgotten" else drafts)
         for x in set(written):
             out[x] = out[x] / asked.repetition_penalty if out[x] > 0 else out[x] * asked.repetition_penalty
-        out /= 1.0 if slip == "without_temperature" else asked.temperature
+        out /= 1.0 if bug == "without_temperature" else asked.temperature
         held_back = asked.stop_words if len(written) < asked.min_new_tokens else []
-        for x in [*([] if slip == "without_bad_words" else asked.bad_words), *held_back]:
+        for x in [*([] if bug == "without_bad_words" else asked.bad_words), *held_back]:
             out[x] = -torch.inf
         p = torch.softmax(out, -1)
         if filtered:
@@ -202,7 +202,7 @@ def lmdeploy_step(slip: str) -> Any:
     def verify(asked: Any, logits: Any, drafts: Any) -> list[int]:
         tokens = drafts.tolist()
         for i, x in enumerate(tokens):
-            p = row(asked, logits[i], tokens[:i], slip != "bonus_alone")
+            p = row(asked, logits[i], tokens[:i], bug != "bonus_alone")
             if not bool(torch.rand(()) < p[x]):
                 p[x] = 0.0
                 return [*tokens[:i], int(torch.multinomial(p, 1))]
@@ -212,23 +212,23 @@ def lmdeploy_step(slip: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("setting", "slip"),
+    ("setting", "bug"),
     [("bad_words", ""), ("bad_words", "without_bad_words"), ("bad_words", "without_temperature"), ("min_p", ""),
      ("min_p", "bonus_alone"), ("top_p", ""), ("top_p", "bonus_alone"), ("repetition_penalty", ""),
      ("repetition_penalty", "drafts_forgotten"), ("least_length", ""), ("least_length", "drafts_forgotten")],
 )  # fmt: skip
-def test_a_setting_of_lmdeploy(setting: str, slip: str) -> None:
+def test_a_setting_of_lmdeploy(setting: str, bug: str) -> None:
     if setting == "least_length":
-        subject = SETTINGS.least_length(lmdeploy_step(slip), LEAST_LENGTH)
+        subject = SETTINGS.least_length(lmdeploy_step(bug), LEAST_LENGTH)
     else:
-        subject = SETTINGS.settings(lmdeploy_step(slip), setting)
+        subject = SETTINGS.settings(lmdeploy_step(bug), setting)
     instance = WITH_ZERO if setting in SETTINGS.CUT else OF_TWO
     said = said_of(subject, instance)
-    wrong = "protocol violated" if slip == "without_bad_words" else "exact_law violated"  # it emits token V
-    assert (wrong if slip else "exact_law held") in said, said
+    wrong = "protocol failed" if bug == "without_bad_words" else "exact_distribution failed"  # it emits token V
+    assert (wrong if bug else "exact_distribution passed") in said, said
 
 
-def sglang_step(slip: str) -> Any:
+def sglang_step(bug: str) -> Any:
     """Rejection sampling on a batch of chains, under the settings of each request."""
 
     def row(logits: Any, info: Any, request: int, drafts: Any) -> Any:
@@ -237,12 +237,12 @@ def sglang_step(slip: str) -> Any:
             out += info.acc_additive_penalties[request]
             # One rate for all tokens: that of the committed text.
             rate = EAGLE.FREQUENCY if bool(info.acc_additive_penalties[request].any()) else 0.0
-            for x in [] if slip == "relaxed" else drafts:
+            for x in [] if bug == "relaxed" else drafts:
                 out[int(x)] -= rate
-        if slip != "without_bias":
+        if bug != "without_bias":
             out += info.logit_bias[request]
-        p = torch.softmax(out / info.temperatures[0 if slip == "one_temperature" else request], -1)
-        if slip != "without_min_p":
+        p = torch.softmax(out / info.temperatures[0 if bug == "one_temperature" else request], -1)
+        if bug != "without_min_p":
             p = torch.where(p < info.min_ps[request] * p.max(), 0.0, p)
         return p / p.sum()
 
@@ -274,12 +274,12 @@ def sglang_step(slip: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("setting", "slip"),
+    ("setting", "bug"),
     [("bias", ""), ("bias", "without_bias"), ("bias", "one_temperature"), ("min_p", ""), ("min_p", "without_min_p"),
      ("frequency_penalty", ""), ("frequency_penalty", "relaxed")],
 )  # fmt: skip
-def test_a_setting_of_sglang(setting: str, slip: str) -> None:
-    subject = EAGLE.eagle_sample(sglang_step(slip), setting)
+def test_a_setting_of_sglang(setting: str, bug: str) -> None:
+    subject = EAGLE.eagle_sample(sglang_step(bug), setting)
     instance = WITH_ZERO if setting == "min_p" else OF_TWO
     said = said_of(subject, instance)
-    assert "exact_law held" in said if not slip else "exact_law violated" in said, said
+    assert "exact_distribution passed" in said if not bug else "exact_distribution failed" in said, said

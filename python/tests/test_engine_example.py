@@ -1,4 +1,4 @@
-"""The gate of examples/engine_pull_request: on a stand-in for the engine, on slips of it, and on the engine."""
+"""The gate of examples/engine_pull_request: on a stand-in for the engine, on bugs of it, and on the engine."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def test_it_passes_on_a_right_stand_in(run: pytest.Pytester) -> None:
 
 
 @needs_torch
-def test_it_fails_on_a_slip(run: pytest.Pytester) -> None:
-    right, slip = "coins * q[at, drafts] < p[at, drafts]", "coins * q[at, drafts] < 0.99 * p[at, drafts]"
+def test_it_fails_on_a_bug(run: pytest.Pytester) -> None:
+    right, bug = "coins * q[at, drafts] < p[at, drafts]", "coins * q[at, drafts] < 0.99 * p[at, drafts]"
     assert right in STAND_IN
-    engine(run, STAND_IN.replace(right, slip))
+    engine(run, STAND_IN.replace(right, bug))
     assert outcomes(run) == {"failed": 1}
 
 

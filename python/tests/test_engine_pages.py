@@ -26,13 +26,13 @@ def _result(version: str, status: str, **finding: Any) -> dict[str, Any]:
         "note": "",
         "models": 7,
         "predictions": 9,
-        "findings": [{"check": "exact_law", "status": status, "distance": 0.25, "limit": 1e-7, **finding}],
+        "findings": [{"check": "exact_distribution", "status": status, "distance": 0.25, "limit": 1e-7, **finding}],
     }
-    door = {
+    adapter = {
         "name": "chain",
         "status": status,
         "level": "chain",
-        "law": "iid",
+        "draft_sampling": "iid",
         "dtype": "float32",
         "calls": 11,
         "randomness": ["scripted"],
@@ -45,43 +45,53 @@ def _result(version: str, status: str, **finding: Any) -> dict[str, Any]:
         "engine": "small",
         "version": version,
         "replaces": "nothing",
-        "doors": [door],
+        "adapters": [adapter],
     }
 
 
 def test_versions_are_in_order_and_differences_are_named(tmp_path: Path) -> None:
-    old, new = _result("0.9.2", "held"), _result("0.10.0", "violated", counterexample="p=(1 1)/2")
+    old, new = _result("0.9.2", "passed"), _result("0.10.0", "failed", counterexample="p=(1 1)/2")
     for one in (new, old):
         engine_results.write(one, tmp_path)
     assert [one["version"] for one in engine_results.results(tmp_path)] == ["0.9.2", "0.10.0"]
     changes = engine_results.difference(old, new)
-    assert "chain / proof / exact_law: held -> violated on p=(1 1)/2" in changes
+    assert "chain / proof / exact_distribution: passed -> failed on p=(1 1)/2" in changes
     assert engine_results.difference(old, old) == []
 
 
 def test_the_page_shows_the_newest_result_and_the_findings(checkout: Path) -> None:
     kept = checkout / "python" / "engines" / "results"
-    engine_results.write(_result("0.9.2", "held"), kept)
-    engine_results.write(_result("0.10.0", "violated", counterexample="p=(1 1)/2"), kept)
-    (checkout / "docs" / "findings" / "engine-small.md").write_text("# A slip of small\n\ntext\n")
+    engine_results.write(_result("0.9.2", "passed"), kept)
+    engine_results.write(_result("0.10.0", "failed", counterexample="p=(1 1)/2"), kept)
+    (checkout / "docs" / "findings" / "engine-small.md").write_text("# A bug of small\n\ntext\n")
     text = engine_pages.write_page(checkout).read_text()
-    assert "| small | 0.10.0 | `chain` |" in text and "0.25 (1e-07)" in text and "violated: `exact_law`" in text
-    assert "[A slip of small](findings/engine-small.md)" in text and "    p=(1 1)/2" in text
+    assert "| small | 0.10.0 | `chain` |" in text and "0.25 (1e-07)" in text and "failed: `exact_distribution`" in text
+    assert "[A bug of small](findings/engine-small.md)" in text and "    p=(1 1)/2" in text
     assert "- small: 0.9.2, 0.10.0" in text
 
 
 def test_a_kept_instance_that_is_violated_is_told_beside_the_verdict(checkout: Path) -> None:
-    result = _result("1", "held")
-    result["doors"][0]["replays"] = {"p=(1 0)": ["  exact_law     held", "  zero_support  violated  emits token 1"]}
+    result = _result("1", "passed")
+    result["adapters"][0]["replays"] = {
+        "p=(1 0)": ["  exact_distribution     passed", "  zero_support  failed  emits token 1"]
+    }
     engine_results.write(result, checkout / "python" / "engines" / "results")
     text = engine_pages.write_page(checkout).read_text()
-    assert "| held; on a kept instance violated: `zero_support` |" in text
+    assert "| passed; on a kept instance failed: `zero_support` |" in text
     assert "zero_support*, on a kept instance: emits token 1\n\n    p=(1 0)\n" in text
 
 
 def test_the_page_has_the_measured_acceptance(checkout: Path) -> None:
     (checkout / "python" / "engines" / "measured").mkdir()
-    row = {"capture": "rows", "verifier": "small 1", "law": "iid", "drafts": 2, "rate": 0.5, "low": 0.25, "high": 0.75}
+    row = {
+        "capture": "rows",
+        "verifier": "small 1",
+        "draft_sampling": "iid",
+        "drafts": 2,
+        "rate": 0.5,
+        "low": 0.25,
+        "high": 0.75,
+    }
     row |= {"optimum": 0.625, "tuples": 8, "microseconds": 12.34}
     (checkout / "python" / "engines" / "measured" / "acceptance.json").write_text(json.dumps([row]))
     cut = {"engine": "small", "version": "1", "function": "cut", "dtype": "float16", "vocabulary": 32000, "kept": 7218}
@@ -92,28 +102,28 @@ def test_the_page_has_the_measured_acceptance(checkout: Path) -> None:
     assert "| small 1 | `cut` | float16 | 32,000 | 7,218 | 7,219 | 0.0001 |" in text
 
 
-def test_a_door_that_was_not_asked_keeps_its_entry(tmp_path: Path) -> None:
-    first = _result("1", "held")
-    second = _result("1", "violated")
-    second["doors"][0]["name"] = "tree"
+def test_a_adapter_that_was_not_asked_keeps_its_entry(tmp_path: Path) -> None:
+    first = _result("1", "passed")
+    second = _result("1", "failed")
+    second["adapters"][0]["name"] = "tree"
     engine_results.write(first, tmp_path)
     path = engine_results.write(second, tmp_path)
-    assert {door["name"]: door["status"] for door in json.loads(path.read_text())["doors"]} == {
-        "chain": "held",
-        "tree": "violated",
+    assert {adapter["name"]: adapter["status"] for adapter in json.loads(path.read_text())["adapters"]} == {
+        "chain": "passed",
+        "tree": "failed",
     }
 
 
 def test_the_page_has_the_long_texts_and_the_recordings(checkout: Path) -> None:
     (checkout / "python" / "engines" / "measured").mkdir()
-    one = {"engine": "small", "version": "1", "door": "loop", "log10_e": -0.25, "largest_log10_e": 0.5, "seconds": 3}
+    one = {"engine": "small", "version": "1", "adapter": "loop", "log10_e": -0.25, "largest_log10_e": 0.5, "seconds": 3}
     text = {"kind": "texts", "proposal": "soft", "texts": 2, "tokens": 10**6, "distance": 0.00125, "least_seen": 0.002}
-    recording = {"kind": "recording", "status": "held", "records": 2000, "blocks": 1000, "accepted": 0.5}
+    recording = {"kind": "recording", "status": "passed", "records": 2000, "blocks": 1000, "accepted": 0.5}
     recording |= {"sum_min_p_q": 0.75, "easiest": 0.001, "hardest": 0.03}
     (checkout / "python" / "engines" / "measured" / "texts.json").write_text(json.dumps([one | text, one | recording]))
     page = engine_pages.write_page(checkout).read_text()
     assert "| small 1 | `loop` | soft | 2 | 1,000,000 | 10^-0.2 | 10^0.5 | 0.0013 | 0.002 | 3 |" in page
-    assert "| small 1 | `loop` | 2,000 | 1,000 | 10^-0.2 | 0.5000 | 0.7500 | 0.001 to 0.03 | held |" in page
+    assert "| small 1 | `loop` | 2,000 | 1,000 | 10^-0.2 | 0.5000 | 0.7500 | 0.001 to 0.03 | passed |" in page
 
 
 def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
@@ -154,12 +164,12 @@ def test_the_least_departure_that_a_text_shows_is_found_in_texts_that_have_it() 
         likely = markov.likelier(target)
         mass = (target * likely).sum(1, keepdims=True)
         moved = times * share
-        law = np.where(likely, target * (1 - moved / mass), target * (1 + moved / (1 - mass)))
+        distribution = np.where(likely, target * (1 - moved / mass), target * (1 + moved / (1 - mass)))
         found = []
         for seed in range(10):
             rng, text = np.random.default_rng(seed), [0]
             for u in rng.random(tokens):
-                text.append(min(int((law[text[-1]].cumsum() <= u).sum()), len(law) - 1))
+                text.append(min(int((distribution[text[-1]].cumsum() <= u).sum()), len(distribution) - 1))
             found.append(markov.log_e(markov.counted(text[1:]), target))
         return float(np.mean(found))
 

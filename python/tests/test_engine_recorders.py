@@ -22,7 +22,7 @@ import torch
 
 FOLDER = Path(__file__).resolve().parents[1] / "engines" / "recorders"
 VOCABULARY, DRAFTS, BLOCKS = 32, 2, 1500
-HELD, VIOLATED = "held", "violated"
+PASSED, FAILED = "passed", "failed"
 Residual = Callable[[Any, Any], Any]
 
 
@@ -108,13 +108,16 @@ def recorded(name: str, residual: Residual, path: Path) -> None:
     engine = make(residual)
     before = vars(engine).copy()
     recorder = module_of(FOLDER / f"{name}.py", f"recorder_of_{name}")
-    with Recorder(path, vocabulary=VOCABULARY, draft_law="iid") as record, recorder.recording(record, engine=engine):
+    with (
+        Recorder(path, vocabulary=VOCABULARY, draft_sampling="iid") as record,
+        recorder.recording(record, engine=engine),
+    ):
         run(engine)
     assert vars(engine) == before, "the engine has its function back"
 
 
 @pytest.mark.parametrize("name", LOOPS)
-@pytest.mark.parametrize(("residual", "verdict"), [(right, HELD), (resampled, VIOLATED)])
+@pytest.mark.parametrize(("residual", "verdict"), [(right, PASSED), (resampled, FAILED)])
 def test_a_recording_is_judged_as_its_loop_is(name: str, residual: Residual, verdict: str, in_a_folder: Path) -> None:
     recorded(name, residual, in_a_folder / "run.safetensors")
     document = program.run(["audit", str(in_a_folder / "run.safetensors"), "--rule", "rejection"])

@@ -31,12 +31,12 @@ def interrupt():
 """
 
 
-def test_every_file_of_the_folder_is_an_engine_with_doors() -> None:
+def test_every_file_of_the_folder_is_an_engine_with_adapters() -> None:
     known = discover(ROOT / "python" / "engines")
     files = {path.stem.replace("_", "-") for path in (ROOT / "python" / "engines").glob("[a-z]*.py")}
     assert set(known) == files and len(files) >= 8
     for engine in known.values():
-        assert engine.doors and len({door.name for door in engine.doors}) == len(engine.doors)
+        assert engine.adapters and len({adapter.name for adapter in engine.adapters}) == len(engine.adapters)
         assert bool(engine.packages) + bool(engine.sdist) + bool(engine.sources) == 1
         assert bool(engine.sources) == (len(engine.commit) == 40 and bool(engine.parts))
 
@@ -48,9 +48,9 @@ def test_the_checkout_of_the_package_is_found_from_any_folder(tmp_path: Path, mo
 
 def test_an_engine_that_is_not_installed_says_so(checkout: Path) -> None:
     with pytest.raises(Missing, match="not installed"):
-        Engine(doors=(), packages=("no-such-engine==1",), name="nothing").version()
+        Engine(adapters=(), packages=("no-such-engine==1",), name="nothing").version()
     with pytest.raises(Missing, match="DRAFTPROOF_ENGINE_SOURCES"):
-        Engine(doors=(), sources="nobody/nothing", name="nothing").version()
+        Engine(adapters=(), sources="nobody/nothing", name="nothing").version()
 
 
 def test_an_engine_without_a_package_is_fetched_at_its_commit(
@@ -72,12 +72,12 @@ def test_an_engine_without_a_package_is_fetched_at_its_commit(
     first = git("rev-parse", "HEAD").strip()
     (host / "model" / "deep" / "rule.py").write_text("second = 2\n")
     git("commit", "-q", "-a", "-m", "second")
-    engine = Engine(doors=(), sources="some/one", commit=first, parts=("model",), name="one")
+    engine = Engine(adapters=(), sources="some/one", commit=first, parts=("model",), name="one")
     install(engine)
     assert engine.version() == first[:7] and engine.root() == checkout / "build" / "engines" / "one"
     assert (engine.root() / "model" / "deep" / "rule.py").read_text() == "first = 1\n"
     assert not (engine.root() / "large.bin").exists()
-    gone = Engine(doors=(), sources="some/one", commit="0" * 40, parts=("model",), name="gone")
+    gone = Engine(adapters=(), sources="some/one", commit="0" * 40, parts=("model",), name="gone")
     with pytest.raises(Missing, match="git could not fetch some/one at 0000000: "):
         install(gone)
     assert sorted(path.name for path in (checkout / "build" / "engines").iterdir()) == ["one", "small"]
@@ -100,53 +100,53 @@ def test_functions_are_taken_from_a_file_whose_imports_fail(tmp_path: Path) -> N
         module_of(tmp_path / "gone.py", "gone")
 
 
-def test_the_gate_runs_on_doors_and_skips_those_that_are_missing(checkout: Path) -> None:
+def test_the_gate_runs_on_adapters_and_skips_those_that_are_missing(checkout: Path) -> None:
     engine = load(checkout / "python" / "engines" / "small.py")
     assert engine is not None
     result = engine_results.run(engine)
-    chain, gone = result["doors"]
-    assert chain["status"] == "held" and chain["calls"] > 100 and chain["level"] == "chain"
-    assert {one["check"] for one in chain["tiers"][0]["findings"]} >= {"exact_law", "zero_support"}
+    chain, gone = result["adapters"]
+    assert chain["status"] == "passed" and chain["calls"] > 100 and chain["level"] == "chain"
+    assert {one["check"] for one in chain["tiers"][0]["findings"]} >= {"exact_distribution", "zero_support"}
     assert gone == {"name": "gone", "status": "skipped", "reason": "no such kernel"}
 
 
 def test_the_command_keeps_results_and_says_what_changed(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["small"]) == command.HELD
+    assert command.main(["small"]) == command.PASSED
     kept = list((checkout / "python" / "engines" / "results").glob("small-*.json"))
     assert len(kept) == 1 and not list(kept[0].parent.glob("*.new"))
     document = json.loads(kept[0].read_text())
-    assert document["schema"] == engine_results.SCHEMA and "seconds" not in document["doors"][0]
-    document["doors"][0]["status"] = "violated"
+    assert document["schema"] == engine_results.SCHEMA and "seconds" not in document["adapters"][0]
+    document["adapters"][0]["status"] = "failed"
     kept[0].write_text(json.dumps(document))
     capfd.readouterr()
-    assert command.main(["small:chain"]) == command.HELD
-    assert "chain: violated -> held" in capfd.readouterr().out
+    assert command.main(["small:chain"]) == command.PASSED
+    assert "chain: failed -> passed" in capfd.readouterr().out
     assert command.main(["small:no"]) == command.BAD_INPUT
     assert command.main(["large"]) == command.BAD_INPUT
 
 
-def test_a_door_that_is_skipped_keeps_its_last_result(tmp_path: Path) -> None:
+def test_a_adapter_that_is_skipped_keeps_its_last_result(tmp_path: Path) -> None:
     def of(**statuses: str) -> dict[str, Any]:
-        doors = [{"name": name, "status": status} for name, status in statuses.items()]
-        return {"engine": "small", "version": "1", "doors": doors}
+        adapters = [{"name": name, "status": status} for name, status in statuses.items()]
+        return {"engine": "small", "version": "1", "adapters": adapters}
 
     assert not engine_results.write(of(first="skipped", second="skipped"), tmp_path).exists()
-    engine_results.write(of(first="held", second="skipped"), tmp_path)
-    path = engine_results.write(of(first="skipped", second="violated"), tmp_path)
-    assert json.loads(path.read_text())["doors"] == of(first="held", second="violated")["doors"]
+    engine_results.write(of(first="passed", second="skipped"), tmp_path)
+    path = engine_results.write(of(first="skipped", second="failed"), tmp_path)
+    assert json.loads(path.read_text())["adapters"] == of(first="passed", second="failed")["adapters"]
     text = path.read_text()
     engine_results.write(of(first="skipped", second="skipped"), tmp_path)
     assert path.read_text() == text
 
 
-def test_a_gate_that_reaches_the_limit_of_a_door_is_undecided(checkout: Path) -> None:
+def test_a_gate_that_reaches_the_limit_of_a_adapter_is_undecided(checkout: Path) -> None:
     assert command.main(["small:chain", "--limit", "0.001"]) == command.UNDECIDED
 
 
 def test_a_wrong_engine_is_violated(checkout: Path) -> None:
     path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text().replace("q[i][x] < p[i][x]", "q[i][x] < 0.9 * p[i][x]"))
-    assert command.main(["small:chain"]) == command.VIOLATED
+    assert command.main(["small:chain"]) == command.FAILED
 
 
 def test_without_an_engine_the_command_is_skipped(checkout: Path) -> None:
@@ -156,16 +156,16 @@ def test_without_an_engine_the_command_is_skipped(checkout: Path) -> None:
 
 
 def test_repeated_gates_are_counted_and_kept(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["small:chain"]) == command.HELD
-    assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.HELD
-    assert "3 of 3 gates held, 1 models each" in capfd.readouterr().out
-    assert command.main(["small:chain"]) == command.HELD  # a later result keeps the count
+    assert command.main(["small:chain"]) == command.PASSED
+    assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.PASSED
+    assert "3 of 3 gates passed, 1 models each" in capfd.readouterr().out
+    assert command.main(["small:chain"]) == command.PASSED  # a later result keeps the count
     (kept,) = (checkout / "python" / "engines" / "results").glob("small-*.json")
-    (door,) = json.loads(kept.read_text())["doors"]
-    assert door["repeated"] == {"gates": 3, "held": 3, "models": 1, "seed": 1}
-    assert command.main(["small", "--repeat", "2", "--models", "1", "--seed", "4"]) == command.HELD  # the next seeds
-    assert json.loads(kept.read_text())["doors"][0]["repeated"] == {"gates": 5, "held": 5, "models": 1, "seed": 1}
-    assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.HELD  # counted anew
+    (adapter,) = json.loads(kept.read_text())["adapters"]
+    assert adapter["repeated"] == {"gates": 3, "passed": 3, "models": 1, "seed": 1}
+    assert command.main(["small", "--repeat", "2", "--models", "1", "--seed", "4"]) == command.PASSED  # the next seeds
+    assert json.loads(kept.read_text())["adapters"][0]["repeated"] == {"gates": 5, "passed": 5, "models": 1, "seed": 1}
+    assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.PASSED  # counted anew
     text = engine_pages.write_page(checkout).read_text()
     assert "| `chain` | 3 | 1 | 3 |  |" in text
 
@@ -173,12 +173,12 @@ def test_repeated_gates_are_counted_and_kept(checkout: Path, capfd: pytest.Captu
 def test_a_repeated_gate_that_fails_is_named(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text().replace("q[i][x] < p[i][x]", "q[i][x] < 0.9 * p[i][x]"))
-    assert command.main(["small:chain", "--repeat", "2", "--seed", "7"]) == command.VIOLATED
+    assert command.main(["small:chain", "--repeat", "2", "--seed", "7"]) == command.FAILED
     said = capfd.readouterr().out
-    assert "2 of 2 gates held" not in said and "seed 7: " in said and "exact_law" in said
+    assert "2 of 2 gates passed" not in said and "seed 7: " in said and "exact_distribution" in said
 
 
-def test_repeated_gates_of_a_door_that_cannot_be_opened_are_skipped(
+def test_repeated_gates_of_a_adapter_that_cannot_be_opened_are_skipped(
     checkout: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert command.main(["small:gone", "--repeat", "2"]) == command.SKIPPED
@@ -199,9 +199,9 @@ def test_repeated_gates_that_are_stopped_count_as_far_as_they_came(
     monkeypatch.setattr(engine_results, "check", until_stopped)
     engine = discover(checkout / "python" / "engines")["small"]
     counted = engine_results.repeat(engine, ["chain"], 5, models=1)
-    assert counted == {"chain": {"gates": 2, "held": 2, "models": 1, "seed": 1}}
+    assert counted == {"chain": {"gates": 2, "passed": 2, "models": 1, "seed": 1}}
     said = capsys.readouterr().err
-    assert "chain: gate 2 of 5, held" in said and "chain: stopped after 2 of 5 gates" in said
+    assert "chain: gate 2 of 5, passed" in said and "chain: stopped after 2 of 5 gates" in said
     assert engine_results.repeat(engine, ["chain"], 5, models=1) == {}
 
 
@@ -222,24 +222,28 @@ def test_repeated_gates_of_small_models_are_asked_and_each_is_kept_as_it_comes(c
     path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text().replace("q[i][x] < p[i][x]", "q[i][x] < 0.5 * p[i][x]"))
     wrong = engine_results.repeat(discover(checkout / "python" / "engines")["small"], ["chain"], 4, models=0)
-    assert wrong["chain"]["held"] < 4 and wrong["chain"]["violated"]["exact_law"] == 4 - wrong["chain"]["held"]
+    assert (
+        wrong["chain"]["passed"] < 4 and wrong["chain"]["failed"]["exact_distribution"] == 4 - wrong["chain"]["passed"]
+    )
 
 
 def test_gates_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["small:chain"]) == command.HELD
+    assert command.main(["small:chain"]) == command.PASSED
     path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text() + DIES_LATER)
     assert command.main(["small:chain", "--repeat", "5", "--models", "1"]) == command.DIED
     assert "what came before is kept" in capfd.readouterr().err
     (kept,) = (checkout / "python" / "engines" / "results").glob("small-*.json")
-    assert json.loads(kept.read_text())["doors"][0]["repeated"]["gates"] == 2
+    assert json.loads(kept.read_text())["adapters"][0]["repeated"]["gates"] == 2
 
 
-def test_doors_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_adapters_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = checkout / "python" / "engines" / "small.py"
-    two = path.read_text().replace('EngineDoor("gone", absent)', 'EngineDoor("later", right, models=3, predictions=32)')
+    two = path.read_text().replace(
+        'EngineAdapter("gone", absent)', 'EngineAdapter("later", right, models=3, predictions=32)'
+    )
     path.write_text(two + DIES_LATER.replace("[1, 1]", "[1]"))
     assert command.main(["small"]) == command.DIED
     assert "what came before is kept" in capfd.readouterr().err
     (kept,) = (checkout / "python" / "engines" / "results").glob("small-*.json")
-    assert [door["name"] for door in json.loads(kept.read_text())["doors"]] == ["chain"]
+    assert [adapter["name"] for adapter in json.loads(kept.read_text())["adapters"]] == ["chain"]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from capture_toys import TEXTS, draft, named, target
+from capture_small_models import TEXTS, draft, named, target
 from test_capture_resume import GIVEN
 from test_recorder import V, token_loop
 
@@ -38,12 +38,12 @@ def test_nothing_but_a_regular_file_is_replaced(tmp_path: Path, kind: str) -> No
             pytest.skip("making a device takes root")
         before = file.lstat()
         output = tmp_path / ("run.safetensors" if "safetensors" in name else "run.npz")
-        with pytest.raises(FileExistsError, match=f"found {kind}, wanted a regular file or none"):
+        with pytest.raises(FileExistsError, match=f"got {kind}, expected a regular file or none"):
             capture(named(target), draft, TEXTS, output, **GIVEN, overwrite=True, restart=True)
         with pytest.raises(FileExistsError, match=kind):
             engine_results.replace(file, "text")
         if name == "run.safetensors":
-            with pytest.raises((FileExistsError, CaptureError), match=r"found a symbolic link to nothing|exists"):
+            with pytest.raises((FileExistsError, CaptureError), match=r"got a symbolic link to nothing|exists"):
                 Recorder(file, V)
             shutil.copytree(tmp_path / "kept", tmp_path / "run.safetensors.part")
             with pytest.raises(FileExistsError, match=kind):

@@ -1,4 +1,4 @@
-"""check, law, replay and acceptance on functions, through the program."""
+"""check, distribution, replay and acceptance on functions, through the program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from catalogue.without_torch import numpy_coin_narrowed, numpy_residual_is_targe
 import draftproof
 from draftproof import store
 
-FEW: dict[str, Any] = {"models": 5, "predictions": 32}  # of the proof tier: what one slip or one right function needs
+FEW: dict[str, Any] = {"models": 5, "predictions": 32}  # of the proof tier: what one bug or one right function needs
 
 
 def right(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
@@ -43,22 +43,24 @@ def pick(weights: Any, rng: Any) -> int:
 def test_a_right_function_holds_at_every_tier(in_a_folder: Path) -> None:
     verdict = draftproof.check(right, **FEW)
     assert [tier.tier for tier in verdict.tiers] == ["proof", "edge", "sampled"]
-    assert verdict.status == "held"
+    assert verdict.status == "passed"
     assert verdict.calls > 1000
-    kinds = {entry.kind for entry, _ in verdict.ledger}
+    kinds = {entry.kind for entry, _ in verdict.draws}
     assert kinds == {"coin", "pick"}
     assert not (in_a_folder / ".draftproof").exists()
 
 
-def test_law_searches_for_races_of_uniforms_as_check_does() -> None:
+def test_distribution_searches_for_races_of_uniforms_as_check_does() -> None:
     def gumbel(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
         noise = -np.log(-np.log(np.maximum(rng.random(p.shape[1]), 2.0**-54)))
         return [int((np.log(p[0].astype(float)) + noise).argmax())]
 
-    law = draftproof.law(gumbel, p=[[0.5, 0.375, 0.125]] * 2, q=[[0.25, 0.5, 0.25]], drafts=[0], arrays="numpy")
-    assert law.state == "settled"
-    assert law.calls < 1000
-    assert law.first(3) == pytest.approx([0.5, 0.375, 0.125], abs=1e-6)
+    distribution = draftproof.distribution(
+        gumbel, p=[[0.5, 0.375, 0.125]] * 2, q=[[0.25, 0.5, 0.25]], drafts=[0], arrays="numpy"
+    )
+    assert distribution.state == "settled"
+    assert distribution.calls < 1000
+    assert distribution.first(3) == pytest.approx([0.5, 0.375, 0.125], abs=1e-6)
 
 
 def test_a_batch_that_draws_as_long_as_a_row_is_alive_holds_on_rows_that_a_batch_alone_would_refute() -> None:
@@ -88,7 +90,7 @@ def test_a_batch_that_draws_as_long_as_a_row_is_alive_holds_on_rows_that_a_batch
     instance = "L=2 K=1 [] p=(4 7 4)/15 q=(5 7 4)/16 [0] p=(0 0 1)/1 q=(0 0 1)/1"
     asked: dict[str, Any] = {"tier": "proof", "models": 0, "instance": instance, "predictions": 16, "keep": False}
     verdict = draftproof.check(verify, arrays="torch", batched=True, **asked)
-    assert verdict.status == "held"
+    assert verdict.status == "passed"
     assert verdict.calls < 10_000
 
 
@@ -98,10 +100,10 @@ def test_trials_are_skipped_after_a_proof_has_refuted_the_function_unless_they_a
         numpy_residual_is_target, keep=False, raises=False, tier=("proof", "edge", "sampled"), **FEW
     )
     alone = draftproof.check(numpy_residual_is_target, keep=False, raises=False, tier="sampled", **FEW)
-    assert [tier.status for tier in usual.tiers] == ["violated", "held", "skipped"]
-    assert [tier.status for tier in named.tiers] == ["violated", "held", "violated"]
-    assert [tier.status for tier in alone.tiers] == ["violated"]
-    assert usual.status == "violated"
+    assert [tier.status for tier in usual.tiers] == ["failed", "passed", "skipped"]
+    assert [tier.status for tier in named.tiers] == ["failed", "passed", "failed"]
+    assert [tier.status for tier in alone.tiers] == ["failed"]
+    assert usual.status == "failed"
 
 
 def test_the_end_of_the_time_says_what_was_judged_and_what_was_not_asked() -> None:
@@ -112,7 +114,7 @@ def test_the_end_of_the_time_says_what_was_judged_and_what_was_not_asked() -> No
     verdict = draftproof.check(slow, time_limit=4, keep=False, raises=False)
     assert [(tier.tier, tier.status) for tier in verdict.tiers] == [
         ("proof", "undecided"), ("edge", "undecided"), ("sampled", "undecided")]  # fmt: skip
-    assert re.match(r"stopped; \d+ models, \d+ predictions held", verdict.tiers[0].note)
+    assert re.match(r"stopped; \d+ models, \d+ predictions confirmed", verdict.tiers[0].note)
     assert "the time limit of 4 s was over after" in verdict.tiers[1].note
     said = [line for line in str(verdict).splitlines() if line.startswith("    ")]
     assert len(said) == 1 and "the check had more to ask" in said[0]  # one reason, said once for all its checks
@@ -121,7 +123,7 @@ def test_the_end_of_the_time_says_what_was_judged_and_what_was_not_asked() -> No
 def test_a_wrong_function_is_refuted_on_a_small_instance_and_asked_first(in_a_folder: Path) -> None:
     with pytest.raises(draftproof.Refuted) as caught:
         draftproof.check(numpy_residual_is_target, tier="proof", **FEW)
-    (found,) = [f for f in caught.value.verdict.violations if f.check == "exact_law"]
+    (found,) = [f for f in caught.value.verdict.failures if f.check == "exact_distribution"]
     assert found.counterexample.startswith("L=1 K=1 [] p=")
     assert found.counterexample in str(caught.value)
     kept = json.loads((in_a_folder / ".draftproof" / "failures.json").read_text())
@@ -129,13 +131,13 @@ def test_a_wrong_function_is_refuted_on_a_small_instance_and_asked_first(in_a_fo
     again = draftproof.check(numpy_residual_is_target, tier="proof", raises=False, **FEW)
     assert again.calls < caught.value.verdict.calls  # the kept instance refutes it at once
     mended = draftproof.check(right, tier="proof", name="numpy_residual_is_target", models=0)
-    assert mended.status == "held"
+    assert mended.status == "passed"
     assert store.failures("numpy_residual_is_target") == []
 
 
 def test_an_edge_of_the_grid_has_its_probability(in_a_folder: Path) -> None:
     verdict = draftproof.check(accept_equal, tier="proof", raises=False, **FEW)
-    (found,) = verdict.violations
+    (found,) = verdict.failures
     assert found.check == "zero_support"
     assert "2^-24" in found.evidence
 
@@ -143,33 +145,33 @@ def test_an_edge_of_the_grid_has_its_probability(in_a_folder: Path) -> None:
 @pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="numpy 1 computes in float64 there")
 def test_a_coin_that_is_rounded_to_one_has_its_probability(in_a_folder: Path) -> None:
     verdict = draftproof.check(numpy_coin_narrowed, tier="proof", raises=False, **FEW)
-    (found,) = verdict.violations
+    (found,) = verdict.failures
     assert found.check == "answers"
     assert found.counterexample == "L=1 K=1 [] p=(1)/1 q=(1)/1"
     assert "2^-25" in found.evidence
 
 
-def test_replay_tells_the_law_of_each_draft(in_a_folder: Path) -> None:
+def test_replay_tells_the_distribution_of_each_draft(in_a_folder: Path) -> None:
     text = draftproof.replay(numpy_residual_is_target, "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1")
-    assert "exact_law" in text
+    assert "exact_distribution" in text
     assert "drafts (1)" in text
 
 
-def test_law_of_given_drafts_and_over_a_draft_law(in_a_folder: Path) -> None:
+def test_distribution_of_given_drafts_and_over_a_draft_sampling(in_a_folder: Path) -> None:
     p, q = [[0.25, 0.75], [0.5, 0.5]], [[0.5, 0.5]]
-    given = draftproof.law(right, p, q, drafts=[0])
+    given = draftproof.distribution(right, p, q, drafts=[0])
     assert given.state == "settled"
     assert given.of([1]) == pytest.approx(0.5, abs=given.limit + 1e-12)
     assert given.of([0, 0]) == given.of([0, 1]) == pytest.approx(0.25, abs=given.limit + 1e-12)
-    drawn = draftproof.law(right, p, q)
+    drawn = draftproof.distribution(right, p, q)
     assert drawn.first(2) == pytest.approx([0.25, 0.75], abs=drawn.limit + 1e-12)
-    wrong = draftproof.law(numpy_residual_is_target, p, q)
+    wrong = draftproof.distribution(numpy_residual_is_target, p, q)
     assert wrong.first(2) == pytest.approx([0.25 + 0.25 * 0.25, 0.5 + 0.25 * 0.75], abs=1e-6)
 
 
 def test_rows_that_are_no_probabilities_are_named(in_a_folder: Path) -> None:
     with pytest.raises(draftproof.ProgramError) as caught:
-        draftproof.law(right, [[0.25, -0.75], [0.5, 0.5]], [[0.5, 0.5]], drafts=[0])
+        draftproof.distribution(right, [[0.25, -0.75], [0.5, 0.5]], [[0.5, 0.5]], drafts=[0])
     assert caught.value.exit_code == 2
     assert "-0.75" in str(caught.value)
 
@@ -183,8 +185,8 @@ def test_a_function_of_lists_and_random_holds(in_a_folder: Path) -> None:
         return [*drafts, random.choices(range(len(p[-1])), p[-1])[0]]
 
     verdict = draftproof.check(plain, arrays="list", tier=("proof", "edge"), **FEW)
-    assert verdict.status == "held"
-    assert {entry.operator for entry, _ in verdict.ledger} == {"random.random", "random.choices"}
+    assert verdict.status == "passed"
+    assert {entry.operator for entry, _ in verdict.draws} == {"random.random", "random.choices"}
 
 
 def test_a_compiled_function_is_run_as_its_original_and_said_so(in_a_folder: Path) -> None:
@@ -200,7 +202,7 @@ def test_a_compiled_function_is_run_as_its_original_and_said_so(in_a_folder: Pat
 
     jitted = torch.compile(plain, backend="eager")
     verdict = draftproof.check(jitted, tier="proof", name="jitted", most_drafts=1, models=4, predictions=32)
-    assert verdict.status == "held"
+    assert verdict.status == "passed"
     assert any("torch.compile" in note for note in verdict.notes)
 
 
@@ -213,12 +215,12 @@ def likeliest(q: Any, k: int) -> Any:
     return q.argmax(1)[:, None].repeat(k, 1)
 
 
-def test_a_drafter_is_held_to_its_law(in_a_folder: Path) -> None:
+def test_a_drafter_is_held_to_its_distribution(in_a_folder: Path) -> None:
     asked: dict[str, Any] = {"batched": True, "most_vocabulary": 256}
     np.random.seed(1)
-    assert draftproof.check(None, draft=drawn, **asked).status == "held"
+    assert draftproof.check(None, draft=drawn, **asked).status == "passed"
     verdict = draftproof.check(None, draft=likeliest, raises=False, **asked)
-    assert "draft_law" in {finding.check for finding in verdict.violations}
+    assert "draft_sampling" in {finding.check for finding in verdict.failures}
 
 
 def engine(residual: bool) -> Any:
@@ -238,11 +240,11 @@ def engine(residual: bool) -> Any:
 
 
 def test_a_text_of_a_whole_engine_is_held_to_the_target(in_a_folder: Path) -> None:
-    assert draftproof.check(None, generate=engine(residual=True)).status == "held"
-    with pytest.raises(ValueError, match="found None"):
+    assert draftproof.check(None, generate=engine(residual=True)).status == "passed"
+    with pytest.raises(ValueError, match="got None"):
         draftproof.check(None)
     verdict = draftproof.check(None, generate=engine(residual=False), raises=False)
-    assert [finding.check for finding in verdict.violations] == ["generated_text"]
+    assert [finding.check for finding in verdict.failures] == ["generated_text"]
 
 
 def test_unknown_randomness_reaches_the_caller(in_a_folder: Path) -> None:

@@ -228,7 +228,7 @@ def test_a_module_that_is_imported_by_the_call_draws_nothing_from_the_tape(tmp_p
     sys.modules.pop("draws_when_imported")
 
 
-# What a function reaches.
+# Generators that a function can reach.
 
 GLOBAL_RNG = np.random.default_rng(0)
 bare_random = random.random

@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 F, D = torch.nn.functional, torch.distributions
 
 
-# What the comments of the handlers say of torch, measured.
+# The comments of the handlers about torch, measured.
 
 
 @pytest.mark.parametrize(("dtype", "bits"), [("float32", 24), ("float64", 53)])
@@ -147,9 +147,9 @@ def test_the_ledger_says_operator_dtype_shape_and_generator() -> None:
         torch.empty(2, dtype=torch.float64).exponential_(generator=torch.Generator())
 
     _, tape = run(fn, [0.5] * 6)
-    assert tape.ledger[0] == tape.ledger[1] == ("aten::rand", "float32", (1, 2), "global", "coin")
-    assert tape.ledger[2] == ("aten::exponential_", "float64", (2,), "given", "clock")
-    assert len(set(tape.ledger)) == 2
+    assert tape.draw_log[0] == tape.draw_log[1] == ("aten::rand", "float32", (1, 2), "global", "coin")
+    assert tape.draw_log[2] == ("aten::exponential_", "float64", (2,), "given", "clock")
+    assert len(set(tape.draw_log)) == 2
 
 
 def test_uniforms_of_the_vocabulary_are_races_where_the_tape_says_so() -> None:
@@ -158,7 +158,7 @@ def test_uniforms_of_the_vocabulary_are_races_where_the_tape_says_so() -> None:
 
     result, tape = run(noise, [-1.0, -0.25, -8.0], races=True)
     assert torch.allclose(result, -torch.log(torch.tensor([[1.0, 0.25, 8.0]])), atol=2e-4)
-    assert kinds(tape) == [(CLOCK, 3, 16)] * 3 and tape.ledger[0].kind == "race"
+    assert kinds(tape) == [(CLOCK, 3, 16)] * 3 and tape.draw_log[0].kind == "race"
     late, _ = run(lambda: torch.rand(1, 3), [-(2.0**100), -(2.0**-60), 0.5], races=True)
     assert late.tolist() == [[0.0, 1 - 2.0**-24, 0.5]]  # inside what torch.rand can give
     assert kinds(run(noise, [0.5] * 3)[1]) == [(COIN, 0, 24)] * 3
@@ -244,7 +244,7 @@ def test_outside_of_the_context_torch_draws_as_ever() -> None:
     assert math.isfinite(float(before.sum()))
 
 
-# No random operator slips through, whatever torch has.
+# No random operator bugs through, whatever torch has.
 
 RATES = {"dropout_p": 0.5, "dropout": 0.5, "p": 0.5, "train": True, "training": True}
 
@@ -373,4 +373,4 @@ def test_a_compiled_function_is_run_as_the_function_it_was_made_from(warm: bool)
     with intercept.intercepting(tape):
         accepted, token = compiled(x)
     assert accepted.tolist() == [[1, 0]] and token.tolist() == [[1]]
-    assert [entry.operator for entry in tape.ledger] == ["aten::rand_like", "aten::multinomial"]
+    assert [entry.operator for entry in tape.draw_log] == ["aten::rand_like", "aten::multinomial"]

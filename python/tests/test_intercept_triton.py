@@ -77,7 +77,7 @@ def test_a_pair_of_seed_and_offset_is_one_number(tmp_path: Path) -> None:
         assert near(run(uniforms, 3, 0, 4, tape=tape)[:5], 0.5, 0.25, 0.125, 0.75, 0.25)   # below 2^-31
         counts, draws, _, streams = tape.log()
         assert draws.tolist() == [[1, 0, 31, 0]] * 4 and streams == ["rand"]
-        assert tape.ledger[0] == ("triton.language.rand", "float32", (4,), "given", "coin")
+        assert tape.draw_log[0] == ("triton.language.rand", "float32", (4,), "given", "coin")
 
         def twice():
             first = torch.zeros(16), torch.zeros(16)

@@ -37,7 +37,7 @@ def test_without_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRAFTPROOF_PROGRAM", "/nowhere")
     ended = call("list")
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == "draftproof: DRAFTPROOF_PROGRAM=/nowhere: found nothing, wanted the draftproof program\n"
+    assert ended.stderr == "draftproof: DRAFTPROOF_PROGRAM=/nowhere: got nothing, expected the draftproof program\n"
 
 
 @pytest.fixture

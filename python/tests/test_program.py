@@ -50,7 +50,7 @@ def test_places_in_their_order(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -
     in_path = executable(nowhere / "two" / "draftproof", "the program")
     assert program.find() == in_path
     in_checkout = executable(nowhere / "checkout" / "build" / "default" / "draftproof", "the program")
-    assert program.find() == in_path, "a folder that is no checkout of draftproof"
+    assert program.find() == in_path, "a folder that is not a checkout of draftproof"
     (nowhere / "checkout" / "CMakePresets.json").touch()
     assert program.find() == in_checkout
     in_package = executable(nowhere / "package" / "bin" / "draftproof", "the program")
@@ -66,7 +66,7 @@ def test_the_console_script_is_not_the_program(nowhere: Path, monkeypatch: pytes
         program.find()
     assert executable(nowhere / "two" / "draftproof", "the program") == program.find()
     monkeypatch.setenv("DRAFTPROOF_PROGRAM", str(script))
-    with pytest.raises(program.ProgramNotFound, match="found a script, wanted the draftproof program"):
+    with pytest.raises(program.ProgramNotFound, match="got a script, expected the draftproof program"):
         program.find()
 
 
@@ -79,7 +79,7 @@ def test_the_variable_must_name_a_program(made: str, nowhere: Path, monkeypatch:
     elif made != "nothing":
         path.touch()
     monkeypatch.setenv("DRAFTPROOF_PROGRAM", str(path))
-    with pytest.raises(program.ProgramNotFound, match=f"DRAFTPROOF_PROGRAM=.*named: found {made}, wanted"):
+    with pytest.raises(program.ProgramNotFound, match=f"DRAFTPROOF_PROGRAM=.*named: got {made}, expected"):
         program.find()
 
 
@@ -107,7 +107,7 @@ def test_a_signal_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("output", ["no JSON", "[1]"])
 def test_output_must_be_a_document(output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saying(monkeypatch, tmp_path, f"echo '{output}'")
-    with pytest.raises(program.ProgramError, match=r"standard output: found .*, wanted"):
+    with pytest.raises(program.ProgramError, match=r"standard output: got .*, expected"):
         program.run(["list"])
 
 
@@ -121,15 +121,15 @@ def test_the_program_itself() -> None:
     refuted = program.run(["prove", "kseq_rho_one", "--instance", "p=(1 1)/2 q=(0 1)/1 K=2"])
     assert refuted["schema"].startswith("draftproof.prove/")
     assert refuted["proofs"][0]["verdict"] == "refuted"
-    with pytest.raises(program.ProgramError, match='verifier: found "nobody"'):
+    with pytest.raises(program.ProgramError, match='verifier: got "nobody"'):
         program.run(["prove", "nobody"])
     assert program.version().count(".") == 2
 
 
 CONNECTS = """
 import socket, sys
-door = next(word for word in sys.argv if word.startswith("socket:"))
-socket.socket(socket.AF_UNIX).connect(door.partition(":")[2])
+adapter = next(word for word in sys.argv if word.startswith("socket:"))
+socket.socket(socket.AF_UNIX).connect(adapter.partition(":")[2])
 print('{"schema": "draftproof.check/1", "verdict": "undecided"}')
 """
 

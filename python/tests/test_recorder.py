@@ -1,4 +1,4 @@
-"""Traces: what a recorder writes is what happened, in the layout of docs/python-captures.md."""
+"""Traces: what a recorder writes is what happened, in the layout of docs/captures.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ V, L = 12, 3
 Rows = NDArray[np.float64]
 
 
-def laws(generator: np.random.Generator, count: int) -> Rows:
+def distributions(generator: np.random.Generator, count: int) -> Rows:
     rows: Rows = generator.dirichlet(np.full(V, 0.4), size=count)
     return rows
 
@@ -26,7 +26,7 @@ def token_loop(record: Recorder, blocks: int, seed: int = 0) -> list[dict[str, A
     generator = np.random.default_rng(seed)
     given = []
     for b in range(blocks):
-        p, q = laws(generator, L + 1), laws(generator, L)
+        p, q = distributions(generator, L + 1), distributions(generator, L)
         drafts = np.array([generator.choice(V, p=row) for row in q])
         out: list[int] = []
         for i, x in enumerate(drafts):
@@ -43,7 +43,7 @@ def token_loop(record: Recorder, blocks: int, seed: int = 0) -> list[dict[str, A
 
 
 def test_whole_rows(tmp_path: Path) -> None:
-    with Recorder(tmp_path / "run.safetensors", V, engine="loop 1", draft_law="iid") as record:
+    with Recorder(tmp_path / "run.safetensors", V, engine="loop 1", draft_sampling="iid") as record:
         given = token_loop(record, 50)
     trace = read_trace(tmp_path / "run.safetensors")
     assert (trace.blocks, trace.records) == (50, sum(len(block["emitted"]) for block in given))
@@ -118,9 +118,9 @@ def test_few_tokens_and_the_rest(tmp_path: Path) -> None:
     for b, block in enumerate(given):
         for i, r in enumerate(trace.block_of(b)):
             p, ids = block["p"][i], trace.arrays["p_top_ids"][r]
-            law = trace.p(r)
-            np.testing.assert_allclose(law[:-1], p[ids], rtol=1e-5, atol=1e-12)
-            assert law[-1] == pytest.approx(1 - p[ids].sum(), abs=1e-6)
+            distribution = trace.p(r)
+            np.testing.assert_allclose(distribution[:-1], p[ids], rtol=1e-5, atol=1e-12)
+            assert distribution[-1] == pytest.approx(1 - p[ids].sum(), abs=1e-6)
             assert (np.diff(ids) > 0).all()
             in_the_rest += trace.symbol(r) == 4
             beside = int(trace.arrays["emitted_q"][r])
@@ -133,7 +133,7 @@ def test_few_tokens_and_the_rest(tmp_path: Path) -> None:
 
 
 def test_the_kept_tokens_do_not_depend_on_what_was_emitted(tmp_path: Path) -> None:
-    p, q = laws(np.random.default_rng(3), 2), laws(np.random.default_rng(4), 1)
+    p, q = distributions(np.random.default_rng(3), 2), distributions(np.random.default_rng(4), 1)
     kept = []
     for x in range(V):
         with Recorder(tmp_path / f"{x}.safetensors", V, top=3) as record:
@@ -161,7 +161,7 @@ def recorded(folder: Path, top: int | None, *, wrong: bool) -> Trace:
             token_loop(record, 1500)
         generator = np.random.default_rng(9)
         for _ in range(1500 if wrong else 0):
-            p, q = laws(generator, 1), laws(generator, 1)
+            p, q = distributions(generator, 1), distributions(generator, 1)
             x = int(generator.choice(V, p=q[0]))
             record.block(p, q, [x], [x], accepted=1)
     return read_trace(folder / "run.safetensors")
@@ -182,7 +182,7 @@ def surplus(trace: Trace) -> float:
 
 def test_trees_find_the_row_beside_each_token(tmp_path: Path) -> None:
     generator = np.random.default_rng(1)
-    p, q = laws(generator, 3), laws(generator, 3)
+    p, q = distributions(generator, 3), distributions(generator, 3)
     # Two drafts 4 and 5 at the root, 4 twice; 6 and 7 behind the second 4, 8 behind 5.
     drafts, parents, rows = [4, 5, 4, 6, 7, 8], [-1, -1, -1, 2, 2, 1], [0, 0, 0, 1, 1, 2]
     with Recorder(tmp_path / "run.safetensors", V, top=5) as record:
@@ -198,7 +198,7 @@ def test_trees_find_the_row_beside_each_token(tmp_path: Path) -> None:
 
 def test_batches_are_their_rows(tmp_path: Path) -> None:
     generator = np.random.default_rng(2)
-    p, q = laws(generator, 2 * (L + 1)).reshape(2, L + 1, V), laws(generator, 2 * L).reshape(2, L, V)
+    p, q = distributions(generator, 2 * (L + 1)).reshape(2, L + 1, V), distributions(generator, 2 * L).reshape(2, L, V)
     drafts, emitted = np.array([[1, 2, 3], [4, -1, -1]]), np.array([[1, 2, 9, -1], [4, 5, -1, -1]])
     with Recorder(tmp_path / "batch.safetensors", V) as record:
         record.batch(p, q, drafts, emitted, lengths=[3, 1], requests=[7, 8])
@@ -210,7 +210,7 @@ def test_batches_are_their_rows(tmp_path: Path) -> None:
 
 def test_torch_rows_of_any_type(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    p, q = (torch.as_tensor(laws(np.random.default_rng(i), 2)).log().to(torch.bfloat16) for i in (1, 2))
+    p, q = (torch.as_tensor(distributions(np.random.default_rng(i), 2)).log().to(torch.bfloat16) for i in (1, 2))
     with Recorder(tmp_path / "run.safetensors", V, values="logit") as record:
         record.block(p, q[:1], torch.tensor([3]), torch.tensor([3, 4], dtype=torch.int32))
     trace = read_trace(tmp_path / "run.safetensors")
@@ -218,7 +218,7 @@ def test_torch_rows_of_any_type(tmp_path: Path) -> None:
 
 
 def test_blocks_without_drafts(tmp_path: Path) -> None:
-    p = laws(np.random.default_rng(1), 1)
+    p = distributions(np.random.default_rng(1), 1)
     with Recorder(tmp_path / "run.safetensors", V) as record:
         record.block(p, [], [], [3])
     trace = read_trace(tmp_path / "run.safetensors")

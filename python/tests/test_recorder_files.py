@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_recorder import V, laws, token_loop
+from test_recorder import V, distributions, token_loop
 
 from draftproof.capture import CaptureError, Recorder, read_trace, recover
 
@@ -100,15 +100,18 @@ def test_recovery_takes_whole_blocks_alone(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"p": laws(np.random.default_rng(1), 1)}, r"block 0: p: found shape \[1, 12\], wanted \[2 or more, 12\]"),
-        ({"q": np.full((1, V - 1), 1 / (V - 1))}, "block 0: q: found shape"),
-        ({"p": np.full((2, V), 0.5)}, "block 0: p, row 0: found probabilities that sum to 6"),
-        ({"drafts": [12]}, "block 0: drafts: found 12 at 0, wanted a number from 0 to 11"),
-        ({"drafts": [3, 4]}, "block 0: draft_rows: found 1 at 1"),
+        (
+            {"p": distributions(np.random.default_rng(1), 1)},
+            r"block 0: p: got shape \[1, 12\], expected \[2 or more, 12\]",
+        ),
+        ({"q": np.full((1, V - 1), 1 / (V - 1))}, "block 0: q: got shape"),
+        ({"p": np.full((2, V), 0.5)}, "block 0: p, row 0: got probabilities that sum to 6"),
+        ({"drafts": [12]}, "block 0: drafts: got 12 at 0, expected a number from 0 to 11"),
+        ({"drafts": [3, 4]}, "block 0: draft_rows: got 1 at 1"),
         ({"emitted": []}, "at least one token"),
-        ({"emitted": [3, -1]}, "block 0: emitted: found -1 at 1"),
-        ({"emitted": [3.0, 1.0]}, "wanted integers"),
-        ({"accepted": 2}, "block 0: accepted: found 2"),
+        ({"emitted": [3, -1]}, "block 0: emitted: got -1 at 1"),
+        ({"emitted": [3.0, 1.0]}, "expected integers"),
+        ({"accepted": 2}, "block 0: accepted: got 2"),
         ({"parents": [0]}, "parents first"),
         ({"parents": [-1, 0]}, "one for each draft"),
     ],
@@ -117,7 +120,12 @@ def test_blocks_that_do_not_fit_are_refused_and_not_recorded(
     tmp_path: Path, change: dict[str, Any], words: str
 ) -> None:
     generator = np.random.default_rng(6)
-    good: dict[str, Any] = {"p": laws(generator, 2), "q": laws(generator, 1), "drafts": [3], "emitted": [3, 4]}
+    good: dict[str, Any] = {
+        "p": distributions(generator, 2),
+        "q": distributions(generator, 1),
+        "drafts": [3],
+        "emitted": [3, 4],
+    }
     with Recorder(tmp_path / "run.safetensors", V) as record:
         with pytest.raises(CaptureError, match=words):
             record.block(**{**good, **change})

@@ -9,14 +9,14 @@ import pytest
 
 import draftproof
 from draftproof.deadline import Deadline
-from draftproof.declare import door
+from draftproof.declare import adapter
 from draftproof.rehearsal import rehearse
 from draftproof.subject import FunctionFailed
 
 
 def said(fn: Any, **declared: Any) -> str:
     with pytest.raises(FunctionFailed) as caught:
-        rehearse(door(fn, **declared), Deadline(None))
+        rehearse(adapter(fn, **declared), Deadline(None))
     assert caught.value.exit_code == 2
     return str(caught.value)
 
@@ -100,7 +100,7 @@ def test_functions_that_fail_on_some_inputs_are_judged() -> None:
             raise KeyError("rows")
         return [0]
 
-    subject = door(sometimes)
+    subject = adapter(sometimes)
     rehearse(subject, Deadline(None))
     assert (subject.calls, subject.rows, subject.error) == (0, 0, None)
 

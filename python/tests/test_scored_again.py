@@ -39,7 +39,7 @@ def record(
     random = np.random.default_rng(seed)
     texts = [list(PROMPT) for _ in temperatures]
     states = [list(PROMPT) for _ in temperatures]
-    with Recorder(path, V, draft_law="iid", **form) as recorder:
+    with Recorder(path, V, draft_sampling="iid", **form) as recorder:
         for block in range(blocks):
             request = block % len(temperatures)
             text, state, temperature = texts[request], states[request], temperatures[request]
@@ -79,9 +79,9 @@ def test_a_state_that_keeps_rejected_drafts_is_seen_by_the_second_look(tmp_path:
     for seed in range(10):
         record(own, 300, seed, rolls_back=False, **form)
         assert score_again(own, again, target, PROMPT, values="probability") == read_trace(own).records
-        assert audited(own)["status"] != "violated"
+        assert audited(own)["status"] != "failed"
         found = audited(again)
-        assert found["status"] == "violated"
+        assert found["status"] == "failed"
         assert found["alarm_after_records"] <= 2 * (256 + DRAFTS)  # the first or the second look
         own.unlink()
 
@@ -102,9 +102,9 @@ def test_a_right_engine_scored_again_has_the_rows_that_it_recorded(tmp_path: Pat
         else:
             np.testing.assert_array_equal(one.arrays[name], other.arrays[name])
     assert other.metadata["target_rows"] == "scored again"
-    assert audited(again)["status"] == "held"
+    assert audited(again)["status"] == "passed"
     score_again(own, again, target, PROMPT, values="probability")  # a temperature that was not the engine's
-    assert audited(again)["status"] == "violated"
+    assert audited(again)["status"] == "failed"
 
 
 def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from test_subject import request
 
 from draftproof import intercept
-from draftproof.declare import door
+from draftproof.declare import adapter
 from draftproof.seeds import ENOUGH, SeedBook
 from draftproof.tape import Tape
 
@@ -121,7 +121,7 @@ TAPES = [[v, w, *[0.5] * 8] for v in (0.125, 0.375, 0.625, 0.875) for w in (0.25
 
 
 def test_a_seed_of_every_call_makes_the_tape_idle() -> None:
-    subject = door(verify_with(lambda rng: 7))
+    subject = adapter(verify_with(lambda rng: 7))
     _, reply = subject.answer(*request(8, TAPES))
     assert len(set(reply["tokens"][:, 0].tolist())) == 1
     assert reply["draw_counts"].tolist() == [0] * 8
@@ -129,7 +129,7 @@ def test_a_seed_of_every_call_makes_the_tape_idle() -> None:
 
 
 def test_a_seed_from_the_tape_is_a_place_of_the_tape() -> None:
-    subject = door(verify_with(lambda rng: int(rng.integers(2**31))))
+    subject = adapter(verify_with(lambda rng: int(rng.integers(2**31))))
     _, reply = subject.answer(*request(8, TAPES))
     assert reply["tokens"][:, 0].tolist() == [0, 1] * 4
     assert reply["draw_counts"].tolist() == [2] * 8
@@ -140,7 +140,7 @@ def test_a_seed_of_the_input_makes_the_tape_idle() -> None:
     def verify(p: Any, q: Any, drafts: Any) -> list[int]:
         return [int(np.random.default_rng([int(drafts[0]), 3]).random() * 2)]
 
-    _, reply = door(verify).answer(*request(8, TAPES))
+    _, reply = adapter(verify).answer(*request(8, TAPES))
     assert len(set(reply["tokens"][:, 0].tolist())) == 1
 
 
@@ -152,7 +152,7 @@ def test_a_generator_that_outlives_its_call_is_of_the_tape() -> None:
             kept.append(torch.Generator().manual_seed(0))
         return [int(torch.rand((), generator=kept[0]) * 2)]
 
-    subject = door(verify, arrays="numpy")
+    subject = adapter(verify, arrays="numpy")
     subject.answer(*request(1, [[0.5] * 9]))  # makes it
     _, reply = subject.answer(*request(2, [[0.25] * 9, [0.75] * 9]))
     assert reply["tokens"][:, 0].tolist() == [0, 1]
@@ -167,7 +167,7 @@ def test_generators_of_the_process_are_as_they_were() -> None:
 
     before = torch.get_rng_state(), repr(np.random.get_state()), random.getstate()
     for tape in (TAPES, None):
-        door(verify, arrays="numpy").answer(*request(8, tape))
+        adapter(verify, arrays="numpy").answer(*request(8, tape))
     assert torch.equal(torch.get_rng_state(), before[0])
     assert (repr(np.random.get_state()), random.getstate()) == before[1:]
 
@@ -179,7 +179,7 @@ def test_every_seed_of_torch_shows(seed: int) -> None:
         return [int(torch.rand(()) * 2)]
 
     torch.manual_seed(seed)  # torch has this state already when the call sets it
-    _, reply = door(verify, arrays="numpy").answer(*request(8, TAPES))
+    _, reply = adapter(verify, arrays="numpy").answer(*request(8, TAPES))
     assert len(set(reply["tokens"][:, 0].tolist())) == 1
     assert reply["draw_counts"].tolist() == [0] * 8
 
@@ -218,9 +218,9 @@ def test_sizes_are_refused_as_by_their_libraries() -> None:
 def test_a_call_within_an_import_draws_from_its_tape(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "checks_itself.py").write_text(
         "import numpy as np\n"
-        "from draftproof.declare import door\n"
+        "from draftproof.declare import adapter\n"
         "from test_seeds import TAPES, request\n"
-        "subject = door(lambda p, q, drafts: [int(np.random.random() * 2)])\n"
+        "subject = adapter(lambda p, q, drafts: [int(np.random.random() * 2)])\n"
         "reply = subject.answer(*request(8, TAPES))[1]\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))

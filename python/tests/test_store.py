@@ -33,7 +33,7 @@ def test_instances_are_kept_by_function_newest_first_and_dropped_when_they_hold(
 def expect_not_kept(*words: str) -> None:
     """A failing run says what was found, and keeps nothing."""
     fault = store.keep("f", [ONE], asked=True)
-    assert fault.startswith(f"failing instances are not kept: {KEPT}: found ") and "wanted" in fault
+    assert fault.startswith(f"failing instances are not kept: {KEPT}: got ") and "expected" in fault
     assert all(word in fault for word in words), fault
     assert store.failures("f") == []
 
@@ -46,7 +46,7 @@ def test_a_file_in_the_place_of_the_folder() -> None:
 
 def test_links_to_nothing_and_in_a_circle(tmp_path: Path) -> None:
     KEPT.parent.symlink_to(tmp_path / "gone")
-    expect_not_kept("File exists", "wanted a folder")
+    expect_not_kept("File exists", "expected a folder")
     assert store.keep("f", [], asked=True) == ""  # a run that held has nothing to keep
     KEPT.parent.unlink()
     KEPT.parent.mkdir()
@@ -69,10 +69,10 @@ def test_a_link_to_a_file_stays_a_link(tmp_path: Path) -> None:
 def test_a_pipe_or_a_folder_in_the_place_of_the_file() -> None:
     KEPT.parent.mkdir()
     os.mkfifo(KEPT)
-    expect_not_kept("no file")
+    expect_not_kept("not a file")
     KEPT.unlink()
     KEPT.mkdir()
-    expect_not_kept("no file")
+    expect_not_kept("not a file")
 
 
 def test_a_folder_that_takes_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""A function behind a door: requests in, replies out, without the program."""
+"""A function behind an adapter: requests in, replies out, without the program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from draftproof.arrays import Rows, kind_of, tokens_of, tokens_of_batch
-from draftproof.declare import door
+from draftproof.declare import adapter
 from draftproof.subject import FAILED, NO_MASS, OK, TAPE_SHORT
 
 
@@ -40,7 +40,7 @@ def request(rows: int, tape: list[list[float]] | None = None, drafts: int = 1) -
 
 
 def test_rows_are_answered_from_their_tapes_and_logged() -> None:
-    subject = door(chain)
+    subject = adapter(chain)
     fields, reply = subject.answer(*request(3, [[0.75, -1.0], [0.5, -2.0], [0.5, 0.25]]))
     assert fields["id"] == 3
     assert reply["tokens"].tolist() == [[0, -1], [1, 1], [1, 0]]
@@ -59,15 +59,15 @@ def test_short_tapes_exceptions_and_empty_weights_have_their_status() -> None:
             raise KeyError("gone")
         return [int(rng.choice(2, p=[0.0, 0.0]))] if u < 0.5 else []
 
-    _, reply = door(odd).answer(*request(3, [[0.0], [0.3], [0.9]]))
+    _, reply = adapter(odd).answer(*request(3, [[0.0], [0.3], [0.9]]))
     assert reply["status"].tolist() == [FAILED, TAPE_SHORT, FAILED]
-    fields, reply = door(odd).answer(*request(2, [[0.0, 0.0], [0.3, 0.5]]))
+    fields, reply = adapter(odd).answer(*request(2, [[0.0, 0.0], [0.3, 0.5]]))
     assert reply["status"].tolist()[1] in (NO_MASS, FAILED)
     assert "KeyError" in fields["messages"]["0"]
 
 
 def test_equal_seeds_have_equal_answers_in_any_batch() -> None:
-    subject = door(chain)
+    subject = adapter(chain)
     _, all_rows = subject.answer(*request(50, None))
     fields, arrays = request(50, None)
     _, part = subject.answer(fields, {name: array[20:30] for name, array in arrays.items()})
@@ -85,7 +85,7 @@ def test_a_batch_is_one_call_with_tapes_for_each_row() -> None:
         accept = u[:, 0] * q[rows, 0, drafts[:, 0]] < p[rows, 0, drafts[:, 0]]
         return np.where(accept, drafts[:, 0], 0)[:, None]
 
-    subject = door(batched, batched=True)
+    subject = adapter(batched, batched=True)
     calls.clear()
     tape = [[0.5], [0.75], [0.25], [0.99], [0.1]]
     _, reply = subject.answer(*request(5, tape))
@@ -99,7 +99,7 @@ def test_coins_of_all_drafts_in_one_array_belong_to_their_rows() -> None:
         u = rng.random(drafts.size).reshape(drafts.shape)
         return np.minimum((u * 2).astype(int), 1)
 
-    subject = door(flat, batched=True)
+    subject = adapter(flat, batched=True)
     tape = [[0.0, 0.9], [0.9, 0.0], [0.9, 0.9], [0.0, 0.0], [0.0, 0.9], [0.9, 0.0], [0.0, 0.9]]
     _, reply = subject.answer(*request(7, tape, drafts=2))
     assert reply["tokens"][:, :2].tolist() == [[int(v > 0.5) for v in row] for row in tape]
@@ -111,7 +111,7 @@ def test_numbers_that_belong_to_no_row_make_rows_run_alone() -> None:
         u = rng.random(3)
         return np.full((len(p), 1), int(u[0] * 2))
 
-    subject = door(shared, batched=True)
+    subject = adapter(shared, batched=True)
     _, reply = subject.answer(*request(5, [[0.0] * 3] * 4 + [[0.9] * 3]))
     assert reply["tokens"][:, 0].tolist() == [0, 0, 0, 0, 1]
     assert "numpy" in subject.alone
@@ -127,7 +127,7 @@ def test_a_drafter_gets_a_row_or_a_batch(batched: bool, scripted: bool) -> None:
         u = rng.random((len(q), k) if batched else k)
         return np.where(u < 0.5, 0, 1)
 
-    subject = door(chain, draft=draft, batched=batched)
+    subject = adapter(chain, draft=draft, batched=batched)
     fields, arrays = request(4, [[0.0, 0.9], [0.9, 0.0], [0.9, 0.9], [0.0, 0.0]] if scripted else None)
     arrays = {name: array for name, array in arrays.items() if name in ("q", "tape", "seeds")}
     if batched and not scripted:  # rows of a batch have no seeds
@@ -156,8 +156,8 @@ def test_a_generator_that_cannot_be_replaced_is_refused_by_name() -> None:
         return [int(made_before.integers(2))]
 
     with pytest.raises(ValueError, match="made_before"):
-        door(hidden)
-    assert door(hidden, scripted=False).declaration.randomness == ("seeded",)
+        adapter(hidden)
+    assert adapter(hidden, scripted=False).declaration.randomness == ("seeded",)
 
 
 def test_tokens_are_read_from_what_functions_return() -> None:
@@ -169,7 +169,7 @@ def test_tokens_are_read_from_what_functions_return() -> None:
     assert tokens_of_batch(np.array([[1, -1], [0, 2]]), 2, "chain") == [[1], [0, 2]]
     assert tokens_of_batch((np.array([[1, 7], [0, 2]]), np.array([1, 2])), 2, "chain") == [[1], [0, 2]]
     assert tokens_of_batch((np.array([1, 0]), np.array([-1, 2])), 2, "position") == [[1], [0]]
-    with pytest.raises(TypeError, match="wanted 3 rows"):
+    with pytest.raises(TypeError, match="expected 3 rows"):
         tokens_of_batch(np.array([[1], [0]]), 3, "chain")
 
 
@@ -203,7 +203,7 @@ def test_a_function_of_jax_is_answered() -> None:
         rest = jnp.maximum(p[0] - q[0], 0)
         return jnp.array([int((rng.random() * rest.sum() >= jnp.cumsum(rest)).sum())])
 
-    _, reply = door(verify).answer(*request(3, [[0.75, 0.5], [0.5, 0.75], [0.5, 0.25]]))
+    _, reply = adapter(verify).answer(*request(3, [[0.75, 0.5], [0.5, 0.75], [0.5, 0.25]]))
     assert reply["tokens"].tolist() == [[0, -1], [1, 1], [1, 0]]
     assert reply["status"].tolist() == [OK] * 3
 
@@ -231,7 +231,7 @@ def test_generators_of_batches_differ_from_call_to_call() -> None:
 
     fields, arrays = request(3)
     del arrays["seeds"]
-    subject = door(noisy, batched=True)
+    subject = adapter(noisy, batched=True)
     drawn.clear()
     torch.manual_seed(1)
     for _ in range(2):
@@ -277,7 +277,7 @@ def test_rows_of_a_ragged_batch_draw_what_is_theirs(coins: Any, more: int) -> No
         seen.append(coins(p, q, drafts, lengths))
         return np.zeros((len(p), 1), np.int64)
 
-    subject = door(verify, batched=True)
+    subject = adapter(verify, batched=True)
     _, reply = subject.answer(*ragged(LENGTHS, ROW_TAPES))
     assert not subject.alone
     assert reply["draw_counts"].tolist() == [n + more for n in LENGTHS]
@@ -292,7 +292,7 @@ def test_padding_is_never_the_same_number_twice() -> None:
         seen.append(padded(p, q, drafts, lengths)[1, 2])
         return np.zeros((len(p), 1), np.int64)
 
-    subject = door(verify, batched=True)
+    subject = adapter(verify, batched=True)
     for _ in range(2):
         subject.answer(*ragged(LENGTHS, ROW_TAPES))
     assert seen[0] != seen[1]
@@ -302,7 +302,7 @@ def test_one_number_everywhere_needs_no_rows() -> None:
     def verify(p: Any, q: Any, drafts: Any, lengths: Any) -> Any:
         return [[int(np.random.random() * 8), int(np.random.choice(2, p=[0.5, 0.5]))] for _ in range(len(p))]
 
-    subject = door(verify, batched=True)
+    subject = adapter(verify, batched=True)
     _, reply = subject.answer(*ragged(LENGTHS, [[0.625] * 9] * len(LENGTHS)))
     assert not subject.alone
     assert reply["tokens"][:, :2].tolist() == [[5, 1]] * len(LENGTHS)
@@ -329,7 +329,7 @@ def of_lists(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
     [(in_place, "numpy", "p"), (through_a_view, "numpy", "q"), (of_lists, "list", "drafts"), (chain, "numpy", "")],
 )
 def test_arrays_that_a_function_changes_are_named_and_whole_in_the_next_call(fn: Any, arrays: str, names: str) -> None:
-    subject = door(fn, arrays=arrays)
+    subject = adapter(fn, arrays=arrays)
     for _ in range(2):
         fields, reply = subject.answer(*request(2, [[0.25, -1.0]] * 2))
         assert fields.get("overwrote", {}) == ({"0": names, "1": names} if names else {})
@@ -344,7 +344,7 @@ def test_tensors_that_a_function_changes_are_named() -> None:
         return torch.zeros(len(p), 1, dtype=torch.int64) if p.dim() == 3 else [0]
 
     for declared in ({}, {"batched": True}, {"dtype": "bfloat16"}):
-        subject = door(verify, arrays="torch", **declared)
+        subject = adapter(verify, arrays="torch", **declared)
         fields, _ = subject.answer(*request(2, [[0.25, -1.0]] * 2))
         assert fields["overwrote"] == {"0": "p", "1": "p"}
 
@@ -362,7 +362,7 @@ def test_numbers_belong_to_the_thread_that_calls() -> None:
         thread.join()
         return [int(np.random.random() * 4) % 2]
 
-    _, reply = door(verify, arrays="numpy").answer(*request(4, [[0.25], [0.0], [0.75], [0.5]]))
+    _, reply = adapter(verify, arrays="numpy").answer(*request(4, [[0.25], [0.0], [0.75], [0.5]]))
     assert reply["tokens"][:, 0].tolist() == [1, 0, 1, 0]
     assert reply["draw_counts"].tolist() == [1] * 4
     assert len({value for row in drawn for value in row}) == 4 * len(drawn) >= 16
@@ -375,5 +375,5 @@ def test_a_call_that_caught_the_end_of_its_tape_is_asked_again() -> None:
         except Exception:
             return [1]
 
-    _, reply = door(verify).answer(*request(1, [[0.25]]))
+    _, reply = adapter(verify).answer(*request(1, [[0.25]]))
     assert reply["status"].tolist() == [TAPE_SHORT]

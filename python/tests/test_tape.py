@@ -119,7 +119,7 @@ def test_weights_without_mass_end_a_single_row(weights: list[float]) -> None:
     assert t.massless.tolist() == [True] and "weights" in t.faults[0]
     counts, draws, logged, _ = t.log()
     assert counts.tolist() == [1] and draws[0, 1] == len(weights)
-    assert logged.tolist() == [0.0] * len(weights)  # the protocol wants finite numbers
+    assert logged.tolist() == [0.0] * len(weights)  # the protocol requires finite numbers
 
 
 def test_no_mass_is_what_libraries_raise() -> None:
@@ -191,7 +191,7 @@ def test_bad_values_are_refused() -> None:
             Tape(values, 3)
     with pytest.raises(ValueError, match="shape"):
         Tape([0.5], 3)
-    with pytest.raises(ValueError, match=r"forced cell 2, wanted 0 \.\. 1"):
+    with pytest.raises(ValueError, match=r"forced cell 2, expected 0 \.\. 1"):
         tape([-3.0]).picks(0, [[1.0, 1.0]])
     with pytest.raises(ValueError, match="forced integer 4"):
         tape([-5.0], [0.5]).integers([0, 1], 4)

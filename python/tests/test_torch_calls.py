@@ -1,4 +1,4 @@
-"""What engines hand to draftproof.torch: types, logits, padding, generators, wrong arguments, and the drafters."""
+"""Inputs that engines pass to draftproof.torch: types, logits, padding, generators, wrong arguments; the drafters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_functions_are_found():
     files = {file.stem for sub in ("verifiers", "drafters") for file in (folder / sub).glob("[!_]*.py")}
     assert files == set(verifiers.__all__) and files <= set(dir(verifiers))
     assert all(callable(getattr(verifiers, name)) for name in files)
-    with pytest.raises(AttributeError, match="no such function, wanted one of block_verification"):
+    with pytest.raises(AttributeError, match="no such function, expected one of block_verification"):
         _ = verifiers.unknown
 
 
@@ -126,17 +126,17 @@ def test_no_drafts(name):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda p, q, d: {"q": q[..., :-1]}, r"q: shape: found \(.*5\), wanted"),
-        (lambda p, q, d: {"drafts": d.double()}, "drafts: dtype: found torch.float64, wanted an integer type"),
-        (lambda p, q, d: {"drafts": d + 6}, r"drafts\[0, .*\]: found \d+, wanted 0 .. 5"),
-        (lambda p, q, d: {"p": p.log()}, r"p\[0.*\]: found values from -.* wanted probabilities with sum 1"),
-        (lambda p, q, d: {"q": q * float("nan")}, r"q\[0.*\]: found values from nan"),
-        (lambda p, q, d: {"p": p.log() + torch.inf, "q": q.log(), "logits": True}, "wanted finite logits"),
-        (lambda p, q, d: {"temperature": 0.5}, "temperature: found probabilities, wanted logits=True"),
-        (lambda p, q, d: {"temperature": 0.0, "logits": True}, "temperature: found 0.0, wanted a number above 0"),
-        (lambda p, q, d: {"lengths": torch.full((len(p),), 9)}, r"lengths\[0\]: found 9, wanted 0 .. 3"),
-        (lambda p, q, d: {"uniforms": torch.rand(2, 2)}, r"uniforms: found shape \(2, 2\), wanted"),
-        (lambda p, q, d: {"uniforms": "ones"}, r"uniforms\[0, 0\]: found 1.0, wanted a number of \[0, 1\)"),
+        (lambda p, q, d: {"q": q[..., :-1]}, r"q: shape: got \(.*5\), expected"),
+        (lambda p, q, d: {"drafts": d.double()}, "drafts: dtype: got torch.float64, expected an integer type"),
+        (lambda p, q, d: {"drafts": d + 6}, r"drafts\[0, .*\]: got \d+, expected 0 .. 5"),
+        (lambda p, q, d: {"p": p.log()}, r"p\[0.*\]: got values from -.* wanted probabilities with sum 1"),
+        (lambda p, q, d: {"q": q * float("nan")}, r"q\[0.*\]: got values from nan"),
+        (lambda p, q, d: {"p": p.log() + torch.inf, "q": q.log(), "logits": True}, "expected finite logits"),
+        (lambda p, q, d: {"temperature": 0.5}, "temperature: got probabilities, expected logits=True"),
+        (lambda p, q, d: {"temperature": 0.0, "logits": True}, "temperature: got 0.0, expected a number above 0"),
+        (lambda p, q, d: {"lengths": torch.full((len(p),), 9)}, r"lengths\[0\]: got 9, expected 0 .. 3"),
+        (lambda p, q, d: {"uniforms": torch.rand(2, 2)}, r"uniforms: got shape \(2, 2\), expected"),
+        (lambda p, q, d: {"uniforms": "ones"}, r"uniforms\[0, 0\]: got 1.0, expected a number of \[0, 1\)"),
     ],
 )
 def test_wrong_arguments(name, change, message):
@@ -150,9 +150,9 @@ def test_wrong_arguments(name, change, message):
 
 def test_wrong_drafts_without_replacement():
     q = torch.tensor([[0.5, 0.5, 0.0]])
-    with pytest.raises(ValueError, match=r"drafts\[0, 1\]: found 1, which is draft 0 too, wanted another token"):
+    with pytest.raises(ValueError, match=r"drafts\[0, 1\]: got 1, which is draft 0 too, expected another token"):
         verifiers.recursive_rejection_without_replacement(q, q, torch.tensor([[1, 1]]))
-    with pytest.raises(ValueError, match=r"drafts\[0, 1\]: found 2 with q = 0, wanted a token that q can give"):
+    with pytest.raises(ValueError, match=r"drafts\[0, 1\]: got 2 with q = 0, expected a token that q can give"):
         verifiers.recursive_rejection_without_replacement(q, q, torch.tensor([[1, 2]]))
 
 
@@ -182,13 +182,13 @@ def test_draft_gumbel_top_k():
     order = sorted(range(4), key=clocks.__getitem__)
     assert verifiers.draft_gumbel_top_k(q, 4, uniforms=u).tolist() == [[*order[:3], -1]]
     many = verifiers.draft_gumbel_top_k(q.expand(100_000, 4), 2, generator=torch.Generator().manual_seed(4))
-    law = torch.zeros(4, 4, dtype=torch.float64)
+    distribution = torch.zeros(4, 4, dtype=torch.float64)
     for chance, (x, y) in reference.tuples(reference.fractions(q[0]), 2, True):
-        law[x, y] = float(chance)
-    seen = torch.bincount(many[:, 0] * 4 + many[:, 1], minlength=16)[law.flatten() > 0].double()
-    wanted = law.flatten()[law.flatten() > 0] * 100_000
+        distribution[x, y] = float(chance)
+    seen = torch.bincount(many[:, 0] * 4 + many[:, 1], minlength=16)[distribution.flatten() > 0].double()
+    wanted = distribution.flatten()[distribution.flatten() > 0] * 100_000
     assert float(((seen - wanted) ** 2 / wanted).sum()) < 31  # 5 degrees of freedom: probability 1e-5
-    with pytest.raises(ValueError, match=r"k: found 5, wanted 0 .. 4"):
+    with pytest.raises(ValueError, match=r"k: got 5, expected 0 .. 4"):
         verifiers.draft_gumbel_top_k(q, 5)
 
 

@@ -1,6 +1,6 @@
-"""draftproof.torch at the gate: verifiers and drafters, through the same door as anybody's functions.
+"""draftproof.torch at the gate: verifiers and drafters, through the same adapter as anybody's functions.
 
-The gate rounds its rows to the declared type and counts coins on a grid of 2^-53. What it allows for rounding is
+The gate rounds its rows to the declared type and counts coins on a grid of 2^-53. Its limit for rounding is
 (drafts + 1) (V + 3) of the type's last bits: 3e-15 in float64 and 1e-1 in bfloat16, for 3 drafts and V = 4.
 """
 
@@ -74,20 +74,20 @@ def of_paths(shift=1, **options):
     return fn
 
 
-def verdict_of(name, dtype, fn=None, law=None, logits=False, tier="proof", **asked):
+def verdict_of(name, dtype, fn=None, distribution=None, logits=False, tier="proof", **asked):
     level, usual = LEVELS[name]
     if fn is None:
         fn = of_paths(logits=logits) if name == "ladder_block" else first_result(name, logits=logits)
     declared = {"level": level, "batched": True, "arrays": "torch", "name": name, "dtype": dtype, "logits": logits}
     asked = {"models": 1, "predictions": 32, "raises": False, "keep": False, **asked}
-    return draftproof.check(fn, law or usual, tier=tier, **declared, **asked)
+    return draftproof.check(fn, distribution or usual, tier=tier, **declared, **asked)
 
 
 @pytest.mark.parametrize("name", LEVELS)
 def test_verifier_holds(in_a_folder, name):
     verdict = verdict_of(name, "float32", tier=["proof", "edge"])
-    assert verdict.status == "held", str(verdict)
-    assert {(entry.operator, entry.dtype) for entry, _ in verdict.ledger} == {("aten::rand", "float64")}
+    assert verdict.status == "passed", str(verdict)
+    assert {(entry.operator, entry.dtype) for entry, _ in verdict.draws} == {("aten::rand", "float64")}
 
 
 @pytest.mark.parametrize("name", LEVELS)
@@ -96,33 +96,33 @@ def test_verifier_holds(in_a_folder, name):
 )
 def test_verifier_holds_in_other_types(in_a_folder, name, dtype, logits):
     verdict = verdict_of(name, dtype, logits=logits)
-    assert verdict.status == "held", str(verdict)
+    assert verdict.status == "passed", str(verdict)
 
 
 def test_bfloat16_logits_and_float16_probabilities_hold(in_a_folder):
     for dtype, logits in (("bfloat16", True), ("float16", False)):
-        assert verdict_of("single_draft", dtype, logits=logits).status == "held"
+        assert verdict_of("single_draft", dtype, logits=logits).status == "passed"
 
 
 def test_ladder_in_buckets_holds(in_a_folder):
-    assert verdict_of("ladder", "float32", first_result("ladder", buckets=4)).status == "held"
+    assert verdict_of("ladder", "float32", first_result("ladder", buckets=4)).status == "passed"
 
 
-SLIPS = {
-    "drafts of another law": (first_result("recursive_rejection"), "without_replacement", "position"),
+BUGS = {
+    "drafts of another distribution": (first_result("recursive_rejection"), "without_replacement", "position"),
     "the row of p before each draft": (of_paths(shift=0), "iid_paths", "tree"),
 }
 
 
-@pytest.mark.parametrize("slip", SLIPS)
-def test_slips_are_refuted_in_the_coarsest_type(in_a_folder, slip):
-    fn, law, level = SLIPS[slip]
+@pytest.mark.parametrize("bug", BUGS)
+def test_bugs_are_refuted_in_the_coarsest_type(in_a_folder, bug):
+    fn, distribution, level = BUGS[bug]
     path = "L=2 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(0 1)/1 q=(1 1)/2"
     instance = path if level == "tree" else "p=(6 2 0)/8 q=(1 1 6)/8 K=2"
     declared = {"level": level, "batched": True, "arrays": "torch", "dtype": "bfloat16"}
-    assert re.search("exact_law +violated", draftproof.replay(fn, instance, law, **declared))
+    assert re.search("exact_distribution +failed", draftproof.replay(fn, instance, distribution, **declared))
     right = of_paths() if level == "tree" else first_result("recursive_rejection_without_replacement")
-    assert re.search("exact_law +held", draftproof.replay(right, instance, law, **declared))
+    assert re.search("exact_distribution +passed", draftproof.replay(right, instance, distribution, **declared))
 
 
 def test_first_draft_of_a_group_is_refuted(in_a_folder, monkeypatch):
@@ -137,31 +137,44 @@ def test_first_draft_of_a_group_is_refuted(in_a_folder, monkeypatch):
         chosen = group.long().argmax(1)
         return chosen, bins.gather(1, chosen[:, None]).squeeze(1)
 
-    assert re.search("exact_law +held", draftproof.replay(right, instance, "without_replacement", **declared))
+    assert re.search(
+        "exact_distribution +passed", draftproof.replay(right, instance, "without_replacement", **declared)
+    )
     monkeypatch.setattr(module, "choose_distinct", first_draft)
-    assert re.search("exact_law +violated", draftproof.replay(right, instance, "without_replacement", **declared))
+    assert re.search(
+        "exact_distribution +failed", draftproof.replay(right, instance, "without_replacement", **declared)
+    )
 
 
-def drafted(law, drafter, **asked):
+def drafted(distribution, drafter, **asked):
     """Its sampled tier, at a vocabulary that a clock for each token can be afforded at."""
-    name = "recursive_rejection" + ("_without_replacement" if law == "without_replacement" else "")
+    name = "recursive_rejection" + ("_without_replacement" if distribution == "without_replacement" else "")
     torch.manual_seed(1)  # rows of a batch have no seeds of the host
 
     def draft(q, k, generator):
         return drafter(q, k, generator=generator)
 
-    return verdict_of(name, "float32", law=law, tier="sampled", draft=draft, most_vocabulary=64, models=None, **asked)
+    return verdict_of(
+        name,
+        "float32",
+        distribution=distribution,
+        tier="sampled",
+        draft=draft,
+        most_vocabulary=64,
+        models=None,
+        **asked,
+    )
 
 
 @pytest.mark.parametrize(
-    ("law", "drafter"), [("iid", verifiers.draft_iid), ("without_replacement", verifiers.draft_gumbel_top_k)]
+    ("distribution", "drafter"), [("iid", verifiers.draft_iid), ("without_replacement", verifiers.draft_gumbel_top_k)]
 )
-def test_drafter_has_its_law(in_a_folder, law, drafter):
-    verdict = drafted(law, drafter)
-    assert verdict.status == "held", str(verdict)
-    assert {finding.check for finding in verdict.findings} >= {"draft_law", "draft_noise"}
+def test_drafter_has_its_distribution(in_a_folder, distribution, drafter):
+    verdict = drafted(distribution, drafter)
+    assert verdict.status == "passed", str(verdict)
+    assert {finding.check for finding in verdict.findings} >= {"draft_sampling", "draft_noise"}
 
 
-def test_drafter_of_another_law_is_refuted(in_a_folder):
+def test_drafter_of_another_distribution_is_refuted(in_a_folder):
     verdict = drafted("iid", verifiers.draft_gumbel_top_k)
-    assert {finding.check for finding in verdict.violations} == {"draft_law"}
+    assert {finding.check for finding in verdict.failures} == {"draft_sampling"}

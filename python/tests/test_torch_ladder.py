@@ -44,9 +44,9 @@ def test_hull_edges(n, roughness):
 
 
 def one_hot(b, k):
-    law = torch.zeros(b, k, dtype=torch.float64)
-    law[:, -1] = 1
-    return law
+    distribution = torch.zeros(b, k, dtype=torch.float64)
+    distribution[:, -1] = 1
+    return distribution
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 8])

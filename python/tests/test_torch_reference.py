@@ -1,4 +1,4 @@
-"""The verifiers in fractions, one row at a time, to compare the batched ones with; and their laws.
+"""The verifiers in fractions, one row at a time, to compare the batched ones with; and their distributions.
 
 A verifier here reads its random numbers from `Numbers.cut`, so all of its branches can be listed with exact weights.
 """
@@ -154,7 +154,7 @@ def ladder_block(p, q, paths, numbers):
 
 
 def number_after(mu, c, width, beta):
-    """The law of the number of paths, term by term."""
+    """The distribution of the number of paths, term by term."""
     k = len(mu)
     weight = [Fraction(0)] * k
     for m, j in itertools.product(range(1, k + 1), range(1, k + 1)):
@@ -175,7 +175,7 @@ POSITIONS = [
 ]
 
 
-def law_of(weights):
+def distribution_of(weights):
     return [Fraction(w, sum(weights)) for w in weights]
 
 
@@ -198,18 +198,20 @@ def tuples(q, k, without_replacement=False):
 @pytest.mark.parametrize(("p", "q"), POSITIONS)
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_reference_is_exact(verify, p, q, k):
-    p, q, without = law_of(p), law_of(q), verify.__name__.endswith("without_replacement")
-    law = [Fraction(0)] * len(p)
+    p, q, without = distribution_of(p), distribution_of(q), verify.__name__.endswith("without_replacement")
+    distribution = [Fraction(0)] * len(p)
     for chance, drafts in tuples(q, min(k, sum(x > 0 for x in q)) if without else k, without):
         for weight, _, (token, _) in branches(lambda numbers, drafts=drafts: verify(p, q, drafts, numbers)):
-            law[token] += chance * weight
-    assert law == p
+            distribution[token] += chance * weight
+    assert distribution == p
 
 
 def path_model(seed):
-    """Laws of prefixes of up to two tokens, V = 2, as functions."""
+    """Distributions of prefixes of up to two tokens, V = 2, as functions."""
     weights = itertools.cycle([*[(3, 1), (1, 1), (1, 7), (5, 3), (2, 2), (1, 3)][seed:], (7, 1), (3, 5)])
-    rows = {prefix: law_of(next(weights)) for i in range(3) for prefix in itertools.product(range(2), repeat=i)}
+    rows = {
+        prefix: distribution_of(next(weights)) for i in range(3) for prefix in itertools.product(range(2), repeat=i)
+    }
     return rows.__getitem__
 
 
@@ -217,7 +219,7 @@ def path_model(seed):
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_reference_of_paths_is_exact(seed, k):
     p, q, length = path_model(seed), path_model(seed + 2), 2
-    law = defaultdict(Fraction)
+    distribution = defaultdict(Fraction)
     singles = list(itertools.product(range(2), repeat=length))
     for paths in itertools.product(singles, repeat=k):
         chance = Fraction(1)
@@ -229,6 +231,6 @@ def test_reference_of_paths_is_exact(seed, k):
             while len(next(iter(completed))) <= length:
                 completed = {(*t, x): w * p(t)[x] for t, w in completed.items() for x in range(2)}
             for t, w in completed.items():
-                law[t] += w
+                distribution[t] += w
     for t in itertools.product(range(2), repeat=length + 1):
-        assert law[t] == p(())[t[0]] * p(t[:1])[t[1]] * p(t[:2])[t[2]]
+        assert distribution[t] == p(())[t[0]] * p(t[:1])[t[1]] * p(t[:2])[t[2]]

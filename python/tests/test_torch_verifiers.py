@@ -1,4 +1,4 @@
-"""draftproof.torch against the verifiers in fractions: laws branch by branch, and tokens on random rows."""
+"""draftproof.torch against the verifiers in fractions: distributions branch by branch, and tokens on random rows."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def ends_of(stretches, places):
 @pytest.mark.parametrize("name", POSITIONS)
 @pytest.mark.parametrize(("p", "q"), reference.POSITIONS)
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_law_at_a_position(name, p, q, k, device):
-    p, q, without = reference.law_of(p), reference.law_of(q), name.endswith("without_replacement")
+def test_distribution_at_a_position(name, p, q, k, device):
+    p, q, without = reference.distribution_of(p), reference.distribution_of(q), name.endswith("without_replacement")
     if without:
         k = min(k, sum(x > 0 for x in q))
     places, rows = numbers_of(name, k), []
@@ -61,27 +61,29 @@ def test_law_at_a_position(name, p, q, k, device):
         uniforms=table([row[2] for row in rows], device),
     )  # fmt: skip
     assert list(zip(token.tolist(), accepted.tolist(), strict=True)) == [row[3] for row in rows]
-    law = [sum(row[0] for row, x in zip(rows, token.tolist(), strict=True) if x == y) for y in range(len(p))]
-    assert law == p
+    distribution = [sum(row[0] for row, x in zip(rows, token.tolist(), strict=True) if x == y) for y in range(len(p))]
+    assert distribution == p
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", CHAINS)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("length", [0, 1, 2])
-def test_law_of_a_chain(name, seed, length, device):
+def test_distribution_of_a_chain(name, seed, length, device):
     p, q = reference.path_model(seed), reference.path_model(seed + 2)
     rows = []
     for path in itertools.product(range(2), repeat=length):
         chance = Fraction(1)
         for i, x in enumerate(path):
             chance *= q(path[:i])[x]
-        laws = [p(path[:i]) for i in range(length + 1)], [q(path[:i]) for i in range(length)]
+        distributions = [p(path[:i]) for i in range(length + 1)], [q(path[:i]) for i in range(length)]
         for weight, numbers, result in reference.branches(
-            lambda numbers, path=path, laws=laws: getattr(reference, name)(*laws, list(path), numbers)
+            lambda numbers, path=path, distributions=distributions: getattr(reference, name)(
+                *distributions, list(path), numbers
+            )
         ):
             for u in ends_of(numbers, length + 1):
-                rows.append((chance * weight / 2, path, u, result, *laws))
+                rows.append((chance * weight / 2, path, u, result, *distributions))
     p_rows = torch.stack([table(row[4], device) for row in rows])
     q_rows = torch.stack([table(row[5], device).reshape(length, 2) for row in rows])
     drafts = torch.tensor([row[1] for row in rows], dtype=torch.int32, device=device).reshape(len(rows), length)
@@ -90,13 +92,13 @@ def test_law_of_a_chain(name, seed, length, device):
     emitted = [t[:n] for t, n in zip(tokens.tolist(), counts.tolist(), strict=True)]
     assert emitted == [row[3] for row in rows]
     assert all(set(t[n:]) <= {-1} for t, n in zip(tokens.tolist(), counts.tolist(), strict=True))
-    check_law(emitted, [row[0] for row in rows], p, length)
+    check_distribution(emitted, [row[0] for row in rows], p, length)
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_law_of_paths(seed, k, device):
+def test_distribution_of_paths(seed, k, device):
     p, q, length = reference.path_model(seed), reference.path_model(seed + 2), 2
     rows = []
     for paths in itertools.product(itertools.product(range(2), repeat=length), repeat=k):
@@ -117,25 +119,25 @@ def test_law_of_paths(seed, k, device):
     )  # fmt: skip
     emitted = [t[:n] for t, n in zip(tokens.tolist(), counts.tolist(), strict=True)]
     assert emitted == [row[3] for row in rows]
-    check_law(emitted, [row[0] for row in rows], p, length)
+    check_distribution(emitted, [row[0] for row in rows], p, length)
     for text, row, i in zip(emitted, rows, index.tolist(), strict=True):
         assert tuple(text[:-1]) == row[1][i][: len(text) - 1]
 
 
-def check_law(emitted, chances, p, length):
-    """The tokens, completed by the target, have its law."""
-    law = defaultdict(Fraction)
+def check_distribution(emitted, chances, p, length):
+    """The tokens, completed by the target, have its distribution."""
+    distribution = defaultdict(Fraction)
     for tokens, chance in zip(emitted, chances, strict=True):
         for rest in itertools.product(range(2), repeat=length + 1 - len(tokens)):
             text, weight = tuple(tokens), chance
             for x in rest:
                 text, weight = (*text, x), weight * p(text)[x]
-            law[text] += weight
+            distribution[text] += weight
     for text in itertools.product(range(2), repeat=length + 1):
         wanted = Fraction(1)
         for i, x in enumerate(text):
             wanted *= p(text[:i])[x]
-        assert law[text] == wanted
+        assert distribution[text] == wanted
 
 
 def random_rows(shape, seed, dtype=torch.float64, zeros=0.2):
@@ -164,8 +166,8 @@ def test_tokens_at_a_position(name, dtype, v):
     verify = getattr(reference, name)
     for i in range(b):
         row = [x for x in drafts[i].tolist() if x >= 0]
-        laws = reference.fractions(p[i]), reference.fractions(q[i])
-        assert verify(*laws, row, reference.Numbers(u[i].tolist())) == (int(token[i]), int(accepted[i])), i
+        distributions = reference.fractions(p[i]), reference.fractions(q[i])
+        assert verify(*distributions, row, reference.Numbers(u[i].tolist())) == (int(token[i]), int(accepted[i])), i
     assert {-1, 0, 1} <= set(accepted.tolist())
 
 
@@ -182,8 +184,8 @@ def test_tokens_of_a_chain(name, dtype):
     tokens, counts = getattr(verifiers, name)(p, q, drafts, lengths=lengths, uniforms=u)
     for i in range(b):
         n = int(lengths[i])
-        laws = [reference.fractions(row) for row in p[i]], [reference.fractions(row) for row in q[i]]
-        wanted = getattr(reference, name)(*laws, drafts[i, :n].tolist(), reference.Numbers(u[i].tolist()))
+        distributions = [reference.fractions(row) for row in p[i]], [reference.fractions(row) for row in q[i]]
+        wanted = getattr(reference, name)(*distributions, drafts[i, :n].tolist(), reference.Numbers(u[i].tolist()))
         assert tokens[i, : int(counts[i])].tolist() == wanted, i
     padded = torch.where(torch.arange(length) < lengths[:, None], drafts, -1)
     again = getattr(verifiers, name)(p, q, padded, uniforms=u)
@@ -191,13 +193,15 @@ def test_tokens_of_a_chain(name, dtype):
     assert set(counts.tolist()) == set(range(1, length + 2))
 
 
-def chi_square(tokens, law):
-    counts = torch.bincount(tokens, minlength=len(law)).double()
-    return float(((counts - law * len(tokens)) ** 2 / (law * len(tokens))).sum())
+def chi_square(tokens, distribution):
+    counts = torch.bincount(tokens, minlength=len(distribution)).double()
+    return float(((counts - distribution * len(tokens)) ** 2 / (distribution * len(tokens))).sum())
 
 
 def test_paths_where_two_are_rare():
-    """More than 64 tokens, so that nodes below the root need no plan: the first two tokens have the target's law."""
+    """More than 64 tokens, so that nodes below the root need no plan: the first two tokens have the target's
+    distribution.
+    """
     b, v, k, length = 30_000, 80, 3, 2
     generator = torch.Generator().manual_seed(13)
     p, q = [random_rows((n, v), 14 + n, zeros=0.0) for n in (1, v, v)], random_rows((v + 1, v), 20, zeros=0.0)

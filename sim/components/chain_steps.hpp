@@ -36,10 +36,11 @@ struct ChainDraws {
   bool operator==(const ChainDraws&) const = default;
 };
 
-/// The correct steps. A runner is used for call after call, so `mutable` members of its steps last from one to the next.
+/// The correct steps. A runner is used for call after call, so `mutable` members of its steps last from one to the
+/// next.
 struct ChainSteps {
-  /// The random numbers that a request with `drafts` drafts of which `accepted` are accepted declares to consume: a coin
-  /// for every test, one draw of the last token.
+  /// The random numbers that a request with `drafts` drafts of which `accepted` are accepted declares to consume: a
+  /// coin for every test, one draw of the last token.
   static constexpr ChainDraws declared_draws(int drafts, int accepted) { return {std::min(accepted + 1, drafts), 1}; }
 
   /// Index of the first target row of a slot; its mask rows have the same indices.
@@ -57,7 +58,7 @@ struct ChainSteps {
   int tested(const RaggedBatch& batch, int slot) const { return batch.length[slot]; }
   /// The entry of a row for a draft id; no_token if there is none.
   Token entry(Token x, int vocabulary) const { return x >= 0 && x < vocabulary ? x : no_token; }
-  /// Whether the row is a law, up to its sum.
+  /// Whether the row is a distribution, up to its sum.
   bool sound(const MaskedRow& row) const { return row.sound(); }
 
   /// The token after the tested ones, drawn from weights that are not all zero.

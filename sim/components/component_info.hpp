@@ -1,8 +1,8 @@
-// What a component around a verifier declares about itself. Batch runners, sources of target rows and samplers are
-// tested like verifiers, because most reported defects are in them.
+// The declaration of a component around a verifier. Batch runners, sources of target rows and samplers are tested like
+// verifiers, because most reported defects are in them.
 //
 //   name      snake_case, the file's name
-//   budget    of samplers: largest total variation between the realised law and the weights
+//   budget    of samplers: largest total variation between the realised distribution and the weights
 //   chunk     of batch runners: slots, or tokens of a row, that are processed together; sizes beside it are tested
 #pragma once
 

@@ -1,5 +1,5 @@
-// Counts of trials, in the parts that programs get wrong one at a time: the type of a cell, when cells are emptied into
-// sums of 64 bits, the type of the number of trials, and the address of a trial's words.
+// Counts of trials, in the parts that programs get wrong one at a time: the type of a cell, when cells are emptied
+// into sums of 64 bits, the type of the number of trials, and the address of a trial's words.
 //
 //   n       trials        trials counted, in Steps::Trials
 //   c(x)    cells         trials that emitted token x since the last flush, in Steps::Cell
@@ -8,8 +8,8 @@
 //   address(t)            number of trial t in its random source
 //
 // Cost: one addition a trial, V for a merge or a flush; one addition for a block of equal trials between two flushes.
-// Correctness: integers that cannot overflow: sums of parts are sums of trials, so cells sum to n at every read. A block
-// gives what its trials give one by one.
+// Correctness: integers that cannot overflow: sums of parts are sums of trials, so cells sum to n at every read. A
+// block gives what its trials give one by one.
 #pragma once
 
 #include <algorithm>

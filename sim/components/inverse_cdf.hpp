@@ -6,7 +6,7 @@
 //   end      Steps::past_the_end  token where u >= F(V - 1)
 //
 // Cost: V additions to prepare, log V comparisons a draw.
-// Correctness: the law is that of the program: token x has the words with F(x - 1) <= u < F(x).
+// Correctness: the distribution is that of the program: token x has the words with F(x - 1) <= u < F(x).
 #pragma once
 
 #include <algorithm>

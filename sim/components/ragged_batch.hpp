@@ -86,7 +86,7 @@ struct RaggedBatch {
 struct BatchOutput {
   std::vector<std::vector<Token>> emitted;
   std::vector<int> accepted;  ///< drafts among the emitted tokens
-  std::vector<bool> refused;  ///< rows that are no laws, or drafts that cannot have been drawn: nothing is emitted
+  std::vector<bool> refused;  ///< invalid rows, or drafts that cannot have been drawn: nothing is emitted
 };
 
 /// A runner: one call verifies a batch. `random.at(address)` is the source of one decision, which has

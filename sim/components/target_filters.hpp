@@ -8,8 +8,10 @@
 //   S        seen         the tokens that a filter sees
 //   min-p    over         keeps w(x) over >= max w
 //   top-k    k            keeps the k heaviest of S
-//   top-p    percent      keeps the heaviest of S until they have that share of its mass, the token that reaches it included
-//   typical  percent      the same in the order of | log w(x) - mean log w |, the mean by mass over S: surprise beside entropy
+//   top-p    percent      keeps the heaviest of S until they have that share of its mass, the token that reaches it
+//                         included
+//   typical  percent      the same in the order of | log w(x) - mean log w |, the mean by mass over S: surprise
+//                         beside entropy
 //
 // Equal weights are in the order of their ids.
 // Cost: a sort a filter.
@@ -36,8 +38,10 @@ namespace draftproof {
 // The input of a source of target rows: the model's weights at every position of a drafted chain, and the settings of
 // one request. All are integers, so rows in fractions can be compared with `==`.
 //
-//   w        weight       exp(logit / grain): the grain-th root of a token's weight before any setting, as bias and penalty
-//   1/T      coldness     inverse temperature in units of 1 / grain: exponent of the roots; 0 is temperature 0, the most
+//   w        weight       exp(logit / grain): the grain-th root of a token's weight before any setting, as bias and
+//                         penalty
+//   1/T      coldness     inverse temperature in units of 1 / grain: exponent of the roots; 0 is temperature 0, the
+//                         most
 //                         probable token; grain is temperature 1, grain + 1 just below it
 //   c        count        occurrences of a token in the text before a position, committed and drafted
 //   d        penalty      weights are divided by d once for each occurrence
@@ -98,7 +102,7 @@ class MaskedRow {
     for (Token x = 0; x < vocabulary_; ++x) total += (*this)(x);
     return total;
   }
-  /// Whether the row is a law up to its sum: no weight negative, infinite or NaN, and one positive.
+  /// Whether the row is a distribution up to its sum: no weight negative, infinite or NaN, and one positive.
   bool sound() const {
     for (Token x = 0; x < vocabulary_; ++x)
       if (!(weights_[x] >= 0) || std::isinf(weights_[x])) return false;

@@ -74,17 +74,17 @@ struct HostWorkspace {
   }
 };
 
-/// Laws that a team reads; its threads make plans together.
+/// Distributions that a team reads; its threads make plans together.
 template <class L>
-concept PlannedByTeam = requires(const L& laws) {
-  laws.workspace();
+concept PlannedByTeam = requires(const L& distributions) {
+  distributions.workspace();
 };
 
-/// The workspace in which plans for these laws are made.
+/// The workspace in which plans for these distributions are made.
 template <class L>
-DRAFTPROOF_DEVICE decltype(auto) workspace_of([[maybe_unused]] const L& laws) {
+DRAFTPROOF_DEVICE decltype(auto) workspace_of([[maybe_unused]] const L& distributions) {
   if constexpr (PlannedByTeam<L>)
-    return laws.workspace();
+    return distributions.workspace();
   else
     return HostWorkspace{};
 }

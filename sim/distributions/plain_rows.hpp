@@ -1,8 +1,8 @@
 // Rows of one position that keep no tables: plain vectors in any scalar, rows normalised from a coarse format, and
 // rows of logits. The passes over them are counted.
 //
-// Target and proposals as plain vectors in any scalar: rationals for proofs, double and float for the exact law of
-// the floating-point program. Every call costs O(V), the baseline for the prepared forms.
+// Target and proposals as plain vectors in any scalar: rationals for proofs, double and float for the exact
+// distribution of the floating-point program. Every call costs O(V), the baseline for the prepared forms.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +54,8 @@ class PassWeights : public FixedWeights<F> {
 //   p, q     of(...)    float(x_i / s), s the sum of the stored row (stored_row.hpp)     [V] each
 //
 // Cost: two reads of each stored row, the second from cache, and 4 V bytes of memory a row, reused by every call.
-// Correctness: drafts drawn in proportion to the stored q have the normalised q as their law; p and q sum to 1 as
-// closely as any rows of float.
+// Correctness: drafts drawn in proportion to the stored q have the normalised q as their distribution; p and q sum to
+// 1 as closely as any rows of float.
 
 class NormalisedRows {
  public:
@@ -63,7 +63,7 @@ class NormalisedRows {
       : rows_(static_cast<std::size_t>(1 + proposals), std::vector<float>(static_cast<std::size_t>(vocabulary))) {}
 
   /// Views on this object's memory, valid until the next call. All rows have V entries.
-  /// Throws: std::invalid_argument on a row that is no law of its format.
+  /// Throws: std::invalid_argument on a row that is not a distribution in its format.
   template <class Entry>
   FreshRows<float> of(std::span<const Entry> target, std::span<const Entry> proposal) {
     return of(target, std::vector{proposal});
@@ -156,13 +156,14 @@ class Rows {
     return weights([values = std::move(values)](Token x) -> const Scalar& { return values[index(x)]; });
   }
 
-  /// Tokens whose products underflow to 0 count as equal. The plans of ladders divide by the q-mass of a group of bins:
-  /// one denormal token in a group of its own would make that quotient infinite.
+  /// Tokens whose products underflow to 0 count as equal. The plans of ladders divide by the q-mass of a group of
+  /// bins: one denormal token in a group of its own would make that quotient infinite.
   TokenBins<Scalar> bins() const {
     return bins_by([this](Token a, Token b) { return target(a) * proposal(b) > target(b) * proposal(a); });
   }
   int bin(const TokenBins<Scalar>& bins, Token x) const { return bins.of(x); }
-  /// By the quotients that ratio() returns, which must not rise; products of doubles underflow where quotients do not.
+  /// By the quotients that ratio() returns, which must not rise; products of doubles underflow where quotients do
+  /// not.
   auto ranking() const {
     return TokenRanking<Rows>(
         *this, bins_by([this](Token a, Token b) { return target(a) / proposal(a) > target(b) / proposal(b); }));

@@ -1,5 +1,5 @@
 // The vocabulary in bins: single tokens or buckets of tokens, ordered by p / q descending. Schemes that rank drafts
-// work on bins; the model of Laws chooses how fine they are.
+// work on bins; the model of Distributions chooses how fine they are.
 //
 //   n        size()               number of bins; each has q > 0
 //   P_i      target_below(i)      p-mass of the first i bins, and of the tokens with q = 0 from i = 0 on
@@ -68,27 +68,27 @@ class TokenBins {
 
   /// `order` lists the tokens with q > 0 by descending ratio; `undraftable` is the p-mass of the others.
   template <class L>
-  TokenBins(const L& laws, const std::vector<Token>& order, Scalar undraftable)
-      : bin_(static_cast<std::size_t>(laws.vocabulary()), -1), target_{undraftable}, proposal_{Scalar{0}} {
+  TokenBins(const L& distributions, const std::vector<Token>& order, Scalar undraftable)
+      : bin_(static_cast<std::size_t>(distributions.vocabulary()), -1), target_{undraftable}, proposal_{Scalar{0}} {
     for (const Token x : order) {
       bin_[static_cast<std::size_t>(x)] = size();
-      target_.push_back(target_.back() + laws.target(x));
-      proposal_.push_back(proposal_.back() + laws.proposal(x));
-      ratio_.push_back(laws.target(x) / laws.proposal(x));
+      target_.push_back(target_.back() + distributions.target(x));
+      proposal_.push_back(proposal_.back() + distributions.proposal(x));
+      ratio_.push_back(distributions.target(x) / distributions.proposal(x));
     }
   }
 
   /// The same from given masses: entry i of `prefix` holds those of the first i tokens and of the undraftable ones.
   template <class L, class Masses>
-  TokenBins(const L& laws, const std::vector<Token>& order, const Masses& prefix)
-      : bin_(static_cast<std::size_t>(laws.vocabulary()), -1) {
+  TokenBins(const L& distributions, const std::vector<Token>& order, const Masses& prefix)
+      : bin_(static_cast<std::size_t>(distributions.vocabulary()), -1) {
     for (const auto& mass : prefix) {
       target_.push_back(mass.target);
       proposal_.push_back(mass.proposal);
     }
     for (const Token x : order) {
       bin_[static_cast<std::size_t>(x)] = static_cast<int>(ratio_.size());
-      ratio_.push_back(laws.target(x) / laws.proposal(x));
+      ratio_.push_back(distributions.target(x) / distributions.proposal(x));
     }
   }
 
@@ -115,10 +115,10 @@ template <class Workspace>
 class BucketBinsIn {
  public:
   static constexpr bool single_tokens = false;
-  /// Most groups of bins that a plan distinguishes (verifiers/ladder/selected_law.hpp).
+  /// Most groups of bins that a plan distinguishes (verifiers/ladder/selected_distribution.hpp).
   static constexpr int most_stretches = most_plan_stretches;
-  /// Adjacent bins are joined (verifiers/ladder/selected_law.hpp) at this q-mass times difference in p / q, or at a
-  /// quarter of it where one token decides and there is no surplus. Chosen by measurement, docs/ladder.md.
+  /// Adjacent bins are joined (verifiers/ladder/selected_distribution.hpp) at this q-mass times difference in p / q,
+  /// or at a quarter of it where one token decides and there is no surplus. Chosen by measurement, docs/ladder.md.
   double least_spread = 0x1p-14;
 
   /// No bins; assign others before use.
@@ -209,10 +209,10 @@ using BucketBins = BucketBinsIn<HostWorkspace>;
 //               undraftable()            p-mass of the tokens with q = 0
 //               draw_undraftable(mass)   the token with q = 0 at which their running p-mass exceeds `mass`
 
-/// Laws that rank single tokens. Other laws have buckets.
+/// Distributions that rank single tokens. Other distributions have buckets.
 template <class L>
-concept Ranked = requires(const L& laws) {
-  laws.ranking();
+concept Ranked = requires(const L& distributions) {
+  distributions.ranking();
 };
 
 /// The ranking of plain rows. Refers to the rows.
@@ -222,32 +222,32 @@ class TokenRanking {
   using Scalar = typename L::Scalar;
 
   /// `bins` has one token a bin, in an order in which p / q never rises.
-  TokenRanking(const L& laws, TokenBins<Scalar> bins)
-      : laws_{&laws}, bins_{std::move(bins)}, order_(static_cast<std::size_t>(bins_.size())) {
-    for (Token x = 0; x < laws.vocabulary(); ++x)
+  TokenRanking(const L& distributions, TokenBins<Scalar> bins)
+      : distributions_{&distributions}, bins_{std::move(bins)}, order_(static_cast<std::size_t>(bins_.size())) {
+    for (Token x = 0; x < distributions.vocabulary(); ++x)
       if (bins_.of(x) >= 0) order_[static_cast<std::size_t>(bins_.of(x))] = x;
   }
 
   int size() const { return bins_.size(); }
   Token token(int j) const { return order_[static_cast<std::size_t>(j)]; }
   int of(Token x) const { return bins_.of(x); }
-  Scalar ratio(int j) const { return laws_->target(token(j)) / laws_->proposal(token(j)); }
+  Scalar ratio(int j) const { return distributions_->target(token(j)) / distributions_->proposal(token(j)); }
   Scalar target(int a, int b) const { return bins_.target_below(b) - bins_.target_below(a); }
   Scalar proposal(int a, int b) const { return bins_.proposal_below(b) - bins_.proposal_below(a); }
   Scalar undraftable() const { return bins_.target_below(0); }
   Token draw_undraftable(Scalar mass) const {
     Token last = no_token;
-    for (Token x = 0; x < laws_->vocabulary(); ++x)
-      if (of(x) < 0 && laws_->target(x) > laws_->zero()) {
+    for (Token x = 0; x < distributions_->vocabulary(); ++x)
+      if (of(x) < 0 && distributions_->target(x) > distributions_->zero()) {
         last = x;
-        mass -= laws_->target(x);
-        if (mass < laws_->zero()) break;
+        mass -= distributions_->target(x);
+        if (mass < distributions_->zero()) break;
       }
     return last;
   }
 
  private:
-  const L* laws_;
+  const L* distributions_;
   TokenBins<Scalar> bins_;
   std::vector<Token> order_;
 };

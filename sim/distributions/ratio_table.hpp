@@ -1,6 +1,6 @@
-// Laws prepared for millions of trials: tokens sorted by p / q with prefix sums. Every residual of drafts from one
-// proposal is (p - b q)+ for one b and is positive on a prefix of this order, so a residual mass is a look-up and a
-// residual draw is a bisection.
+// Distributions prepared for millions of trials: tokens sorted by p / q with prefix sums. Every residual of drafts
+// from one proposal is (p - b q)+ for one b and is positive on a prefix of this order, so a residual mass is a
+// look-up and a residual draw is a bisection.
 //
 //   r_j        ratio_[j]           p / q of the j-th token in descending order; +infinity where q = 0 < p
 //   P_j, Q_j   prefix_[j]          p- and q-mass of the first j tokens
@@ -36,9 +36,9 @@
 
 namespace draftproof {
 
-/// The laws of one position, from rows of V probabilities that sum to 1 in double precision. The order is that of p
-/// and the first proposal; further proposals have token by token look-ups and draws. Immutable after construction, so
-/// threads share one table.
+/// The distributions of one position, from rows of V probabilities that sum to 1 in double precision. The order is
+/// that of p and the first proposal; further proposals have token by token look-ups and draws. Immutable after
+/// construction, so threads share one table.
 class RatioTable {
  public:
   using Scalar = double;
@@ -94,7 +94,7 @@ class RatioTable {
     return {*this, b, clip_ratio, order_.size(), std::isinf(clip_ratio) ? order_.size() : prefix_length(clip_ratio)};
   }
 
-  /// The two calls above for a caller that knows reached = prefix_length(b).
+  /// The two calls above for a caller that has computed reached = prefix_length(b).
   double residual_mass(double b, std::size_t reached) const { return prefix_residual(reached, b); }
   Residual residual(double b, std::size_t reached) const {
     return {*this, b, std::numeric_limits<double>::infinity(), reached, reached};
@@ -256,8 +256,7 @@ class RatioTable {
     std::vector<KeyedToken> keyed;
     keyed.reserve(p.size());
     for (Token x = 0; x < std::ssize(p); ++x)
-      if (p[index(x)] != 0 || q[index(x)] != 0)
-        keyed.push_back({target(x) / proposal(x), x});
+      if (p[index(x)] != 0 || q[index(x)] != 0) keyed.push_back({target(x) / proposal(x), x});
     sort_by_key(keyed);
     std::uint64_t target_sum = 0, proposal_sum = 0;  // integers: the same prefix sums in any order of equal ratios
     order_.reserve(keyed.size());

@@ -1,5 +1,5 @@
-// The arrays of a ratio table by their addresses: laws that one thread reads, on the host or on a device, in whose
-// memory the arrays may lie. Gives the same tokens as RatioTable from the same words.
+// The arrays of a ratio table by their addresses: distributions that one thread reads, on the host or on a device, in
+// whose memory the arrays may lie. Gives the same tokens as RatioTable from the same words.
 //
 //   r_j         ratios         p / q of the j-th token in descending order, with a guide   [n]
 //   x_j         order()[j]     the j-th token                                              [n]

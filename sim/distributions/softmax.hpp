@@ -192,8 +192,8 @@ inline float inverse_temperature(double temperature) {
   const auto inverse = static_cast<float>(1 / temperature);
   if (!(temperature > 0 && inverse >= std::numeric_limits<float>::min() &&
         inverse <= std::numeric_limits<float>::max()))
-    throw std::invalid_argument("temperature: found " + std::to_string(temperature) +
-                                ", wanted a positive number with an inverse in single precision");
+    throw std::invalid_argument("temperature: got " + std::to_string(temperature) +
+                                ", expected a positive number with an inverse in single precision");
   return inverse;
 }
 
@@ -236,7 +236,7 @@ class Softmax {
       greatest = std::max(greatest, blocks_[b].powers.greatest);
     }
     if (greatest == -std::numeric_limits<float>::infinity())
-      throw std::invalid_argument(std::string(name) + ": found -infinity for every token, wanted a finite logit");
+      throw std::invalid_argument(std::string(name) + ": got -infinity for every token, expected a finite logit");
     std::uint64_t units = 0;
     for (Block& block : blocks_) {
       block.factor = exp_nonpositive((block.powers.greatest - greatest) * inverse);
@@ -267,8 +267,8 @@ class Softmax {
     std::size_t token = b * SoftmaxBlock::size;
     while (static_cast<float>(logits[token]) < std::numeric_limits<float>::infinity()) ++token;
     const auto found = static_cast<float>(logits[token]);
-    throw std::invalid_argument(std::string(name) + ": token " + std::to_string(token) + ": found " +
-                                (found > 0 ? "+infinity" : "NaN") + ", wanted a finite logit, or -infinity");
+    throw std::invalid_argument(std::string(name) + ": token " + std::to_string(token) + ": got " +
+                                (found > 0 ? "+infinity" : "NaN") + ", expected a finite logit, or -infinity");
   }
 
   std::vector<float> row_;

@@ -97,8 +97,8 @@ template <class Entry>
 [[noreturn]] void reject_stored(const Entry* row, std::size_t token, std::string_view name) {
   while (0 <= static_cast<double>(row[token]) && static_cast<double>(row[token]) < 2) ++token;
   const auto found = static_cast<double>(row[token]);
-  throw std::invalid_argument(std::string(name) + ": token " + std::to_string(token) + ": found " +
-                              (std::isnan(found) ? "NaN" : std::to_string(found)) + ", wanted a probability");
+  throw std::invalid_argument(std::string(name) + ": token " + std::to_string(token) + ": got " +
+                              (std::isnan(found) ? "NaN" : std::to_string(found)) + ", expected a probability");
 }
 
 }  // namespace detail
@@ -119,8 +119,8 @@ double checked_sum(std::span<const Entry> row, std::string_view name = "row", si
   }
   const double tolerance = sum_tolerance<Entry>(row.size());
   if (!(std::abs(sum - 1) <= tolerance))
-    throw std::invalid_argument(std::string(name) + ": found probabilities with sum " +
-                                (sum < 2 ? std::to_string(sum) : "2 or more") + ", wanted a sum within " +
+    throw std::invalid_argument(std::string(name) + ": got probabilities with sum " +
+                                (sum < 2 ? std::to_string(sum) : "2 or more") + ", expected a sum within " +
                                 std::to_string(tolerance) + " of 1");
   return sum;
 }

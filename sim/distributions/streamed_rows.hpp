@@ -1,11 +1,12 @@
-// Laws read straight from an engine's rows: nothing is prepared, and every residual mass is one read-only pass. This
-// is the per-token cost of a verifier, and the host form of the block-cooperative position of the CUDA kernels.
+// Distributions read straight from an engine's rows: nothing is prepared, and every residual mass is one read-only
+// pass. This is the per-token cost of a verifier, and the host form of the block-cooperative position of the CUDA
+// kernels.
 //
 //   F(b)        residual_mass(b)     one pass; none if the last pass was at the same b
 //   r_b, q_k    residual(b), row(k)  a draw is a pass (none for r_b after F(b)) and one block of 1024 tokens again
 //   visited     visited()            number of tokens that passes and draws have read so far
 //
-// Terms are formed in double; those of residuals of shorter entries in float (short_float.hpp). They are added as
+// Terms are formed in double; residuals of shorter entries in float (short_float.hpp). They are added as
 // 64-bit integers (fixed_point.hpp) in the widest registers of the processor (simd/block_sums.hpp). A pass leaves one
 // partial sum per block, in which a draw finds its block.
 #pragma once

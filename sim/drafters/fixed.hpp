@@ -18,18 +18,18 @@ struct FixedTopK {
                                     .fixed = true};
 
   /// Writes K distinct drafts to `out`; returns K.
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R&, Token* out) const {
-    for (int k = 0; k < drafts; ++k) out[k] = laws.kth_most_probable(k);
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R&, Token* out) const {
+    for (int k = 0; k < drafts; ++k) out[k] = distributions.kth_most_probable(k);
     return drafts;
   }
 
   /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
-  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
+  static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
     for (int k = 0; k < count; ++k)
-      if (probability_rank(laws, prefix[k]) != k) return laws.zero();
-    return laws.one();
+      if (probability_rank(distributions, prefix[k]) != k) return distributions.zero();
+    return distributions.one();
   }
 };
 
@@ -47,35 +47,35 @@ struct Greedy {
                                     .ranks_tokens = true};
 
   /// Writes K distinct drafts to `out`; returns K.
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
     const int last = drafts - 1;
-    for (int k = 0; k < last; ++k) out[k] = laws.kth_most_probable(k);
-    out[last] = laws.mass_without(0, out, last) > laws.zero()
-                    ? random.pick(laws.row_without(0, out, last))
-                    : random.pick(UniformOnComplement{laws.vocabulary(), out, last});
+    for (int k = 0; k < last; ++k) out[k] = distributions.kth_most_probable(k);
+    out[last] = distributions.mass_without(0, out, last) > distributions.zero()
+                    ? random.pick(distributions.row_without(0, out, last))
+                    : random.pick(UniformOnComplement{distributions.vocabulary(), out, last});
     return drafts;
   }
 
   /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
-  static typename L::Scalar mass(const L& laws, int drafts, const Token* prefix, int count) {
-    auto unseen = laws.one();
+  static typename L::Scalar mass(const L& distributions, int drafts, const Token* prefix, int count) {
+    auto unseen = distributions.one();
     for (int k = 0; k < count && k < drafts - 1; ++k) {
-      if (probability_rank(laws, prefix[k]) != k) return laws.zero();
-      unseen -= laws.proposal(prefix[k]);
+      if (probability_rank(distributions, prefix[k]) != k) return distributions.zero();
+      unseen -= distributions.proposal(prefix[k]);
     }
-    if (count < drafts) return laws.one();
+    if (count < drafts) return distributions.one();
     const Token last = prefix[drafts - 1];
-    if (among(last, prefix, drafts - 1)) return laws.zero();
-    if (unseen > laws.zero()) return laws.proposal(last) / unseen;
-    return laws.one() / typename L::Scalar(laws.vocabulary() - drafts + 1);
+    if (among(last, prefix, drafts - 1)) return distributions.zero();
+    if (unseen > distributions.zero()) return distributions.proposal(last) / unseen;
+    return distributions.one() / typename L::Scalar(distributions.vocabulary() - drafts + 1);
   }
 };
 
 // SpecHub's two drafts: the most probable token of q, the hub, is always one of them.
 //
-//   a      laws.kth_most_probable(0)     hub; ties go to the lower id
+//   a      distributions.kth_most_probable(0)     hub; ties go to the lower id
 //   x_1    q
 //   x_2    a if x_1 is not a; otherwise q outside a, renormalised, and uniform outside a if q has no mass there
 //
@@ -89,31 +89,31 @@ struct Hub {
                                     .most_drafts = 2};
 
   /// Writes two distinct drafts to `out`; returns 2.
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int, R& random, Token* out) const {
-    const Token hub = laws.kth_most_probable(0);
-    out[0] = random.pick(laws.row(0));
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int, R& random, Token* out) const {
+    const Token hub = distributions.kth_most_probable(0);
+    out[0] = random.pick(distributions.row(0));
     if (out[0] != hub) {
       out[1] = hub;
-    } else if (laws.mass_without(0, &hub, 1) > laws.zero()) {
-      out[1] = random.pick(laws.row_without(0, &hub, 1));
+    } else if (distributions.mass_without(0, &hub, 1) > distributions.zero()) {
+      out[1] = random.pick(distributions.row_without(0, &hub, 1));
     } else {
-      out[1] = random.pick(UniformOnComplement{laws.vocabulary(), &hub, 1});
+      out[1] = random.pick(UniformOnComplement{distributions.vocabulary(), &hub, 1});
     }
     return 2;
   }
 
   /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
-  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
-    if (count == 0) return laws.one();
-    const auto q = laws.proposal(prefix[0]);
-    const bool hub_first = probability_rank(laws, prefix[0]) == 0;
+  static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
+    if (count == 0) return distributions.one();
+    const auto q = distributions.proposal(prefix[0]);
+    const bool hub_first = probability_rank(distributions, prefix[0]) == 0;
     if (count == 1) return q;
-    if (!hub_first) return probability_rank(laws, prefix[1]) == 0 ? q : laws.zero();
-    if (prefix[1] == prefix[0]) return laws.zero();
-    if (q < laws.one()) return q * laws.proposal(prefix[1]) / (laws.one() - q);
-    return q / typename L::Scalar(laws.vocabulary() - 1);
+    if (!hub_first) return probability_rank(distributions, prefix[1]) == 0 ? q : distributions.zero();
+    if (prefix[1] == prefix[0]) return distributions.zero();
+    if (q < distributions.one()) return q * distributions.proposal(prefix[1]) / (distributions.one() - q);
+    return q / typename L::Scalar(distributions.vocabulary() - 1);
   }
 };
 
@@ -132,37 +132,38 @@ struct TailDraw {
       .fewest_drafts = 2};
 
   /// Writes K distinct drafts to `out`; returns K.
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
-    const Token top = laws.kth_most_probable(0);
-    const Token y = laws.mass_without(0, &top, 1) > laws.zero()
-                        ? random.pick(laws.row_without(0, &top, 1))
-                        : random.pick(UniformOnComplement{laws.vocabulary(), &top, 1});
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
+    const Token top = distributions.kth_most_probable(0);
+    const Token y = distributions.mass_without(0, &top, 1) > distributions.zero()
+                        ? random.pick(distributions.row_without(0, &top, 1))
+                        : random.pick(UniformOnComplement{distributions.vocabulary(), &top, 1});
     out[0] = top;
     int count = 1;
     for (int rank = 1; count < drafts - 1; ++rank)
-      if (const Token x = laws.kth_most_probable(rank); x != y) out[count++] = x;
+      if (const Token x = distributions.kth_most_probable(rank); x != y) out[count++] = x;
     out[count++] = y;
     return count;
   }
 
   /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
-  static typename L::Scalar mass(const L& laws, int drafts, const Token* prefix, int count) {
-    if (count == 0) return laws.one();
-    if (probability_rank(laws, prefix[0]) != 0) return laws.zero();
-    const auto rest = laws.one() - laws.proposal(prefix[0]);
-    auto total = laws.zero();
-    for (Token y = 0; y < laws.vocabulary(); ++y) {
+  static typename L::Scalar mass(const L& distributions, int drafts, const Token* prefix, int count) {
+    if (count == 0) return distributions.one();
+    if (probability_rank(distributions, prefix[0]) != 0) return distributions.zero();
+    const auto rest = distributions.one() - distributions.proposal(prefix[0]);
+    auto total = distributions.zero();
+    for (Token y = 0; y < distributions.vocabulary(); ++y) {
       if (y == prefix[0]) continue;
       // The fill given y: place k holds rank k below y's rank and rank k + 1 from there on; y comes last.
-      const int passed = probability_rank(laws, y);
+      const int passed = probability_rank(distributions, y);
       bool fits = true;
       for (int k = 1; k < count; ++k)
-        fits = fits &&
-               (k == drafts - 1 ? prefix[k] == y : probability_rank(laws, prefix[k]) == (k < passed ? k : k + 1));
+        fits = fits && (k == drafts - 1 ? prefix[k] == y
+                                        : probability_rank(distributions, prefix[k]) == (k < passed ? k : k + 1));
       if (!fits) continue;
-      total += rest > laws.zero() ? laws.proposal(y) / rest : laws.one() / typename L::Scalar(laws.vocabulary() - 1);
+      total += rest > distributions.zero() ? distributions.proposal(y) / rest
+                                           : distributions.one() / typename L::Scalar(distributions.vocabulary() - 1);
     }
     return total;
   }

@@ -19,25 +19,25 @@ struct Iid {
                                     .prefix_consistent = true};
 
   /// Writes K drafts to `out`; returns K.
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
-    for (int k = 0; k < drafts; ++k) out[k] = random.pick(laws.row(0));
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
+    for (int k = 0; k < drafts; ++k) out[k] = random.pick(distributions.row(0));
     return drafts;
   }
 
   /// The drafts of `draw` for every trial t of a batch: K tokens at out + t * stride, and K in lengths[t].
   template <DrawsTogether L, class Words>
-  void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
+  void draw_together(const L& distributions, int drafts, Words& words, Token* out, int stride, int* lengths) const {
     for (int k = 0; k < drafts; ++k)
-      laws.row(0).draw(words.words(Purpose::pick, static_cast<std::uint32_t>(k)), out + k, stride);
+      distributions.row(0).draw(words.words(Purpose::pick, static_cast<std::uint32_t>(k)), out + k, stride);
     for (int t = 0; t < words.count(); ++t) lengths[t] = drafts;
   }
 
   /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
-  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
-    auto product = laws.one();
-    for (int k = 0; k < count; ++k) product *= laws.proposal(prefix[k]);
+  static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
+    auto product = distributions.one();
+    for (int k = 0; k < count; ++k) product *= distributions.proposal(prefix[k]);
     return product;
   }
 };
@@ -52,24 +52,24 @@ struct Independent {
       .name = "independent", .summary = "one draw of each of K proposals, independently", .several_proposals = true};
 
   /// Writes K drafts to `out`; returns K.
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
-    for (int k = 0; k < drafts; ++k) out[k] = random.pick(laws.row(k));
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
+    for (int k = 0; k < drafts; ++k) out[k] = random.pick(distributions.row(k));
     return drafts;
   }
 
   /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
-  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
-    auto product = laws.one();
-    for (int k = 0; k < count; ++k) product *= laws.proposal(prefix[k], k);
+  static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
+    auto product = distributions.one();
+    for (int k = 0; k < count; ++k) product *= distributions.proposal(prefix[k], k);
     return product;
   }
 };
 
 // Draws of q without replacement, in draw order: each draft is drawn from q restricted to unseen tokens and
 // renormalised. If the support of q runs out, the tuple ends early (policy "stop"). Sorting the tuple afterwards
-// changes its law.
+// changes its distribution.
 //
 // Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
 struct WithoutReplacement {
@@ -78,11 +78,11 @@ struct WithoutReplacement {
                                     .prefix_consistent = true};
 
   /// Writes up to K distinct drafts to `out`; returns their number, less than K if the support of q runs out.
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k) {
-      if (!(laws.mass_without(0, out, k) > laws.zero())) return k;
-      out[k] = random.pick(laws.row_without(0, out, k));
+      if (!(distributions.mass_without(0, out, k) > distributions.zero())) return k;
+      out[k] = random.pick(distributions.row_without(0, out, k));
     }
     return drafts;
   }
@@ -90,17 +90,17 @@ struct WithoutReplacement {
   /// The drafts of `draw` for every trial t of a batch: at out + t * stride, their number in lengths[t]. A trial in
   /// which the support of q runs out is drawn by `draw`.
   template <DrawsTogether L, class Words>
-  void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
-    draw_without_together(*this, laws, drafts, words, out, stride, lengths);
+  void draw_together(const L& distributions, int drafts, Words& words, Token* out, int stride, int* lengths) const {
+    draw_without_together(*this, distributions, drafts, words, out, stride, lengths);
   }
 
   /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
-  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
-    auto product = laws.one(), unseen = laws.one();
+  static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
+    auto product = distributions.one(), unseen = distributions.one();
     for (int k = 0; k < count; ++k) {
-      const auto& q = laws.proposal(prefix[k]);
-      if (among(prefix[k], prefix, k) || !(q > laws.zero())) return laws.zero();
+      const auto& q = distributions.proposal(prefix[k]);
+      if (among(prefix[k], prefix, k) || !(q > distributions.zero())) return distributions.zero();
       product *= q / unseen;
       unseen -= q;
     }
@@ -121,33 +121,33 @@ struct WithoutReplacementUniform {
       .prefix_consistent = true};
 
   /// Writes K distinct drafts to `out`; returns K.
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k)
-      out[k] = laws.mass_without(0, out, k) > laws.zero()
-                   ? random.pick(laws.row_without(0, out, k))
-                   : random.pick(UniformOnComplement{laws.vocabulary(), out, k});
+      out[k] = distributions.mass_without(0, out, k) > distributions.zero()
+                   ? random.pick(distributions.row_without(0, out, k))
+                   : random.pick(UniformOnComplement{distributions.vocabulary(), out, k});
     return drafts;
   }
 
   /// The drafts of `draw` for every trial t of a batch: at out + t * stride, their number in lengths[t]. A trial in
   /// which the support of q runs out is drawn by `draw`.
   template <DrawsTogether L, class Words>
-  void draw_together(const L& laws, int drafts, Words& words, Token* out, int stride, int* lengths) const {
-    draw_without_together(*this, laws, drafts, words, out, stride, lengths);
+  void draw_together(const L& distributions, int drafts, Words& words, Token* out, int stride, int* lengths) const {
+    draw_without_together(*this, distributions, drafts, words, out, stride, lengths);
   }
 
   /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
-  static typename L::Scalar mass(const L& laws, int, const Token* prefix, int count) {
-    auto product = laws.one(), unseen = laws.one();
+  static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
+    auto product = distributions.one(), unseen = distributions.one();
     for (int k = 0; k < count; ++k) {
-      const auto& q = laws.proposal(prefix[k]);
-      if (among(prefix[k], prefix, k)) return laws.zero();
-      if (unseen > laws.zero())
+      const auto& q = distributions.proposal(prefix[k]);
+      if (among(prefix[k], prefix, k)) return distributions.zero();
+      if (unseen > distributions.zero())
         product *= q / unseen;
       else
-        product /= typename L::Scalar(laws.vocabulary() - k);
+        product /= typename L::Scalar(distributions.vocabulary() - k);
       unseen -= q;
     }
     return product;

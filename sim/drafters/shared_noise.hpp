@@ -19,14 +19,14 @@ struct GumbelIid {
   using Marginal = Iid;
   static constexpr DrafterInfo info{.name = "gumbel_iid",
                                     .summary = "K draws of one proposal, each the winner of a race of shared noise",
-                                    .marginal_law_of = "iid"};
+                                    .marginal_sampling_of = "iid"};
 
   /// Writes K drafts to `out`; returns K.
-  template <Laws L, NoiseSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+  template <Distributions L, NoiseSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k)
       out[k] = race<1>(
-                   laws, k, 1, 1, [&laws](Token x) { return laws.proposal(x); }, random)[0]
+                   distributions, k, 1, 1, [&distributions](Token x) { return distributions.proposal(x); }, random)[0]
                    .token;
     return drafts;
   }
@@ -38,7 +38,8 @@ struct GumbelIid {
 //   E_x    noise of stream 0, token x     exponential of rate 1; x arrives at E_x / q(x), never if q(x) = 0
 //
 // Cost: one pass over the vocabulary.
-// Correctness: exponential clocks are memoryless: given the arrivals so far, the next one has law q on the rest.
+// Correctness: exponential clocks are memoryless: given the arrivals so far, the next one has distribution q on the
+// rest.
 // Source: the first arrivals of one race as drafts: reconstruction of the Poisson scheme of arXiv:2609.21858, not
 // checked against the paper.
 
@@ -46,13 +47,13 @@ struct GumbelTopK {
   using Marginal = WithoutReplacement;
   static constexpr DrafterInfo info{.name = "gumbel_top_k",
                                     .summary = "the first K arrivals of one race of shared noise",
-                                    .marginal_law_of = "without_replacement"};
+                                    .marginal_sampling_of = "without_replacement"};
 
   /// Writes up to K distinct drafts to `out`; returns their number, less than K if q has fewer tokens.
-  template <Laws L, NoiseSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+  template <Distributions L, NoiseSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
     const auto arrivals = race<max_drafts>(
-        laws, 0, 1, drafts, [&laws](Token x) { return laws.proposal(x); }, random);
+        distributions, 0, 1, drafts, [&distributions](Token x) { return distributions.proposal(x); }, random);
     for (int k = 0; k < arrivals.size(); ++k) out[k] = arrivals[k].token;
     return arrivals.size();
   }
@@ -67,14 +68,14 @@ struct Minhash {
   using Marginal = Iid;
   static constexpr DrafterInfo info{.name = "minhash",
                                     .summary = "K draws of one proposal, each the first hit of shared darts",
-                                    .marginal_law_of = "iid"};
+                                    .marginal_sampling_of = "iid"};
 
   /// Writes K drafts to `out`; returns K.
-  template <Laws L, NoiseSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
+  template <Distributions L, NoiseSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k)
       out[k] = first_hit(
-          laws, k, [&laws](Token x) { return laws.proposal(x); }, random);
+          distributions, k, [&distributions](Token x) { return distributions.proposal(x); }, random);
     return drafts;
   }
 };

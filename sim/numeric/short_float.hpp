@@ -135,9 +135,10 @@ static_assert(sizeof(Half) == 2 && Half::fraction_bits == 10 && Half::bias == 15
 //   sum of |x - y+|   <= 2^-23 F(b) + 2^-47 P      P the sum of p, 1 within its rounding
 //   tv of x / sum x   <= 2^-23 + 2^-47 P / F(b)    from y+ / F(b), which is at most that sum over F(b)
 //
-// A token is drawn from the residual with probability F(b), so the output law moves by 2^-23 F(b) + 2^-47. That is no
-// more than the errors of float entries, 2^-24 each, which make sums of rows miss 1 by up to 1e-7. Denormals add an
-// absolute 2^-148, far below the unit of the integers. Nothing overflows, because b q <= 2^101 and x <= p.
+// A token is drawn from the residual with probability F(b), so the output distribution moves by 2^-23 F(b) + 2^-47.
+// That is no more than the errors of float entries, 2^-24 each, which make sums of rows miss 1 by up to 1e-7.
+// Denormals add an absolute 2^-148, far below the unit of the integers. Nothing overflows, because b q <= 2^101 and x
+// <= p.
 
 /// The factor b of such terms.
 class FloatFactor {

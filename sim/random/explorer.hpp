@@ -1,7 +1,8 @@
 // Runs a probabilistic program through every branch and gives each outcome its exact probability: the interpreter of
 // proofs. The program is replayed from its start for each leaf, so it must be a function of its inputs and its source
-// only. A program that is not is noticed: every draw of a replay must be of the kind that it was before, every run must
-// reach the last draw of its replay, and every draw is asked for its probabilities once more when its last branch begins.
+// only. A program that is not is noticed: every draw of a replay must be of the kind that it was before, every run
+// must reach the last draw of its replay, and every draw is asked for its probabilities once more when its last
+// branch begins.
 //
 // Throws: NotReproducible, a std::logic_error, from flip, pick and explore().
 #pragma once
@@ -45,7 +46,8 @@ struct Branch {
   Token taken;  ///< 0 or 1 for a flip
 };
 
-/// A program drew something else in a replay than before: a finding about the program, whose law is not defined.
+/// A program drew something else in a replay than before: a finding about the program, whose distribution is not
+/// defined.
 class NotReproducible : public std::logic_error {
  public:
   explicit NotReproducible(const std::string& what)
@@ -64,7 +66,7 @@ struct ExplorerLimits {
 };
 
 /// `Weight` is the number type of branch probabilities: rational for proofs, double for large trees. The program's
-/// scalar may differ, so the exact law of a float program can be found too.
+/// scalar may differ, so the exact distribution of a float program can be found too.
 template <class Weight>
 class Explorer {
  public:
@@ -157,8 +159,8 @@ class Explorer {
   /// Number of leaves visited by the last explore().
   std::uint64_t leaves() const { return leaves_; }
 
-  /// From now on the explorer gives the law of the floating-point program: draws have the law that their weights
-  /// realise (tape.hpp), a flip whose denominator underflowed compares num > den, and an emit from
+  /// From now on the explorer gives the distribution of the floating-point program: draws have the distribution that
+  /// their weights realise (tape.hpp), a flip whose denominator underflowed compares num > den, and an emit from
   /// weights that are all zero gives no token, as a sampler's does.
   void with_rounding() requires std::floating_point<Weight> { realised_ = true; }
   /// From now on emit spreads over these distinct tokens and lumps all others under no_token, for weights that give
@@ -180,7 +182,7 @@ class Explorer {
  private:
   using Branches = std::vector<std::pair<Token, Weight>>;  ///< outcomes and their probabilities, all positive
 
-  /// Appends the tokens of positive weight. What follows does not depend on W and is compiled once.
+  /// Appends the tokens of positive weight. The code after it does not depend on W and is compiled once.
   template <class W>
   void list(const W& weights, Branches& branches) const {
     const auto append = [&](Token x, const auto& weight) { branches.emplace_back(x, Weight(weight)); };
@@ -278,7 +280,7 @@ class Explorer {
 };
 
 /// Calls `visit(tuple, probability)` for every tuple that `draw(explorer, out)` may draw; `draw` returns the number
-/// of drafts. False where the leaf limit cut the walk short.
+/// of drafts. Returns false where the leaf limit ended the enumeration early.
 template <class Weight, class Draw, class Visit>
 [[nodiscard]] bool each_drafted_tuple(Explorer<Weight>& explorer, Draw draw, Visit visit) {
   Token tuple[max_drafts];

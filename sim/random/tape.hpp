@@ -2,7 +2,7 @@
 // type for all sources of words.
 //
 // Scripted and recorded randomness: a tape returns given words in order, a recorder logs the draws of another source
-// and their outcomes. Edge cases, replays and draw ledgers use these two.
+// and their outcomes. Edge cases, replays and draw counts use these two.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,12 @@
 
 namespace draftproof {
 
-// The law that a draw from weights realises. A draw adds its weights up in some number format, and its law is given
-// by the differences of the rounded sums.
+// The distribution that a draw from weights realises. A draw adds its weights up in some number format, and its
+// distribution is given by the differences of the rounded sums.
 //
 //   for_each(visit)           the weights, as computed
-//   for_each_realised(visit)  the law of `draw` under an ideal uniform; weights with exact sums lack this call
+//   for_each_realised(visit)  the distribution of `draw` under an ideal uniform; weights with exact sums lack this
+//   call
 //
 // Cost: one pass.
 // Correctness: each for_each_realised reads the sums that `draw` of the same class compares with.
@@ -150,7 +151,7 @@ class Words {
   virtual NoiseBlock noise(std::uint32_t stream, std::uint32_t block) = 0;
 };
 
-/// The words of another source: with Philox, those of a simulated trial; with Tape, a script.
+/// The random bits of another source: Philox for a simulated trial, Tape for a script.
 template <class Source>
 class WordsOf final : public Words {
  public:

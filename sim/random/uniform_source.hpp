@@ -1,5 +1,5 @@
-// Sources of decisions: from 64-bit uniform random bits, with emits drawn at once, and with noise chosen for a node of
-// a tree.
+// Sources of decisions: from 64-bit uniform random bits, with emits drawn at once, and with noise chosen for a node
+// of a tree.
 //
 // Decisions from 64-bit uniform words, for every source that draws numbers rather than branches.
 #pragma once

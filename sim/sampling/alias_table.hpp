@@ -121,8 +121,8 @@ DRAFTPROOF_DEVICE inline Token alias_draw(const std::uint64_t* cells, const std:
   return static_cast<Token>(own ? at : cell & 0xffffffffu);
 }
 
-/// Draws from a quantised row. The law of the table is exactly the row; the grid of the 64-bit word adds at most
-/// V 2^-64 in total variation.
+/// Draws from a quantised row. The distribution of the table is exactly the row; the grid of the 64-bit word adds at
+/// most V 2^-64 in total variation.
 class AliasTable {
  public:
   explicit AliasTable(std::span<const std::uint64_t> mass) : cells_(mass.size()), rest_(mass.size()) {
@@ -177,7 +177,7 @@ class AliasWeights {
  public:
   explicit AliasWeights(std::vector<double> values) : values_{std::move(values)} {
     for (const double value : values_) total_ += value;
-    if (const auto shares = law(); !shares.empty()) table_.emplace(quantise(shares));
+    if (const auto shares = distribution(); !shares.empty()) table_.emplace(quantise(shares));
   }
 
   Token draw(std::uint64_t word) const { return table_ ? table_->draw(word) : no_token; }
@@ -193,14 +193,14 @@ class AliasWeights {
   template <class Visit>
   void for_each_realised(Visit visit) const {
     if (!table_) return;
-    const auto mass = quantise(law());
+    const auto mass = quantise(distribution());
     for (std::size_t x = 0; x < mass.size(); ++x)
       if (mass[x] > 0) visit(static_cast<Token>(x), probability(mass[x]));
   }
 
  private:
   /// The normalised weights; empty if none is positive.
-  std::vector<double> law() const {
+  std::vector<double> distribution() const {
     std::vector<double> shares;
     if (total_ > 0)
       for (const double value : values_) shares.push_back(value / total_);

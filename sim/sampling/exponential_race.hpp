@@ -1,6 +1,6 @@
 // Races of exponential clocks: token x of weight w(x) arrives at time E_x / w(x), with E_x read from shared noise.
-// The first arrival has law w; the first B arrivals are a sample without replacement. Two races of one noise with
-// weights p and q tend to have the same winner, and neither reads the other's weights.
+// The first arrival has distribution w; the first B arrivals are a sample without replacement. Two races of one noise
+// with weights p and q tend to have the same winner, and neither reads the other's weights.
 //
 //   E_x    exponential(word)    word of token x: its upper half is a quarter of block x / 4 of the stream, its lower
 //                               half the same quarter of the companion stream, read only for tokens that may win
@@ -72,12 +72,12 @@ class SmallestK {
   double limit_ = std::numeric_limits<double>::infinity();
 };
 
-/// The `wanted` earliest of the arrivals that walk(own, thread, threads) adds to `own`, over all threads that hold
-/// `laws`.
+/// The `wanted` earliest of the arrivals that `walk(own, thread, threads)` adds to `own`, over all threads that hold
+/// `distributions`.
 template <int most, class L, class Walk>
-DRAFTPROOF_DEVICE SmallestK<most> k_smallest(const L& laws, int wanted, const Walk& walk) {
-  if constexpr (requires { laws.template k_smallest<most>(wanted, walk); }) {
-    return laws.template k_smallest<most>(wanted, walk);
+DRAFTPROOF_DEVICE SmallestK<most> k_smallest(const L& distributions, int wanted, const Walk& walk) {
+  if constexpr (requires { distributions.template k_smallest<most>(wanted, walk); }) {
+    return distributions.template k_smallest<most>(wanted, walk);
   } else {
     SmallestK<most> own(wanted);
     walk(own, 0, 1);
@@ -146,10 +146,10 @@ struct RaceScan {
 /// The `wanted` <= `most` first arrivals over `streams` streams from `first_stream` on. wanted > 1 requires a single
 /// stream, so that the tokens are distinct. Fewer arrivals where fewer tokens have positive weight.
 template <int most, class L, class Weight, NoiseSource R>
-DRAFTPROOF_DEVICE SmallestK<most> race(const L& laws, int first_stream, int streams, int wanted, const Weight& weight,
-                                       R& random) {
-  return k_smallest<most>(laws, wanted,
-                          RaceScan<Weight, R>{laws.vocabulary(), first_stream, streams, weight, random});
+DRAFTPROOF_DEVICE SmallestK<most> race(const L& distributions, int first_stream, int streams, int wanted,
+                                       const Weight& weight, R& random) {
+  return k_smallest<most>(distributions, wanted,
+                          RaceScan<Weight, R>{distributions.vocabulary(), first_stream, streams, weight, random});
 }
 
 }  // namespace draftproof

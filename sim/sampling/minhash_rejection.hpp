@@ -1,11 +1,11 @@
-// Darts thrown uniformly on tokens x [0, 1): the first dart below the curve of a law lands on a token of that law.
-// Two laws that share the darts take the same dart with probability sum min / sum max.
+// Darts thrown uniformly on tokens x [0, 1): the first dart below the curve of a distribution lands on a token of
+// that distribution. Two distributions that share the darts take the same dart with probability sum min / sum max.
 //
 //   token    scale(first word, V)             of the dart; uniform up to V 2^-64
 //   height   unit_interval(second word)       on the grid of 2^-53: weights are realised up to that much
 //
 // Cost: V darts on average, one Philox block each, many made at once where the source can.
-// Correctness: darts are independent, and a dart that hits has law w: V (1 / V) w(x) / sum w.
+// Correctness: darts are independent, and a dart that hits has distribution w: V (1 / V) w(x) / sum w.
 // Source: weighted minwise hashing by rejection; as a coupling of draft and target Daliri et al., arXiv:2408.07978.
 #pragma once
 
@@ -59,15 +59,16 @@ struct HitScan {
   }
 };
 
-/// The token of the first dart of `stream` below `weight`, a law over the tokens. Returns no_token after 2^32 darts,
-/// 16,384 times the average at a vocabulary of 262,144.
+/// The token of the first dart of `stream` below `weight`, a distribution over the tokens. Returns no_token after
+/// 2^32 darts, 16,384 times the average at a vocabulary of 262,144.
 template <class L, class Weight, NoiseSource R>
-DRAFTPROOF_DEVICE Token first_hit(const L& laws, int stream, const Weight& weight, R& random) {
+DRAFTPROOF_DEVICE Token first_hit(const L& distributions, int stream, const Weight& weight, R& random) {
   using Walk = HitScan<Weight, R>;
   std::uint32_t first = 0;
   do {
-    const Walk walk{laws.vocabulary(), dart_stream + static_cast<std::uint32_t>(stream), first, weight, random};
-    if (const Candidate hit = k_smallest<1>(laws, 1, walk)[0]; hit.token != no_token) return hit.token;
+    const Walk walk{distributions.vocabulary(), dart_stream + static_cast<std::uint32_t>(stream), first, weight,
+                    random};
+    if (const Candidate hit = k_smallest<1>(distributions, 1, walk)[0]; hit.token != no_token) return hit.token;
     first += Walk::volley;
   } while (first != 0);
   return no_token;

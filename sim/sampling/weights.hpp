@@ -1,5 +1,5 @@
-// General passes of laws in double: sums and draws of any function of the token, in integers (fixed_point.hpp) and in
-// the widest registers of the processor (simd/strips.hpp).
+// General passes of distributions in double: sums and draws of any function of the token, in integers
+// (fixed_point.hpp) and in the widest registers of the processor (simd/strips.hpp).
 //
 //   f(x)     f_            0 <= f, total below 8                                        x = 0 .. size - 1
 //   S_i      parts[i]      sum over a part of the vocabulary: 1024 tokens, or more so that parts are at most 256
@@ -79,8 +79,8 @@ class FixedWeights {
   std::uint64_t* visited_;
 };
 
-// Weights given by a function of the token: the general pass that every model of Laws offers. This is the plain form,
-// token by token in the scalar of the function.
+// Weights given by a function of the token: the general pass that every model of Distributions offers. This is the
+// plain form, token by token in the scalar of the function.
 
 /// Weights f(x) for x = 0 .. size - 1, f(x) >= 0. A draw adds running sums in the scalar of f: two passes.
 template <class F>
@@ -138,8 +138,8 @@ DRAFTPROOF_DEVICE constexpr bool among(Token x, const Token* seen, int n) {
 //   S_j      sums_[j]      weights of the first j + 1 of them, in units of 2^-60
 //   draw                   smallest j with S_j > u S, u the word
 //
-// Cost: a pass once, then O(log V) a draw. An alias table (Laws::alias_weights) draws in O(1), but other tokens from
-// the same words.
+// Cost: a pass once, then O(log V) a draw. An alias table (Distributions::alias_weights) draws in O(1), but other
+// tokens from the same words.
 // Correctness: S_j are the integers that FixedWeights adds up before it finds its token.
 
 template <class F>
@@ -180,23 +180,24 @@ class CumulativeWeights {
   std::vector<Fixed> sums_;
 };
 
-/// Laws for many trials: a plan may keep tables of V entries.
+/// Distributions for many trials: a plan may keep tables of V entries.
 template <class L>
-concept ManyTrials = requires(const L& laws) {
-  laws.tabulated([](Token) { return 0.0; });
+concept ManyTrials = requires(const L& distributions) {
+  distributions.tabulated([](Token) { return 0.0; });
 };
 
-/// laws.weights(f) for a plan: the same tokens from the same words; a table if the laws are for many trials.
+/// distributions.weights(f) for a plan: the same tokens from the same words; a table if the distributions are for
+/// many trials.
 template <class L, class F>
-DRAFTPROOF_DEVICE auto tabulated(const L& laws, F f) {
+DRAFTPROOF_DEVICE auto tabulated(const L& distributions, F f) {
   if constexpr (ManyTrials<L>)
-    return laws.tabulated(std::move(f));
+    return distributions.tabulated(std::move(f));
   else
-    return laws.weights(std::move(f));
+    return distributions.weights(std::move(f));
 }
 
-// A probability row as integers that sum to exactly 2^62: the law that a prepared table realises. Alias cells,
-// cumulative sums and masses of token sets built from it are exact.
+// A probability row as integers that sum to exactly 2^62: the distribution that a prepared table realises. Alias
+// cells, cumulative sums and masses of token sets built from it are exact.
 
 inline constexpr std::uint64_t row_total = std::uint64_t{1} << 62;
 
@@ -208,13 +209,14 @@ DRAFTPROOF_DEVICE constexpr std::uint64_t truncated_mass(double entry) {
   return static_cast<std::uint64_t>(entry * 0x1p62);
 }
 
-/// The mass that truncation took from a row, and the tokens that get it: those of the largest truncated mass share it.
+/// The mass that truncation took from a row. The tokens with the largest truncated mass share it.
 ///
-/// Correctness: the masses sum to exactly 2^62, which not every row with equal entries can: six equal integers do not.
-/// So the first of n tokens of the largest mass also holds the `rest` of the division, fewer than n units. Programs
-/// compare entries, by q(x) > q(y) or by a sort, and what they compare must be equal where the row's entries are. So
-/// they read `common` for all n tokens; draws, sums and masses of sets hold the rest too. The law that a program sees
-/// and the one that is drawn are n 2^-62 apart, which is below V 2^-53, the rounding of its own sums.
+/// Correctness: the masses sum to exactly 2^62, which not every row with equal entries can: six equal integers do
+/// not. So the first of n tokens of the largest mass also holds the `rest` of the division, fewer than n units.
+/// Programs compare entries, by q(x) > q(y) or by a sort, and what they compare must be equal where the row's entries
+/// are. So they read `common` for all n tokens; draws, sums and masses of sets hold the rest too. The distribution
+/// that a program sees and the one that is drawn are n 2^-62 apart, which is below V 2^-53, the rounding of its own
+/// sums.
 struct RowRest {
   std::uint64_t largest;  ///< the largest truncated mass
   std::uint64_t

@@ -1,8 +1,8 @@
 // Draws outside a set of tokens: the complement of the support of q, the K greatest keys of a row, and drafts without
 // replacement for a batch of trials.
 //
-// Laws outside a set of tokens: the uniform law outside the set, and the pair that remains of (p, q) outside the
-// support of q.
+// Distributions outside a set of tokens: the uniform distribution outside the set, and the pair that remains of (p,
+// q) outside the support of q.
 #pragma once
 
 #include <algorithm>
@@ -98,7 +98,8 @@ class OffSupportPosition {
   Scalar mass_, share_;
 };
 
-// The first tokens of an order, where few of them are needed: the most probable tokens of a law, the best of a plan.
+// The first tokens of an order, where few of them are needed: the most probable tokens of a distribution, the best of
+// a plan.
 //
 //   key(x)         leading key of the order: before(x, y) only if key(x) >= key(y)
 //   before(x, y)   the order, strict
@@ -107,15 +108,15 @@ class OffSupportPosition {
 // Cost: one pass. Most strips of tokens are rejected by their keys (simd/strips.hpp). The tokens found so far form a
 // heap, so finding all tokens is a sort.
 
-// The inverse of laws.kth_most_probable(j): the rank of a token by q, most probable first, equals by id. For closed
-// forms of draft laws. It asks the laws for their order, because the q of a table is rounded.
+// The inverse of distributions.kth_most_probable(j): the rank of a token by q, most probable first, equals by id. For
+// closed forms of draft samplings. It asks the distributions for their order, because the q of a table is rounded.
 
 /// Number of tokens before x, at most max_drafts.
 template <class L>
-int probability_rank(const L& laws, Token x) {
-  const int most = std::min(laws.vocabulary(), max_drafts);
+int probability_rank(const L& distributions, Token x) {
+  const int most = std::min(distributions.vocabulary(), max_drafts);
   for (int before = 0; before < most; ++before)
-    if (laws.kth_most_probable(before) == x) return before;
+    if (distributions.kth_most_probable(before) == x) return before;
   return max_drafts;
 }
 
@@ -174,19 +175,19 @@ std::vector<Token> top_tokens(int vocabulary, const Probability& probability) {
 // Draws without replacement for the trials of a batch of words: together where q fills the tuple, one trial at a time
 // where the support of q runs out.
 //
-// Cost: that of the laws' own draws; a trial that runs out also costs a draw of its own.
+// Cost: that of the distributions' own draws; a trial that runs out also costs a draw of its own.
 // Correctness: equal to drawing trial by trial, because a trial's words have addresses and the second draw reads the
 // same words again.
 
 /// Writes the drafts of trial t to out + t * stride and their number to lengths[t]; `drafter` draws a single trial.
 template <class Drafter, DrawsTogether L, class Words>
-void draw_without_together(const Drafter& drafter, const L& laws, int drafts, Words& words, Token* out, int stride,
-                           int* lengths) {
+void draw_without_together(const Drafter& drafter, const L& distributions, int drafts, Words& words, Token* out,
+                           int stride, int* lengths) {
   bool complete[Words::most];
-  laws.draw_without(0, drafts, words, out, stride, complete);
+  distributions.draw_without(0, drafts, words, out, stride, complete);
   for (int t = 0; t < words.count(); ++t) {
     typename Words::Source random(words, t);
-    lengths[t] = complete[t] ? drafts : drafter.draw(laws, drafts, random, out + t * stride);
+    lengths[t] = complete[t] ? drafts : drafter.draw(distributions, drafts, random, out + t * stride);
   }
 }
 

@@ -1,5 +1,5 @@
-// The width of the registers in passes over the vocabulary. It is chosen once, by the processor. Every width gives the
-// same bits, so the choice changes times alone.
+// The width of the registers in passes over the vocabulary. It is chosen once, by the processor. Every width gives
+// the same bits, so the choice changes times alone.
 //
 //   widest()     what processor and build offer
 //   in_use()     what passes use: widest(), unless DRAFTPROOF_SIMD (scalar, avx2, avx512) or use() says less
@@ -20,7 +20,7 @@
 //
 //   DRAFTPROOF_WIDE        1 where such functions exist: x86-64 hosts, but not in CUDA sources
 //   DRAFTPROOF_AVX2        a function of 256-bit registers; called only at that width
-//   DRAFTPROOF_AVX512      the same of 512-bit registers
+//   DRAFTPROOF_AVX512      the same for 512-bit registers
 //   DRAFTPROOF_AVX2_PART   a piece of such a function, always inlined into it; takes and returns registers
 //   DRAFTPROOF_INLINE      always inlined, for any target
 //   DRAFTPROOF_WHOLE       takes in all it calls, and multiplies and adds in two roundings whatever the build says
@@ -70,7 +70,7 @@ inline Width widest() {
 #if DRAFTPROOF_WIDE
   static const Width found = [] {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Width::scalar;
-#if !defined(__clang__)  // whose version 14 knows no name for what comes with the other two in every processor
+#if !defined(__clang__)  // clang 14 has no name for this extension, which every processor with the other two has
     if (!__builtin_cpu_supports("f16c")) return Width::scalar;
 #endif
     const bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&

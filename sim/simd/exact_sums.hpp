@@ -5,8 +5,8 @@
 //   high              multiples of 2^32 nearest to them, added up
 //   low               floors of the rests, added up
 //
-// Correctness: a rest is exact and at most 2^31 in size. A multiple of 2^32 plus the floor of the rest is the floor of x.
-// 1024 of either add up exactly in a double.
+// Correctness: a rest is exact and at most 2^31 in size. A multiple of 2^32 plus the floor of the rest is the floor
+// of x. 1024 of either add up exactly in a double.
 #pragma once
 
 #include <cstdint>

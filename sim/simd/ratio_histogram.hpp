@@ -46,7 +46,7 @@ DRAFTPROOF_AVX2_PART void drain_two(RatioMass* sums, const RatioMass& first, con
   drain_one(sums, first, static_cast<std::uint32_t>(two));
   drain_one(sums, second, two >> 32);
 }
-/// Eight tokens; the masses of tokens 2 and 3 are at `second_pair`, those of 4 and 5 at the other place inside.
+/// Eight tokens; the masses of tokens 2 and 3 are at `second_pair`, the masses of 4 and 5 at the other inner pair.
 template <std::size_t second_pair>
 DRAFTPROOF_AVX2_PART void drain(RatioMass* sums, const RatioMass* mass, const std::uint32_t* bytes) {
   drain_two(sums, mass[0], mass[1], bytes);

@@ -2,7 +2,7 @@
 // avx2 and avx512. Arithmetic is the compilers' own: + - * / < & | ^ << ?: work on vectors, lane by lane.
 //
 //   Floats, Words              32-bit lanes: numbers, and unsigned integers; `floats` of them in a register
-//   Doubles, Longs             the same of 64 bits; `doubles` of them
+//   Doubles, Longs             the same with 64 bits; `doubles` of them
 //   all(x)                     x in every lane
 //   load<R>(from), store()     from and to memory, at any address
 //   as<R>(x)                   the same bits as another type of register
@@ -10,7 +10,7 @@
 //   fma(a, b, c)               a b + c, rounded once
 //   rounded(x)                 doubles to floats, half a register
 //   floats_at(row, i)          entries of a row from i on: row.load8(i) or row.load16(i)
-//   doubles_at(row, i)         the same of row.load4(i) or row.load8(i)
+//   doubles_at(row, i)         the same for row.load4(i) or row.load8(i)
 //
 // a * b + c rounds twice only with -ffp-contract=off, which our targets pass on to their users.
 #pragma once

@@ -4,7 +4,7 @@
 //   ResidualTerm   (p - b q)+                   the residual at b
 //   ClippedTerm    (p - b min(q, p / k))+       the same with q clipped at p / k
 //   one(i)         the term of token i          double
-//   load4(i)       2^60 times terms i .. i + 3  256-bit register, before truncation; load8(i) the same of eight
+//   load4(i)       2^60 times terms i .. i + 3  256-bit register, before truncation; load8(i) the same for eight
 //   fetch(i)       prefetches entries some way ahead of tokens i .. i + 31
 //   wide()         whether load4() and load8() may be called for these parameters
 //

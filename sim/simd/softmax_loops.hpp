@@ -26,7 +26,7 @@ void padded(const Reader& logits, std::size_t start, std::size_t count, float* r
   for (std::size_t i = start; i < count; ++i) rest[i - start] = logits.one(i);
 }
 
-/// Asks for the entries one block ahead of entry i, which the next call reads; past the end of a row it asks in vain.
+/// Prefetches the entries one block ahead of entry i, which the next call reads; harmless past the end of a row.
 template <class Reader>
 void fetch_next_block(const Reader& logits, std::size_t i) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(logits.first + i) +

@@ -1,9 +1,10 @@
-// The laws of the two models as an iteration goes on. A context is a prefix, and each token leads from one context to
-// another. Toy tables, captured trees and live models are all conditional models; verifiers of paths read a drafted
-// tree and the laws at its nodes only.
+// The distributions of the two models as an iteration goes on. A context is a prefix, and each token leads from one
+// context to another. SmallModel tables, captured trees and live models are all conditional models; verifiers of
+// paths read a drafted tree and the distributions at its nodes only.
 //
-//   p(.|u), q(.|u)   at.laws(u)              target and proposal after node u: a model of Laws (position.hpp)
-//                    conditionals.laws(c)    the same after context c
+//   p(.|u), q(.|u)   at.distributions(u)              target and proposal after node u: a model of Distributions
+//                                                     (position.hpp)
+//                    conditionals.distributions(c)    the same after context c
 //                    conditionals.next(c, x) context after token x
 //   step             {node, extra}           the tokens on the way to `node`, then one more: correction or bonus
 #pragma once
@@ -18,16 +19,17 @@
 
 namespace draftproof {
 
-/// Contexts are numbered from 0; `no_context` is a context without laws. References to laws stay valid.
+/// Contexts are numbered from 0; `no_context` is a context without distributions. References to distributions stay
+/// valid.
 template <class L>
 class ConditionalModel {
  public:
-  using Laws = L;
+  using Distributions = L;
   static constexpr int no_context = -1;
 
   virtual ~ConditionalModel() = default;
   /// Target and proposal after `context`.
-  virtual const L& laws(int context) const = 0;
+  virtual const L& distributions(int context) const = 0;
   /// The context after token x, or no_context.
   virtual int next(int context, Token x) const = 0;
   /// Contexts with numbers below this are discarded, as live models do; plans for them can be dropped. A number is
@@ -64,11 +66,11 @@ inline constexpr int max_path_length = 64;
 template <class L>
 using StateAt = ListAt<L, PendingResidual<typename L::Scalar>, max_path_length>;
 
-/// A drafted tree with the laws at its nodes. Refers to both, owns neither.
+/// A drafted tree with the distributions at its nodes. Refers to both, owns neither.
 template <class L>
 class DraftedTree {
  public:
-  using Laws = L;
+  using Distributions = L;
   using Scalar = typename L::Scalar;
 
   DraftedTree(const ConditionalModel<L>& conditionals, const DraftTree& tree)
@@ -76,7 +78,7 @@ class DraftedTree {
 
   const DraftTree& tree() const { return tree_; }
   /// Target and proposal after node u.
-  const L& laws(int u) const { return conditionals_.laws(tree_.context(u)); }
+  const L& distributions(int u) const { return conditionals_.distributions(tree_.context(u)); }
   const ConditionalModel<L>& conditionals() const { return conditionals_; }
 
   /// The last node of the first path, for trees that are one path.
@@ -91,25 +93,27 @@ class DraftedTree {
   const DraftTree& tree_;
 };
 
-// A conditional model by tables: laws at every prefix up to some length. Longer prefixes have the laws of their last
-// tabulated one. For toy models, where everything can be enumerated.
+// A conditional model by tables: distributions at every prefix up to some length. Longer prefixes have the
+// distributions of their last tabulated one. For small models, where everything can be enumerated.
 
 template <class L>
 class PrefixTable final : public ConditionalModel<L> {
  public:
-  /// `laws` in breadth-first order: the empty prefix, (0), (1), .., (0, 0), (0, 1), ..; as many levels as are full.
-  explicit PrefixTable(std::vector<L> laws) : laws_{std::move(laws)}, vocabulary_{laws_.front().vocabulary()} {}
+  /// `distributions` in breadth-first order: the empty prefix, (0), (1), .., (0, 0), (0, 1), ..; as many levels as
+  /// are full.
+  explicit PrefixTable(std::vector<L> distributions)
+      : distributions_{std::move(distributions)}, vocabulary_{distributions_.front().vocabulary()} {}
 
-  const L& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
+  const L& distributions(int context) const override { return distributions_[static_cast<std::size_t>(context)]; }
   int next(int context, Token x) const override {
     const int child = context * vocabulary_ + 1 + x;
-    return child < static_cast<int>(laws_.size()) ? child : context;
+    return child < static_cast<int>(distributions_.size()) ? child : context;
   }
   int vocabulary() const { return vocabulary_; }
-  int size() const { return static_cast<int>(laws_.size()); }
+  int size() const { return static_cast<int>(distributions_.size()); }
 
  private:
-  std::vector<L> laws_;
+  std::vector<L> distributions_;
   int vocabulary_;
 };
 

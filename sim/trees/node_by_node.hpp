@@ -8,14 +8,13 @@
 //   plan          of V at (context, number of drafts), made when first needed
 //
 // Cost: one decision of V a level.
-// Correctness: V's token has law p(.|u) given its drafts' law, and the drafts below u were drawn independently of V's
-// randomness at u. A token that V emits after rejecting it as a draft is still a drafted node, and the descent
-// continues there.
-// For schemes that read shared noise, V's token at u has law p(.|u) over the noise of the streams at u only. Whether
-// the descent reaches u, and which paths are still drafts there, depends on streams at the nodes above, and no stream
-// belongs to two depths. So the noise at u is fresh given those. On paths this is the list coupling conditional on
-// the paths that still agree: the token after x does not depend on the proposals from x on, only on which drafts
-// agreed so far.
+// Correctness: V's token has distribution p(.|u) given its drafts' distribution, and the drafts below u were drawn
+// independently of V's randomness at u. A token that V emits after rejecting it as a draft is still a drafted node,
+// and the descent continues there. For schemes that read shared noise, V's token at u has distribution p(.|u) over
+// the noise of the streams at u only. Whether the descent reaches u, and which paths are still drafts there, depends
+// on streams at the nodes above, and no stream belongs to two depths. So the noise at u is fresh given those. On
+// paths this is the list coupling conditional on the paths that still agree: the token after x does not depend on the
+// proposals from x on, only on which drafts agreed so far.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +37,8 @@ class NodePlans {
  public:
   explicit NodePlans(const V& verifier) : verifier_{verifier} {}
 
-  /// The plan for the laws at node u of a tree and `drafts` drafts; makes it if there is none.
-  const PlanOf<V, L>& of(const DraftedTree<L>& at, int u, const L& laws, int drafts) {
+  /// The plan for the distributions at node u of a tree and `drafts` drafts; makes it if there is none.
+  const PlanOf<V, L>& of(const DraftedTree<L>& at, int u, const L& distributions, int drafts) {
     const ConditionalModel<L>& conditionals = at.conditionals();
     const int context = at.tree().context(u);
     if (conditionals.forgotten() != forgotten_) {
@@ -48,7 +47,7 @@ class NodePlans {
     }
     const auto key = (static_cast<std::uint64_t>(context) << 8) | static_cast<std::uint64_t>(drafts);
     auto& plan = plans_[key];
-    if (!plan) plan = std::make_unique<PlanOf<V, L>>(prepare(verifier_, laws, drafts));
+    if (!plan) plan = std::make_unique<PlanOf<V, L>>(prepare(verifier_, distributions, drafts));
     return *plan;
   }
 
@@ -58,16 +57,16 @@ class NodePlans {
   std::unordered_map<std::uint64_t, std::unique_ptr<PlanOf<V, L>>> plans_;
 };
 
-/// Goes down the tree from its root: `decide(u, laws, drafts, count, streams)` gives the verdict on the `count` drafts
-/// at node u, and `random` draws the token after a leaf at once. `streams` are the drafts' streams with `noise`, else
-/// unset.
+/// Goes down the tree from its root: `decide(u, distributions, drafts, count, streams)` gives the verdict on the
+/// `count` drafts at node u, and `random` draws the token after a leaf at once. `streams` are the drafts' streams
+/// with `noise`, else unset.
 template <bool noise, class L, class R, class Decide>
 DRAFTPROOF_DEVICE StepOutput walk_nodes(const DraftedTree<L>& at, bool sees_repeats, R& random,
                                         const Decide& decide) {
   const auto& tree = at.tree();
   for (int u = DraftTree::root;;) {
-    const L& laws = at.laws(u);
-    if (tree.leaf(u)) return {u, random.emit(laws.residual(laws.zero()))};
+    const L& distributions = at.distributions(u);
+    if (tree.leaf(u)) return {u, random.emit(distributions.residual(distributions.zero()))};
     Token drafts[max_drafts];
     [[maybe_unused]] std::uint32_t streams[max_drafts];
     int count = 0;
@@ -80,7 +79,7 @@ DRAFTPROOF_DEVICE StepOutput walk_nodes(const DraftedTree<L>& at, bool sees_repe
     } else {
       for (const int child : tree.children(u)) drafts[count++] = tree.token(child);
     }
-    const Verdict verdict = decide(u, laws, drafts, count, streams);
+    const Verdict verdict = decide(u, distributions, drafts, count, streams);
     const int child = verdict.token < 0 ? -1 : tree.find(u, verdict.token);
     if (child < 0) return {u, {verdict.token, none_accepted}};
     u = child;
@@ -104,18 +103,18 @@ struct NodeByNode {
   template <class L, class R>
   DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, NodePlans<V, L>& plans, R& random) const {
     ImmediateEmit<R> immediate(random);
-    return walk_nodes<V::info.shared_noise>(
-        at, repeats, immediate,
-        [&](int u, const L& laws, const Token* drafts, int count, [[maybe_unused]] const std::uint32_t* streams) {
-          const auto& plan = plans.of(at, u, laws, count);
-          const DraftedPosition<L> position(laws, drafts, count);
-          if constexpr (V::info.shared_noise) {
-            NodeNoise noise(immediate, streams);
-            return draftproof::verify(verifier, position, plan, noise);
-          } else {
-            return draftproof::verify(verifier, position, plan, immediate);
-          }
-        });
+    return walk_nodes<V::info.shared_noise>(at, repeats, immediate,
+                                            [&](int u, const L& distributions, const Token* drafts, int count,
+                                                [[maybe_unused]] const std::uint32_t* streams) {
+                                              const auto& plan = plans.of(at, u, distributions, count);
+                                              const DraftedPosition<L> position(distributions, drafts, count);
+                                              if constexpr (V::info.shared_noise) {
+                                                NodeNoise noise(immediate, streams);
+                                                return draftproof::verify(verifier, position, plan, noise);
+                                              } else {
+                                                return draftproof::verify(verifier, position, plan, immediate);
+                                              }
+                                            });
   }
 };
 
@@ -168,7 +167,7 @@ struct LiftedToTrees : NodeByNode<V> {
                              .drafts = V::info.drafts,
                              .promise = V::info.promise,
                              .most_drafts = V::info.most_drafts,
-                             .claims = {.accepts_equal_laws = V::info.claims.accepts_equal_laws,
+                             .claims = {.accepts_equal_distributions = V::info.claims.accepts_equal_distributions,
                                         // Explorers use tables, whose draws are sorted by ratio; noise is by token.
                                         .drafter_invariant = V::info.claims.drafter_invariant && V::info.shared_noise,
                                         .one_path_is_token_path = V::info.claims.one_draft_is_single_draft &&

@@ -1,7 +1,7 @@
-// What makes a type a tree drafter: a struct with a static TreeDrafterInfo named `info` and
+// The concept of a tree drafter: a struct with a static TreeDrafterInfo named `info` and
 //     void draw(const ConditionalModel<L>&, const TreeShape&, R& random, DraftTree& out) const
 // which grows `out` from its root, whose context the caller has set. A drafter that reads shared noise also has a
-// type `Marginal`: the tree drafter of the same law without noise.
+// type `Marginal`: the tree drafter of the same distribution without noise.
 #pragma once
 
 #include <string_view>
@@ -21,14 +21,14 @@ enum class DraftRow {
 
 /// Declaration of a tree drafter.
 struct TreeDrafterInfo {
-  std::string_view name;     ///< name of the law of the tree
+  std::string_view name;     ///< name of the distribution of the tree
   std::string_view summary;  ///< one line
-  /// The laws of one position that the draws at every node have, repeats kept; empty: none. Verifiers of one of these
-  /// laws, lifted to trees, take these trees.
-  DraftLaws siblings{};
-  /// The laws that a node's children, distinct and in draw order, have for a sequential verifier (Info::sequential):
-  /// the number of children may depend on the children.
-  DraftLaws siblings_sequential{};
+  /// The distributions of one position that the draws at every node have, repeats kept; empty: none. Verifiers of one
+  /// of these distributions, lifted to trees, take these trees.
+  DraftSamplings siblings{};
+  /// The distributions that a node's children, distinct and in draw order, have for a sequential verifier
+  /// (Info::sequential): the number of children may depend on the children.
+  DraftSamplings siblings_sequential{};
   bool distinct_siblings = false;  ///< the draws at a node are its children: no repeats
   bool fixed = false;              ///< not random: the tree is a function of the context
   bool ranks_tokens = false;       ///< breaks ties between tokens by their ids
@@ -37,14 +37,15 @@ struct TreeDrafterInfo {
   bool branches = false;           ///< uses TreeShape::branching
   /// Verifiers and checks of a drafter that declares another row than the context's get that row as its proposal.
   DraftRow row = DraftRow::context;
-  /// For a drafter with a row of its own, or one that is wrong on purpose: the law of trees that it declares, given its
-  /// row. Such drafters are found by name alone.
+  /// For a drafter with a row of its own, or one that is wrong on purpose: the distribution of trees that it
+  /// declares, given its row. Such drafters are found by name alone.
   std::string_view declared_as{};
   bool wrong = false;  ///< it does not draw what it declares
-  /// For a drafter that reads shared noise: the name of the law of its trees over that noise, as in DrafterInfo.
-  std::string_view marginal_law_of{};
+  /// For a drafter that reads shared noise: the name of the distribution of its trees over that noise, as in
+  /// DrafterInfo.
+  std::string_view marginal_sampling_of{};
 
-  constexpr bool shared_noise() const { return !marginal_law_of.empty(); }
+  constexpr bool shared_noise() const { return !marginal_sampling_of.empty(); }
 };
 
 /// The context whose proposal the drafts after node u come from, for drafters of DraftRow::last_token.
@@ -58,7 +59,7 @@ template <class L, class R>
 int draw_path(const ConditionalModel<L>& conditionals, int u, int length, R& random, DraftTree& out) {
   for (int i = 0; i < length; ++i) {
     const int context = out.context(u);
-    const Token x = random.pick(conditionals.laws(context).row(0));
+    const Token x = random.pick(conditionals.distributions(context).row(0));
     u = out.draw(u, x, conditionals.next(context, x));
   }
   return u;
@@ -80,7 +81,7 @@ void draw_noise_paths(const D& drafter, const ConditionalModel<L>& conditionals,
       const auto stream = static_cast<std::uint32_t>(depth * shape.drafts + k);
       NodeNoise noise(random, &stream);
       Token x = no_token;
-      drafter.draw(conditionals.laws(out.context(u)), 1, noise, &x);
+      drafter.draw(conditionals.distributions(out.context(u)), 1, noise, &x);
       u = out.draw(u, x, conditionals.next(out.context(u), x), stream);
     }
 }

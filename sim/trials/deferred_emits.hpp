@@ -1,4 +1,4 @@
-// What a batch of trials postpones: last draws, flips decided ahead, and drafts that may never be read.
+// The work that a batch of trials postpones: last draws, flips decided ahead, and drafts that may never be read.
 //
 // Last draws of the trials of a batch, deferred until several can be made side by side.
 //
@@ -127,7 +127,7 @@ class DeferredEmitSource : public PhiloxBatch::Source {
 // whether the guess holds is data. The trials with a wrong guess are decided again, together, with their first flip
 // known to be false.
 //
-//   guess            first flip true, whatever its word says; mispredicted() tells whether its word says false
+//   guess            first flip true, whatever its random bits; mispredicted() is whether the bits give false
 //   no guess         first `known_rejections` flips false, without reading their words
 //   all other flips  by their words
 //

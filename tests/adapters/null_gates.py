@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""False alarms of the gate through doors: right verifiers of draftproof's own, gate after gate with other seeds.
+"""False alarms of the gate through adapters: right verifiers of draftproof's own, gate after gate with other seeds.
 
     tests/adapters/null_gates.py --program build/default/draftproof --gates 10000 --jobs 2
 
-Each gate is one run of `check --door own:NAME --profile quick` at the tiers that the verifier has. Prints gates, models,
+Each gate is one run of `check --adapter built-in:NAME --profile quick` at the tiers that the verifier has. Prints
+gates, models,
 predictions and alarms; exit code 1 if there is an alarm, which it shows with its seed.
 """
 import argparse
@@ -17,7 +18,7 @@ RIGHT = ("single_draft", "recursive_rejection", "recursive_rejection_wor", "k_se
 
 def one_gate(program, number, tiers):
     name = RIGHT[number % len(RIGHT)]
-    command = [program, "check", "--door", f"own:{name}", "--profile", "quick", "--seed", str(number), "--json", "-q"]
+    command = [program, "check", "--adapter", f"built-in:{name}", "--profile", "quick", "--seed", str(number), "--json", "-q"]
     run = subprocess.run(command + ["--tier", tiers], capture_output=True, text=True, check=False)
     document = json.loads(run.stdout) if run.stdout else {"gates": []}
     alarm = "" if run.returncode == 0 and document["gates"] else f"{name}, seed {number}: exit code {run.returncode}\n"

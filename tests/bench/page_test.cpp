@@ -32,7 +32,7 @@ Results imagined() {
     const std::string v = "/" + std::to_string(vocabulary);
     list.push_back({"cost/single_draft/iid" + v + "/1", near(vocabulary * 1e-10)});
     list.push_back({"cost/ladder/iid" + v + "/4", near(vocabulary * 4e-10)});
-    list.push_back({"floor/radix" + v, near(vocabulary * 1e-8)});
+    list.push_back({"lower_bound/radix" + v, near(vocabulary * 1e-8)});
   }
   for (const int drafts : {1, 4, 16}) {
     const std::string k = "/" + std::to_string(drafts);
@@ -45,11 +45,11 @@ Results imagined() {
   list.push_back({"somebody/else", near(1)});
   using enum Goal::Sense;
   return results_of(
-      synthetic_run(list,
-                    {{"numpy over simulation, K = 4", "peer/numpy/expert/128256/4", "simulate/ladder/iid/128256/4",
-                      at_least, 10},
-                     {"a decision over a sort", "cost/ladder/iid/128256/4", "floor/radix/128256", at_most, 0.01},
-                     {"a peer that did not run", "peer/scipy/highs/12/3", "prove/all", at_least, 2}}),
+      synthetic_run(
+          list, {{"numpy over simulation, K = 4", "peer/numpy/expert/128256/4", "simulate/ladder/iid/128256/4",
+                  at_least, 10},
+                 {"a decision over a sort", "cost/ladder/iid/128256/4", "lower_bound/radix/128256", at_most, 0.01},
+                 {"a peer that did not run", "peer/scipy/highs/12/3", "prove/all", at_least, 2}}),
       "run");
 }
 
@@ -81,13 +81,13 @@ TEST(Page, ShowsGoalsAsVerdicts) {
     EXPECT_EQ(verdicts[i].grade, i == 0 ? page::Grade::good : page::Grade::open);
   }
   EXPECT_EQ(verdicts[0].subject, "first");
-  EXPECT_EQ(verdicts[1].detail, "ratio 3, wanted at most 2");
+  EXPECT_EQ(verdicts[1].detail, "ratio 3, expected at most 2");
 }
 
 TEST(Page, ThatCannotBeWrittenIsRefused) { EXPECT_THROW(write_page(imagined(), "/dev/null/page.md"), WriteFailure); }
 
 TEST(Page, TakesGoalsAndWhatStandsForItself) {
-  const std::vector<Goal> goals{{"", "cost/spec_hub/hub/4096/2", "floor/radix/4096", Goal::Sense::at_most, 1}};
+  const std::vector<Goal> goals{{"", "cost/spec_hub/hub/4096/2", "lower_bound/radix/4096", Goal::Sense::at_most, 1}};
   EXPECT_TRUE(on_page("cost/spec_hub/hub/4096/2", goals));
   EXPECT_FALSE(on_page("cost/spec_hub/hub/4096/2", {}));
   EXPECT_TRUE(on_page("cost/ladder/iid/4096/4", {}));
@@ -145,11 +145,11 @@ TEST(UsualSizes, TheMiddleOfEachKind) {
 }
 
 TEST(UsualSizes, BothSidesOfEveryGoal) {
-  const std::vector<std::string> names{"floor/4096", "floor/32000", "floor/128256",
+  const std::vector<std::string> names{"lower_bound/4096", "lower_bound/32000", "lower_bound/128256",
                                        "peer/4096/iterations:1/manual_time", "peer/32000/iterations:1/manual_time"};
-  const std::vector<Goal> goals{{"x", "peer/4096", "floor/128256", Goal::Sense::at_least, 1}};
+  const std::vector<Goal> goals{{"x", "peer/4096", "lower_bound/128256", Goal::Sense::at_least, 1}};
   EXPECT_EQ(usual_sizes(names, goals),
-            (std::vector<std::string>{"floor/32000", "floor/128256", "peer/4096/iterations:1/manual_time",
+            (std::vector<std::string>{"lower_bound/32000", "lower_bound/128256", "peer/4096/iterations:1/manual_time",
                                       "peer/32000/iterations:1/manual_time"}));
 }
 

@@ -1,4 +1,4 @@
-// The forms that benchmarks time: every verifier that can be explored has its explored law on fresh
+// The forms that benchmarks time: every verifier that can be explored has its explored distribution on fresh
 // rows of floats.
 #include <cmath>
 
@@ -6,7 +6,7 @@
 
 #include <draftproof/bench/groups/step_cost.hpp>
 #include <draftproof/bench/run.hpp>
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/timed_forms.hpp>
 
@@ -36,7 +36,9 @@ TEST(TimedForms, PositionsEmitAsExplored) {
     for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
       if (!drafter->defined(rows.vocabulary(), drafts, 1)) continue;
       std::vector<double> expected(target.size()), emitted(target.size());
-      const auto at = [](std::vector<double>& law, Token x) -> double& { return law[static_cast<std::size_t>(x)]; };
+      const auto at = [](std::vector<double>& distribution, Token x) -> double& {
+        return distribution[static_cast<std::size_t>(x)];
+      };
       Explorer<double> explorer;
       EXPECT_TRUE(explorer.explore(
           [&](Explorer<double>& random) {
@@ -76,7 +78,7 @@ TEST(TimedForms, PathsAcceptAsExplored) {
     const auto exploring = verifier->explore_on(rows, shape);
     if (form == nullptr || !exploring || !verifier->info().drafts.lists("iid_paths")) continue;
     const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
-    const double expected = explore_step_law<Rows<double>>(drafter, *exploring, rows, shape).mean_accepted();
+    const double expected = explore_step_distribution<Rows<double>>(drafter, *exploring, rows, shape).mean_accepted();
     const benchmarks::SameAtAllDepths<FreshRows<float>> fresh(
         length, [] { return FreshRows<float>(target_float, std::span<const float>(proposal_float)); });
     const auto decider = form(fresh, shape);

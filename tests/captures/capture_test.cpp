@@ -95,9 +95,9 @@ TEST_F(CaptureFile, MetadataDeclaresLogitsAndProbabilities) {
   EXPECT_EQ(open(probabilities, R"({"values": "probability"})").target(0), (std::vector<double>{0.25, 0.75}));
 }
 
-/// Three positions of a family with two drafts and one with zeros, in each stored form. The tolerances: a few units of
-/// 2^-53 for a division by a sum near 1; a logarithm of magnitude at most 32 is rounded by 2^-53 32, and again in exp;
-/// in float by 2^-24 32 = 1.9e-6.
+/// Three positions of a family with two drafts and one with zeros, in each stored form. The tolerances: a few units
+/// of 2^-53 for a division by a sum near 1; a logarithm of magnitude at most 32 is rounded by 2^-53 32, and again in
+/// exp; in float by 2^-24 32 = 1.9e-6.
 TEST_F(CaptureFile, RowsComeBackFromEveryStoredForm) {
   families::GaussianLogits family;
   family.vocabulary = 50;
@@ -141,9 +141,9 @@ TEST_F(CaptureFile, MinusInfinityIsProbabilityZero) {
 TEST_F(CaptureFile, NamesTheTokenThatIsNoLogProbability) {
   const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
   expect_refused(full({half_half[0], half_half[1], 0, nan}),
-                 {"target, row 1, token 1: found NaN, wanted a log-probability"});
-  expect_refused(full({infinity, 0, 0, 0}), {"target, row 0, token 0: found inf"});
-  expect_refused(full({0.5f, 0, 0, 0}), {"target, row 0, token 0: found 0.5"});
+                 {"target, row 1, token 1: got NaN, expected a log-probability"});
+  expect_refused(full({infinity, 0, 0, 0}), {"target, row 0, token 0: got inf"});
+  expect_refused(full({0.5f, 0, 0, 0}), {"target, row 0, token 0: got 0.5"});
   expect_refused(full({-infinity, -infinity, 0, 0}), {"target, row 0", "every token"});
   expect_refused(full({half_half[0], half_half[1], -1, -1}), {"target, row 1", "sum to 0.7357"});
 }
@@ -161,12 +161,12 @@ TEST_F(CaptureFile, NamesTheTokenThatIsNoProbabilityOrLogit) {
     const NamedArrays arrays{{"target", floats({2, 2}, rows)}, {"draft", floats({2, 2}, {1, 0, 1, 0})}};
     expect_refused(arrays, {part}, "{\"values\": \"" + values + "\"}");
   };
-  refused({1, 0, 1.5f, -0.5f}, "target, row 1, token 1: found -0.5", "probability");
-  refused({1, 0, 0.5f, 0.375f}, "target, row 1: found probabilities with sum 0.875", "probability");
-  refused({1, 0, 0, infinity}, "target, row 1, token 1: found inf, wanted a finite logit", "logit");
+  refused({1, 0, 1.5f, -0.5f}, "target, row 1, token 1: got -0.5", "probability");
+  refused({1, 0, 0.5f, 0.375f}, "target, row 1: got probabilities with sum 0.875", "probability");
+  refused({1, 0, 0, infinity}, "target, row 1, token 1: got inf, expected a finite logit", "logit");
 }
 
-TEST_F(CaptureFile, TruncatedFormIsALawWithARest) {
+TEST_F(CaptureFile, TruncatedFormIsADistributionWithARest) {
   const Capture capture = open(truncated());
   EXPECT_TRUE(capture.truncated());
   EXPECT_EQ(capture.vocabulary(), 4u);
@@ -186,33 +186,33 @@ TEST_F(CaptureFile, TruncatedFormIsChecked) {
     array_of(arrays, name) = std::move(array);
     expect_refused(arrays, {part}, metadata);
   };
-  refused("ids", integers({2, 3}, {1, 1, 9, 0, 7, -1}), "ids, row 0, token 1: found id 1");
-  refused("ids", integers({2, 3}, {1, 5, 9, 0, -1, 7}), "ids, row 1, token 2: found id 7 after padding");
-  refused("ids", integers({2, 3}, {1, 5, 9, -2, 7, -1}), "ids, row 1, token 0: found id -2");
-  refused("ids", integers({3, 2}, {1, 5, 9, 0, 7, -1}), "ids: found i32 of shape [3, 2]");
-  refused("ids", floats({2, 3}, {1, 5, 9, 0, 7, -1}), "ids: found f32");
+  refused("ids", integers({2, 3}, {1, 1, 9, 0, 7, -1}), "ids, row 0, token 1: got id 1");
+  refused("ids", integers({2, 3}, {1, 5, 9, 0, -1, 7}), "ids, row 1, token 2: got id 7 after padding");
+  refused("ids", integers({2, 3}, {1, 5, 9, -2, 7, -1}), "ids, row 1, token 0: got id -2");
+  refused("ids", integers({3, 2}, {1, 5, 9, 0, 7, -1}), "ids: got i32 of shape [3, 2]");
+  refused("ids", floats({2, 3}, {1, 5, 9, 0, 7, -1}), "ids: got f32");
   refused("target", floats({2, 3}, {0.5f, 0.25f, 0.125f, 0.5f, 0.25f, 0.25f}),
-          "target, row 1, token 2: found 0.25 at padding");
-  refused("rest_draft", doubles({2}, {0.25, 0.5}), "draft, row 1: found probabilities with sum 1.375");
-  refused("rest_draft", doubles({2}, {0.25, std::nan("")}), "rest_draft, row 1: found NaN");
-  refused("rest_draft", doubles({1}, {0.25}), "rest_draft: found shape [1]");
-  refused("ids", integers({2, 3}, {1, 5, 9, 0, 7, -1}), "found id 9", R"({"vocabulary": 9})");
+          "target, row 1, token 2: got 0.25 at padding");
+  refused("rest_draft", doubles({2}, {0.25, 0.5}), "draft, row 1: got probabilities with sum 1.375");
+  refused("rest_draft", doubles({2}, {0.25, std::nan("")}), "rest_draft, row 1: got NaN");
+  refused("rest_draft", doubles({1}, {0.25}), "rest_draft: got shape [1]");
+  refused("ids", integers({2, 3}, {1, 5, 9, 0, 7, -1}), "got id 9", R"({"vocabulary": 9})");
   refused("ids", integers({2, 3}, {1, 5, 9, 0, 7, -1}), "log_probability values beside ids",
           R"({"values": "log_probability"})");
 }
 
 TEST_F(CaptureFile, NeedsTargetProposalsAndMatchingShapes) {
   const Array good = floats({2, 2}, half_half);
-  expect_refused({{"draft", good}}, {"target: found no such array"});
+  expect_refused({{"draft", good}}, {"target: got no such array"});
   expect_refused({{"target", good}}, {"no proposal"});
   expect_refused({{"target", good}, {"draft", floats({1, 4}, half_half)}},
-                 {"draft: found shape [1, 4], wanted [2, 2]"});
-  expect_refused({{"target", floats({4}, half_half)}, {"draft", good}}, {"target: found shape [4]"});
-  expect_refused({{"target", floats({0, 4}, {})}, {"draft", good}}, {"target: found shape [0, 4]"});
-  expect_refused({{"target", integers({2, 2}, {0, 0, 0, 0})}, {"draft", good}}, {"target: found i32"});
+                 {"draft: got shape [1, 4], expected [2, 2]"});
+  expect_refused({{"target", floats({4}, half_half)}, {"draft", good}}, {"target: got shape [4]"});
+  expect_refused({{"target", floats({0, 4}, {})}, {"draft", good}}, {"target: got shape [0, 4]"});
+  expect_refused({{"target", integers({2, 2}, {0, 0, 0, 0})}, {"draft", good}}, {"target: got i32"});
   NamedArrays lacks_rest = truncated();
   lacks_rest.pop_back();
-  expect_refused(lacks_rest, {"rest_draft: found no such array"});
+  expect_refused(lacks_rest, {"rest_draft: got no such array"});
 }
 
 TEST_F(CaptureFile, ContextIdsAreInsideTheVocabulary) {
@@ -221,10 +221,10 @@ TEST_F(CaptureFile, ContextIdsAreInsideTheVocabulary) {
     arrays.emplace_back(std::move(name), std::move(array));
     expect_refused(arrays, {part});
   };
-  refused("next_token", integers({2}, {0, 2}), "next_token, row 1, token 0: found id 2");
-  refused("next_token", integers({2}, {0, -1}), "next_token, row 1, token 0: found id -1");
-  refused("tokens", integers({2, 2}, {0, 1, -2, 1}), "tokens, row 1, token 0: found id -2");
-  refused("tokens", integers({1, 2}, {0, 1}), "tokens: found i32 of shape [1, 2]");
+  refused("next_token", integers({2}, {0, 2}), "next_token, row 1, token 0: got id 2");
+  refused("next_token", integers({2}, {0, -1}), "next_token, row 1, token 0: got id -1");
+  refused("tokens", integers({2, 2}, {0, 1, -2, 1}), "tokens, row 1, token 0: got id -2");
+  refused("tokens", integers({1, 2}, {0, 1}), "tokens: got i32 of shape [1, 2]");
 }
 
 TEST_F(CaptureFile, MetadataIsChecked) {
@@ -234,7 +234,7 @@ TEST_F(CaptureFile, MetadataIsChecked) {
   refused(R"({"schema": "draftproof.capture/2"})", "draftproof.capture/2");
   refused(R"({"schema": 1})", "schema");
   refused(R"({"values": "logits"})", "log_probability, logit or probability");
-  refused(R"({"vocabulary": 3})", "found 2 columns, wanted 3");
+  refused(R"({"vocabulary": 3})", "got 2 columns, expected 3");
   refused(R"({"vocabulary": -2})", "\"vocabulary\": \"-2\"");
   refused(R"({"vocabulary": 1e3})", "vocabulary");
   refused("{", "x.json");
@@ -256,7 +256,7 @@ TEST_F(CaptureFile, RefusesHalfPrecisionUnlessItHoldsLogits) {
   const std::string header = R"({"target":{"dtype":"F16","shape":[1,2],"data_offsets":[0,4]},)"
                              R"("draft":{"dtype":"F16","shape":[1,2],"data_offsets":[4,8]}})";
   const auto file = directory_.write("x.safetensors", safetensors(header, std::string(8, '\0')));
-  expect_input_error([&] { Capture::open(file); }, {"x.safetensors: target: found f16", "only for logits"});
+  expect_input_error([&] { Capture::open(file); }, {"x.safetensors: target: got f16", "only for logits"});
 }
 
 TEST_F(CaptureFile, ReadsPlanesOfAPlainNpy) {

@@ -1,5 +1,5 @@
-// The readers of .npy, .npz, .safetensors and JSON: every type is read, and a file that lies about itself is refused with
-// its name and the location of the error.
+// The readers of .npy, .npz, .safetensors and JSON: every type is read, and a file that lies about itself is refused
+// with its name and the location of the error.
 #include <bit>
 #include <limits>
 
@@ -72,8 +72,8 @@ TEST_F(Npy, HalfPrecisionIsExact) {
 TEST_F(Npy, RefusesHeadersThatLie) {
   std::string many = "(";
   for (int i = 0; i < 40; ++i) many += "1,";
-  const std::vector<std::pair<std::string, std::string>> shapes{{"(2, 4)", "wanted 32 bytes"},
-                                                                {"(1, 3)", "wanted 12 bytes"},
+  const std::vector<std::pair<std::string, std::string>> shapes{{"(2, 4)", "expected 32 bytes"},
+                                                                {"(1, 3)", "expected 12 bytes"},
                                                                 {"(4611686018427387904, 8)", "at most"},
                                                                 {"(4294967296, 4294967296)", "at most"},
                                                                 {"(9223372036854775807,)", "at most"},
@@ -83,7 +83,7 @@ TEST_F(Npy, RefusesHeadersThatLie) {
                                                                 {"(" + std::string(99, '1') + ",)", "beyond"},
                                                                 {many + ")", "32 dimensions"}};
   for (const auto& [shape, part] : shapes) refused("lie.npy", npy("<f4", shape, six_floats), {part});
-  refused("lie.npy", npy("<f8", "(2, 3)", six_floats), {"wanted 48 bytes"});
+  refused("lie.npy", npy("<f8", "(2, 3)", six_floats), {"expected 48 bytes"});
   for (const char* descr : {">f4", "|O", "<U10", "<c8", "<f16", "|V2", "f4", "", "<f4<f4"})
     refused("type.npy", npy(descr, "(2, 3)", six_floats), {"elements of type"});
 }
@@ -162,7 +162,7 @@ TEST_F(Npz, RefusesDirectoriesThatLie) {
       {{{"a.npy", good}, {"a.npy", good}}, {"two entries named \"a.npy\""}}};
   for (const auto& [entries, parts] : lies) refused("lie.npz", zip(entries), parts);
   for (const std::string shape : {"(2, 4)", "(1, 3)", "(4611686018427387904, 8)", "(1000000, 1000000)"})
-    refused("x.npz", zip({{"target.npy", npy("<f4", shape, six_floats)}}), {"target: found 24 bytes"});
+    refused("x.npz", zip({{"target.npy", npy("<f4", shape, six_floats)}}), {"target: got 24 bytes"});
 }
 
 TEST_F(Npz, RefusesEveryTruncation) {
@@ -208,8 +208,8 @@ TEST_F(SafetensorsFile, RefusesHeadersThatLie) {
     return R"({"a":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
   };
   const std::vector<std::pair<std::string, std::string>> lies{
-      {one("F32", "[7]", "[0,24]"), "wanted 28 bytes"},
-      {one("F64", "[6]", "[0,24]"), "wanted 48 bytes"},
+      {one("F32", "[7]", "[0,24]"), "expected 28 bytes"},
+      {one("F64", "[6]", "[0,24]"), "expected 48 bytes"},
       {one("F32", "[4611686018427387904,8]", "[0,24]"), "at most"},
       {one("F32", "[4611686018427387904,4]", "[0,0]"), "at most"},
       {one("F32", "[7]", "[0,28]"), "range within 24"},
@@ -253,8 +253,8 @@ TEST(JsonInput, BoundsNestingAndRefusesRepeatedKeysAndWhatIsNoObject) {
   refused(nested(1'000'000), "deeper than 64");
   EXPECT_NO_THROW(parse_json_object(R"({"a":{"b":1},"b":{"a":1}})", "x.json"));
   refused(R"({"c":{"a":1,"a":2}})", "\"a\" twice");
-  refused("[1]", "x.json: found a JSON array");
-  for (const char* text : {"{\"a\":", "", "{\"a\":\"\xC3\x28\"}"}) refused(text, "x.json: found no JSON");
+  refused("[1]", "x.json: got a JSON array");
+  for (const char* text : {"{\"a\":", "", "{\"a\":\"\xC3\x28\"}"}) refused(text, "x.json: got no JSON");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The rows in data/ against numbers that other programs computed: the statistics of data/reference.json, by NumPy; and
-// the rows of a model's forward pass in float64, from the same weights, for the target and its three cheaper copies.
+// The rows in data/ against numbers that other programs computed: the statistics of data/reference.json, by NumPy;
+// and the rows of a model's forward pass in float64, from the same weights, for the target and its three cheaper
+// copies.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -20,28 +21,28 @@ namespace {
 
 const std::string data_directory = std::string(DRAFTPROOF_SOURCE_DIR) + "/data/";
 
-using Law = std::vector<double>;
+using Distribution = std::vector<double>;
 
-double distance(const Law& p, const Law& q) {
+double distance(const Distribution& p, const Distribution& q) {
   double sum = 0;
   for (std::size_t x = 0; x < p.size(); ++x) sum += std::abs(p[x] - q[x]);
   return sum / 2;
 }
 
-double entropy(const Law& p) {
+double entropy(const Distribution& p) {
   double sum = 0;
   for (const double probability : p) sum -= probability > 0 ? probability * std::log(probability) : 0;
   return sum;
 }
 
-double divergence(const Law& p, const Law& q) {
+double divergence(const Distribution& p, const Distribution& q) {
   double sum = 0;
   for (std::size_t x = 0; x < p.size(); ++x) sum += p[x] > 0 ? p[x] * std::log(p[x] / q[x]) : 0;
   return sum;
 }
 
 /// 1 minus the product over `rounds` of the distance between the residual so far and q.
-double recursive_rejection(Law residual, const Law& q, int rounds) {
+double recursive_rejection(Distribution residual, const Distribution& q, int rounds) {
   double refused = 1;
   for (int round = 0; round < rounds; ++round) {
     refused *= distance(residual, q);
@@ -52,19 +53,19 @@ double recursive_rejection(Law residual, const Law& q, int rounds) {
   return 1 - refused;
 }
 
-double bound(const Law& p, const Law& q, int drafts) {
+double bound(const Distribution& p, const Distribution& q, int drafts) {
   double sum = 0;
   for (std::size_t x = 0; x < p.size(); ++x) sum += std::min(p[x], 1 - std::pow(1 - q[x], drafts));
   return sum;
 }
 
-std::ptrdiff_t likeliest(const Law& p) { return std::max_element(p.begin(), p.end()) - p.begin(); }
+std::ptrdiff_t likeliest(const Distribution& p) { return std::max_element(p.begin(), p.end()) - p.begin(); }
 
 std::map<std::string, double> statistics(const Capture& capture, const std::string& draft, double temperature) {
   std::map<std::string, double> sums;
   for (std::size_t i = 0; i < capture.positions(); ++i) {
     const Filter filter{.temperature = temperature};
-    const Law p = capture.target(i, filter), q = capture.proposal(draft, i, filter);
+    const Distribution p = capture.target(i, filter), q = capture.proposal(draft, i, filter);
     sums["tv"] += distance(p, q);
     sums["accept"] += 1 - distance(p, q);
     sums["entropy_target"] += entropy(p);
@@ -81,10 +82,10 @@ std::map<std::string, double> statistics(const Capture& capture, const std::stri
   return sums;
 }
 
-// Each law is correct to a few 2^-53 per entry times the magnitude of its exponent, at most row / T < 160: a relative
-// error of 4e-14. Statistics are sums of laws times factors below 200 (a logarithm), and their own rounding over
-// 32000 terms is at most 32000 * 2^-53 = 4e-12, on both sides. Together below 1e-10; a wrong row or token moves them
-// by more than 1e-6.
+// Each distribution is correct to a few 2^-53 per entry times the magnitude of its exponent, at most row / T < 160: a
+// relative error of 4e-14. Statistics are sums of distributions times factors below 200 (a logarithm), and their own
+// rounding over 32000 terms is at most 32000 * 2^-53 = 4e-12, on both sides. Together below 1e-10; a wrong row or
+// token moves them by more than 1e-6.
 constexpr double stored_tolerance = 1e-10;
 
 void expect_reference(const std::string& file, std::size_t statistics_wanted) {
@@ -119,16 +120,16 @@ TEST(Reference, SidecarsDescribeTheFiles) {
 }
 
 /// Probabilities after `tokens`.
-std::vector<double> law_after(const TinyLm& model, std::span<const std::int64_t> tokens) {
+std::vector<double> distribution_after(const TinyLm& model, std::span<const std::int64_t> tokens) {
   std::deque<StoryMemory> memories;
   std::vector<const StoryMemory*> before;
-  std::vector<double> law;
+  std::vector<double> distribution;
   for (const std::int64_t token : tokens) {
-    law = model.read(static_cast<int>(token), before, memories.emplace_back());
+    distribution = model.read(static_cast<int>(token), before, memories.emplace_back());
     before.push_back(&memories.back());
   }
-  for (double& value : law) value = std::exp(value);
-  return law;
+  for (double& value : distribution) value = std::exp(value);
+  return distribution;
 }
 
 constexpr int enough = 16;  // positions: seconds
@@ -141,9 +142,10 @@ double largest_difference(const TinyLm& model, const Capture& rows, const std::s
     const auto tokens = rows.context(i);
     if (tokens.empty() || tokens.front() != 1) continue;
     if (++compared > enough) break;
-    const std::vector<double> law = law_after(model, tokens);
+    const std::vector<double> distribution = distribution_after(model, tokens);
     const std::vector<double> stored = name == "target" ? rows.target(i) : rows.proposal(name, i);
-    for (std::size_t x = 0; x < law.size(); ++x) largest = std::max(largest, std::abs(law[x] - stored[x]));
+    for (std::size_t x = 0; x < distribution.size(); ++x)
+      largest = std::max(largest, std::abs(distribution[x] - stored[x]));
   }
   EXPECT_GT(compared, enough);
   return largest;

@@ -22,9 +22,9 @@ const RowPlace place{.file = "x.npz", .array = "target", .row = 3};
 
 TEST(Row, IsNormalisedOnce) {
   const std::vector<double> row{0.25, 0.25, 0.5 + 4e-7};
-  const auto law = check_row(row, place);
-  EXPECT_NEAR(compensated_sum(law), 1, 1e-15);
-  EXPECT_DOUBLE_EQ(law[0], 0.25 / (1 + 4e-7));
+  const auto distribution = check_row(row, place);
+  EXPECT_NEAR(compensated_sum(distribution), 1, 1e-15);
+  EXPECT_DOUBLE_EQ(distribution[0], 0.25 / (1 + 4e-7));
 }
 
 TEST(Row, NamesFileArrayRowAndToken) {
@@ -33,11 +33,11 @@ TEST(Row, NamesFileArrayRowAndToken) {
       [&] {
         check_row(std::vector{0.5, nan, 0.5}, place);
       },
-      {"x.npz: target, row 3, token 1: found NaN"});
-  expect_input_error([&] { check_row(std::vector{0.5, 0.75, -0.25}, place); }, {"row 3, token 2: found -0.25"});
-  expect_input_error([&] { check_row(std::vector{infinity, 0.5}, place); }, {"row 3, token 0: found inf"});
-  expect_input_error([&] { check_row(std::vector{0.5, -infinity}, place); }, {"row 3, token 1: found -inf"});
-  expect_input_error([&] { check_row(std::vector{nan, nan}, place); }, {"row 3, token 0: found NaN"});
+      {"x.npz: target, row 3, token 1: got NaN"});
+  expect_input_error([&] { check_row(std::vector{0.5, 0.75, -0.25}, place); }, {"row 3, token 2: got -0.25"});
+  expect_input_error([&] { check_row(std::vector{infinity, 0.5}, place); }, {"row 3, token 0: got inf"});
+  expect_input_error([&] { check_row(std::vector{0.5, -infinity}, place); }, {"row 3, token 1: got -inf"});
+  expect_input_error([&] { check_row(std::vector{nan, nan}, place); }, {"row 3, token 0: got NaN"});
 }
 
 TEST(Row, RefusesSumsBeyondTheTolerance) {
@@ -51,14 +51,14 @@ TEST(Row, RefusesSumsBeyondTheTolerance) {
   expect_input_error([&] { check_row(std::vector<double>{}, place); }, {"sum 0"});
 }
 
-// The derivation in row.hpp: storing a law in float32 moves its sum by at most 6.0e-8.
-TEST(Row, Float32RoundingOfALargeLawIsFarInsideTheTolerance) {
-  std::vector<double> law(262144);
-  for (std::size_t token = 0; token < law.size(); ++token)
-    law[token] = std::pow(static_cast<double>(token + 1), -1.1);
-  normalise(law);
-  for (double& p : law) p = static_cast<double>(static_cast<float>(p));
-  EXPECT_NO_THROW(check_row(law, place, 6.0e-8));
+// The derivation in row.hpp: storing a distribution in float32 moves its sum by at most 6.0e-8.
+TEST(Row, Float32RoundingOfALargeDistributionIsFarInsideTheTolerance) {
+  std::vector<double> distribution(262144);
+  for (std::size_t token = 0; token < distribution.size(); ++token)
+    distribution[token] = std::pow(static_cast<double>(token + 1), -1.1);
+  normalise(distribution);
+  for (double& p : distribution) p = static_cast<double>(static_cast<float>(p));
+  EXPECT_NO_THROW(check_row(distribution, place, 6.0e-8));
 }
 
 TEST(Row, SumIsCompensated) {
@@ -68,60 +68,61 @@ TEST(Row, SumIsCompensated) {
   EXPECT_EQ(compensated_sum(terms), 1 + std::ldexp(1.0, -34));
 }
 
-using Law = std::vector<double>;
+using Distribution = std::vector<double>;
 
-void expect_law(const Law& found, const Law& wanted) {
+void expect_distribution(const Distribution& found, const Distribution& wanted) {
   ASSERT_EQ(found.size(), wanted.size());
   for (std::size_t x = 0; x < found.size(); ++x) EXPECT_NEAR(found[x], wanted[x], 1e-15) << "token " << x;
 }
 
-TEST(Filter, DefaultLeavesALawUntouched) {
-  const Law law{0.125, 0.5, 0.375};
-  EXPECT_EQ(filtered_law(law, {}), law);
+TEST(Filter, DefaultLeavesADistributionUntouched) {
+  const Distribution distribution{0.125, 0.5, 0.375};
+  EXPECT_EQ(filtered_distribution(distribution, {}), distribution);
 }
 
-TEST(Filter, TemperatureIsAPowerOfTheLaw) {
-  const Law wanted{1.0 / 14, 4.0 / 14, 9.0 / 14};
-  expect_law(filtered_law({1.0 / 6, 2.0 / 6, 3.0 / 6}, {.temperature = 0.5}), wanted);
-  expect_law(filtered_softmax(Law{std::log(1.0), std::log(2.0), std::log(3.0)}, {.temperature = 0.5}), wanted);
+TEST(Filter, TemperatureIsAPowerOfTheDistribution) {
+  const Distribution wanted{1.0 / 14, 4.0 / 14, 9.0 / 14};
+  expect_distribution(filtered_distribution({1.0 / 6, 2.0 / 6, 3.0 / 6}, {.temperature = 0.5}), wanted);
+  expect_distribution(
+      filtered_softmax(Distribution{std::log(1.0), std::log(2.0), std::log(3.0)}, {.temperature = 0.5}), wanted);
 }
 
 TEST(Filter, TemperatureZeroTakesTheFirstOfTheLikeliest) {
-  expect_law(filtered_law({0.2, 0.4, 0.4}, {.temperature = 0}), {0, 1, 0});
-  expect_law(filtered_softmax(Law{0, 7, 7}, {.temperature = 0}), {0, 1, 0});
+  expect_distribution(filtered_distribution({0.2, 0.4, 0.4}, {.temperature = 0}), {0, 1, 0});
+  expect_distribution(filtered_softmax(Distribution{0, 7, 7}, {.temperature = 0}), {0, 1, 0});
 }
 
 TEST(Filter, TinyTemperatureDoesNotOverflow) {
-  expect_law(filtered_softmax(Law{1e300, 2e300, -1e300}, {.temperature = 1e-300}), {0, 1, 0});
-  expect_law(filtered_law({0.4, 0.6, 0}, {.temperature = 5e-324}), {0, 1, 0});
+  expect_distribution(filtered_softmax(Distribution{1e300, 2e300, -1e300}, {.temperature = 1e-300}), {0, 1, 0});
+  expect_distribution(filtered_distribution({0.4, 0.6, 0}, {.temperature = 5e-324}), {0, 1, 0});
 }
 
 TEST(Filter, MinusInfinityIsProbabilityZero) {
   const double minus_infinity = -std::numeric_limits<double>::infinity();
-  expect_law(filtered_softmax(Law{0, minus_infinity, 0}, {.temperature = 2}), {0.5, 0, 0.5});
+  expect_distribution(filtered_softmax(Distribution{0, minus_infinity, 0}, {.temperature = 2}), {0.5, 0, 0.5});
 }
 
 TEST(Filter, TopKKeepsTheLowerIndexOfEquals) {
-  expect_law(filtered_law({0.2, 0.3, 0.2, 0.3}, {.top_k = 3}), {0.25, 0.375, 0, 0.375});
-  expect_law(filtered_law({0.2, 0.3, 0.2, 0.3}, {.top_k = 1}), {0, 1, 0, 0});
-  expect_law(filtered_law({0.2, 0.3, 0.2, 0.3}, {.top_k = 9}), {0.2, 0.3, 0.2, 0.3});
+  expect_distribution(filtered_distribution({0.2, 0.3, 0.2, 0.3}, {.top_k = 3}), {0.25, 0.375, 0, 0.375});
+  expect_distribution(filtered_distribution({0.2, 0.3, 0.2, 0.3}, {.top_k = 1}), {0, 1, 0, 0});
+  expect_distribution(filtered_distribution({0.2, 0.3, 0.2, 0.3}, {.top_k = 9}), {0.2, 0.3, 0.2, 0.3});
 }
 
 TEST(Filter, TopPKeepsTheShortestRunThatReachesTheMass) {
-  const Law law{0.125, 0.25, 0.5, 0.125};
-  expect_law(filtered_law(law, {.top_p = 0.5}), {0, 0, 1, 0});
-  expect_law(filtered_law(law, {.top_p = 0.51}), {0, 1.0 / 3, 2.0 / 3, 0});
-  expect_law(filtered_law(law, {.top_p = 0.8}), {1.0 / 7, 2.0 / 7, 4.0 / 7, 0});
-  expect_law(filtered_law(law, {.top_p = 1e-9}), {0, 0, 1, 0});
+  const Distribution distribution{0.125, 0.25, 0.5, 0.125};
+  expect_distribution(filtered_distribution(distribution, {.top_p = 0.5}), {0, 0, 1, 0});
+  expect_distribution(filtered_distribution(distribution, {.top_p = 0.51}), {0, 1.0 / 3, 2.0 / 3, 0});
+  expect_distribution(filtered_distribution(distribution, {.top_p = 0.8}), {1.0 / 7, 2.0 / 7, 4.0 / 7, 0});
+  expect_distribution(filtered_distribution(distribution, {.top_p = 1e-9}), {0, 0, 1, 0});
 }
 
 TEST(Filter, TopPIsOfWhatTopKLeft) {
   // After top-k 2 the masses are 2/3 and 1/3, so 0.6 is reached by the first alone.
-  expect_law(filtered_law({0.125, 0.25, 0.5, 0.125}, {.top_k = 2, .top_p = 0.6}), {0, 0, 1, 0});
+  expect_distribution(filtered_distribution({0.125, 0.25, 0.5, 0.125}, {.top_k = 2, .top_p = 0.6}), {0, 0, 1, 0});
 }
 
 TEST(Filter, RefusesSettingsThatAreNone) {
-  expect_input_error([] { check_filter({.temperature = -1}, "target"); }, {"target: found temperature -1"});
+  expect_input_error([] { check_filter({.temperature = -1}, "target"); }, {"target: got temperature -1"});
   expect_input_error([] { check_filter({.temperature = std::nan("")}, "target"); }, {"temperature nan"});
   expect_input_error([] { check_filter({.top_p = 0}, "target"); }, {"top-p 0"});
   expect_input_error([] { check_filter({.top_p = 1.5}, "target"); }, {"0 < top-p <= 1"});

@@ -46,7 +46,7 @@ TEST_F(FamilyTest, RegistryIsSortedAndWithoutDoubles) {
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
 }
 
-TEST_F(FamilyTest, EveryFamilyGivesLawsAtDefaultsAndAtTheEndsOfItsRanges) {
+TEST_F(FamilyTest, EveryFamilyGivesDistributionsAtDefaultsAndAtTheEndsOfItsRanges) {
   for (const FamilyInfo& info : known_families())
     for (std::size_t k = 0; k <= 2 * info.parameters.size(); ++k) {
       std::vector<double> values;
@@ -116,7 +116,7 @@ TEST_F(FamilyTest, DirichletHasItsVariance) {
 }
 
 // The same words on every machine: counters fix the bits, Boost the algorithms, libm only the last digits.
-TEST_F(FamilyTest, RandomLawsArePinned) {
+TEST_F(FamilyTest, RandomDistributionsArePinned) {
   const RowPair rows = parse_family("gaussian_logits:vocabulary=2,sigma=1,noise=1").pair(1, 0);
   EXPECT_NEAR(rows.target[0], 0.94571467985288549, 1e-12);
   EXPECT_NEAR(rows.proposals[0][0], 0.7725535010992719, 1e-12);
@@ -133,7 +133,7 @@ TEST_F(FamilyTest, SpecsSetPositionsAndSettings) {
 
 TEST_F(FamilyTest, BadSpecsNameWhatIsKnown) {
   const std::pair<const char*, std::vector<std::string>> bad[]{
-      {"zapf:x=1", {"zapf:x=1: found no family \"zapf\"", "bernoulli", "did you mean zipf?"}},
+      {"zapf:x=1", {"zapf:x=1: got no family \"zapf\"", "bernoulli", "did you mean zipf?"}},
       {"zipf:power=1", {"no parameter \"power\" of zipf", "exponent", "positions"}},
       {"zipf:exponent=-1", {"exponent = \"-1\"", "from 0 to 20"}},
       {"zipf:exponent=nan", {"exponent = \"nan\""}},
@@ -195,7 +195,7 @@ TEST_F(SourceTest, DraftTemperaturesTemperOneProposalOfAFamily) {
   const Source source = Source::open(family, {.proposals = {"draft_2"}, .draft_temperatures = {0.5, 2}, .seed = 9});
   EXPECT_EQ(source.proposal_names(), (std::vector<std::string>{"draft_2@0.5", "draft_2@2"}));
   const auto untempered = Source::open(family, {.seed = 9}).pair(0).proposals[1];
-  EXPECT_EQ(source.pair(0).proposals[1], filtered_law(untempered, {.temperature = 2}));
+  EXPECT_EQ(source.pair(0).proposals[1], filtered_distribution(untempered, {.temperature = 2}));
   EXPECT_NE(source.pair(0).proposals[0], source.pair(0).proposals[1]);
 }
 
@@ -234,7 +234,7 @@ TEST_F(SourceTest, FamilyBySpec) {
 
 TEST_F(SourceTest, RefusesWhatItCannotOpen) {
   expect_input_error([] { Source::open("nothing"); },
-                     {"nothing: found neither a file nor a family", "gaussian_logits"});
+                     {"nothing: got neither a file nor a family", "gaussian_logits"});
   expect_input_error([] { Source::open("/none/x.npz"); }, {"/none/x.npz", "no such file"});
   expect_input_error([] { Source::open("/none/x.npz:draft"); }, {"/none/x.npz", "no such file"});
   expect_input_error([] { Source::open(stories + ":draft_x"); },

@@ -54,9 +54,9 @@ TEST(TinyLm, ReadsASmallOne) {
   StoryMemory first, second;
   read.read(1, {}, first);
   const StoryMemory* before[] = {&first};
-  const std::vector<double> law = read.read(2, before, second);
+  const std::vector<double> distribution = read.read(2, before, second);
   double sum = 0;
-  for (const double value : law) sum += std::exp(value);
+  for (const double value : distribution) sum += std::exp(value);
   // Three terms near 1/3, each exact to a few units in its last place.
   EXPECT_NEAR(sum, 1, 0x1p-50);
   EXPECT_EQ(second.keys.size(), 4u);

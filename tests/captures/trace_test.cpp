@@ -33,12 +33,12 @@ TEST(TraceFile, ReadsItsRows) {
   ASSERT_GE(trace.records(), 12u);
   EXPECT_EQ(trace.symbols(), 5u);
   EXPECT_FALSE(trace.truncated());
-  EXPECT_EQ(trace.draft_law(), "iid");
-  std::vector<float> law(5);
+  EXPECT_EQ(trace.draft_sampling(), "iid");
+  std::vector<float> distribution(5);
   for (std::size_t r = 0; r < trace.records(); ++r) {
-    trace.law(RowsOf::target, r, law);
+    trace.distribution(RowsOf::target, r, distribution);
     double sum = 0;
-    for (const float p : law) sum += p;
+    for (const float p : distribution) sum += p;
     EXPECT_NEAR(sum, 1, 1e-6);
     EXPECT_EQ(trace.symbol(RowsOf::target, r, trace.emitted(r)), static_cast<std::size_t>(trace.emitted(r)));
   }
@@ -55,16 +55,17 @@ TEST(TraceFile, ReadsTheRecordersFiles) {
   EXPECT_EQ(top.symbols(), 5u);
   EXPECT_EQ(half.dtype(), DType::F16);
   ASSERT_EQ(whole.records(), top.records());
-  std::vector<float> law(12), rounded(12), leading(5);
+  std::vector<float> distribution(12), rounded(12), leading(5);
   for (std::size_t r = 0; r < whole.records(); ++r) {
-    whole.law(RowsOf::target, r, law);
-    half.law(RowsOf::target, r, rounded);
-    top.law(RowsOf::target, r, leading);
+    whole.distribution(RowsOf::target, r, distribution);
+    half.distribution(RowsOf::target, r, rounded);
+    top.distribution(RowsOf::target, r, leading);
     // float16 moves a logarithm by at most 2^-11 of itself; these are above -16, and a row's sum moves by as much.
-    for (std::size_t x = 0; x < law.size(); ++x) EXPECT_NEAR(rounded[x], law[x], 2 * 16 * 0x1p-11 * law[x]) << r;
+    for (std::size_t x = 0; x < distribution.size(); ++x)
+      EXPECT_NEAR(rounded[x], distribution[x], 2 * 16 * 0x1p-11 * distribution[x]) << r;
     const std::size_t symbol = top.symbol(RowsOf::target, r, whole.emitted(r));
     if (symbol < 4) {
-      EXPECT_NEAR(leading[symbol], law[static_cast<std::size_t>(whole.emitted(r))], 1e-6);
+      EXPECT_NEAR(leading[symbol], distribution[static_cast<std::size_t>(whole.emitted(r))], 1e-6);
     }
     EXPECT_TRUE(whole.is_zero(RowsOf::target, r, 11));
     EXPECT_FALSE(whole.is_zero(RowsOf::target, r, 3));
@@ -81,10 +82,10 @@ TEST(TraceFile, RefusesArraysThatContradictEachOther) {
   expect_refused([](TraceFile& f) { f.remove("emitted"); }, {"bad.safetensors", "emitted", "no such array"});
   expect_refused([](TraceFile& f) { f.metadata["schema"] = "draftproof.capture/1"; }, {"draftproof.trace/1"});
   expect_refused([](TraceFile& f) { f.metadata["values"] = "probability"; }, {"values", "log_probability"});
-  expect_refused([](TraceFile& f) { f.metadata["vocabulary"] = "6"; }, {"p_rows", "5 columns", "wanted 6"});
+  expect_refused([](TraceFile& f) { f.metadata["vocabulary"] = "6"; }, {"p_rows", "5 columns", "expected 6"});
   expect_refused([](TraceFile& f) { f.metadata["vocabulary"] = "-5"; }, {"vocabulary", "a number of tokens"});
-  expect_refused(put64("emitted", {1, 2}), {"emitted", "I64", "wanted I32"});
-  expect_refused(put32("emitted", {1, 2}), {"p_rows", "wanted 2"});
+  expect_refused(put64("emitted", {1, 2}), {"emitted", "I64", "expected I32"});
+  expect_refused(put32("emitted", {1, 2}), {"p_rows", "expected 2"});
   expect_refused(put64("request", {0}), {"request", "1 entries"});
   expect_refused(put64("block_start", {0, 1}), {"block_start", "2 entries"});
   expect_refused(
@@ -106,9 +107,9 @@ TEST(TraceFile, NamesThePlaceOfAWrongIndex) {
       file.put(name, DType::I32, {values.size()}, values);
     };
   };
-  expect_refused(changed("emitted", 7, 5), {"emitted, row 7: found 5, wanted a number from 0 to 4"});
-  expect_refused(changed("drafts", 3, -1), {"drafts, row 3: found -1"});
-  expect_refused(changed("draft_parent", 2, 0), {"draft_parent, row 2: found 0, wanted a number from -1 to -1"});
+  expect_refused(changed("emitted", 7, 5), {"emitted, row 7: got 5, expected a number from 0 to 4"});
+  expect_refused(changed("drafts", 3, -1), {"drafts, row 3: got -1"});
+  expect_refused(changed("draft_parent", 2, 0), {"draft_parent, row 2: got 0, expected a number from -1 to -1"});
   const auto rows = [&good](std::size_t at, std::int64_t value) {
     return [=, &good](TraceFile& file) {
       std::vector<std::int64_t> values;
@@ -117,25 +118,27 @@ TEST(TraceFile, NamesThePlaceOfAWrongIndex) {
       file.put("emitted_q", DType::I64, {values.size()}, values);
     };
   };
-  expect_refused(rows(0, 9), {"emitted_q, row 0: found 9"});
-  expect_refused(rows(1, 0), {"emitted_q, row 1: found"});
+  expect_refused(rows(0, 9), {"emitted_q, row 0: got 9"});
+  expect_refused(rows(1, 0), {"emitted_q, row 1: got"});
 }
 
 TEST(TraceFile, NamesThePlaceOfAWrongRow) {
-  const auto law_of = [](float value) {
+  const auto distribution_of = [](float value) {
     TraceFile file = good_file();
     const std::size_t records = Trace::of_bytes(file.bytes(), "good").records();
     std::vector<float> rows(records * 5, std::log(0.2f));
     rows[3 * 5 + 2] = value;
     file.put("p_rows", DType::F32, {records, 5}, rows);
     const Trace trace = Trace::of_bytes(file.bytes(), "bad");
-    std::vector<float> law(5);
-    trace.law(RowsOf::target, 3, law);
+    std::vector<float> distribution(5);
+    trace.distribution(RowsOf::target, 3, distribution);
   };
-  expect_input_error([&] { law_of(std::numeric_limits<float>::quiet_NaN()); },
-                     {"bad: p_rows, row 3, token 2: found NaN"});
-  expect_input_error([&] { law_of(std::numeric_limits<float>::infinity()); }, {"p_rows, row 3, token 2: found inf"});
-  expect_input_error([&] { law_of(-1); }, {"p_rows, row 3: found log-probabilities whose exponentials sum to"});
+  expect_input_error([&] { distribution_of(std::numeric_limits<float>::quiet_NaN()); },
+                     {"bad: p_rows, row 3, token 2: got NaN"});
+  expect_input_error([&] { distribution_of(std::numeric_limits<float>::infinity()); },
+                     {"p_rows, row 3, token 2: got inf"});
+  expect_input_error([&] { distribution_of(-1); },
+                     {"p_rows, row 3: got log-probabilities whose exponentials sum to"});
 }
 
 TEST(TraceFile, RefusesWrongIdsOfTruncatedRows) {
@@ -149,7 +152,7 @@ TEST(TraceFile, RefusesWrongIdsOfTruncatedRows) {
   for (std::size_t r = 0; r < good.records(); ++r) ids.insert(ids.end(), {1, 3});
   ids[9] = 1;
   file.put("p_top_ids", DType::I32, {good.records(), 2}, ids);
-  expect_input_error([&] { Trace::of_bytes(file.bytes(), "bad"); }, {"p_top_ids, row 4, token 1: found 1"});
+  expect_input_error([&] { Trace::of_bytes(file.bytes(), "bad"); }, {"p_top_ids, row 4, token 1: got 1"});
 }
 
 TEST(TraceFile, RefusesBytesThatAreNoFile) {

@@ -1,4 +1,6 @@
-"""The cases that a table does not hold, a function each: `case` is its folder, its runs and the lines of a table (run.py)."""
+"""The cases that a table does not hold, a function each: `case` is its folder, its runs and the lines of a table
+(run.py).
+"""
 import json
 import os
 import pathlib
@@ -23,7 +25,9 @@ def _names(*rooms):
 
 
 def bench_compare(case):
-    """Two stored runs of one benchmark each way, one that noise explains, one that is gone, one that is new; bad files."""
+    """Two stored runs of one benchmark each way, one that noise explains, one that is gone, one that is new; bad
+    files.
+    """
     def write(file, **times):
         case.write(file, json.dumps({"benchmarks": [{"name": name, "cpu_time": time, "time_unit": "us"}
                                                     for name, some in times.items() for time in some]}))
@@ -40,9 +44,9 @@ def bench_compare(case):
       # Goals are judged again from what is stored; only who asks gets an exit code.
       0 bench report goal.json ~ up over down +1\.50 +1\.50 to 1\.50 +at least 2 +not met
       1 bench --require-goals report goal.json
-      $ printf '{"benchmarks": [' >broken.json; printf '{"schema": "draftproof.survey/2"}' >other.json
+      $ printf '{"benchmarks": [' >broken.json; printf '{"schema": "draftproof.survey/3"}' >other.json
       2 bench {compare old.json|report} {broken|other|absent}.json
-        ~ ^draftproof: $2\.json: found .*, wanted what `draftproof bench --json` writes
+        ~ ^draftproof: $2\.json: got .*, expected what `draftproof bench --json` writes
       2 bench compare old.json
     """)
 
@@ -55,11 +59,12 @@ def describe_everything(case):
         case.do(f"0 describe {name} ~ ^{re.escape(name)}\\n")
     if len(names) < 250:
         case.fail(f"described {len(names)} entries only")
-    case.do("2 describe exact_lay ~ did you mean exact_law")
+    case.do("2 describe exact_distributio ~ did you mean exact_distribution")
 
 
 def device_cuda(case):
-    """What `--device cuda` does depends on the machine: a program without CUDA refuses it, one without a device skips, and
+    """The effect of `--device cuda` depends on the machine: a program without CUDA refuses it, one without a device skips,
+    and
     with one the numbers are the CPU's."""
     asked = "survey bernoulli:positions=3 --verifier single_draft --tuples 3000 --instances 0 --json"
     case.values["asked"] = asked
@@ -67,11 +72,13 @@ def device_cuda(case):
     if case.code == 2:
         case.do("""
           2 {$asked|check single_draft --tier sampled|check --list|simulate single_draft bernoulli} --device cuda
-            ~ --device: found "cuda", wanted cpu: this program was built without CUDA""")
+            ~ --device: got "cuda", expected cpu: this program was built without CUDA""")
     elif case.code == 77:
         case.do(r"""
-          77 {check single_draft --tier sampled|simulate single_draft bernoulli} --device cuda ~ ^skipped: no CUDA device\n\Z
-          77 $asked --device cuda ~ "schema": "draftproof.skipped/1",\n *"device": "cuda",\n *"skipped": "no CUDA device"
+          77 {check single_draft --tier sampled|simulate single_draft bernoulli} --device cuda ~ ^skipped: no CUDA
+          device\n\Z
+          77 $asked --device cuda ~ "schema": "draftproof.skipped/1",\n *"device": "cuda",\n *"skipped": "no CUDA
+          device"
           0 check --list single_draft --device cuda""")
     else:
         case.do(r"""
@@ -79,11 +86,12 @@ def device_cuda(case):
             mask ,\n *"device": "cuda" ->
           0 $asked = same
           0 check single_draft --tier sampled --device cuda ~ trials on cuda""")
-    case.do('2 survey bernoulli --device nowhere ~ --device: found "nowhere", wanted[ ]')
+    case.do('2 survey bernoulli --device nowhere ~ --device: got "nowhere", expected[ ]')
 
 
 def device_gates(case):
-    """Gates that draw their trials on a device are tests with the label gpu, skipped where it is not; the other tiers are
+    """Gates that draw their trials on a device are tests with the label gpu, skipped where it is not; the other tiers
+    are
     as ever."""
     def gates(device, tests):
         case.call("cmake", [f"-DPROGRAM={case.values['FAKES']}", f"-DTESTS={case.folder / tests}", "-DTARGET=mine",
@@ -94,7 +102,7 @@ def device_gates(case):
         (case.folder / device).mkdir()
         gates(device, f"{device}/CTestTestfile.cmake")
         if case.code != 0:
-            case.fail("wanted gates")
+            case.fail("expected gates")
         written = case.read(f"{device}/CTestTestfile.cmake")
         # The false-alarm budget is divided among all gates that draw.
         drawing = len(re.findall("--tier sampled ", written))
@@ -110,52 +118,62 @@ def device_gates(case):
     # A program without the device is an error of the build.
     gates("nowhere", "none.cmake")
     if case.code == 0 or (case.folder / "none.cmake").exists():
-        case.fail("wanted no gates on a device that there is not")
-    case.matches('found "nowhere"', text=case.err)
+        case.fail("expected no gates on a device that there is not")
+    case.matches('got "nowhere"', text=case.err)
 
 
 def help_(case):
     """Every command explains itself; commands are found like everything else."""
+    fewer = {"check": " --tier proof", "list": "", "describe": "", "optimum": "", "replay": "", "prove": " --instances 9",
+             "simulate": " --tuples 1000", "survey": " --tuples 1000 --instances 0",
+             "survey-paths": " --steps 64 --instances 0", "demo": " --tuples 1000", "plan": " --tuples 1000 --instances 0"}
+    (case.folder / "data").symlink_to(SOURCE / "data")
     top = case.run(0, "--help")
-    case.matches(r"Exit codes: 0 held, 1 violated, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped\.")
+    case.matches(r"Exit codes: 0 passed, 1 failed, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped\.")
     for name in _names("cli/commands"):
         name = name.replace("_", "-")
         case.matches(rf"\n  {name} ", text=top)
         case.do(f"""
           0 {name} --help ~ Usage: draftproof {name}
             ~ Exit codes:[ ]""")
+        case.matches(rf"Example: draftproof (?P<example>{name}\b[^\n]*)\n")
+        # The examples that need no file which another command makes; with fewer instances and trials.
+        if name in fewer:
+            case.run(0, case.values["example"] + fewer[name])
     case.do(r"0 --version ~ ^[0-9]+\.[0-9]+\.[0-9]+\n\Z")
 
 
 def list_(case):
     """Everything that was found, by kind. Looked for, not compared: a new file must not break a test of the list."""
     case.do(r"""
-      0 list ~ (^|\n){verifiers|lossy schemes|mutants|draft laws|properties}\n
-        ~ (^|\n){path verifiers|path mutants|tree laws|path properties|instances|families}\n
+      0 list ~ (^|\n){verifiers|lossy schemes|mutants|draft samplings|properties}\n
+        ~ (^|\n){path verifiers|path mutants|tree samplings|path properties|instances|families}\n
         ~ \n  single_draft +accept the draft with min\(1, p/q\), else draw from \(p - q\)\+\n
         ~ \n  resample_from_target[ ]
         ~ \n  single_draft_tree +accept the draft with min\(1, p/q\), else draw from \(p - q\)\+, at every node of a tree\n
       0 list --json
-        json schema draftproof\.list/2
+        json schema draftproof\.list/3
     """)
     for name in _names("verifiers", "sim/drafters", "properties/checks", "properties/paths/checks"):
         case.matches(rf'"name": "(\w+/)?{name}"')  # components have their family before it
 
 
 def mutants(case):
-    """The kill matrix: every mutant caught, nobody accused, each with a line that shows it again. Times are not data."""
+    """The kill matrix: every mutant caught, nobody accused, each with a line that shows it again. Times are not
+    data.
+    """
     case.do(r"""
       0 mutants --controls 1 --json !~ seconds
-        json schema draftproof\.mutants/2
+        json schema draftproof\.mutants/3
         json clean true
     """)
     for name in _names("verifiers/mutants"):
         case.matches(rf'"mutant": "(\w+/)?{name}"')
     case.do(r"""
       # A replay line of the matrix, run.
-      1 prove single_draft --law draft_temperature_mismatch --instance "p=(1 1)/2 q=(1 2)/3 K=1"
-        ~ exact_law violated on p=\(1 1\)/2 q=\(1 2\)/3 K=1\n +got \(2/5 3/5\), wanted \(1/2 1/2\), TV 1/10\n
-        ~ \n  also violated: [^\n]*declared_drafts
+      1 prove single_draft --draft-sampling draft_temperature_mismatch --instance "p=(1 1)/2 q=(1 2)/3 K=1"
+        ~ exact_distribution failed on p=\(1 1\)/2 q=\(1 2\)/3 K=1\n +got \(2/5 3/5\), expected \(1/2 1/2\), TV 1/10\n
+        ~ \n  also failed: [^\n]*declared_drafts
       2 mutants --instances 0
     """)
 
@@ -166,9 +184,9 @@ def survey_by_position(case):
     row = json.loads(case.run(0, asked + " --by-position"))["sources"][0]["rows"][0]
     for of, whole in ("accepted", row["membership"]["count"]), ("tuples", row["tuples"]):
         if len(row["by_position"][of]) != 3 or sum(row["by_position"][of]) != whole:
-            case.fail(f"{of} add up to {sum(row['by_position'][of])}, wanted {whole}")
+            case.fail(f"{of} add up to {sum(row['by_position'][of])}, expected {whole}")
     if len(row["by_position"]["optimum"]) != 3:
-        case.fail("wanted 3 optima")
+        case.fail("expected 3 optima")
     case.do(f"0 {asked} !~ by_position")
 
     asked = "survey-paths bernoulli:positions=3 --verifier block -K 1 --steps 200 --instances 4 --json"
@@ -183,18 +201,20 @@ def survey_by_position(case):
 
 
 def work_failures(case):
-    """A disk that fills up, a folder that cannot be written and a capture that is gone: a clear error, the documented exit code,
+    """A disk that fills up, a folder that cannot be written and a capture that is gone: a clear error, the documented
+    exit code,
     and nothing half-written."""
     program = case.values["PROGRAM"]
     survey = "survey zipf:vocabulary=40,positions=60 --instances 0 --tuples 60 --verifier k_seq,ladder,single_draft".split()
-    # No file can be made in /proc: refused before the work where permissions say so (2), else an error of the write (4).
+    # No file can be made in /proc: refused before the work where permissions say so (2), else an error of the write
+    # (4).
     for option in ("--output", "--checkpoint") if os.path.exists("/proc/self") else ():
         case.call(program, [*survey, option, "/proc/result.json"])
         if case.code not in (2, 4) or case.out:
             case.fail(f"{option} in a folder where no file can be made")
-        case.matches("/proc/result.json: (found|cannot be created)")
+        case.matches("/proc/result.json: (got|cannot be created)")
 
-    # A disk of one page, which the earlier file takes, where a namespace of one's own may mount one.
+    # A disk of one page, which the earlier file takes, where a private namespace may mount one.
     disk = "mkdir disk && mount -t tmpfs -o size=4k none disk && printf kept >disk/all.json"
     unshare = shutil.which("unshare")
     if unshare and subprocess.run([unshare, "-rm", "sh", "-c", disk], cwd=case.folder, capture_output=True).returncode == 0:
@@ -202,13 +222,13 @@ def work_failures(case):
             (case.folder / "disk").rmdir()
             case.call(unshare, ["-rm", "sh", "-c", disk + ' && "$@"; code=$?; ls disk; cat disk/all.json; exit $code', "sh",
                                 program, *survey, *option.split()])
-            # The result stands on standard output, but for a part or a checkpoint, which is none.
+            # The result is written to standard output, except for a part or a checkpoint, which are not results.
             if case.code != 4:
                 case.fail(f"a full disk, {option}")
             case.matches(r"all.json\nkept\Z", text=case.out)
             case.matches("disk/[a-z.]+: cannot be written: No space left", text=case.err)
     else:
-        print("skipped: no tmpfs of one's own here")
+        print("skipped: a private tmpfs cannot be mounted here")
 
     case.do("""
       # A capture that is gone between the parts and their merge, or changed.
@@ -235,7 +255,8 @@ def _parts(case, asked, of, order):
 
 
 def work_proofs(case):
-    """Proofs, the kill matrix and a divided study: shards, a deal by measured times, and a resumed run give the bytes of
+    """Proofs, the kill matrix and a divided study: shards, a deal by measured times, and a resumed run give the bytes
+    of
     one process."""
     prove = "prove k_seq accept_always typical_acceptance block gumbel_coupling --instances 70"
     for asked in prove, "mutants --instances 2 --controls 1 --further 0", "reproduce order_of_schemes --effort 1100":
@@ -247,7 +268,7 @@ def work_proofs(case):
         deals = [""]
         if asked == prove:
             case.run(0, f"plan {asked} --json --output plan.json")
-            deals.append("--deal=plan.json")
+            deals.append("--balance=plan.json")
         for deal in deals:
             for i in 2, 3, 1:
                 case.run(0, f"{asked} {deal} --quiet --threads {i} --shard {i}/3 --output part-{i}.json")
@@ -257,17 +278,17 @@ def work_proofs(case):
         _holds(case, "all.json", f"{name}, resumed", whole)
     case.values["prove"] = prove
     case.do("""
-      # One instance, a door and a study without blocks are not divided.
-      2 prove k_seq --instance "p=(1 1)/2 q=(0 1)/1 K=1" --shard 1/2 --output x.json ~ blocks: found --instance
-      2 reproduce worst_cases --shard 1/2 --output x.json ~ wanted a study with blocks: order_of_schemes
-      2 $prove --shard 1/2 --deal gone.json --output x.json ~ gone.json: found no such file
+      # One instance, an adapter and a study without blocks are not divided.
+      2 prove k_seq --instance "p=(1 1)/2 q=(0 1)/1 K=1" --shard 1/2 --output x.json ~ blocks: got --instance
+      2 reproduce worst_cases --shard 1/2 --output x.json ~ expected a study with blocks: order_of_schemes
+      2 $prove --shard 1/2 --balance gone.json --output x.json ~ gone.json: got no such file
       $ printf '{}' >no_plan.json
-      2 $prove {--shard 1/2|} --deal no_plan.json --output x.json ~ no_plan.json: found no plan
+      2 $prove {--shard 1/2|} --balance no_plan.json --output x.json ~ no_plan.json: got no plan
       $ printf '{"complete": false, "groups": []}' >stopped.json
-      2 $prove --shard 1/2 --deal stopped.json --output x.json ~ stopped.json: found a plan that was stopped early
+      2 $prove --shard 1/2 --balance stopped.json --output x.json ~ stopped.json: got a plan that was stopped early
       $ printf '{"groups": [{"group": "some", "blocks": -1, "seconds": 1}]}' >negative.json
-      2 $prove --shard 1/2 --deal negative.json --output x.json ~ negative.json: found -1 blocks of some
-      2 $prove --shard "" --output x.json ~ --shard: found "", wanted a value
+      2 $prove --shard 1/2 --balance negative.json --output x.json ~ negative.json: got -1 blocks of some
+      2 $prove --shard "" --output x.json ~ --shard: got "", expected a value
     """)
 
 
@@ -299,7 +320,7 @@ def work_ranks(case):
             on_ranks(some, [program, *asked.split(), "--threads", "1"], whole)
     # By a plan too. A command or a study without blocks runs on rank 0 alone.
     case.run(0, f"plan {asked} --output plan.json")
-    on_ranks(3, [program, *asked.split(), "--threads", "1", "--deal", "plan.json"], whole)
+    on_ranks(3, [program, *asked.split(), "--threads", "1", "--balance", "plan.json"], whole)
     for alone in "list --json", "reproduce --json", "check k_seq --list --json":
         on_ranks(2, [program, *alone.split()], case.run(0, alone))
 
@@ -348,8 +369,8 @@ def work_shards(case):
         case.run(wanted, "merge some.json part-2-of-3.json --json --output all.json")
         _holds(case, "all.json", f"{name}, merged in steps", whole)
         case.do(f"""
-          2 merge part-1-of-3.json part-3-of-3.json ~ found no shard 2/3
-          2 merge part-1-of-3.json part-3-of-3.json part-1-of-3.json ~ part-1-of-3.json: found shard 1/3 a second time
+          2 merge part-1-of-3.json part-3-of-3.json ~ got no shard 2/3
+          2 merge part-1-of-3.json part-3-of-3.json part-1-of-3.json ~ part-1-of-3.json: got shard 1/3 a second time
           $ cp part-1-of-3.json {name}.json""")
     # Sixty-four shards of one more survey, in the order of their names.
     case.run(0, f"{survey} --json --output whole.json")
@@ -358,12 +379,12 @@ def work_shards(case):
     _holds(case, "all.json", "64 shards", case.read("whole.json"))
     case.values["survey"] = survey
     case.do("""
-      2 merge survey.json simulate.json ~ simulate.json: found another request: .*command .simulate. instead of .survey.
+      2 merge survey.json simulate.json ~ simulate.json: got another request: .*command .simulate. instead of .survey.
       # What is no whole file of this plan is refused.
       $ sed s/k_seq/k_sec/g part-1-of-3.json >edited.json; head -c 200 part-1-of-3.json >cut.json
-      2 merge {edited|cut}.json ~ $1.json: found a truncated or edited file
-      2 $survey --shard 4/3 --output x.json ~ --shard: found .4/3.
-      2 $survey --shard 1/3 ~ --shard: found no --output
+      2 merge {edited|cut}.json ~ $1.json: got a truncated or edited file
+      2 $survey --shard 4/3 --output x.json ~ --shard: got .4/3.
+      2 $survey --shard 1/3 ~ --shard: got no --output
     """)
 
 
@@ -406,7 +427,7 @@ def _on_terminal(case, words, shown="stderr", until="", numbers=(), **environmen
     pipe.close()
     os.close(ours)
     if numbers:
-        case.fail(f"wanted on the terminal: {until}")
+        case.fail(f"expected on the terminal: {until}")
 
 
 def _stopped(case, words, label, *numbers):
@@ -414,7 +435,7 @@ def _stopped(case, words, label, *numbers):
     the result is not complete."""
     _on_terminal(case, words.split(), until=label + ": ", numbers=numbers or (signal.SIGINT,))
     if case.code != 3:
-        case.fail("wanted exit code 3")
+        case.fail("expected exit code 3")
     return case.out
 
 
@@ -440,7 +461,7 @@ def interrupt(case):
 
     def wants(held, what):
         if not held:
-            case.fail(f"wanted {what}")
+            case.fail(f"expected {what}")
 
     years = "1" + "0" * 15
     # The second signal may arrive before or after the first is handled: either the result or a word in its place.
@@ -449,7 +470,7 @@ def interrupt(case):
         report = json.loads(_stopped(case, asked, "simulating", *numbers))
         wants(report["complete"] is False, "an incomplete result")
         if len(numbers) == 1:
-            wants(report["schema"] == "draftproof.simulate/2", "the result of a simulation")
+            wants(report["schema"] == "draftproof.simulate/3", "the result of a simulation")
             wants(0 < report["tuples"] < int(years), "the trials that were made")
             wants(abs(report["flagged"] / report["tuples"] - report["single_draft"]) < 0.1, "their statistics")
     # One position with too many tuples to finish: the tuples drawn so far are reported.
@@ -461,10 +482,10 @@ def interrupt(case):
     for form in "table", "markdown", "csv", "jsonl", "html", "annotations":
         word = "complete" if form in ("csv", "jsonl") else "stopped early"
         wants(word in _stopped(case, survey + form, "surveying"), f"{form}: {word}")
-    asked = f"reproduce draft_laws zipf:vocabulary=50 --effort {years} --json"
-    report = json.loads(_stopped(case, asked, "draft_laws"))
+    asked = f"reproduce draft_samplings zipf:vocabulary=50 --effort {years} --json"
+    report = json.loads(_stopped(case, asked, "draft_samplings"))
     # A position cut short is no result.
-    wants(report["schema"] == "draftproof.study.draft_laws/1" and "sources" not in report, "a study without sources")
+    wants(report["schema"] == "draftproof.study.draft_samplings/1" and "sources" not in report, "a study without sources")
     for number in signal.SIGINT, signal.SIGHUP:
         asked = "prove single_draft --instances 1000000 --threads 1 --json"
         report = json.loads(_stopped(case, asked, "proving", number))
@@ -481,7 +502,7 @@ def bench_interrupt(case):
     runs = report["benchmarks"]
     if report["schema"] != "draftproof.bench/1" or report["complete"] is not False or not runs or \
             any("error_occurred" in run for run in runs):
-        case.fail("wanted the repetitions until then")
+        case.fail("expected the repetitions until then")
 
 
 def work_killed(case):

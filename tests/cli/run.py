@@ -2,26 +2,27 @@
 
     run.py PROGRAM FAKES FILES WORK [CASE...]
 
-FAKES is the program with devices that are none (fake_devices.cpp), FILES a folder of bad and good captures, WORK a folder for the
-files of the cases. All cases run if none is named. In a table a line without indent begins a case:
+FAKES is the program with simulated devices (fake_devices.cpp), FILES a folder of bad and good captures, WORK a folder
+for the files of the cases. All cases run if none is named. In a table a line without indent begins a case:
 
     name: What it checks.
-      word = text                 `$word` stands for the text below; PROGRAM, FAKES, FILES, SOURCE and WORK are there already
-      2 prove nobody ~ nobody     runs the program in the case's folder, wants exit code 2 and a match on the stream
+      word = text                 `$word` is the text in later lines; PROGRAM, FAKES, FILES, SOURCE and WORK are predefined
+      2 prove nobody ~ nobody     runs the program in the case's folder, requires exit code 2 and a match on the stream
         !~ pattern                no match
         = approved                the output is approved/name.txt; DRAFTPROOF_APPROVE=1 rewrites that
         = same                    the output is that of the run before
-        mask pattern -> text      replaces what may change from run to run, or when a property or a law is added
+        mask pattern -> text      replaces text that changes from run to run, or when a property is added
         json gates.0.work pattern    the value at a path is all of a match; `#` is the length of a list
-      $ cmp one two               a command of the shell, which has to succeed; its output is checked as a run's is
+      $ cmp one two               a shell command, which must succeed; its output is checked like that of a run
 
-The first `~`, `!~` or `=` may stand behind its run. The stream is standard error where the exit code is 2 or 4, else standard
-output. `{a|b}` in a run makes it one run for `a` and one for `b`, with all checks; `$1` is the first such choice, and `= same`
-holds them to one output. `{a|b}` in a pattern wants both. What a group `(?P<word>...)` matches is `$word` below. `.` matches the
-end of a line too. ` \\` at the end of a line continues it.
+The first `~`, `!~` or `=` may follow its run on the same line. The stream is standard error where the exit code is 2 or
+4, else standard output. `{a|b}` in a run makes it one run for `a` and one for `b`, with all checks; `$1` is the first
+such choice, and `= same` requires equal outputs. `{a|b}` in a pattern requires both. The match of a group
+`(?P<word>...)` is `$word` below. `.` matches the end of a line too. ` \\` at the end of a line continues it.
 
-Every run is held to the rules of all commands: bad input (2) and what fails (4) leave standard output empty and explain
-themselves on standard error, other exit codes leave standard error empty, and no stream that is not a terminal gets colour.
+Every run must follow the rules of all commands: bad input (2) and what fails (4) leave standard output empty and explain
+themselves on standard error, other exit codes leave standard error empty, and no stream that is not a terminal gets
+colour.
 """
 import inspect
 import itertools
@@ -49,7 +50,7 @@ def alternatives(text):
 
 
 class Wrong(Exception):
-    """What a case found, with the run it found it on."""
+    """A failure of a case, with the run that it occurred in."""
 
 
 class Case:
@@ -106,7 +107,7 @@ class Case:
         """Requires that a command of the shell succeeds."""
         self.call("sh", ["-c", self.fill(text)])
         if self.code != 0:
-            self.fail("wanted exit code 0")
+            self.fail("expected exit code 0")
 
     def call(self, path, words):
         self.before, self.command = self.out, f"{path} {' '.join(words)}"
@@ -118,13 +119,13 @@ class Case:
         self.call(self.values["PROGRAM"], shlex.split(self.fill(text)))
         self.err = re.sub(r"[a-z_]+: [0-9]+ %, [0-9]+ s left\n", "", self.err)  # a slow machine may show progress
         if self.code != wanted:
-            self.fail(f"wanted exit code {wanted}")
+            self.fail(f"expected exit code {wanted}")
         if wanted in (2, 4) and (self.out or not self.err):
             self.fail("bad input or failure: wanted a message on standard error and nothing on standard output")
         if wanted not in (2, 4) and self.err:
-            self.fail("wanted nothing on standard error")
+            self.fail("expected nothing on standard error")
         if "\x1b" in self.out + self.err:
-            self.fail("wanted no escape sequences")
+            self.fail("expected no escape sequences")
         return self.out
 
     def check(self, line):
@@ -141,7 +142,7 @@ class Case:
                 value = len(value) if key == "#" else value[int(key) if isinstance(value, list) else key]
             text = value if isinstance(value, str) else json.dumps(value)
             if not re.fullmatch(self.fill(pattern, re.escape), text):
-                self.fail(f"wanted at {path}: {pattern}, found {text}")
+                self.fail(f"expected at {path}: {pattern}, found {text}")
         else:
             self.matches(rest, kind == "~")
 
@@ -158,7 +159,7 @@ class Case:
 
     def same(self):
         if self.out != self.before:
-            self.fail(f"wanted the output of the run before:\n{self.before}")
+            self.fail(f"expected the output of the run before:\n{self.before}")
 
     def approved(self):
         # Because the last digits of a logarithm or of an interval's bound belong to the library that computed them.

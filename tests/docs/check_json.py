@@ -14,7 +14,7 @@ from markdown import ROOT
 
 PLAIN = {"text": str, "integer": int, "number": (int, float), "boolean": bool}
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+?) \|", re.M)
-DOOR = "exec:" + sys.executable + " examples/door/"
+ADAPTER = "exec:" + sys.executable + " examples/adapter/"
 REFUTED = "tests/report/results/prove.json"
 #: Arguments of the program, and the exit code.
 COMMANDS = [
@@ -32,14 +32,14 @@ COMMANDS = [
       "--instances", "0"], 0),
     (["check", "k_seq", "--profile", "quick", "--tier", "proof,edge"], 0),
     (["check", "kseq_rho_one", "--tier", "proof"], 1), (["check", "--list"], 0),
-    (["check", "--door", DOOR + "wrong_verifier.py residual_of_p", "--profile", "quick"], 1),
-    (["check", "--door", DOOR + "wrong_verifier.py accept_equal", "--profile", "quick", "--tier", "proof"], 1),
+    (["check", "--adapter", ADAPTER + "wrong_verifier.py residual_of_p", "--profile", "quick"], 1),
+    (["check", "--adapter", ADAPTER + "wrong_verifier.py accept_equal", "--profile", "quick", "--tier", "proof"], 1),
     (["optimum", "zipf:vocabulary=9,positions=3", "-K", "1,2,3"], 0),
     (["simulate", "k_seq", "zipf:vocabulary=9", "--tuples", "1000"], 0),
     (["simulate", "k_seq", "zipf:vocabulary=9", "--estimate", "1024", "--timings"], 0),
     (["replay", "k_seq", "--instance", "p=(1 1)/2 q=(0 1)/1 K=1", "--trial", "3"], 0),
     (["replay", "no_residual_update_tree", "--instance", "L=1 K=2 [] p=(1 1)/2 q=(0 1)/1"], 1),
-    (["law", "--door", DOOR + "verifier_json.py"], 0),
+    (["distribution", "--adapter", ADAPTER + "verifier_json.py"], 0),
     (["audit", "tests/golden/traces/whole.safetensors", "--timings"], 0),
     (["audit", "tests/golden/traces/wrong.safetensors"], 1),
     (["report", REFUTED, "tests/report/results/survey.json"], 0), (["report", REFUTED, REFUTED, "--compare"], 0),
@@ -55,7 +55,7 @@ def records(text):
 
 
 def wrong(value, kind, page, path):
-    """What is wrong with a value that should be of a type, as texts."""
+    """Returns the faults of a value that should have a type, as texts."""
     if kind.endswith(" or null") and not kind.startswith("list of"):
         if value is None:
             return []
@@ -64,22 +64,22 @@ def wrong(value, kind, page, path):
         return []
     if kind.startswith("list of "):
         if not isinstance(value, list):
-            return [f"{path}: found {value!r:.60}, wanted a list"]
+            return [f"{path}: got {value!r:.60}, expected a list"]
         return [text for at, one in enumerate(value)
                 for text in wrong(one, kind.removeprefix("list of "), page, f"{path}[{at}]")]
     if kind in PLAIN:
         fits = isinstance(value, PLAIN[kind]) and (kind == "boolean" or not isinstance(value, bool))
-        return [] if fits else [f"{path}: found {value!r:.60}, wanted {kind}"]
+        return [] if fits else [f"{path}: got {value!r:.60}, expected {kind}"]
     if kind not in page:
         return [f"{path}: the page has no record {kind}"]
     if not isinstance(value, dict):
-        return [f"{path}: found {value!r:.60}, wanted a record {kind}"]
+        return [f"{path}: got {value!r:.60}, expected a record {kind}"]
     fields, found = page[kind], []
     for name, one in value.items():
         stated = fields.get(name, fields.get("*"))
-        found += ([f"{path}: found a field {name}, which {kind} does not have"] if stated is None
+        found += ([f"{path}: got a field {name}, which {kind} does not have"] if stated is None
                   else wrong(one, stated.removeprefix("optional "), page, f"{path}.{name}"))
-    found += [f"{path}: found no {name}, which {kind} has" for name, stated in fields.items()
+    found += [f"{path}: got no {name}, which {kind} has" for name, stated in fields.items()
               if name != "*" and not stated.startswith("optional ") and name not in value]
     return found
 
@@ -93,7 +93,7 @@ def main():
         done = subprocess.run([sys.argv[1], *words, "--json", "--quiet"], cwd=ROOT, input=INPUT, capture_output=True,
                               text=True, check=False)
         if done.returncode != code:
-            mistakes.append(f"{' '.join(words)}: exit code {done.returncode}, wanted {code}\n{done.stderr}")
+            mistakes.append(f"{' '.join(words)}: exit code {done.returncode}, expected {code}\n{done.stderr}")
         else:
             documents.append((" ".join(words), json.loads(done.stdout)))
     for name, data in documents:

@@ -30,23 +30,23 @@ def mistakes(root):
             path, _, anchor = target.partition("#")
             file = (page.parent / path).resolve() if path else page
             if not file.exists():
-                wrong.append(f"{name}:{line}: found a link to {target}, wanted a file there")
+                wrong.append(f"{name}:{line}: got a link to {target}, expected a file there")
             elif anchor and (file not in parts or anchor not in anchors(parts[file])):
-                wrong.append(f"{name}:{line}: found a link to {target}, wanted a heading of that name")
+                wrong.append(f"{name}:{line}: got a link to {target}, expected a heading of that name")
         for match in SHOWN.finditer(page.read_text()):
             seen += 1
             file = root / match[1]
             text = file.read_text() if file.exists() else ""
             if match[2] not in text:
-                wrong.append(f"{name}: found code of {match[1]} that is not there:\n{match[2]}")
+                wrong.append(f"{name}: got code of {match[1]} that is not there:\n{match[2]}")
         if page.name == "CHANGELOG.md":
-            continue  # tells of files as they were
+            continue  # names files as they were at a release
         for line, span in spans(prose):
             match = NAMED.match(span)
             if match and match[1].split("/")[0] in folders and not EXAMPLE.search(match[1]):
                 seen += 1
                 if not (root / match[1]).exists():
-                    wrong.append(f"{name}:{line}: found the name `{match[1]}`, wanted a file of that name")
+                    wrong.append(f"{name}:{line}: got the name `{match[1]}`, expected a file of that name")
     return seen, wrong
 
 

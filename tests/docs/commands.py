@@ -34,7 +34,7 @@ SHOWN = re.compile(r"\s*(?:replay|again): (draftproof .*)")
 
 
 class Mistake(Exception):
-    """What is wrong with a page, with its line."""
+    """A fault of a page, with its line."""
 
 
 @dataclass
@@ -122,7 +122,7 @@ def apply(mark, command):
         elif word == "by" and rest:
             command.by = rest
         else:
-            raise Mistake(f"{command.line}: found the mark \"{what.strip()}\", wanted exit, with, nightly, needs or by")
+            raise Mistake(f"{command.line}: got the mark \"{what.strip()}\", expected exit, with, nightly, needs or by")
 
 
 def commands(text):

@@ -1,11 +1,11 @@
-"""Runs the commands that README, CONTRIBUTING and docs show, and wants the exit codes that they state (commands.py).
+"""Runs the commands that README, CONTRIBUTING and docs show, and checks the exit codes that they state (commands.py).
 
     run_commands.py quick|nightly PROGRAM CTEST BUILD [--own FOLDER] [PAGE...]     all pages if none is named
 
 Each page has a folder of its own, with the source tree linked into it and the files that pages speak of without
 making them: captures called run.npz and trees.npz, results called old.json and new.json, verifiers called mine and
-libmine.so. The last lines say how many commands ran and why others did not. The commands of ./dev are held to the
-verbs of its help, and `./dev run` runs the program. FOLDER is the built project of docs/tutorial.md and lies at build/
+libmine.so. The last lines count the commands that ran and say why others did not. The commands of ./dev must be verbs
+of its help, and `./dev run` runs the program. FOLDER is the built project of docs/tutorial.md and lies at build/
 there; that page is read where it is named.
 """
 import argparse
@@ -36,7 +36,7 @@ INPUTS = {"inputs": [{"p": [[0.5, 0.5], [0.5, 0.5]], "q": [[0.25, 0.75]], "draft
 
 
 def has_numpy(python):
-    """Whether this interpreter has what examples/door needs."""
+    """Whether this interpreter has what examples/adapter needs."""
     asked = [python, "-c", "import numpy"]
     return pathlib.Path(python).exists() and subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
@@ -57,18 +57,18 @@ def prepare(folder, program, text, own):
     (folder / "bin" / "python3").write_text(f'#!/bin/sh\nexec {python} "$@"\n')
     (folder / "bin" / "python3").chmod(0o755)
     (folder / "inputs.json").write_text(json.dumps(INPUTS))
-    mine = (ROOT / "examples/door/verifier_frames.py").read_text().replace('"name": "token_path"', '"name": "mine"')
+    mine = (ROOT / "examples/adapter/verifier_frames.py").read_text().replace('"name": "token_path"', '"name": "mine"')
     for name in ("mine", "mine.py"):
         (folder / name).write_text(mine)
         (folder / name).chmod(0o755)
     if "libmine.so" in text:
         subprocess.run(["cc", "-std=c11", "-shared", "-fPIC", "-I", ROOT / "include", ROOT /
-        "examples/door/verifier.c",
+        "examples/adapter/verifier.c",
                         "-o", folder / "libmine.so"], check=True)
 
 
 class Words:
-    """What the program and ./dev understand, asked once."""
+    """The commands and options of the program and of ./dev, read once from their help."""
 
     def __init__(self, program):
         self.program, self.options = program, {}
@@ -83,7 +83,7 @@ class Words:
         return set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", run.stdout))
 
     def wrong(self, text):
-        """What is wrong with a command that is not run: an unknown command, verb or option. Empty if nothing is."""
+        """Returns the fault of a command that is not run: an unknown command, verb or option; "" if it has no fault."""
         words = text.split()
         if words[:2] == ["draftproof", "plan"]:
             del words[1]  # what follows is a command of its own
@@ -177,7 +177,7 @@ def main():
                 print(f"{place}: {time.monotonic() - began:.1f} s, exit {code}: {text}", flush=True)
                 if code not in command.exits:
                     wanted = " or ".join(map(str, command.exits))
-                    failures.append(f"{place}: exit code {code}, wanted {wanted}: {text}\n" + output[-2000:])
+                    failures.append(f"{place}: exit code {code}, expected {wanted}: {text}\n" + output[-2000:])
             if folder.exists():
                 shutil.rmtree(folder)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -35,10 +35,10 @@ def main():
             time.sleep(0.1)
             found = tab.run(FOUND)
         asked = [url for url in tab.requests if not url.startswith(("file:", "data:"))]
-        wrong = [f"found a request to {url}, wanted none" for url in asked]
+        wrong = [f"got a request to {url}, expected none" for url in asked]
         wrong += [f"the page says {error}" for error in tab.errors]
         if not any("reference/mutants/kseq_rho_one.html" in link for link in found):
-            wrong.append(f"found {found[:5]}, wanted the mutant's page")
+            wrong.append(f"got {found[:5]}, expected the mutant's page")
     finally:
         tab.close()
     print("\n".join(wrong) or f"{len(found)} results")

@@ -27,7 +27,7 @@ draftproof prove k_seq | exit 1; with --instances 5
 Output:
 
     $ echo 'x  y' |
-        draftproof law --door 'exec:a b'
+        draftproof distribution --adapter 'exec:a b'
 
     Input 0
       replay: draftproof replay k_seq
@@ -49,7 +49,7 @@ class Pages(unittest.TestCase):
         found, _ = commands.commands(PAGE)
         self.assertEqual([command.text for command in found],
                          ["draftproof prove k_seq --instances 500", "./dev run list",
-                          "draftproof report a.json b.json", "echo 'x  y' | draftproof law --door 'exec:a b'",
+                          "draftproof report a.json b.json", "echo 'x  y' | draftproof distribution --adapter 'exec:a b'",
                           "draftproof replay k_seq", "draftproof list"])
         self.assertEqual([command.line for command in found], [10, 11, 13, 18, 22, 25])
         self.assertEqual([command.exits for command in found], [[1], [0], [0], [0], [1], [0]])
@@ -75,8 +75,8 @@ class Pages(unittest.TestCase):
                 commands.commands(text)
 
     def test_anchors(self):
-        prose = markdown.split("# K = 4, *or* `more`\n\n## The [law](a.md)\n\n## The law\n")[1]
-        self.assertEqual(markdown.anchors(prose), {"k--4-or-more", "the-law", "the-law-1"})
+        prose = markdown.split("# K = 4, *or* `more`\n\n## The [distribution](a.md)\n\n## The distribution\n")[1]
+        self.assertEqual(markdown.anchors(prose), {"k--4-or-more", "the-distribution", "the-distribution-1"})
 
     def test_links(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -90,7 +90,7 @@ class Pages(unittest.TestCase):
             (root / "a.c").write_text("one;\n  two;\n")
             seen, wrong = check_links.mistakes(root)
             self.assertEqual(seen, 8)
-            self.assertEqual([text.partition(": found")[0] for text in wrong],
+            self.assertEqual([text.partition(": got")[0] for text in wrong],
                              ["README.md:3", "README.md:3", "README.md", "docs/b.md:3"])
 
 

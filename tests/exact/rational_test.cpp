@@ -11,7 +11,7 @@
 namespace draftproof {
 namespace {
 
-TEST(Rational, WeightsBecomeALaw) {
+TEST(Rational, WeightsBecomeADistribution) {
   const std::vector<int> weights{1, 0, 3};
   EXPECT_EQ(normalised(weights), (std::vector<Rational>{{1, 4}, 0, {3, 4}}));
 }

@@ -1,4 +1,5 @@
-// Text of instances, as replay lines and the store of failing instances have it. What is read is written as it was read.
+// Text of instances, as in replay lines and in the store of failing instances. Text that parses must be written back
+// unchanged.
 #include <stdexcept>
 
 #include <draftproof/properties/components/batch/batch_case.hpp>

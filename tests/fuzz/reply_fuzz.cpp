@@ -1,4 +1,4 @@
-// What a program behind a door answers: its declaration, then the result of a batch of two rows, in frames or in lines.
+// The replies of an external program: its declaration, then the result of a batch of two rows, in frames or in lines.
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -21,7 +21,7 @@ Message next(MessageReader& reader, std::span<const std::byte>& bytes, ReplyLimi
   while (!reader.complete()) {
     const std::span<std::byte> room = reader.room();
     const std::size_t count = std::min(room.size(), bytes.size());
-    if (count == 0) throw DoorError("the program ended");
+    if (count == 0) throw AdapterError("the program ended");
     std::copy_n(bytes.begin(), count, room.begin());
     bytes = bytes.subspan(count);
     reader.filled(count);
@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Message reply = next(reader, bytes, reply_limit(batch, WireFunction::verify));
     check_reply_type(reply);
     read_result(reply, *reader.form(), batch, WireFunction::verify, declaration.coin_bits, 0, result);
-  } catch (const DoorError&) {
+  } catch (const AdapterError&) {
   } catch (const BatchRefused&) {
   }
   return 0;

@@ -5,7 +5,8 @@
     run.py FOLDER ... --longest BYTES           inputs of at most so many bytes (65536)
 
 Inputs start from tests/fuzz/corpus/NAME; what reaches new code is kept in FOLDER/corpus/NAME for the next run. A crash,
-an error of a sanitizer, an input that takes more than a second of processor time, or memory of more than 64 times the largest
+an error of a sanitizer, an input that takes more than a second of processor time, or memory of more than 64 times the
+largest
 input ends a target; its input is then FOLDER/bad/NAME-... Exit codes: 0 nothing was found, 1 something was, 2 usage.
 """
 
@@ -67,10 +68,10 @@ def main():
     targets = {target.name.removeprefix("fuzz_"): target for target in sorted(chosen.folder.resolve().glob("fuzz_*"))}
     for name in chosen.names:
         if name not in targets:
-            parser.error(f"found {name}, wanted one of {', '.join(targets)}")
+            parser.error(f"got {name}, expected one of {', '.join(targets)}")
     if chosen.number < 1 or not 1 <= chosen.longest <= LARGEST or not targets:
-        parser.error(f"found {chosen.number} {'inputs' if chosen.inputs else 'seconds'} of {chosen.longest} bytes and "
-                     f"{len(targets)} targets, wanted a number of each and at most {LARGEST} bytes")
+        parser.error(f"got {chosen.number} {'inputs' if chosen.inputs else 'seconds'} of {chosen.longest} bytes and "
+                     f"{len(targets)} targets, expected a number of each and at most {LARGEST} bytes")
     names = chosen.names or list(targets)
     bad = []
     print(f"{'reader':16}{'inputs':>12}{'edges':>8}")

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     std::vector<float> row(trace.symbols());
     const auto read = [&](RowsOf whose, std::size_t count) {
       for (std::size_t r = 0; r < std::min<std::size_t>(count, 8); ++r) {
-        trace.law(whose, r, row);
+        trace.distribution(whose, r, row);
         trace.symbol(whose, r, 0);
       }
     };

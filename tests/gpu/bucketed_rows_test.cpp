@@ -1,6 +1,6 @@
-// The law of the greatest path's next token by a team against the host: masses below tokens, the target's residual,
-// and draws from it, with fibers instead of a device's threads. The rows are ones that steps seldom meet: more
-// crossing buckets than a list holds, and a single ratio.
+// The distribution of the greatest path's next token by a team against the host: masses below tokens, the target's
+// residual, and draws from it, with fibers instead of a device's threads. The rows are ones that steps seldom meet:
+// more crossing buckets than a list holds, and a single ratio.
 #include <cmath>
 #include <cstdio>
 #include <iterator>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/gpu/steps/node_laws.cuh>
+#include <draftproof/gpu/steps/node_distributions.cuh>
 #include <draftproof/sim/distributions/streamed_rows.hpp>
 #include <draftproof/tests/support/gpu/host_team.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
@@ -32,7 +32,7 @@ std::vector<float> rows_of(Shape shape, int vocabulary, const MaxOfKPaths<double
     q_sum += q.emplace_back(x % 13 == 5 ? 0 : std::exp(logit));
     p_sum += p.emplace_back(shape == Shape::equal ? q.back() : x % 11 == 3 ? 0 : std::exp(logit + shift));
   }
-  if (shape == Shape::tangent) {  // ratios that rise with the id, as those of the law of the greatest do
+  if (shape == Shape::tangent) {  // ratios that rise with the id, as those of the distribution of the greatest do
     double below = 0;
     p_sum = 0;
     for (int x = 0; x < vocabulary; ++x) {
@@ -48,7 +48,7 @@ std::vector<float> rows_of(Shape shape, int vocabulary, const MaxOfKPaths<double
 }
 
 struct Seen {
-  double below = 0, total = 0, law = 0, below_again = 0;
+  double below = 0, total = 0, distribution = 0, below_again = 0;
   Fixed excess = 0;
   int crossing = 0, end = 0;
   Token drawn[4] = {};
@@ -56,16 +56,18 @@ struct Seen {
 };
 
 template <class L>
-Seen seen(const L& laws, const MaxOfKPaths<double>& max_of_k, Token x, double c) {
-  const PlacedToken placed = BucketedRow<L>::placed(laws, max_of_k, x);
-  const BucketedRow<L> row(laws, placed);
+Seen seen(const L& distributions, const MaxOfKPaths<double>& max_of_k, Token x, double c) {
+  const PlacedToken placed = BucketedRow<L>::placed(distributions, max_of_k, x);
+  const BucketedRow<L> row(distributions, placed);
   typename BucketedRow<L>::Excess excess;
   row.excess(c, excess);
-  Seen seen{
-      placed.below, placed.total, row.law(), 0, excess.total, excess.lowest.crossing.size, excess.lowest.end, {}};
+  Seen seen{placed.below,       placed.total,
+            row.distribution(), 0,
+            excess.total,       excess.lowest.crossing.size,
+            excess.lowest.end,  {}};
   for (std::uint64_t i = 0; i < std::size(seen.drawn); ++i) {
     seen.drawn[i] = row.draw(c, excess, i << 62 | 0x123456789abcdef);
-    if (seen.drawn[i] >= 0) seen.below_again += BucketedRow<L>::placed(laws, max_of_k, seen.drawn[i]).below;
+    if (seen.drawn[i] >= 0) seen.below_again += BucketedRow<L>::placed(distributions, max_of_k, seen.drawn[i]).below;
   }
   return seen;
 }
@@ -95,13 +97,13 @@ void compare(Shape shape, int vocabulary, const MaxOfKPaths<double>& max_of_k, d
     using Rows = gpu::TreeRows<float, parity::HostThread>;
     const Rows node_rows(batch, 0, thread);
     found[static_cast<std::size_t>(thread.index())] =
-        seen(gpu::NodeLaws<float, parity::HostThread>(node_rows, 0), max_of_k, x, c);
+        seen(gpu::NodeDistributions<float, parity::HostThread>(node_rows, 0), max_of_k, x, c);
   });
   ++counts.looks;
   counts.full_lists += wanted.end < OrderBuckets::count;
   for (const Seen& thread : found)
     if (!(thread == wanted)) {
-      std::printf("mismatch: shape %d, V = %d, K = %d, c = %g, team %d x %d x %d: excess %lld, wanted %lld\n",
+      std::printf("mismatch: shape %d, V = %d, K = %d, c = %g, team %d x %d x %d: excess %lld, expected %lld\n",
                   static_cast<int>(shape), vocabulary, max_of_k.paths, c, team_shape.partitions, team_shape.warps,
                   team_shape.lanes, static_cast<long long>(thread.excess), static_cast<long long>(wanted.excess));
       ++counts.mismatches;

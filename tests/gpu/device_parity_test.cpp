@@ -2,7 +2,8 @@
 // device.
 //
 //   draftproof_device_parity_test                a minute or so: every mapping, many shapes of rows
-//   draftproof_device_parity_test TRIALS V...    TRIALS trials of every scheme on each of its draft laws, for each V
+//   draftproof_device_parity_test TRIALS V...    TRIALS trials of every scheme on each of its draft samplings, for
+//                                                each V
 //                                                and K = 1, 4, 16, on rows of six shapes; prints its progress
 #include <algorithm>
 #include <cstdio>

@@ -15,8 +15,8 @@
 #include <draftproof/gpu/optimum.hpp>
 #include <draftproof/gpu/ratio_table.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>
-#include <draftproof/tests/support/gpu/host_laws.hpp>
-#include <draftproof/tests/support/gpu/law_rows.hpp>
+#include <draftproof/tests/support/gpu/distribution_rows.hpp>
+#include <draftproof/tests/support/gpu/host_distributions.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/same_tables.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
@@ -59,9 +59,9 @@ std::vector<T> copied(const T* from, std::size_t size) {
 
 /// A batch with its rows in device memory.
 template <class Entry>
-class DeviceLaws {
+class DeviceDistributions {
  public:
-  explicit DeviceLaws(LawBatch<Entry> host)
+  explicit DeviceDistributions(DistributionBatch<Entry> host)
       : host_{std::move(host)},
         memory_(host_.entries().size() * sizeof(Entry), host_.entries().data()),
         batch_{host_.batch()} {
@@ -72,7 +72,7 @@ class DeviceLaws {
   gpu::Batch<Entry> host() const { return host_.batch(); }
 
  private:
-  LawBatch<Entry> host_;
+  DistributionBatch<Entry> host_;
   Memory memory_;
   gpu::Batch<Entry> batch_;
 };
@@ -86,22 +86,22 @@ void expect_table(const RatioTable& wanted, const gpu::DeviceTable& table, const
 
 template <class Entry>
 void compare_tables(int vocabulary, int proposals, gpu::Contents contents) {
-  for (int shape = 0; shape < law_shapes; ++shape) {
-    std::vector<LawRows> laws;
+  for (int shape = 0; shape < distribution_shapes; ++shape) {
+    std::vector<DistributionRows> distributions;
     for (const std::uint64_t trial : {1u, 2u})
-      laws.emplace_back(vocabulary, proposals, static_cast<LawShape>(shape), trial);
+      distributions.emplace_back(vocabulary, proposals, static_cast<DistributionShape>(shape), trial);
     // Any numbers are valid logits.
     if (contents == gpu::Contents::probabilities && sizeof(Entry) == 2 &&
-        shape != static_cast<int>(LawShape::one_hot) && shape != static_cast<int>(LawShape::peaked))
+        shape != static_cast<int>(DistributionShape::one_hot) && shape != static_cast<int>(DistributionShape::peaked))
       continue;
-    const DeviceLaws<Entry> rows{LawBatch<Entry>(laws)};
+    const DeviceDistributions<Entry> rows{DistributionBatch<Entry>(distributions)};
     for (int i = 0; i < 2; ++i) {
       gpu::Batch<Entry> one = rows.host();
       one.positions = 1;
       one.target += i * one.target_stride;
       one.proposal += i * one.proposal_stride;
       HostMachine machine(1, 4);
-      const HostLaws host(machine, one, contents);
+      const HostDistributions host(machine, one, contents);
       std::vector<std::vector<double>> floats;
       for (int k = 0; k <= proposals; ++k)
         floats.emplace_back(host.fixed().row(k).entries, host.fixed().row(k).entries + vocabulary);
@@ -114,11 +114,11 @@ void compare_tables(int vocabulary, int proposals, gpu::Contents contents) {
 
 /// Trials on a table built on the device equal those on a copied table, with and without a plan.
 void compare_trials() {
-  const LawRows rows(6000, 1, LawShape::random, 9);
+  const DistributionRows rows(6000, 1, DistributionShape::random, 9);
   const RatioTable host = rows.table();
   const gpu::DeviceTable copied_table(host);
-  const DeviceLaws<float> laws{LawBatch<float>({rows})};
-  gpu::DeviceTable built = gpu::ratio_table(gpu::stored(laws.batch()));
+  const DeviceDistributions<float> distributions{DistributionBatch<float>({rows})};
+  gpu::DeviceTable built = gpu::ratio_table(gpu::stored(distributions.batch()));
   const gpu::TrialRange range{.seed = 3, .first = 1, .count = 100'000, .drafts = 4};
   const auto compare = [&](const auto& verifier) {
     const Tally wanted = gpu::simulate(verifier, drafters::Iid{}, copied_table, range);
@@ -131,15 +131,16 @@ void compare_trials() {
 }
 
 void compare_optima(int vocabulary, int positions, bool shared_target) {
-  std::vector<LawRows> laws;
+  std::vector<DistributionRows> distributions;
   for (int i = 0; i < positions; ++i) {
-    laws.emplace_back(vocabulary, 1, static_cast<LawShape>(i % law_shapes), static_cast<std::uint64_t>(i));
-    if (shared_target) laws.back()[0] = laws.front()[0];
+    distributions.emplace_back(vocabulary, 1, static_cast<DistributionShape>(i % distribution_shapes),
+                               static_cast<std::uint64_t>(i));
+    if (shared_target) distributions.back()[0] = distributions.front()[0];
   }
-  LawBatch<float> host(laws);
+  DistributionBatch<float> host(distributions);
   const bool spoil = positions > 2 && !shared_target;
   if (spoil) host.row(1, 1)[vocabulary / 2] = std::numeric_limits<float>::quiet_NaN();
-  const DeviceLaws<float> rows{std::move(host)};
+  const DeviceDistributions<float> rows{std::move(host)};
   const auto count = static_cast<std::size_t>(positions);
   const std::vector<int> drafts{1, 4};
   gpu::StoredBatch batch = gpu::stored(rows.batch());
@@ -165,7 +166,7 @@ void compare_optima(int vocabulary, int positions, bool shared_target) {
         all.expect(words[i] == fault.word() && std::isnan(found[i].acceptance), "a spoilt row", where);
         continue;
       }
-      const RatioTable table = laws[i].table();
+      const RatioTable table = distributions[i].table();
       for (std::size_t k = 0; k < drafts.size(); ++k)
         all.expect_optimum(scanned_optimum(table, drafts[k]), found[k * count + i], where);
       all.expect(words[i] == gpu::no_fault, "no fault", where);
@@ -173,7 +174,8 @@ void compare_optima(int vocabulary, int positions, bool shared_target) {
   }
   require(cudaStreamDestroy(stream));
   if (!spoil)
-    all.expect_optimum(scanned_optimum(laws[0].table(), 2), gpu::iid_optima(batch, 2)[0], "one number of drafts");
+    all.expect_optimum(scanned_optimum(distributions[0].table(), 2), gpu::iid_optima(batch, 2)[0],
+                       "one number of drafts");
 }
 
 template <class Call>
@@ -189,15 +191,15 @@ void expect_refused(const char* what, const Call& call) {
 }
 
 void refused() {
-  LawRows rows(1000, 1, LawShape::random, 1);
+  DistributionRows rows(1000, 1, DistributionShape::random, 1);
   for (float& entry : rows[1]) entry *= 1.01f;
-  const DeviceLaws<float> much{LawBatch<float>({rows})};
+  const DeviceDistributions<float> much{DistributionBatch<float>({rows})};
   expect_refused("a sum of 1.01", [&] { gpu::ratio_table(gpu::stored(much.batch())); });
   // A sum that bf16 allows, but with an excess above the mass of the heaviest token, which is one.
-  LawRows flat(3980, 1, LawShape::steps, 1);
+  DistributionRows flat(3980, 1, DistributionShape::steps, 1);
   for (float& entry : flat[0]) entry = 0x1.08p-12f;  // a bf16; the sum is 1.00204
   flat[0][7] = 0x1.0ap-12f;                          // and the next one above it
-  const DeviceLaws<Bfloat16> coarse{LawBatch<Bfloat16>({flat})};
+  const DeviceDistributions<Bfloat16> coarse{DistributionBatch<Bfloat16>({flat})};
   expect_refused("more than the heaviest token", [&] { gpu::ratio_table(gpu::stored(coarse.batch())); });
   expect_refused("no such position", [&] { gpu::ratio_table(gpu::stored(much.batch()), 1); });
   expect_refused("no drafts", [&] { gpu::iid_optima(gpu::stored(much.batch()), 0); });

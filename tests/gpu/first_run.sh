@@ -100,7 +100,7 @@ if "$python" -c 'import torch, pytest; raise SystemExit(not torch.cuda.is_availa
   done
   [ -z "$engines" ] || for file in python/engines/[a-z]*_kernels.py; do
     engine=$(basename "$file" .py | tr _ -)
-    # A door that is violated is a result, not a failure of this run.
+    # An adapter that is failed is a result, not a failure of this run.
     # shellcheck disable=SC2016
     part "$engine" "$limit" sh -c '"$@"; code=$?; [ $code -eq 1 ] || exit $code' sh \
       env DRAFTPROOF_ENGINE_PACKAGES="$engines" "$python" -m draftproof engines "$engine" --limit 15 --timings &

@@ -65,9 +65,9 @@ gpu::JointTally on_fibers(const RatioTable& table, const gpu::TrialRange& range,
 /// Tuples of different lengths, with tokens behind their ends.
 struct Shortened {
   static constexpr DrafterInfo info{.name = "shortened", .summary = ""};
-  template <Laws L, RandomSource R>
-  int draw(const L& laws, int drafts, R& random, Token* out) const {
-    drafters::Iid{}.draw(laws, drafts, random, out);
+  template <Distributions L, RandomSource R>
+  int draw(const L& distributions, int drafts, R& random, Token* out) const {
+    drafters::Iid{}.draw(distributions, drafts, random, out);
     return 1 + out[0] % drafts;
   }
 };

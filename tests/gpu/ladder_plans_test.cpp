@@ -1,6 +1,6 @@
-// Plans of the ladders made by a team against plans made by the host: bins, slopes, levels and the verdicts of several
-// trials on each, bit for bit, with fibers as threads. Rows of few tokens, of more tokens than buckets, with zeros,
-// with equal laws, with one heavy token, and of every format; drafts that outlast q.
+// Plans of the ladders made by a team against plans made by the host: bins, slopes, levels and the verdicts of
+// several trials on each, bit for bit, with fibers as threads. Rows of few tokens, of more tokens than buckets, with
+// zeros, with equal distributions, with one heavy token, and of every format; drafts that outlast q.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -61,9 +61,10 @@ struct Outcome {
 
 /// `tuples`: drafts, `drafts` apart, of which `lengths` count.
 template <class V, class L>
-Outcome outcome_on(const L& laws, int drafts, const std::vector<Token>& tuples, const std::vector<int>& lengths) {
+Outcome outcome_on(const L& distributions, int drafts, const std::vector<Token>& tuples,
+                   const std::vector<int>& lengths) {
   const V ladder;
-  const auto plan = prepare(ladder, laws, drafts);
+  const auto plan = prepare(ladder, distributions, drafts);
   const auto& core = plan.core();
   Outcome outcome;
   const auto tell = [&outcome](auto number) { outcome.numbers.push_back(static_cast<double>(number)); };
@@ -72,13 +73,15 @@ Outcome outcome_on(const L& laws, int drafts, const std::vector<Token>& tuples, 
   for (const auto& list : {core.plan.slope, core.plan.level})
     for (std::size_t i = 0; i < list.size(); ++i) tell(list[i]);
   for (std::size_t i = 0; i < core.plan.leaving.size(); ++i) tell(core.plan.leaving[i]);
-  for (Token x = 0; x < laws.vocabulary(); ++x) tell(laws.proposal(x) > 0 ? laws.bin(core.bins, x) : -1);
+  for (Token x = 0; x < distributions.vocabulary(); ++x)
+    tell(distributions.proposal(x) > 0 ? distributions.bin(core.bins, x) : -1);
   for (int t = 0; t < trials; ++t) {
     Philox random(seed, static_cast<std::uint64_t>(t), Philox::Role::verify);
-    const DraftedPosition<L> at(laws, tuples.data() + t * drafts, lengths[static_cast<std::size_t>(t)]);
+    const DraftedPosition<L> at(distributions, tuples.data() + t * drafts, lengths[static_cast<std::size_t>(t)]);
     // Where q has run out another plan takes the place of the team's.
-    const Verdict verdict = std::is_same_v<V, Ladder> ? verify(ladder, at, plan, random)
-                                                      : verify(ladder, at, prepare(ladder, laws, drafts), random);
+    const Verdict verdict = std::is_same_v<V, Ladder>
+                                ? verify(ladder, at, plan, random)
+                                : verify(ladder, at, prepare(ladder, distributions, drafts), random);
     tell(verdict.token);
     tell(verdict.accepted);
   }
@@ -93,9 +96,9 @@ struct FewStretches : BucketBinsIn<Workspace> {
 };
 
 template <class L>
-Outcome joined_on(const L& laws, int drafts) {
-  const FewStretches<WorkspaceOf<L>> bins(laws.bins());
-  const auto plan = plan_ladder(laws, bins, FixedCoverage<double>(drafts), true);
+Outcome joined_on(const L& distributions, int drafts) {
+  const FewStretches<WorkspaceOf<L>> bins(distributions.bins());
+  const auto plan = plan_ladder(distributions, bins, FixedCoverage<double>(drafts), true);
   Outcome outcome;
   for (std::size_t i = 0; i < plan.slope.size(); ++i) outcome.numbers.push_back(plan.slope[i]);
   for (std::size_t i = 0; i < plan.level.size(); ++i) outcome.numbers.push_back(plan.level[i]);
@@ -121,8 +124,8 @@ void compare(const Pair<Entry>& pair, int most, Mapping mapping, Tally& tally) {
   }
   const Outcome wanted = outcome_on<V>(host, drafts, tuples, lengths);
   const Outcome found = in_lockstep(
-      pair.view(), [&](const auto& laws) { return outcome_on<V>(laws, drafts, tuples, lengths); }, mapping,
-      gpu::plan_bytes<V>);
+      pair.view(), [&](const auto& distributions) { return outcome_on<V>(distributions, drafts, tuples, lengths); },
+      mapping, gpu::plan_bytes<V>);
   ++tally.plans;
   const auto plan = V{}.prepare(host, drafts);
   tally.moved += !plan.core().plan.leaving.empty();
@@ -157,7 +160,7 @@ void compare_joined(Tally& tally) {
       for (const Mapping mapping : {Mapping::block, Mapping::split, Mapping::cluster}) {
         const auto pair = normal_pair<float>(vocabulary, 0.5, true, static_cast<unsigned>(vocabulary + drafts));
         const Outcome wanted = joined_on(pair.host(), drafts);
-        const auto on_team = [&](const auto& laws) { return joined_on(laws, drafts); };
+        const auto on_team = [&](const auto& distributions) { return joined_on(distributions, drafts); };
         ++tally.plans;
         tally.wrong += !(in_lockstep(pair.view(), on_team, mapping, gpu::plan_bytes<Ladder>) == wanted);
       }

@@ -1,6 +1,6 @@
-// The path that ladder_block chooses on a team against the host's: every law, excess and correction along it, bit for
-// bit. The team comes back to nodes whose plans are discarded; the host keeps them all. Long paths of many drafts
-// that stay together, and laws that exceed the cache; fibers are the team's threads.
+// The path that ladder_block chooses on a team against the host's: every distribution, excess and correction along
+// it, bit for bit. The team comes back to nodes whose plans are discarded; the host keeps them all. Long paths of
+// many drafts that stay together, and distributions that exceed the cache; fibers are the team's threads.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Kind {
 };
 
 /// Rows of p and q for a few contexts, p behind q as in a batch.
-class Model final : public ConditionalModel<HostLaws> {
+class Model final : public ConditionalModel<HostDistributions> {
  public:
   static constexpr int size = 5;
 
@@ -44,7 +44,7 @@ class Model final : public ConditionalModel<HostLaws> {
       for (int x = 0; x < vocabulary_; ++x) {
         const double logit = kind.peak * normal(words);
         p.push_back(std::exp(logit));
-        q.push_back(std::exp(logit + (c == 2 ? 0 : kind.noise) * normal(words)));  // equal laws among others
+        q.push_back(std::exp(logit + (c == 2 ? 0 : kind.noise) * normal(words)));  // equal distributions among others
         if (kind.zeros && x > 0 && words() % 6 == 0) (words() % 2 == 0 ? p : q).back() = 0;
       }
       for (const auto* row : {&p, &q}) {
@@ -53,9 +53,11 @@ class Model final : public ConditionalModel<HostLaws> {
         for (const double weight : *row) entries_.push_back(static_cast<float>(weight / sum));
       }
     }
-    for (int c = 0; c < size; ++c) laws_.emplace_back(row(2 * c), row(2 * c + 1));
+    for (int c = 0; c < size; ++c) distributions_.emplace_back(row(2 * c), row(2 * c + 1));
   }
-  const HostLaws& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
+  const HostDistributions& distributions(int context) const override {
+    return distributions_[static_cast<std::size_t>(context)];
+  }
   int next(int context, Token x) const override { return (2 * context + x + 1) % size; }
   void show(gpu::StepBatch<float>& batch) const {
     batch.target = entries_.data();
@@ -70,13 +72,13 @@ class Model final : public ConditionalModel<HostLaws> {
   }
   int vocabulary_;
   std::vector<float> entries_;
-  std::vector<HostLaws> laws_;
+  std::vector<HostDistributions> distributions_;
 };
 
 struct Tally {
   int steps = 0, wrong = 0;
   int again = 0;      ///< nodes that were planned before and are not the last one
-  int from_afar = 0;  ///< of these, nodes whose law is not cached
+  int from_afar = 0;  ///< of these, nodes whose distribution is not cached
   int corrected = 0;  ///< steps whose correction is that of a ladder
 };
 
@@ -114,7 +116,7 @@ std::vector<double> outcome_of_team(const gpu::StepBatch<float>& batch, int requ
   std::vector<std::vector<double>> found(static_cast<std::size_t>(team.shape().threads()));
   team.run([&](const parity::HostThread& thread) {
     const Rows rows(batch, request, thread);
-    using L = gpu::NodeLaws<float, parity::HostThread>;
+    using L = gpu::NodeDistributions<float, parity::HostThread>;
     found[static_cast<std::size_t>(thread.index())] = outcome<L>(DraftedTree<L>(rows, batch.tree(request)), request);
   });
   for (const auto& numbers : found)
@@ -124,16 +126,17 @@ std::vector<double> outcome_of_team(const gpu::StepBatch<float>& batch, int requ
 
 /// Counts the host's choices and where it stops.
 void count(const HostAt& at, const std::vector<double>& wanted, int request, Tally& tally) {
-  LadderPaths<HostLaws> plans;
-  ChosenSteps<HostLaws, LadderPaths<HostLaws>> steps(at, plans);
+  LadderPaths<HostDistributions> plans;
+  ChosenSteps<HostDistributions, LadderPaths<HostDistributions>> steps(at, plans);
   Philox random(seed, static_cast<std::uint64_t>(request), Philox::Role::verify);
   LadderBlock{}.choose(at, plans, steps, random);
   const int stops = at.tree().depth(static_cast<int>(wanted[wanted.size() - 2]));
   bool last = true;
   for (int i = steps.length(); i-- > 0;) {
-    if (LadderPaths<HostLaws>::plain(steps.place(i))) continue;
+    if (LadderPaths<HostDistributions>::plain(steps.place(i))) continue;
     tally.again += !last;
-    tally.from_afar += !last && i * static_cast<int>(steps.place(i)->node.active().size()) > most_kept_of_laws;
+    tally.from_afar +=
+        !last && i * static_cast<int>(steps.place(i)->node.active().size()) > most_kept_of_distributions;
     tally.corrected += i == stops;
     last = false;
   }
@@ -175,7 +178,7 @@ int main() {
     using namespace draftproof;
     using namespace draftproof::step_parity;
     Tally tally;
-    // With few tokens all nodes are planned; 32 paths have 512 entries of laws at 16 nodes.
+    // With few tokens all nodes are planned; 32 paths have 512 entries of distributions at 16 nodes.
     compare<tree_drafters::IidPaths>({3, 2, 1.2}, {.drafts = 32, .length = 24}, 5, tally);
     compare<tree_drafters::IidPaths>({2, 1, 0.7}, {.drafts = 20, .length = 40}, 4, tally);
     compare<tree_drafters::IidPaths>({2, 6, 1}, {.drafts = 2, .length = 64}, 3, tally);

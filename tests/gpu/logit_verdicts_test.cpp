@@ -1,5 +1,5 @@
 // Verdicts from logits by teams of fibers against the host's, for rows of every format: on chip, and on converted
-// rows; and the faults of positions whose logits are no law.
+// rows; and the faults of positions whose logits are no distribution.
 #include <bit>
 #include <cstdio>
 #include <limits>
@@ -23,7 +23,7 @@ void compare(const char* what, int vocabulary, int position, const Verdict& foun
   accepted += wanted.accepted >= 0;
   if (found.token == wanted.token && found.accepted == wanted.accepted) return;
   ++mismatches;
-  std::printf("%s, V %d, position %d: found (%d, %d), wanted (%d, %d)\n", what, vocabulary, position, found.token,
+  std::printf("%s, V %d, position %d: got (%d, %d), expected (%d, %d)\n", what, vocabulary, position, found.token,
               found.accepted, wanted.token, wanted.accepted);
 }
 
@@ -49,7 +49,7 @@ void compare_verdicts() {
 void expect(bool held, const std::string& what) {
   if (held) return;
   ++mismatches;
-  std::printf("wanted %s\n", what.c_str());
+  std::printf("expected %s\n", what.c_str());
 }
 
 /// Probabilities of 16 bits on chip and converted: the values are the entries themselves.
@@ -109,16 +109,16 @@ void expect_faults() {
     const auto verdict = [&](int i) {
       return on_chip ? verdict_on_chip<V>(batch, i) : verdict_on_converted<V>(converted, i);
     };
-    expect(verdict(2).token == no_token && verdict(5).token == no_token, "no token where rows are no law");
+    expect(verdict(2).token == no_token && verdict(5).token == no_token, "no token where rows are no distribution");
     expect(verdict(3).token == third.token, "the verdict of a position beside them");
     const gpu::RefusedPosition nan{2, gpu::RowFault::of_word(faults[2])},
         masked{5, gpu::RowFault::of_word(faults[5])};
     expect(gpu::describe(nan) ==
-               "position 2: proposal 0 logits: token 1999: found NaN or +infinity, wanted a finite "
+               "position 2: proposal 0 logits: token 1999: got NaN or +infinity, expected a finite "
                "logit, or -infinity",
            "the NaN, found: " + gpu::describe(nan));
     expect(
-        gpu::describe(masked) == "position 5: target logits: found -infinity for every token, wanted a finite logit",
+        gpu::describe(masked) == "position 5: target logits: got -infinity for every token, expected a finite logit",
         "the masked row, found: " + gpu::describe(masked));
     expect(faults[3] == gpu::no_fault, "no fault beside them");
   }

@@ -21,7 +21,7 @@ int failures = 0;
 void expect(const Mapped& found, const Mapped& wanted, const char* what) {
   if (found == wanted) return;
   ++failures;
-  std::printf("%s: found %s of %d, wanted %s of %d\n", what, std::string(name_of(found.mapping)).c_str(),
+  std::printf("%s: got %s of %d, expected %s of %d\n", what, std::string(name_of(found.mapping)).c_str(),
               found.partitions, std::string(name_of(wanted.mapping)).c_str(), wanted.partitions);
 }
 
@@ -34,7 +34,7 @@ void expect_refused(Mapping wanted, const DeviceTraits& device, int vocabulary, 
   } catch (const std::invalid_argument& error) {
     if (std::string(error.what()).find(reason) != std::string::npos) return;
     ++failures;
-    std::printf("refused by \"%s\", wanted %s\n", error.what(), reason.c_str());
+    std::printf("refused by \"%s\", expected %s\n", error.what(), reason.c_str());
   }
 }
 
@@ -46,7 +46,8 @@ int main() {
     return mapped(Mapping::automatic, device, positions, vocabulary, proposals, bytes);
   };
   expect(automatic(hopper, 1000, 512), {Mapping::block, 1}, "a small vocabulary");
-  // 32,000 tokens of two rows are 256,000 bytes: four blocks hold 8,192 tokens each, and three share a multiprocessor.
+  // 32,000 tokens of two rows are 256,000 bytes: four blocks hold 8,192 tokens each, and three share a
+  // multiprocessor.
   expect(automatic(hopper, 1000, 32000), {Mapping::cluster, 4}, "many positions");
   expect(automatic(hopper, 1, 32000), {Mapping::cluster, 16}, "one position takes what would idle");
   expect(automatic(hopper, 256, 128256), {Mapping::cluster, 16}, "a large vocabulary");
@@ -77,8 +78,8 @@ int main() {
   expect(automatic(plain, 1, 128256), {Mapping::block, 1}, "no cooperation");
   expect(mapped(Mapping::block, hopper, 1, 128256, 1, 4), {Mapping::block, 1}, "by name");
   expect_refused(Mapping::cluster, ampere, 32000, 1, 4, "the device has no clusters");
-  expect_refused(Mapping::cluster, hopper, 32000, 4, 4, "found 4 proposal rows, wanted 1");
-  expect_refused(Mapping::cluster, hopper, 32000, 1, 8, "found rows of double");
+  expect_refused(Mapping::cluster, hopper, 32000, 4, 4, "got 4 proposal rows, expected 1");
+  expect_refused(Mapping::cluster, hopper, 32000, 1, 8, "got rows of double");
   expect_refused(Mapping::cluster, hopper, 1 << 20, 1, 4, "1048576 tokens do not fit");
   expect_refused(Mapping::split, plain, 32000, 1, 4, "cannot launch cooperatively");
   constexpr DeviceTraits planning = beside_plans(hopper, 85088);

@@ -18,17 +18,17 @@ std::vector<Scheme>& schemes() {
   static std::vector<Scheme> all;
   return all;
 }
-std::vector<DraftLaw>& laws() {
-  static std::vector<DraftLaw> all;
+std::vector<DraftSampling>& distributions() {
+  static std::vector<DraftSampling> all;
   return all;
 }
 
 /// A batch with drafts drawn on the host; owns the memory of its view.
 struct Drafted {
-  Drafted(const DraftLaw& law, int vocabulary, int most, const Sizes& sizes, std::uint64_t first_trial)
+  Drafted(const DraftSampling& distribution, int vocabulary, int most, const Sizes& sizes, std::uint64_t first_trial)
       : one_pair{sizes.one_pair},
-        rows{vocabulary, law.info.several_proposals ? most : 1, one_pair ? 1 : sizes.positions, first_trial},
-        fewest{one_pair ? most : std::min(law.info.fewest_drafts, most)},
+        rows{vocabulary, distribution.info.several_proposals ? most : 1, one_pair ? 1 : sizes.positions, first_trial},
+        fewest{one_pair ? most : std::min(distribution.info.fewest_drafts, most)},
         drafts(static_cast<std::size_t>(sizes.positions) * static_cast<std::size_t>(most), no_token),
         counts(static_cast<std::size_t>(sizes.positions)) {
     batch = rows.batch();
@@ -41,7 +41,7 @@ struct Drafted {
     batch.counts = counts.data();
     for_positions([&](const HostRows& host, int i) {
       Token* out = drafts.data() + std::int64_t{i} * most;
-      counts[static_cast<std::size_t>(i)] = law.draw(host, asked(i, most), drafting(i), out);
+      counts[static_cast<std::size_t>(i)] = distribution.draw(host, asked(i, most), drafting(i), out);
     });
   }
 
@@ -62,7 +62,7 @@ struct Drafted {
     for (std::thread& thread : running) thread.join();
   }
 
-  /// Drafts to draw at position i: all numbers that the law supports, in turn.
+  /// Drafts to draw at position i: all numbers that the distribution supports, in turn.
   int asked(int i, int most) const { return fewest + i % (most - fewest + 1); }
   std::uint64_t trial(int i) const { return batch.first_trial + static_cast<std::uint64_t>(i); }
   Philox drafting(int i) const { return {seed, trial(i), Philox::Role::draft}; }
@@ -76,7 +76,7 @@ struct Drafted {
   gpu::Batch<float> batch;
 };
 
-int compare_verdicts(const Scheme& scheme, const DraftLaw& law, const Drafted& drafted) {
+int compare_verdicts(const Scheme& scheme, const DraftSampling& distribution, const Drafted& drafted) {
   const gpu::BatchVerdicts found = scheme.machine(drafted.batch);
   std::vector<Verdict> verdicts(static_cast<std::size_t>(drafted.batch.positions));
   drafted.for_positions([&](const HostRows& host, int i) {
@@ -95,14 +95,14 @@ int compare_verdicts(const Scheme& scheme, const DraftLaw& law, const Drafted& d
     std::printf(
         "mismatch: %s on %s drafts, V = %d, K = %d, seed %llu, trial %llu: token %d, accepted %d; wanted "
         "token %d, accepted %d\n",
-        std::string{scheme.info.name}.c_str(), std::string{law.info.name}.c_str(), drafted.batch.vocabulary, count,
-        static_cast<unsigned long long>(seed), static_cast<unsigned long long>(drafted.trial(i)), got.token,
+        std::string{scheme.info.name}.c_str(), std::string{distribution.info.name}.c_str(), drafted.batch.vocabulary,
+        count, static_cast<unsigned long long>(seed), static_cast<unsigned long long>(drafted.trial(i)), got.token,
         got.accepted, wanted.token, wanted.accepted);
   }
   return mismatches;
 }
 
-int compare_drafts(const DraftLaw& law, const Drafted& drafted) {
+int compare_drafts(const DraftSampling& distribution, const Drafted& drafted) {
   const gpu::Batch<float>& batch = drafted.batch;
   std::vector<std::int32_t> wanted;
   for (int i = 0; i < batch.positions; ++i) wanted.push_back(drafted.asked(i, static_cast<int>(batch.draft_stride)));
@@ -117,7 +117,7 @@ int compare_drafts(const DraftLaw& law, const Drafted& drafted) {
   asked.draft_stride = batch.draft_stride;
   asked.seed = seed;
   asked.first_trial = batch.first_trial;
-  const gpu::DraftTuples found = law.machine(asked);
+  const gpu::DraftTuples found = distribution.machine(asked);
   int mismatches = 0;
   for (int i = 0; i < batch.positions; ++i) {
     const int count = drafted.counts[static_cast<std::size_t>(i)];
@@ -126,7 +126,7 @@ int compare_drafts(const DraftLaw& law, const Drafted& drafted) {
     if (drawn == count && std::equal(tuple, tuple + count, batch.drafts_at(i))) continue;
     if (++mismatches > most_printed) continue;
     std::printf("mismatch: drafts of %s, V = %d, %d drawn, wanted %d, seed %llu, trial %llu\n",
-                std::string{law.info.name}.c_str(), batch.vocabulary, drawn, count,
+                std::string{distribution.info.name}.c_str(), batch.vocabulary, drawn, count,
                 static_cast<unsigned long long>(seed), static_cast<unsigned long long>(drafted.trial(i)));
   }
   return mismatches;
@@ -135,7 +135,7 @@ int compare_drafts(const DraftLaw& law, const Drafted& drafted) {
 }  // namespace
 
 void add(Scheme scheme) { schemes().push_back(std::move(scheme)); }
-void add(DraftLaw law) { laws().push_back(std::move(law)); }
+void add(DraftSampling distribution) { distributions().push_back(std::move(distribution)); }
 
 int run(const Sizes& sizes) {
   long long decisions = 0, tuples = 0, mismatches = 0;
@@ -143,28 +143,28 @@ int run(const Sizes& sizes) {
   // 1 more than a multiple of 6, so that a batch of one pair of rows has the shape after that of the last batch.
   const auto apart = static_cast<std::uint64_t>(std::max(1000, sizes.positions) / 6 * 6 + 7);
   for (const int vocabulary : sizes.vocabularies)
-    for (const DraftLaw& law : laws()) {
-      int most = law.info.needs_k_tokens ? std::min(sizes.drafts, vocabulary) : sizes.drafts;
-      if (law.info.most_drafts > 0) most = std::min(most, law.info.most_drafts);
-      if (most < law.info.fewest_drafts) continue;
-      const Drafted tuple_batch(law, vocabulary, most, sizes, trial += apart);
-      mismatches += compare_drafts(law, tuple_batch);
+    for (const DraftSampling& distribution : distributions()) {
+      int most = distribution.info.needs_k_tokens ? std::min(sizes.drafts, vocabulary) : sizes.drafts;
+      if (distribution.info.most_drafts > 0) most = std::min(most, distribution.info.most_drafts);
+      if (most < distribution.info.fewest_drafts) continue;
+      const Drafted tuple_batch(distribution, vocabulary, most, sizes, trial += apart);
+      mismatches += compare_drafts(distribution, tuple_batch);
       tuples += sizes.positions;
       for (const Scheme& scheme : schemes()) {
-        if (!scheme.info.drafts.includes(law.info.name)) continue;
+        if (!scheme.info.drafts.includes(distribution.info.name)) continue;
         const int limit = scheme.info.most_drafts > 0 ? std::min(most, scheme.info.most_drafts) : most;
-        const Drafted drafted(law, vocabulary, limit, sizes, trial += apart);
-        mismatches += compare_verdicts(scheme, law, drafted);
+        const Drafted drafted(distribution, vocabulary, limit, sizes, trial += apart);
+        mismatches += compare_verdicts(scheme, distribution, drafted);
         decisions += sizes.positions;
       }
       if (sizes.one_pair) {
         std::printf("V = %d, K = %d, %s: %lld decisions so far, %lld mismatches\n", vocabulary, most,
-                    std::string{law.info.name}.c_str(), decisions, mismatches);
+                    std::string{distribution.info.name}.c_str(), decisions, mismatches);
         std::fflush(stdout);
       }
     }
-  std::printf("parity: %zu schemes, %zu draft laws, %lld decisions, %lld draft tuples, %lld mismatches\n",
-              schemes().size(), laws().size(), decisions, tuples, mismatches);
+  std::printf("parity: %zu schemes, %zu draft samplings, %lld decisions, %lld draft tuples, %lld mismatches\n",
+              schemes().size(), distributions().size(), decisions, tuples, mismatches);
   return static_cast<int>(std::min<long long>(mismatches + (decisions == 0), 1'000'000));
 }
 

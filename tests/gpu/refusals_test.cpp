@@ -38,7 +38,7 @@ void expect_refusal(const std::string& wanted, const std::function<void()>& call
     found = "another kind of error: " + std::string(error.what());
   }
   ++failures;
-  std::printf("found %s, wanted \"%s\"\n", found.c_str(), wanted.c_str());
+  std::printf("got %s, expected \"%s\"\n", found.c_str(), wanted.c_str());
 }
 
 const std::vector<float> row{.5f, .25f, .25f, 0, 0, 0, 0, 0};
@@ -60,12 +60,12 @@ void refuse() {
   expect_refusal<std::logic_error>("optimal_transport has no kernel: ", [&] {
     gpu::verify_batch(verifiers::OptimalTransport{}, one_position(&two), nullptr);
   });
-  expect_refusal<std::invalid_argument>("position 0: the number of drafts is 3, wanted 1 .. 2",
+  expect_refusal<std::invalid_argument>("position 0: the number of drafts is 3, expected 1 .. 2",
                                         [&] { gpu::DeviceBatch<float>{one_position(&three)}; });
   gpu::Batch<float> beyond = one_position(&two);
   const std::vector<Token> outside{0, 8};
   beyond.drafts = outside.data();
-  expect_refusal<std::invalid_argument>("draft 1 is 8, wanted a token below 8",
+  expect_refusal<std::invalid_argument>("draft 1 is 8, expected a token below 8",
                                         [&] { gpu::DeviceBatch<float>{beyond}; });
 
   gpu::DraftBatch<float> drafts;
@@ -74,7 +74,7 @@ void refuse() {
   drafts.proposal = row.data();
   drafts.draft_stride = 2;
   drafts.wanted = &three;
-  expect_refusal<std::invalid_argument>("drafts: position 0: the number of drafts is 3, wanted 1 .. 2",
+  expect_refusal<std::invalid_argument>("drafts: position 0: the number of drafts is 3, expected 1 .. 2",
                                         [&] { gpu::DeviceDrafts<float>{drafts}; });
   expect_refusal<std::invalid_argument>(
       "drafts by cluster", [&] { gpu::draft_batch(drafters::Iid{}, drafts, nullptr, gpu::Mapping::cluster); });
@@ -89,8 +89,8 @@ void refuse() {
     gpu::verify_steps(verifiers::paths::GreedyBlock{}, steps, nullptr, gpu::Mapping::block);
   });
 
-  const std::vector<double> laws(row.begin(), row.end());
-  const RatioTable table(laws, laws);
+  const std::vector<double> distributions(row.begin(), row.end());
+  const RatioTable table(distributions, distributions);
   if (gpu::device_count() == 0) {
     expect_refusal<gpu::DeviceError>("cudaMalloc: ", [&] { gpu::DeviceBatch<float>{one_position(&two)}; });
     expect_refusal<gpu::DeviceError>("cuda", [&] { gpu::DeviceTable{table}; });
@@ -98,8 +98,9 @@ void refuse() {
   }
   const gpu::DeviceTable on_device(table);
   gpu::DeviceCounts counts(on_device);
-  const auto count = [&](const auto& verifier, std::string_view law, int many) {
-    gpu::count_trials(verifier, law, on_device, {.seed = 1, .first = 0, .count = 1, .drafts = many}, counts, nullptr);
+  const auto count = [&](const auto& verifier, std::string_view distribution, int many) {
+    gpu::count_trials(verifier, distribution, on_device, {.seed = 1, .first = 0, .count = 1, .drafts = many}, counts,
+                      nullptr);
   };
   expect_refusal<std::logic_error>("recursive_rejection has no kernel for drafts of greedy",
                                    [&] { count(verifiers::RecursiveRejection{}, "greedy", 2); });

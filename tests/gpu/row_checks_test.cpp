@@ -24,7 +24,7 @@ void expect(bool held, const std::string& what) {
   ++compared;
   if (held) return;
   ++failures;
-  std::printf("wanted %s\n", what.c_str());
+  std::printf("expected %s\n", what.c_str());
 }
 
 template <class Entry>
@@ -133,7 +133,7 @@ void compare_rows() {
   const gpu::RowFault second = gpu::RowFault::of_word(faults[1]);
   expect(second.row == 2 && second.token == 600, "the first row at fault");
   expect(gpu::describe({3, gpu::RowFault::of_word(faults[3])}) ==
-             "position 3: target: token 699: found NaN, a negative number, or 2 and more, wanted a probability",
+             "position 3: target: token 699: got NaN, a negative number, or 2 and more, expected a probability",
          "the place of the fault");
 }
 

@@ -19,33 +19,35 @@ std::vector<Scheme>& schemes() {
   static std::vector<Scheme> all;
   return all;
 }
-std::vector<TreeLaw>& laws() {
-  static std::vector<TreeLaw> all;
+std::vector<TreeSampling>& distributions() {
+  static std::vector<TreeSampling> all;
   return all;
 }
 
 /// A model of few contexts, so that nodes share rows and a path meets all shapes of rows.
-class Model final : public ConditionalModel<HostLaws> {
+class Model final : public ConditionalModel<HostDistributions> {
  public:
   static constexpr int size = 13;
 
   Model(int vocabulary, std::uint64_t trial) : rows_{vocabulary, 1, size, trial} {
-    for (int c = 0; c < size; ++c) laws_.push_back(rows_.host(c));
+    for (int c = 0; c < size; ++c) distributions_.push_back(rows_.host(c));
   }
-  const HostLaws& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
+  const HostDistributions& distributions(int context) const override {
+    return distributions_[static_cast<std::size_t>(context)];
+  }
   int next(int context, Token x) const override { return (5 * context + 3 * x + 1) % size; }
 
  private:
   parity::ParityRows rows_;
-  std::vector<HostLaws> laws_;
+  std::vector<HostDistributions> distributions_;
 };
 
 /// The requests of one batch and the host's results; state is carried from one iteration to the next.
 class Requests {
  public:
-  Requests(const Scheme& scheme, const TreeLaw& law, int vocabulary, int count, std::uint64_t trial)
+  Requests(const Scheme& scheme, const TreeSampling& distribution, int vocabulary, int count, std::uint64_t trial)
       : scheme_{scheme},
-        law_{law},
+        distribution_{distribution},
         model_{vocabulary, trial},
         vocabulary_{vocabulary},
         conditionals_(static_cast<std::size_t>(count), 0),
@@ -92,23 +94,23 @@ class Requests {
     const int wanted = scheme_.info.ranks_tokens ? 8 : 6;
     const int most = scheme_.info.most_drafts > 0 ? std::min(scheme_.info.most_drafts, wanted) : wanted;
     TreeShape shape{.drafts = 1 + static_cast<int>(i) % most, .length = static_cast<int>((i + trial) % 7)};
-    if (law_.info.has_stem && shape.length > 2) shape.stem = static_cast<int>(i % 3);
+    if (distribution_.info.has_stem && shape.length > 2) shape.stem = static_cast<int>(i % 3);
     // Few children per level: six to the fifth nodes add no coverage.
-    if (law_.info.branches)
+    if (distribution_.info.branches)
       for (int depth = 0; depth < shape.length; ++depth)
         shape.branching.push_back(depth == 0 ? shape.drafts : 1 + depth % 2);
     DraftTree tree(conditionals_[i]);
-    law_.draw(model_, shape, Philox(seed, trial + i, Philox::Role::draft), tree);
+    distribution_.draw(model_, shape, Philox(seed, trial + i, Philox::Role::draft), tree);
     return tree;
   }
 
   void add_row(int context, bool with_proposal) {
     const std::size_t start = rows_.size();
     rows_.resize(start + 2 * static_cast<std::size_t>(stride()), std::numeric_limits<float>::quiet_NaN());
-    const HostLaws& laws = model_.laws(context);
-    std::ranges::copy(laws.target_row(), rows_.begin() + static_cast<std::ptrdiff_t>(start));
+    const HostDistributions& distributions = model_.distributions(context);
+    std::ranges::copy(distributions.target_row(), rows_.begin() + static_cast<std::ptrdiff_t>(start));
     if (with_proposal)
-      std::ranges::copy(laws.proposal_row(), rows_.begin() + static_cast<std::ptrdiff_t>(start) + stride());
+      std::ranges::copy(distributions.proposal_row(), rows_.begin() + static_cast<std::ptrdiff_t>(start) + stride());
   }
 
   void add_entries(const DraftTree& tree, gpu::TreeBatch& trees) {
@@ -142,14 +144,14 @@ class Requests {
     std::printf(
         "mismatch: %s on %s, V = %d, %d nodes, seed %llu, trial %llu: node %d, token %d; wanted node %d, "
         "token %d\n",
-        std::string{scheme_.info.name}.c_str(), std::string{law_.info.name}.c_str(), vocabulary_, tree.size(),
-        static_cast<unsigned long long>(seed), static_cast<unsigned long long>(trial), found.node, found.extra.token,
-        wanted.node, wanted.extra.token);
+        std::string{scheme_.info.name}.c_str(), std::string{distribution_.info.name}.c_str(), vocabulary_,
+        tree.size(), static_cast<unsigned long long>(seed), static_cast<unsigned long long>(trial), found.node,
+        found.extra.token, wanted.node, wanted.extra.token);
     return 1;
   }
 
   const Scheme& scheme_;
-  const TreeLaw& law_;
+  const TreeSampling& distribution_;
   Model model_;
   int vocabulary_;
   std::vector<int> conditionals_;
@@ -161,17 +163,17 @@ class Requests {
 }  // namespace
 
 void add(Scheme scheme) { schemes().push_back(std::move(scheme)); }
-void add(TreeLaw law) { laws().push_back(std::move(law)); }
+void add(TreeSampling distribution) { distributions().push_back(std::move(distribution)); }
 
 int run(const Sizes& sizes) {
   long long steps = 0, mismatches = 0, idle = 0;
   std::uint64_t trial = 0;
   for (const Scheme& scheme : schemes()) {
     long long own = 0;
-    for (const TreeLaw& law : laws()) {
-      if (!takes_trees(scheme.info, law.info)) continue;
+    for (const TreeSampling& distribution : distributions()) {
+      if (!takes_trees(scheme.info, distribution.info)) continue;
       for (const int vocabulary : sizes.vocabularies) {
-        Requests requests(scheme, law, vocabulary, sizes.requests, trial);
+        Requests requests(scheme, distribution, vocabulary, sizes.requests, trial);
         for (int iteration = 0; iteration < (scheme.carries ? sizes.iterations : 1); ++iteration) {
           mismatches += requests.iterate(trial += 1000);
           own += sizes.requests;
@@ -184,8 +186,10 @@ int run(const Sizes& sizes) {
       std::printf("%s: %lld steps, %lld mismatches so far\n", scheme.info.name.data(), own, mismatches);
     if (sizes.tells) std::fflush(stdout);
   }
-  std::printf("steps: %zu schemes (%lld without a tree law of theirs), %zu tree laws, %lld steps, %lld mismatches\n",
-              schemes().size(), idle, laws().size(), steps, mismatches);
+  std::printf(
+      "steps: %zu schemes (%lld without a tree sampling of theirs), %zu tree samplings, %lld steps, %lld "
+      "mismatches\n",
+      schemes().size(), idle, distributions().size(), steps, mismatches);
   return static_cast<int>(std::min<long long>(mismatches + (steps == 0), 1'000'000));
 }
 

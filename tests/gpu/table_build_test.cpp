@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <draftproof/tests/support/gpu/host_laws.hpp>
-#include <draftproof/tests/support/gpu/law_rows.hpp>
+#include <draftproof/tests/support/gpu/distribution_rows.hpp>
+#include <draftproof/tests/support/gpu/host_distributions.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/same_tables.hpp>
 
@@ -14,18 +14,18 @@ namespace {
 
 SameTables all;
 
-std::string place(int vocabulary, LawShape shape, std::uint64_t trial) {
+std::string place(int vocabulary, DistributionShape shape, std::uint64_t trial) {
   return "V = " + std::to_string(vocabulary) + ", shape " + std::to_string(static_cast<int>(shape)) + ", trial " +
          std::to_string(trial);
 }
 
-void compare_table(int vocabulary, int proposals, LawShape shape, std::uint64_t trial) {
-  const LawRows rows(vocabulary, proposals, shape, trial);
-  const LawBatch<float> batch({rows});
+void compare_table(int vocabulary, int proposals, DistributionShape shape, std::uint64_t trial) {
+  const DistributionRows rows(vocabulary, proposals, shape, trial);
+  const DistributionBatch<float> batch({rows});
   HostMachine machine = trial == 1 ? HostMachine(1, 32) : HostMachine(2, 4);
-  const HostLaws laws(machine, batch.batch());
-  all.expect(laws.faults() == std::vector{gpu::no_fault}, "no fault", place(vocabulary, shape, trial));
-  const HostBuilt built = host_built(machine, laws.fixed());
+  const HostDistributions distributions(machine, batch.batch());
+  all.expect(distributions.faults() == std::vector{gpu::no_fault}, "no fault", place(vocabulary, shape, trial));
+  const HostBuilt built = host_built(machine, distributions.fixed());
   all.expect_table(rows.table(), built.arrays.view(), built.arrays.hot(), place(vocabulary, shape, trial));
 }
 
@@ -33,22 +33,23 @@ void compare_table(int vocabulary, int proposals, LawShape shape, std::uint64_t 
 enum class Shared { none, target, proposal };
 
 void compare_optima(int vocabulary, int positions, std::int64_t turn, Shared shared) {
-  std::vector<LawRows> laws;
+  std::vector<DistributionRows> distributions;
   for (int i = 0; i < positions; ++i) {
-    laws.emplace_back(vocabulary, 1, static_cast<LawShape>(i % law_shapes), static_cast<std::uint64_t>(i));
-    if (shared == Shared::target) laws.back()[0] = laws.front()[0];
-    if (shared == Shared::proposal) laws.back()[1] = laws.front()[1];
+    distributions.emplace_back(vocabulary, 1, static_cast<DistributionShape>(i % distribution_shapes),
+                               static_cast<std::uint64_t>(i));
+    if (shared == Shared::target) distributions.back()[0] = distributions.front()[0];
+    if (shared == Shared::proposal) distributions.back()[1] = distributions.front()[1];
   }
-  const LawBatch<float> batch(laws);
+  const DistributionBatch<float> batch(distributions);
   gpu::Batch<float> view = batch.batch();
   if (shared == Shared::target) view.target_stride = 0;
   if (shared == Shared::proposal) view.proposal_stride = 0;
   HostMachine machine(3, 4);
-  const HostLaws rows(machine, view);
+  const HostDistributions rows(machine, view);
   const std::vector<int> drafts{1, 2, 4, 32};
   const auto found = host_optima(machine, rows.fixed(), drafts, turn);
   for (int i = 0; i < positions; ++i) {
-    const RatioTable table = laws[static_cast<std::size_t>(i)].table();
+    const RatioTable table = distributions[static_cast<std::size_t>(i)].table();
     for (std::size_t k = 0; k < drafts.size(); ++k)
       all.expect_optimum(scanned_optimum(table, drafts[k]), found[k][static_cast<std::size_t>(i)],
                          "K = " + std::to_string(drafts[k]) + ", position " + std::to_string(i) +
@@ -61,42 +62,44 @@ void compare_optima(int vocabulary, int positions, std::int64_t turn, Shared sha
 template <class Entry>
 void compare_format() {
   constexpr int vocabulary = 700;
-  for (const LawShape shape : {LawShape::peaked, LawShape::one_hot, LawShape::geometric}) {
-    LawRows rows(vocabulary, 2, shape, 5);
-    const LawBatch<Entry> batch({rows});
+  for (const DistributionShape shape :
+       {DistributionShape::peaked, DistributionShape::one_hot, DistributionShape::geometric}) {
+    DistributionRows rows(vocabulary, 2, shape, 5);
+    const DistributionBatch<Entry> batch({rows});
     for (int k = 0; k <= 2; ++k)
       for (float& entry : rows[k]) entry = static_cast<float>(static_cast<Entry>(entry));
     HostMachine machine(1, 8);
-    const HostLaws laws(machine, batch.batch());
-    const HostBuilt built = host_built(machine, laws.fixed());
+    const HostDistributions distributions(machine, batch.batch());
+    const HostBuilt built = host_built(machine, distributions.fixed());
     all.expect_table(rows.table(), built.arrays.view(), built.arrays.hot(), place(vocabulary, shape, 5) + ", short");
   }
 }
 
 /// Three drafts of one proposal row that is stored once.
 void compare_repeated_row() {
-  LawRows rows(900, 3, LawShape::zeros, 4);
+  DistributionRows rows(900, 3, DistributionShape::zeros, 4);
   rows[2] = rows[3] = rows[1];
-  const LawBatch<float> batch({rows});
+  const DistributionBatch<float> batch({rows});
   gpu::Batch<float> view = batch.batch();
   view.proposal_row_stride = 0;
   HostMachine machine(2, 4);
-  const HostLaws laws(machine, view);
-  const HostBuilt built = host_built(machine, laws.fixed());
+  const HostDistributions distributions(machine, view);
+  const HostBuilt built = host_built(machine, distributions.fixed());
   all.expect_table(rows.table(), built.arrays.view(), built.arrays.hot(), "a row three times");
 }
 
 void refused() {
   constexpr int vocabulary = 1000;
-  const LawRows sound(vocabulary, 1, LawShape::random, 1);
-  LawRows much = sound;
+  const DistributionRows sound(vocabulary, 1, DistributionShape::random, 1);
+  DistributionRows much = sound;
   for (float& entry : much[1]) entry *= 1.01f;  // the heaviest entry is below .01
-  const LawBatch<float> batch({sound, much, sound});
+  const DistributionBatch<float> batch({sound, much, sound});
   HostMachine machine(2, 4);
-  const HostLaws laws(machine, batch.batch());
+  const HostDistributions distributions(machine, batch.batch());
   const gpu::RowFault fault{gpu::RowFault::Kind::sum, 1};
-  all.expect(laws.faults() == std::vector{gpu::no_fault, fault.word(), gpu::no_fault}, "faults", "rows of sum 1.01");
-  const auto found = host_optima(machine, laws.fixed(), {2}, 3)[0];
+  all.expect(distributions.faults() == std::vector{gpu::no_fault, fault.word(), gpu::no_fault}, "faults",
+             "rows of sum 1.01");
+  const auto found = host_optima(machine, distributions.fixed(), {2}, 3)[0];
   const Optimum wanted = scanned_optimum(sound.table(), 2);
   all.expect_optimum(wanted, found[0], "before a refused position");
   all.expect_optimum(wanted, found[2], "after a refused position");
@@ -105,16 +108,16 @@ void refused() {
 
 void everything() {
   for (const int vocabulary : {1, 2, 3, 5, 64, 511, 513, 1025, 5000})
-    for (int shape = 0; shape < law_shapes; ++shape)
+    for (int shape = 0; shape < distribution_shapes; ++shape)
       for (const std::uint64_t trial : {0u, 1u, 2u})
-        compare_table(vocabulary, trial == 2 ? 3 : 1, static_cast<LawShape>(shape), trial);
-  compare_table(128256, 1, LawShape::peaked, 7);
-  compare_table(128256, 1, LawShape::ties, 8);
+        compare_table(vocabulary, trial == 2 ? 3 : 1, static_cast<DistributionShape>(shape), trial);
+  compare_table(128256, 1, DistributionShape::peaked, 7);
+  compare_table(128256, 1, DistributionShape::ties, 8);
   for (const int vocabulary : {1, 2, 7, 512, 1030})
     for (const int turn : {1, 3, 20})
       for (const Shared shared : {Shared::none, Shared::target, Shared::proposal})
         compare_optima(vocabulary, 20, turn, shared);
-  compare_optima(8192, law_shapes, 4,
+  compare_optima(8192, distribution_shapes, 4,
                  Shared::none);  // on a plateau of whole powers of two every run has the least cut
   compare_optima(128256, 2, 2, Shared::none);
   compare_format<Bfloat16>();

@@ -19,8 +19,8 @@ std::vector<TableScheme>& schemes() {
   static std::vector<TableScheme> all;
   return all;
 }
-std::vector<TableLaw>& laws() {
-  static std::vector<TableLaw> all;
+std::vector<TableDistribution>& distributions() {
+  static std::vector<TableDistribution> all;
   return all;
 }
 
@@ -48,8 +48,9 @@ RatioTable table_of(int vocabulary, int proposals, std::uint64_t trial) {
 
 bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 
-/// Every function of the laws, at points where the order of tokens changes and between them.
-void compare_laws(const RatioTable& table, const TableView& view, const std::string& where, Counted& counted) {
+/// Every function of the distributions, at points where the order of tokens changes and between them.
+void compare_distributions(const RatioTable& table, const TableView& view, const std::string& where,
+                           Counted& counted) {
   const auto expect = [&](bool equal, const char* what) { counted.expect(equal, what, where); };
   expect(table.vocabulary() == view.vocabulary(), "vocabulary");
   for (Token x = 0; x < table.vocabulary(); ++x) {
@@ -102,18 +103,18 @@ void compare_laws(const RatioTable& table, const TableView& view, const std::str
 }
 
 /// Draws of the host, compared with the view's.
-TableTrials drafted(const TableLaw& law, const RatioTable& table, int drafts, std::uint64_t first, int count,
-                    const std::string& where, Counted& counted) {
+TableTrials drafted(const TableDistribution& distribution, const RatioTable& table, int drafts, std::uint64_t first,
+                    int count, const std::string& where, Counted& counted) {
   TableTrials trials{.seed = seed, .first = first, .drafts = drafts};
   trials.tuples.resize(static_cast<std::size_t>(count) * max_drafts, no_token);
   const TableView view = table.view();
   for (int i = 0; i < count; ++i) {
     const Philox random(seed, first + static_cast<std::uint64_t>(i), Philox::Role::draft);
     Token* const out = trials.tuples.data() + i * max_drafts;
-    trials.lengths.push_back(law.host(table, drafts, random, out));
-    if (!law.view) continue;
+    trials.lengths.push_back(distribution.host(table, drafts, random, out));
+    if (!distribution.view) continue;
     Token found[max_drafts];
-    const int length = law.view(view, drafts, random, found);
+    const int length = distribution.view(view, drafts, random, found);
     counted.expect(length == trials.lengths.back() && std::equal(found, found + length, out), "drafts", where);
   }
   return trials;
@@ -124,8 +125,8 @@ bool same(const Tally& a, const Tally& b) {
          a.by_draft == b.by_draft && a.histogram == b.histogram;
 }
 
-void compare(const TableScheme& scheme, const TableLaw& law, const RatioTable& table, const TableTrials& trials,
-             const std::string& where, Counted& counted) {
+void compare(const TableScheme& scheme, const TableDistribution& distribution, const RatioTable& table,
+             const TableTrials& trials, const std::string& where, Counted& counted) {
   const std::vector<Verdict> wanted = scheme.host(table, trials);
   if (scheme.view) {
     const std::vector<Verdict> found = scheme.view(table.view(), trials);
@@ -133,20 +134,20 @@ void compare(const TableScheme& scheme, const TableLaw& law, const RatioTable& t
       counted.expect(wanted[i].token == found[i].token && wanted[i].accepted == found[i].accepted, "verdict",
                      where + ", trial " + std::to_string(trials.first + i));
   }
-  if (scheme.device && (scheme.info.drafts.lists(law.info.name) || law.info.name == "iid")) {
+  if (scheme.device && (scheme.info.drafts.lists(distribution.info.name) || distribution.info.name == "iid")) {
     Tally tally;
     tally.histogram.resize(static_cast<std::size_t>(table.vocabulary()));
     for (std::size_t i = 0; i < wanted.size(); ++i)
       tally.add(wanted[i], trials.tuples.data() + i * max_drafts, trials.lengths[i]);
     const gpu::TrialRange range{trials.seed, trials.first, wanted.size(), trials.drafts};
-    counted.expect(same(tally, scheme.device(law.info.name, table, range)), "tally", where);
+    counted.expect(same(tally, scheme.device(distribution.info.name, table, range)), "tally", where);
   }
 }
 
 }  // namespace
 
 void add(TableScheme scheme) { schemes().push_back(std::move(scheme)); }
-void add(TableLaw law) { laws().push_back(std::move(law)); }
+void add(TableDistribution distribution) { distributions().push_back(std::move(distribution)); }
 
 int run(const TableSizes& sizes) {
   constexpr std::uint64_t shapes = 6;
@@ -158,25 +159,29 @@ int run(const TableSizes& sizes) {
         const int most = *std::ranges::max_element(sizes.drafts);
         const RatioTable table = table_of(vocabulary, several ? most : 1, shapes * 100 + shape);
         const std::string where = "V = " + std::to_string(vocabulary) + ", shape " + std::to_string(shape);
-        compare_laws(table, table.view(), where, counted);
-        for (const TableLaw& law : laws())
+        compare_distributions(table, table.view(), where, counted);
+        for (const TableDistribution& distribution : distributions())
           for (const int drafts : sizes.drafts) {
-            if (law.info.several_proposals != several || (law.info.needs_k_tokens && drafts > vocabulary)) continue;
-            if (drafts < law.info.fewest_drafts || (law.info.most_drafts > 0 && drafts > law.info.most_drafts))
+            if (distribution.info.several_proposals != several ||
+                (distribution.info.needs_k_tokens && drafts > vocabulary))
+              continue;
+            if (drafts < distribution.info.fewest_drafts ||
+                (distribution.info.most_drafts > 0 && drafts > distribution.info.most_drafts))
               continue;
             const std::string with =
-                where + ", " + std::to_string(drafts) + " drafts of " + std::string{law.info.name};
-            const TableTrials trials = drafted(law, table, drafts, first, sizes.trials, with, counted);
+                where + ", " + std::to_string(drafts) + " drafts of " + std::string{distribution.info.name};
+            const TableTrials trials = drafted(distribution, table, drafts, first, sizes.trials, with, counted);
             first += static_cast<std::uint64_t>(sizes.trials);
             for (const TableScheme& scheme : schemes()) {
-              if (!scheme.info.drafts.includes(law.info.name) || drafts < scheme.info.fewest_drafts) continue;
+              if (!scheme.info.drafts.includes(distribution.info.name) || drafts < scheme.info.fewest_drafts)
+                continue;
               if (scheme.info.most_drafts > 0 && drafts > scheme.info.most_drafts) continue;
-              compare(scheme, law, table, trials, std::string{scheme.info.name} + ", " + with, counted);
+              compare(scheme, distribution, table, trials, std::string{scheme.info.name} + ", " + with, counted);
             }
           }
       }
-  std::printf("table parity: %zu schemes, %zu draft laws, %lld comparisons, %lld mismatches\n", schemes().size(),
-              laws().size(), counted.compared, counted.mismatches);
+  std::printf("table parity: %zu schemes, %zu draft samplings, %lld comparisons, %lld mismatches\n", schemes().size(),
+              distributions().size(), counted.compared, counted.mismatches);
   return static_cast<int>(std::min<long long>(counted.mismatches + (counted.compared == 0), 1'000'000));
 }
 

@@ -1,4 +1,5 @@
-// Views of tables against the tables, in host memory: every law, verifier, mutant and drafter that runs on a view.
+// Views of tables against the tables, in host memory: every distribution, verifier, mutant and drafter that runs on a
+// view.
 #include <cstdio>
 
 #include <draftproof/tests/support/gpu/outcome.hpp>

@@ -1,5 +1,5 @@
-// Softmax by a team against Softmax of the host, to the last bit, and its faults for rows that are no law; fibers
-// instead of a device's threads.
+// Softmax by a team against Softmax of the host, to the last bit, and its faults for rows that are not distributions;
+// fibers instead of a device's threads.
 #include <bit>
 #include <cstdio>
 #include <exception>

@@ -28,7 +28,7 @@ int failures = 0;
 void expect(bool held, const std::string& what) {
   if (held) return;
   ++failures;
-  std::printf("wanted %s\n", what.c_str());
+  std::printf("expected %s\n", what.c_str());
 }
 
 /// Address space whose pages take memory only when touched.

@@ -11,7 +11,7 @@
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/optimum/transport.hpp>
-#include <draftproof/tests/support/random_laws.hpp>
+#include <draftproof/tests/support/random_distributions.hpp>
 
 namespace draftproof {
 namespace {
@@ -56,50 +56,51 @@ TEST_F(CertificateOfTwoSets, NotWithAnyFieldChanged) {
     EXPECT_EQ(reason(), wanted);
   }
 }
-TEST_F(CertificateOfTwoSets, NotForSomethingThatIsNoLaw) {
+TEST_F(CertificateOfTwoSets, NotForSomethingThatIsNoDistribution) {
   EXPECT_EQ(reject(std::vector<Rational>{{1, 2}, 0, {1, 4}}, sets, certificate), "the target sums to 3/4");
   EXPECT_EQ(reject(std::vector<Rational>{{3, 2}, 0, {-1, 2}}, sets, certificate),
             "the target has the negative probability -1/2");
-  EXPECT_EQ(reject(target, {{0b011, {3, 4}}}, certificate), "the draft law sums to 3/4");
+  EXPECT_EQ(reject(target, {{0b011, {3, 4}}}, certificate), "the draft sampling sums to 3/4");
   EXPECT_EQ(reject(target, {{0b011, {3, 2}}, {0b110, {-1, 2}}}, certificate), "set {1 2} is drafted with -1/2");
   EXPECT_EQ(reject(target, {{0b1000, 1}}, certificate), "set {3} is not of the vocabulary");
 }
 
-TEST(Certificate, OfRandomLawsDoesNotSurviveTampering) {
-  SmallLawsSource source(21);
+TEST(Certificate, OfRandomDistributionsDoesNotSurviveTampering) {
+  SmallDistributionsSource source(21);
   for (int i = 0; i < 200; ++i) {
-    const SmallLaws laws = source.next(5, 3, false);
-    const auto sets = laws.sets(*registry().drafter("without_replacement"));
-    const auto certificate = optimal_transport(laws.target, sets);
-    ASSERT_EQ(reject(laws.target, sets, certificate), "");
+    const SmallDistributions distributions = source.next(5, 3, false);
+    const auto sets = distributions.sets(*registry().drafter("without_replacement"));
+    const auto certificate = optimal_transport(distributions.target, sets);
+    ASSERT_EQ(reject(distributions.target, sets, certificate), "");
     auto tampered = certificate;
     tampered.acceptance += Rational(1, 1'000'000'000);
-    ASSERT_NE(reject(laws.target, sets, tampered), "");
+    ASSERT_NE(reject(distributions.target, sets, tampered), "");
     if (certificate.plan.empty()) continue;
     tampered = certificate;
     tampered.plan[static_cast<std::size_t>(source.below(static_cast<int>(tampered.plan.size())))].mass +=
         Rational(1, 97);
-    ASSERT_NE(reject(laws.target, sets, tampered), "");
+    ASSERT_NE(reject(distributions.target, sets, tampered), "");
     tampered = certificate;
     tampered.plan.pop_back();
-    ASSERT_NE(reject(laws.target, sets, tampered), "");
+    ASSERT_NE(reject(distributions.target, sets, tampered), "");
   }
 }
 
 TEST(CutCertificate, BoundsTheScanFromAboveExactly) {
-  SmallLawsSource source(22);
+  SmallDistributionsSource source(22);
   for (int i = 0; i < 300; ++i) {
-    const SmallLaws laws = source.next(8, 6, false);
-    const auto p = exact::as_doubles(laws.target);
-    const std::vector<std::vector<double>> q{exact::as_doubles(laws.proposals.front())};
+    const SmallDistributions distributions = source.next(8, 6, false);
+    const auto p = exact::as_doubles(distributions.target);
+    const std::vector<std::vector<double>> q{exact::as_doubles(distributions.proposals.front())};
     const RatioTable table(p, q);
-    auto certificate = iid_cut_certificate(table, p, q, laws.drafts);
-    ASSERT_EQ(reject(p, q, laws.drafts, certificate), "");
-    ASSERT_NEAR(certificate.bound, iid_optimum(table, laws.drafts).acceptance, (laws.drafts + 4) * 0x1p-53);
+    auto certificate = iid_cut_certificate(table, p, q, distributions.drafts);
+    ASSERT_EQ(reject(p, q, distributions.drafts, certificate), "");
+    ASSERT_NEAR(certificate.bound, iid_optimum(table, distributions.drafts).acceptance,
+                (distributions.drafts + 4) * 0x1p-53);
     // The bound is the least double: one step less is refused unless the value itself is a double.
-    const Rational value = exact_cut_value(p, q, laws.drafts, certificate.tokens);
+    const Rational value = exact_cut_value(p, q, distributions.drafts, certificate.tokens);
     certificate.bound = std::nextafter(certificate.bound, -1.0);
-    ASSERT_EQ(reject(p, q, laws.drafts, certificate) == "", Rational(certificate.bound) >= value);
+    ASSERT_EQ(reject(p, q, distributions.drafts, certificate) == "", Rational(certificate.bound) >= value);
   }
 }
 
@@ -126,25 +127,25 @@ Rational exactly(long double value) {
 using Reject = std::string (*)(std::span<const double>, std::span<const double>, int, const PrefixCertificate&);
 using Make = PrefixCertificate (*)(const RatioTable&, int);
 
-struct CertifiedLaw {
+struct CertifiedDistribution {
   const char* name;
   Make make;
   Reject reject;
 };
-constexpr CertifiedLaw laws_of_certificates[] = {
+constexpr CertifiedDistribution distributions_of_certificates[] = {
     {"iid", iid_prefix_certificate, reject_iid},
     {"without_replacement", without_replacement_prefix_certificate, reject_without_replacement}};
 
 TEST(RaceEnclosure, HoldsEveryPrefixInFractions) {
-  SmallLawsSource source(71);
+  SmallDistributionsSource source(71);
   const AnyDrafter& drafter = *registry().drafter("without_replacement");
   int enclosed = 0;
   long double widest = 0;
   for (int i = 0; i < 1500; ++i) {
-    const SmallLaws drawn = source.next(6, 4, false);
+    const SmallDistributions drawn = source.next(6, 4, false);
     const RatioTable table = drawn.table();
-    const auto exact_laws = served(table, drawn.drafts);
-    const auto sets = exact_laws.sets(drafter);
+    const auto exact_distributions = served(table, drawn.drafts);
+    const auto sets = exact_distributions.sets(drafter);
     const auto order = table.order();
     const auto prefix = table.exact_prefix();
     std::uint64_t slowest = row_total;
@@ -172,40 +173,43 @@ TEST(RaceEnclosure, HoldsEveryPrefixInFractions) {
 }
 
 TEST(PrefixCertificate, EnclosesTheOptimumOfAllCuts) {
-  for (const auto& law : laws_of_certificates) {
-    SmallLawsSource source(72);
+  for (const auto& distribution : distributions_of_certificates) {
+    SmallDistributionsSource source(72);
     for (int i = 0; i < 500; ++i) {
-      const SmallLaws drawn = source.next(6, 4, false);
+      const SmallDistributions drawn = source.next(6, 4, false);
       const RatioTable table = drawn.table();
       const auto p = exact::as_doubles(drawn.target), q = exact::as_doubles(drawn.proposals.front());
-      const auto certificate = law.make(table, drawn.drafts);
-      ASSERT_EQ(law.reject(p, q, drawn.drafts, certificate), "") << law.name << ' ' << i;
-      const auto exact_laws = served(table, drawn.drafts);
-      const auto least = cut_optimum<Rational>(exact_laws.target, exact_laws.sets(*registry().drafter(law.name)));
-      ASSERT_LE(Rational(certificate.lower), least) << law.name << ' ' << i;
-      ASSERT_GE(Rational(certificate.upper), least) << law.name << ' ' << i;
+      const auto certificate = distribution.make(table, drawn.drafts);
+      ASSERT_EQ(distribution.reject(p, q, drawn.drafts, certificate), "") << distribution.name << ' ' << i;
+      const auto exact_distributions = served(table, drawn.drafts);
+      const auto least = cut_optimum<Rational>(exact_distributions.target,
+                                               exact_distributions.sets(*registry().drafter(distribution.name)));
+      ASSERT_LE(Rational(certificate.lower), least) << distribution.name << ' ' << i;
+      ASSERT_GE(Rational(certificate.upper), least) << distribution.name << ' ' << i;
       ASSERT_LT(certificate.upper - certificate.lower, 3e-13);
     }
   }
 }
 
 TEST(PrefixCertificate, DoesNotSurviveTampering) {
-  for (const auto& law : laws_of_certificates) {
-    SmallLawsSource source(73);
+  for (const auto& distribution : distributions_of_certificates) {
+    SmallDistributionsSource source(73);
     int other_cuts = 0;
     for (int i = 0; i < 400; ++i) {
-      const SmallLaws drawn = source.next(6, 4, false);
+      const SmallDistributions drawn = source.next(6, 4, false);
       const RatioTable table = drawn.table();
       const auto p = exact::as_doubles(drawn.target), q = exact::as_doubles(drawn.proposals.front());
-      const auto good = law.make(table, drawn.drafts);
-      const auto rejected = [&](const PrefixCertificate& bad) { return law.reject(p, q, drawn.drafts, bad) != ""; };
+      const auto good = distribution.make(table, drawn.drafts);
+      const auto rejected = [&](const PrefixCertificate& bad) {
+        return distribution.reject(p, q, drawn.drafts, bad) != "";
+      };
       const double beyond = 1e-12;  // more than the width of a certificate, so the statement is false
       auto bad = good;
       bad.lower += beyond;
-      ASSERT_TRUE(rejected(bad)) << law.name << ' ' << i;
+      ASSERT_TRUE(rejected(bad)) << distribution.name << ' ' << i;
       bad = good;
       bad.upper -= beyond;
-      ASSERT_TRUE(rejected(bad)) << law.name << ' ' << i;
+      ASSERT_TRUE(rejected(bad)) << distribution.name << ' ' << i;
       for (const double nothing :
            {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         bad = good;
@@ -216,8 +220,8 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
         ASSERT_TRUE(rejected(bad));
       }
       // Another cut is a proof only if its value is as low.
-      const auto exact_laws = served(table, drawn.drafts);
-      const auto sets = exact_laws.sets(*registry().drafter(law.name));
+      const auto exact_distributions = served(table, drawn.drafts);
+      const auto sets = exact_distributions.sets(*registry().drafter(distribution.name));
       for (std::size_t cut = 0; cut <= good.order.size() + 1; ++cut) {
         bad = good;
         bad.cut = cut;
@@ -225,13 +229,13 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
         Rational value = 1;
         for (std::size_t n = 0; n < std::min(cut, good.order.size()); ++n) {
           inside |= TokenSet{1} << good.order[n];
-          value += exact_laws.target[static_cast<std::size_t>(good.order[n])];
+          value += exact_distributions.target[static_cast<std::size_t>(good.order[n])];
         }
         for (const auto& [set, probability] : sets)
           if ((set & ~inside) == 0) value -= probability;
         if (cut <= good.order.size() && value < Rational(good.upper) + Rational(1, 1'000'000'000)) continue;
         ++other_cuts;
-        ASSERT_TRUE(rejected(bad)) << law.name << ' ' << i << " cut " << cut;
+        ASSERT_TRUE(rejected(bad)) << distribution.name << ' ' << i << " cut " << cut;
       }
       bad = good;
       bad.order.front() = -1;
@@ -249,9 +253,9 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
         const auto a = static_cast<std::size_t>(good.order[n]), b = static_cast<std::size_t>(good.order[n + 1]);
         bad.order = good.order;
         std::swap(bad.order[n], bad.order[n + 1]);
-        const auto& proposal = exact_laws.proposals.front();
+        const auto& proposal = exact_distributions.proposals.front();
         ASSERT_EQ(rejected({bad.order, good.cut, good.lower - 1, good.upper + 1}),
-                  exact_laws.target[a] * proposal[b] != exact_laws.target[b] * proposal[a]);
+                  exact_distributions.target[a] * proposal[b] != exact_distributions.target[b] * proposal[a]);
       }
       for (std::size_t x = 0; x < q.size(); ++x)
         if (q[x] == 0) {
@@ -259,9 +263,9 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
           bad.order.push_back(static_cast<Token>(x));
           ASSERT_TRUE(rejected(bad));
         }
-      ASSERT_NE(law.reject(p, q, 0, good), "");
+      ASSERT_NE(distribution.reject(p, q, 0, good), "");
     }
-    EXPECT_GT(other_cuts, 400) << law.name;
+    EXPECT_GT(other_cuts, 400) << distribution.name;
   }
 }
 
@@ -273,12 +277,12 @@ TEST(PrefixCertificate, LooksAtEveryPrefix) {
   for (int size = 2; size < vocabulary; ++size) {
     for (int x = 0; x < vocabulary; ++x) p[static_cast<std::size_t>(x)] = x < size ? 0 : 1.0 / (vocabulary - size);
     const RatioTable table(p, q);
-    for (const auto& law : laws_of_certificates) {
-      auto certificate = law.make(table, 2);
+    for (const auto& distribution : distributions_of_certificates) {
+      auto certificate = distribution.make(table, 2);
       ASSERT_EQ(certificate.cut, static_cast<std::size_t>(size));
-      ASSERT_EQ(law.reject(p, q, 2, certificate), "");
+      ASSERT_EQ(distribution.reject(p, q, 2, certificate), "");
       certificate.lower += 1e-12;
-      ASSERT_EQ(law.reject(p, q, 2, certificate),
+      ASSERT_EQ(distribution.reject(p, q, 2, certificate),
                 "the cut of the first " + std::to_string(size) + " tokens is not shown to be above the lower bound");
     }
   }
@@ -290,20 +294,20 @@ TEST(PrefixCertificate, OfARealVocabulary) {
   const auto& p = pair.target;
   const auto& q = pair.proposals.front();
   const RatioTable table(p, q);
-  for (const auto& law : laws_of_certificates) {
-    const auto certificate = law.make(table, 8);
-    EXPECT_EQ(law.reject(p, q, 8, certificate), "") << law.name;
+  for (const auto& distribution : distributions_of_certificates) {
+    const auto certificate = distribution.make(table, 8);
+    EXPECT_EQ(distribution.reject(p, q, 8, certificate), "") << distribution.name;
     EXPECT_LT(certificate.upper - certificate.lower, 4e-11);  // V 2^-53 on both sides, and 1e-13
     EXPECT_LT(certificate.upper, 1);
     auto bad = certificate;
     bad.lower = certificate.upper + 1e-12;
-    EXPECT_NE(law.reject(p, q, 8, bad), "") << law.name;
+    EXPECT_NE(distribution.reject(p, q, 8, bad), "") << distribution.name;
     bad = certificate;
     bad.upper = certificate.lower - 1e-12;
-    EXPECT_NE(law.reject(p, q, 8, bad), "") << law.name;
+    EXPECT_NE(distribution.reject(p, q, 8, bad), "") << distribution.name;
     bad = certificate;
     std::swap(bad.order[1000], bad.order[100'000]);
-    EXPECT_NE(law.reject(p, q, 8, bad), "") << law.name;
+    EXPECT_NE(distribution.reject(p, q, 8, bad), "") << distribution.name;
   }
 }
 

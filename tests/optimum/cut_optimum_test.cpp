@@ -1,7 +1,7 @@
-// The optimum of every draft law: cuts over all sets, flows and a linear program, flows and cuts in fractions with
-// ==; reference values; the methods of optimum/laws, and the relaxation behind the bounds for different proposals
-// with weights that the search would not choose: with them the corner at r = 1 decides, which the search's own
-// weights hide.
+// The optimum of every draft sampling: cuts over all sets, flows and a linear program, flows and cuts in fractions
+// with ==; reference values; the methods of optimum/distributions, and the relaxation behind the bounds for different
+// proposals with weights that the search would not choose: with them the corner at r = 1 decides, which the search's
+// own weights hide.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -12,34 +12,35 @@
 #include <draftproof/optimum/fresh_scan.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/independent_bounds.hpp>
-#include <draftproof/optimum/law_optimum.hpp>
-#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/sampling_optimum.hpp>
+#include <draftproof/optimum/set_distribution.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
-#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/properties/simulation/sampling_optimum.hpp>
 #include <draftproof/tests/support/exact.hpp>
 #include <draftproof/tests/support/golden.hpp>
-#include <draftproof/tests/support/random_laws.hpp>
+#include <draftproof/tests/support/random_distributions.hpp>
 
 namespace draftproof {
 namespace {
 
 template <class Scalar, class L>
-std::map<TokenSet, Scalar> sets_of(const AnyDrafter& drafter, const L& laws, int drafts, ExplorerLimits limits = {}) {
-  return set_law<Scalar>(
-      [&](Explorer<Scalar>& random, Token* out) { return drafter.draw(laws, drafts, random, out); }, limits);
+std::map<TokenSet, Scalar> sets_of(const AnyDrafter& drafter, const L& distributions, int drafts,
+                                   ExplorerLimits limits = {}) {
+  return set_distribution<Scalar>(
+      [&](Explorer<Scalar>& random, Token* out) { return drafter.draw(distributions, drafts, random, out); }, limits);
 }
 
 template <class Scalar>
-Scalar optimum(std::string_view draft_law, const Rows<Scalar>& rows, const std::vector<Scalar>& p, int drafts) {
-  return cut_optimum<Scalar>(p, sets_of<Scalar>(*registry().drafter(draft_law), rows, drafts));
+Scalar optimum(std::string_view draft_sampling, const Rows<Scalar>& rows, const std::vector<Scalar>& p, int drafts) {
+  return cut_optimum<Scalar>(p, sets_of<Scalar>(*registry().drafter(draft_sampling), rows, drafts));
 }
 
 // Reference optima come from a linear program agreeing with cuts to 1e-13; ours are sums of at most 2^6 set masses of
 // a few roundings each, 64 * 8 * 2^-53 = 6e-14.
 constexpr double reference_tolerance = 1e-12;
 
-TEST(CutOptimum, SetsThatAreNotWalkedWholeAreNoLaw) {
+TEST(CutOptimum, SetsThatAreNotWalkedWholeAreNoDistribution) {
   const std::vector<Rational> p{{1, 2}, {1, 2}};
   const Rows<Rational> rows(p, p);
   const auto sets = [&](std::uint64_t leaves) {
@@ -49,17 +50,17 @@ TEST(CutOptimum, SetsThatAreNotWalkedWholeAreNoLaw) {
   EXPECT_THROW(sets(3), EnumerationCut);
 }
 
-TEST(CutOptimum, EveryReferenceCaseOfEveryLawWeHave) {
+TEST(CutOptimum, EveryReferenceCaseOfEveryDistributionWeHave) {
   std::map<std::string, int> compared;
   double largest = 0;
   for (const golden::Case& c : golden::cases()) {
-    const AnyDrafter* drafter = golden::drafter(c.draft_law);
+    const AnyDrafter* drafter = golden::drafter(c.draft_sampling);
     if (!drafter || std::isnan(c.optimum)) continue;
     const double found = optimum<double>(drafter->info().name, Rows<double>(c.p, c.q), c.p, c.drafts);
     ASSERT_NEAR(found, c.optimum, reference_tolerance) << c.id;
     largest = std::max(largest, std::abs(found - c.optimum));
-    ++compared[c.draft_law];
-    if (c.draft_law != "iid") continue;
+    ++compared[c.draft_sampling];
+    if (c.draft_sampling != "iid") continue;
     const double scan = iid_optimum(RatioTable(c.p, c.q), c.drafts).acceptance;
     ASSERT_NEAR(scan, c.optimum, reference_tolerance) << c.id;
     largest = std::max(largest, std::abs(scan - c.optimum));
@@ -83,7 +84,7 @@ TEST(CutOptimum, TheCutsOfTheReferenceAreSmallest) {
       cut |= TokenSet{1} << x;
       value += c.p[x];
     }
-    const auto sets = sets_of<double>(*golden::drafter(c.draft_law), rows, c.drafts);
+    const auto sets = sets_of<double>(*golden::drafter(c.draft_sampling), rows, c.drafts);
     for (const auto& [set, mass] : sets)
       if ((set & ~cut) == 0) value -= mass;
     EXPECT_NEAR(value, c.optimum, reference_tolerance) << c.id;
@@ -96,16 +97,16 @@ RC_GTEST_PROP(CutOptimum, OrdersTheSchemes, (const Instance& instance)) {
   const auto rows = instance.rows();
   const auto p = normalised(instance.target), q = normalised(instance.proposals.front());
   const int drafts = instance.drafts;
-  const Rational match = exact::law("sample_and_match", "iid", rows, drafts).membership;
-  const Rational tree = exact::law("naive_tree", "iid", rows, drafts).membership;
-  const Rational rejection = exact::law("recursive_rejection", "iid", rows, drafts).membership;
-  const Rational k_seq = exact::law("k_seq", "iid", rows, drafts).membership;
+  const Rational match = exact::distribution("sample_and_match", "iid", rows, drafts).membership;
+  const Rational tree = exact::distribution("naive_tree", "iid", rows, drafts).membership;
+  const Rational rejection = exact::distribution("recursive_rejection", "iid", rows, drafts).membership;
+  const Rational k_seq = exact::distribution("k_seq", "iid", rows, drafts).membership;
   const Rational best = optimum<Rational>("iid", rows, p, drafts);
   RC_ASSERT(match <= tree);
   RC_ASSERT(tree <= rejection);
   RC_ASSERT(rejection <= best);
   RC_ASSERT(k_seq <= best);
-  const Rational without = exact::law("recursive_rejection_wor", "without_replacement", rows, drafts).flag;
+  const Rational without = exact::distribution("recursive_rejection_wor", "without_replacement", rows, drafts).flag;
   const Rational best_without = optimum<Rational>("without_replacement", rows, p, drafts);
   RC_ASSERT(rejection <= without);
   RC_ASSERT(without <= best_without);
@@ -117,21 +118,23 @@ RC_GTEST_PROP(CutOptimum, OrdersTheSchemes, (const Instance& instance)) {
 
 constexpr int instances = 1000;
 
-TEST(Transport, EqualsTheLeastCutForEveryDraftLaw) {
+TEST(Transport, EqualsTheLeastCutForEveryDraftSampling) {
   for (const auto& drafter : registry().drafters()) {
-    if (drafter->info().shared_noise()) continue;  // walked as the law it draws, which is on the list
-    SmallLawsSource source(11);
+    if (drafter->info().shared_noise()) continue;  // enumerated as the distribution it draws, which is on the list
+    SmallDistributionsSource source(11);
     int compared = 0;
     while (compared < instances) {
-      const SmallLaws laws = source.next(5, 3, drafter->info().several_proposals);
-      if (!drafter->defined(static_cast<int>(laws.target.size()), laws.drafts, laws.drafts)) continue;
+      const SmallDistributions distributions = source.next(5, 3, drafter->info().several_proposals);
+      if (!drafter->defined(static_cast<int>(distributions.target.size()), distributions.drafts,
+                            distributions.drafts))
+        continue;
       ++compared;
-      const auto sets = laws.sets(*drafter);
-      const auto certificate = optimal_transport(laws.target, sets);
-      ASSERT_EQ(certificate.acceptance, cut_optimum<Rational>(laws.target, sets)) << drafter->info().name;
-      ASSERT_EQ(reject(laws.target, sets, certificate), "") << drafter->info().name;
+      const auto sets = distributions.sets(*drafter);
+      const auto certificate = optimal_transport(distributions.target, sets);
+      ASSERT_EQ(certificate.acceptance, cut_optimum<Rational>(distributions.target, sets)) << drafter->info().name;
+      ASSERT_EQ(reject(distributions.target, sets, certificate), "") << drafter->info().name;
 
-      const auto target = exact::as_doubles(laws.target);
+      const auto target = exact::as_doubles(distributions.target);
       std::map<TokenSet, double> rounded;
       for (const auto& [set, probability] : sets) rounded[set] = static_cast<double>(probability);
       const double wanted = static_cast<double>(certificate.acceptance);
@@ -145,13 +148,13 @@ TEST(Transport, EqualsTheLeastCutForEveryDraftLaw) {
   }
 }
 
-TEST(Transport, PlansOfDoublesStayWithinTheLaws) {
-  SmallLawsSource source(12);
+TEST(Transport, PlansOfDoublesStayWithinTheDistributions) {
+  SmallDistributionsSource source(12);
   for (int i = 0; i < 300; ++i) {
-    const SmallLaws laws = source.next(6, 3, false);
-    const auto target = exact::as_doubles(laws.target);
+    const SmallDistributions distributions = source.next(6, 3, false);
+    const auto target = exact::as_doubles(distributions.target);
     std::map<TokenSet, double> sets, left;
-    for (const auto& [set, probability] : laws.sets(*registry().drafter("iid")))
+    for (const auto& [set, probability] : distributions.sets(*registry().drafter("iid")))
       sets[set] = left[set] = static_cast<double>(probability);
     auto room = target;
     for (const auto& [set, token, mass] : optimal_transport(target, sets).plan) {
@@ -170,36 +173,36 @@ TEST(Transport, SaysWhenFractionsAreTooLong) {
   EXPECT_THROW(optimal_transport(target, {{TokenSet{1}, Rational(1)}}), std::range_error);
 }
 
-/// All tuples and all cuts of the table's laws. Rows of small fractions are other laws, and the residual of a row
-/// without its token of 0.999999999 magnifies the difference.
+/// All tuples and all cuts of the table's distributions. Rows of small fractions are other distributions, and the
+/// residual of a row without its token of 0.999999999 magnifies the difference.
 double by_enumeration(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   std::vector<double> target;
   for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));
   return cut_optimum<double>(target, sets_of<double>(drafter, table, drafts));
 }
 
-TEST(LawOptimum, EveryMethodAgreesWithAllCuts) {
+TEST(SamplingOptimum, EveryMethodAgreesWithAllCuts) {
   int methods = 0;
   for (const auto& drafter : registry().drafters()) {
     const auto find = OptimumMethods::instance().of(drafter->info().name);
     if (!find) continue;
     ++methods;
-    SmallLawsSource source(31);
+    SmallDistributionsSource source(31);
     for (int compared = 0; compared < 1000;) {
-      const SmallLaws laws = source.next(6, 4, drafter->info().several_proposals);
-      const RatioTable table = laws.table();
-      if (!drafter->defined(table.vocabulary(), laws.drafts, laws.drafts)) continue;
+      const SmallDistributions distributions = source.next(6, 4, drafter->info().several_proposals);
+      const RatioTable table = distributions.table();
+      if (!drafter->defined(table.vocabulary(), distributions.drafts, distributions.drafts)) continue;
       ++compared;
-      const auto bounds = find(table, laws.drafts);
+      const auto bounds = find(table, distributions.drafts);
       ASSERT_TRUE(bounds) << drafter->info().name;
-      const double wanted = by_enumeration(*drafter, table, laws.drafts);
+      const double wanted = by_enumeration(*drafter, table, distributions.drafts);
       // The clocks' 1e-14, and a few roundings for each of at most 360 tuples.
-      ASSERT_LE(bounds->lower, wanted + 1e-13) << drafter->info().name << " K = " << laws.drafts;
-      ASSERT_GE(bounds->upper, wanted - 1e-13) << drafter->info().name << " K = " << laws.drafts;
+      ASSERT_LE(bounds->lower, wanted + 1e-13) << drafter->info().name << " K = " << distributions.drafts;
+      ASSERT_GE(bounds->upper, wanted - 1e-13) << drafter->info().name << " K = " << distributions.drafts;
       // 1e-8 is where the search for different proposals stops.
       ASSERT_LE(bounds->upper - bounds->lower, drafter->info().several_proposals ? 1.1e-8 : 0)
           << drafter->info().name;
-      const auto reported = optimum_of(*drafter, table, laws.drafts);
+      const auto reported = optimum_of(*drafter, table, distributions.drafts);
       ASSERT_TRUE(reported);
       ASSERT_EQ(*reported, bounds->upper);
     }
@@ -207,9 +210,9 @@ TEST(LawOptimum, EveryMethodAgreesWithAllCuts) {
   EXPECT_GE(methods, 6);
 }
 
-TEST(LawOptimum, IsKnownForEveryDraftLawAtLargeVocabularies) {
+TEST(SamplingOptimum, IsKnownForEveryDraftSamplingAtLargeVocabularies) {
   const int vocabulary = 3000;
-  SmallLawsSource source(32);
+  SmallDistributionsSource source(32);
   const auto row = [&] {
     std::vector<double> weights;
     double sum = 0;
@@ -229,22 +232,22 @@ TEST(LawOptimum, IsKnownForEveryDraftLawAtLargeVocabularies) {
 }
 
 TEST(IndependentBounds, MeetWhereSingleTokensAreHeavy) {
-  SmallLawsSource source(34);
+  SmallDistributionsSource source(34);
   for (int i = 0; i < 300; ++i) {
-    const SmallLaws laws = source.next(40, 6, true);
-    const auto bounds = independent_bounds(laws.table(), laws.drafts);
+    const SmallDistributions distributions = source.next(40, 6, true);
+    const auto bounds = independent_bounds(distributions.table(), distributions.drafts);
     ASSERT_LE(bounds.lower, bounds.upper);
     ASSERT_LE(bounds.upper - bounds.lower, 1.1e-8) << i;
   }
 }
 
 TEST(IndependentBounds, OfEqualProposalsAreTheRatioScan) {
-  SmallLawsSource source(33);
+  SmallDistributionsSource source(33);
   for (int i = 0; i < 300; ++i) {
-    SmallLaws laws = source.next(12, 6, false);
-    const double scan = iid_optimum(laws.table(), laws.drafts).acceptance;
-    laws.proposals.assign(static_cast<std::size_t>(laws.drafts), laws.proposals.front());
-    const auto bounds = independent_bounds(laws.table(), laws.drafts);
+    SmallDistributions distributions = source.next(12, 6, false);
+    const double scan = iid_optimum(distributions.table(), distributions.drafts).acceptance;
+    distributions.proposals.assign(static_cast<std::size_t>(distributions.drafts), distributions.proposals.front());
+    const auto bounds = independent_bounds(distributions.table(), distributions.drafts);
     ASSERT_NEAR(bounds.lower, scan, 1e-13);
     ASSERT_NEAR(bounds.upper, scan, 1e-13);
   }
@@ -265,22 +268,22 @@ TEST(MixtureCut, BeyondOneOnlyTheTargetGrows) {
 }
 
 struct Weighted {
-  SmallLaws laws;
+  SmallDistributions distributions;
   std::vector<double> weights;  ///< product 1
   std::vector<MixedMass> rising;
 };
 
-Weighted weighted(SmallLawsSource& source) {
+Weighted weighted(SmallDistributionsSource& source) {
   Weighted result{source.next(6, 4, true), {}, {}};
-  const auto drafts = static_cast<std::size_t>(result.laws.drafts);
+  const auto drafts = static_cast<std::size_t>(result.distributions.drafts);
   double product = 1;
   for (std::size_t k = 0; k + 1 < drafts; ++k) product *= result.weights.emplace_back(std::exp2(source.below(7) - 3));
   result.weights.push_back(1 / product);
-  for (std::size_t x = 0; x < result.laws.target.size(); ++x) {
-    MixedMass mass{static_cast<double>(result.laws.target[x]), 0};
+  for (std::size_t x = 0; x < result.distributions.target.size(); ++x) {
+    MixedMass mass{static_cast<double>(result.distributions.target[x]), 0};
     for (std::size_t k = 0; k < drafts; ++k)
       mass.mixture +=
-          result.weights[k] * static_cast<double>(result.laws.proposals[k][x]) / static_cast<double>(drafts);
+          result.weights[k] * static_cast<double>(result.distributions.proposals[k][x]) / static_cast<double>(drafts);
     if (mass.mixture > 0) result.rising.push_back(mass);
   }
   std::sort(result.rising.begin(), result.rising.end(),
@@ -290,11 +293,11 @@ Weighted weighted(SmallLawsSource& source) {
 
 // A fine grid of r-mass, filled greedily: never below the least, and near it.
 TEST(MixtureCut, IsTheLeastOverFractionalSets) {
-  SmallLawsSource source(81);
+  SmallDistributionsSource source(81);
   int in_the_middle = 0;
   for (int i = 0; i < 2000; ++i) {
     const Weighted instance = weighted(source);
-    const auto drafts = static_cast<std::size_t>(instance.laws.drafts);
+    const auto drafts = static_cast<std::size_t>(instance.distributions.drafts);
     const auto found = least_mixture_cut({0, 0}, instance.rising, drafts);
     double total = 0, least = 1, prefixes = 1, p = 0, r = 0;
     for (const MixedMass& mass : instance.rising) {
@@ -324,12 +327,13 @@ TEST(MixtureCut, IsTheLeastOverFractionalSets) {
 }
 
 TEST(MixtureCut, IsNeverAboveTheOptimum) {
-  SmallLawsSource source(82);
+  SmallDistributionsSource source(82);
   const AnyDrafter& drafter = *registry().drafter("independent");
   for (int i = 0; i < 500; ++i) {
     const Weighted instance = weighted(source);
-    const auto found = least_mixture_cut({0, 0}, instance.rising, static_cast<std::size_t>(instance.laws.drafts));
-    const auto optimum = cut_optimum<Rational>(instance.laws.target, instance.laws.sets(drafter));
+    const auto found =
+        least_mixture_cut({0, 0}, instance.rising, static_cast<std::size_t>(instance.distributions.drafts));
+    const auto optimum = cut_optimum<Rational>(instance.distributions.target, instance.distributions.sets(drafter));
     ASSERT_LE(found.value, static_cast<double>(optimum) + 1e-14) << i;
   }
 }

@@ -6,27 +6,27 @@
 
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/independent_bounds.hpp>
-#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/set_distribution.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/properties/simulation/law_optimum.hpp>
-#include <draftproof/tests/support/random_laws.hpp>
+#include <draftproof/properties/simulation/sampling_optimum.hpp>
+#include <draftproof/tests/support/random_distributions.hpp>
 
 namespace draftproof {
 namespace {
 
 TEST(TwoDrafts, TheClosedFormIsTheFlow) {
-  SmallLawsSource source(61);
+  SmallDistributionsSource source(61);
   int below_one = 0;
   for (int i = 0; i < 1500; ++i) {
-    SmallLaws laws = source.next(7, 1, false);
-    laws.drafts = 2;
-    const auto& q = laws.proposals.front();
-    const auto found = two_draft_optimum<Rational>(laws.target, q);
-    const auto sets = laws.sets(*registry().drafter("iid"));
-    ASSERT_EQ(found, optimal_transport(laws.target, sets).acceptance);
-    const RatioTable table = laws.table();
+    SmallDistributions distributions = source.next(7, 1, false);
+    distributions.drafts = 2;
+    const auto& q = distributions.proposals.front();
+    const auto found = two_draft_optimum<Rational>(distributions.target, q);
+    const auto sets = distributions.sets(*registry().drafter("iid"));
+    ASSERT_EQ(found, optimal_transport(distributions.target, sets).acceptance);
+    const RatioTable table = distributions.table();
     // The table's four roundings, and rows as doubles as in the test of the ratio scan.
     ASSERT_NEAR(two_draft_optimum(table), static_cast<double>(found), 12 * 0x1p-53);
     ASSERT_NEAR(two_draft_optimum(table), iid_optimum(table, 2).acceptance, 8 * 0x1p-53);
@@ -36,30 +36,31 @@ TEST(TwoDrafts, TheClosedFormIsTheFlow) {
   EXPECT_LT(below_one, 1470);
 }
 
-/// Half of the instances lie on the boundary: p is a mixture of q and a law that K drafts reach exactly.
+/// Half of the instances lie on the boundary: p is a mixture of q and a distribution that K drafts reach exactly.
 TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
-  SmallLawsSource source(62);
+  SmallDistributionsSource source(62);
   int always = 0, touching = 0;
   for (int i = 0; i < 2000; ++i) {
-    SmallLaws laws = source.next(6, 3, false);
-    const auto& q = laws.proposals.front();
+    SmallDistributions distributions = source.next(6, 3, false);
+    const auto& q = distributions.proposals.front();
     if (i % 2 == 0) {
-      // The law of the draft that comes first in a fixed order of tokens is reached without loss: its mass below any
-      // rank is q(S)^K.
+      // The distribution of the draft that comes first in a fixed order of tokens is reached without loss: its mass
+      // below any rank is q(S)^K.
       Rational below = 0;
       for (std::size_t x = 0; x < q.size(); ++x) {
-        laws.target[x] = exact::power<Rational>(below + q[x], laws.drafts) - exact::power(below, laws.drafts);
+        distributions.target[x] =
+            exact::power<Rational>(below + q[x], distributions.drafts) - exact::power(below, distributions.drafts);
         below += q[x];
       }
       if (i % 4 == 0) {  // and slightly beyond
-        const Rational hair = std::min<Rational>(laws.target.front(), Rational(1, 1'000'000'000'000));
-        laws.target.front() -= hair;
-        laws.target.back() += hair;
+        const Rational hair = std::min<Rational>(distributions.target.front(), Rational(1, 1'000'000'000'000));
+        distributions.target.front() -= hair;
+        distributions.target.back() += hair;
       }
     }
-    const auto sets = laws.sets(*registry().drafter("iid"));
-    const bool wanted = always_accepts(laws.target, sets);
-    ASSERT_EQ(always_accepts_iid(laws.target, q, laws.drafts), wanted) << i;
+    const auto sets = distributions.sets(*registry().drafter("iid"));
+    const bool wanted = always_accepts(distributions.target, sets);
+    ASSERT_EQ(always_accepts_iid(distributions.target, q, distributions.drafts), wanted) << i;
     always += wanted;
     touching += wanted && i % 2 == 0;
   }
@@ -69,13 +70,13 @@ TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
 }
 
 TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
-  SmallLawsSource source(63);
+  SmallDistributionsSource source(63);
   int always = 0, thin = 0;
   for (int i = 0; i < 3000; ++i) {
-    const SmallLaws laws = source.next(6, 6, false);
-    auto p = exact::as_doubles(laws.target);
-    const auto q = exact::as_doubles(laws.proposals.front());
-    int drafts = laws.drafts;
+    const SmallDistributions distributions = source.next(6, 6, false);
+    auto p = exact::as_doubles(distributions.target);
+    const auto q = exact::as_doubles(distributions.proposals.front());
+    int drafts = distributions.drafts;
     if (i % 3 == 0) {  // dyadic, so that cuts of exactly 1 survive in double; some slightly beyond
       const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the least difference that a double at 1/16 represents
       p = {0.0625 - unit, 0.4375, 0.5 + unit};
@@ -92,8 +93,8 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
       drafts = 1 + source.below(max_drafts);
     }
     const RatioTable table(p, q);
-    const SmallLaws exact_laws = served(table, drafts);
-    const bool wanted = always_accepts_iid(exact_laws.target, exact_laws.proposals.front(), drafts);
+    const SmallDistributions exact_distributions = served(table, drafts);
+    const bool wanted = always_accepts_iid(exact_distributions.target, exact_distributions.proposals.front(), drafts);
     ASSERT_EQ(always_accepts_iid(table, drafts), wanted);
     ASSERT_EQ(always_accepts(*registry().drafter("iid"), table, drafts), wanted);
     always += wanted;
@@ -114,16 +115,16 @@ TEST(CertainAcceptance, IsDecidedToTheLastUnit) {
 }
 
 TEST(CertainAcceptance, WithoutReplacementIsWhatAllCutsSayWhereItIsDecided) {
-  SmallLawsSource source(64);
+  SmallDistributionsSource source(64);
   const AnyDrafter& drafter = *registry().drafter("without_replacement");
   int decided = 0, always = 0;
   for (int i = 0; i < 1500; ++i) {
-    const SmallLaws laws = source.next(5, 4, false);
-    const RatioTable table = laws.table();
-    const auto found = always_accepts_without_replacement(table, laws.drafts);
+    const SmallDistributions distributions = source.next(5, 4, false);
+    const RatioTable table = distributions.table();
+    const auto found = always_accepts_without_replacement(table, distributions.drafts);
     if (!found) continue;
-    const SmallLaws exact_laws = served(table, laws.drafts);
-    ASSERT_EQ(*found, always_accepts(exact_laws.target, exact_laws.sets(drafter))) << i;
+    const SmallDistributions exact_distributions = served(table, distributions.drafts);
+    ASSERT_EQ(*found, always_accepts(exact_distributions.target, exact_distributions.sets(drafter))) << i;
     ++decided;
     always += *found;
   }
@@ -184,7 +185,7 @@ RC_GTEST_PROP(KSeqRoot, OneDraftIsEqualToSingleDraft, (const Instance& instance)
 RC_GTEST_PROP(IidScan, FindsTheLeastOfAllCuts, (const Instance& instance)) {
   const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
   const Rows<Rational> rows = instance.rows();
-  const auto sets = set_law<Rational>([&](Explorer<Rational>& random, Token* out) {
+  const auto sets = set_distribution<Rational>([&](Explorer<Rational>& random, Token* out) {
     return registry().drafter("iid")->draw(rows, instance.drafts, random, out);
   });
   RC_ASSERT(acceptance::optimum(p, q, instance.drafts) == cut_optimum<Rational>(p, sets));

@@ -5,10 +5,10 @@
 
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
-#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/properties/simulation/sampling_optimum.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/tests/support/golden.hpp>
-#include <draftproof/tests/support/random_laws.hpp>
+#include <draftproof/tests/support/random_distributions.hpp>
 
 namespace draftproof {
 namespace {
@@ -39,7 +39,7 @@ TEST(RaceAcceptance, EveryReferenceCase) {
     } else {
       continue;
     }
-    ++compared[c.scheme + "/" + c.draft_law];
+    ++compared[c.scheme + "/" + c.draft_sampling];
   }
   std::cout << "largest deviation " << largest << '\n';
   EXPECT_EQ(compared, (std::map<std::string, int>{{"gls/iid", 69}, {"gumbel_topk/wor_stop", 46}}));
@@ -56,20 +56,20 @@ TEST(RaceAcceptance, ByHand) {
                                Rational(13, 10));
 }
 
-/// Facts in fractions on random laws, with == and <=.
+/// Facts in fractions on random distributions, with == and <=.
 TEST(RaceAcceptance, KnownOrders) {
-  SmallLawsSource source(51);
+  SmallDistributionsSource source(51);
   const AnyDrafter &races = *registry().drafter("gumbel_iid"), &gumbel_top_k = *registry().drafter("gumbel_top_k");
   int strictly_more = 0;
   for (int i = 0; i < 400; ++i) {
-    const SmallLaws laws = source.next(5, 3, false);
-    const auto &p = laws.target, &q = laws.proposals.front();
-    const int drafts = laws.drafts;
+    const SmallDistributions distributions = source.next(5, 3, false);
+    const auto &p = distributions.target, &q = distributions.proposals.front();
+    const int drafts = distributions.drafts;
     const Rational list = gls_exact(p, q, drafts), race = shared_race_exact(p, q, drafts), one = gumbel(p, q);
     ASSERT_GE(list, list_bound(p, q, drafts));
     ASSERT_GE(list, sample_and_match(p, q, drafts));
-    ASSERT_LE(list, cut_optimum<Rational>(p, laws.sets(races)));
-    ASSERT_LE(race, cut_optimum<Rational>(p, laws.sets(gumbel_top_k)));
+    ASSERT_LE(list, cut_optimum<Rational>(p, distributions.sets(races)));
+    ASSERT_LE(race, cut_optimum<Rational>(p, distributions.sets(gumbel_top_k)));
     ASSERT_GE(race, list);
     strictly_more += race > list;
     ASSERT_EQ(gls_exact(p, q, 1), one);
@@ -83,13 +83,13 @@ TEST(RaceAcceptance, KnownOrders) {
     Rational overlap = 0;
     for (std::size_t x = 0; x < p.size(); ++x) overlap += std::min(p[x], q[x]);
     ASSERT_EQ(minhash_same_dart(p, q), overlap / (2 - overlap)) << "(1 - TV) / (1 + TV)";
-    ASSERT_LE(one, overlap) << "no coupling of two laws does better";
+    ASSERT_LE(one, overlap) << "no coupling of two distributions does better";
     ASSERT_LE(minhash(p, q), overlap);
   }
   EXPECT_GT(strictly_more, 100);
 }
 
-TEST(RaceAcceptance, OneForEqualLawsAndZeroForDisjointOnes) {
+TEST(RaceAcceptance, OneForEqualDistributionsAndZeroForDisjointOnes) {
   const std::vector<Rational> p{Rational(1, 6), Rational(1, 3), Rational(1, 2), 0};
   const std::vector<Rational> left{Rational(1, 3), Rational(2, 3), 0, 0}, right{0, 0, Rational(1, 4), Rational(3, 4)};
   for (const int drafts : {1, 2, 3}) {
@@ -106,14 +106,18 @@ TEST(RaceAcceptance, OneForEqualLawsAndZeroForDisjointOnes) {
 }
 
 TEST(RaceAcceptance, IntegralsAreTheFiniteSums) {
-  SmallLawsSource source(52);
+  SmallDistributionsSource source(52);
   for (int i = 0; i < 300; ++i) {
-    const SmallLaws laws = source.next(5, 4, false);
-    const auto p = exact::as_doubles(laws.target), q = exact::as_doubles(laws.proposals.front());
-    ASSERT_NEAR(gls(p, q, laws.drafts), static_cast<double>(gls_exact(laws.target, laws.proposals[0], laws.drafts)),
+    const SmallDistributions distributions = source.next(5, 4, false);
+    const auto p = exact::as_doubles(distributions.target), q = exact::as_doubles(distributions.proposals.front());
+    ASSERT_NEAR(
+        gls(p, q, distributions.drafts),
+        static_cast<double>(gls_exact(distributions.target, distributions.proposals[0], distributions.drafts)),
+        race_tolerance);
+    ASSERT_NEAR(gumbel_top_k_coupling(p, q, distributions.drafts),
+                static_cast<double>(
+                    shared_race_exact(distributions.target, distributions.proposals[0], distributions.drafts)),
                 race_tolerance);
-    ASSERT_NEAR(gumbel_top_k_coupling(p, q, laws.drafts),
-                static_cast<double>(shared_race_exact(laws.target, laws.proposals[0], laws.drafts)), race_tolerance);
   }
 }
 

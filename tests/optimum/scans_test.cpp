@@ -12,13 +12,13 @@
 #include <draftproof/optimum/fresh_scan.hpp>
 #include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
-#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/set_distribution.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/tests/support/exact.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
-#include <draftproof/tests/support/gpu/host_laws.hpp>
-#include <draftproof/tests/support/gpu/law_rows.hpp>
-#include <draftproof/tests/support/random_laws.hpp>
+#include <draftproof/tests/support/gpu/distribution_rows.hpp>
+#include <draftproof/tests/support/gpu/host_distributions.hpp>
+#include <draftproof/tests/support/random_distributions.hpp>
 
 namespace draftproof {
 namespace {
@@ -53,7 +53,7 @@ RC_GTEST_PROP(RatioScan, IsTheLeastCutOverAllSets, (const Instance& instance)) {
   RC_ASSERT(std::abs(static_cast<double>(attained) - found.acceptance) <= tolerance(instance.drafts));
 }
 
-TEST(RatioScan, EqualLawsAreAlwaysAcceptedAndDisjointOnesNever) {
+TEST(RatioScan, EqualDistributionsAreAlwaysAcceptedAndDisjointOnesNever) {
   const std::vector<double> p{0.25, 0.75, 0, 0}, q{0, 0, 0.5, 0.5};
   for (const int drafts : {1, 2, 8}) {
     EXPECT_EQ(iid_optimum(RatioTable(p, p), drafts).acceptance, 1);
@@ -69,17 +69,18 @@ void expect_same(const std::vector<double>& p, const std::vector<double>& q, int
   ASSERT_EQ(sorted.cut, fresh.cut);
 }
 
-TEST(FreshScan, EqualsTheScanOfATableOnSmallLaws) {
-  SmallLawsSource source(51);
+TEST(FreshScan, EqualsTheScanOfATableOnSmallDistributions) {
+  SmallDistributionsSource source(51);
   for (int i = 0; i < 5000; ++i) {
-    const SmallLaws laws = source.next(12, 8, false);
-    expect_same(exact::as_doubles(laws.target), exact::as_doubles(laws.proposals.front()), laws.drafts);
+    const SmallDistributions distributions = source.next(12, 8, false);
+    expect_same(exact::as_doubles(distributions.target), exact::as_doubles(distributions.proposals.front()),
+                distributions.drafts);
   }
 }
 
 /// Rows whose ratios lie within `spread` octaves of each other: from all in one bucket to open buckets at both ends.
 TEST(FreshScan, EqualsTheScanOfATableHoweverTheRatiosLie) {
-  SmallLawsSource source(52);
+  SmallDistributionsSource source(52);
   for (const double spread : {0.0, 1e-9, 1e-5, 0.01, 0.3, 4.0, 40.0})
     for (int i = 0; i < 30; ++i) {
       std::vector<double> p, q;
@@ -93,7 +94,7 @@ TEST(FreshScan, EqualsTheScanOfATableHoweverTheRatiosLie) {
 
 /// Few tokens are scanned by another method than many.
 TEST(FreshScan, EqualsTheScanOfATableFromOneTokenOn) {
-  SmallLawsSource source(53);
+  SmallDistributionsSource source(53);
   for (std::size_t vocabulary = 1; vocabulary <= 260; ++vocabulary) {
     std::vector<double> p(vocabulary), q(vocabulary);
     for (std::size_t x = 0; x < vocabulary; ++x) {  // zeros and equal ratios among them
@@ -181,14 +182,15 @@ TEST_F(OfARealVocabulary, TheOptimumWithoutReplacementIsThatOfLongDouble) {
 
 // The device's code on fibers has the bits of both scans of the host.
 
-void expect_optima_of_the_host(const std::vector<parity::LawRows>& laws, std::int64_t turn) {
+void expect_optima_of_the_host(const std::vector<parity::DistributionRows>& distributions, std::int64_t turn) {
   const std::vector<int> drafts{1, 3, 8};
-  const parity::LawBatch<float> batch(laws);
+  const parity::DistributionBatch<float> batch(distributions);
   parity::HostMachine machine(2, 8);
-  const parity::HostLaws rows(machine, batch.batch());
+  const parity::HostDistributions rows(machine, batch.batch());
   const auto found = parity::host_optima(machine, rows.fixed(), drafts, turn);
-  for (std::size_t i = 0; i < laws.size(); ++i) {
-    const std::vector<double> p(laws[i][0].begin(), laws[i][0].end()), q(laws[i][1].begin(), laws[i][1].end());
+  for (std::size_t i = 0; i < distributions.size(); ++i) {
+    const std::vector<double> p(distributions[i][0].begin(), distributions[i][0].end()),
+        q(distributions[i][1].begin(), distributions[i][1].end());
     const RatioTable table(p, q);
     for (std::size_t k = 0; k < drafts.size(); ++k) {
       const Optimum sorted = iid_optimum(table, drafts[k]), fresh = fresh_iid_optimum(p, q, drafts[k]);
@@ -203,16 +205,17 @@ void expect_optima_of_the_host(const std::vector<parity::LawRows>& laws, std::in
 
 TEST(DeviceOptimum, EqualsTheScansOfTheHost) {
   for (const int vocabulary : {2, 3, 17, 128, 129, 1000, 5000}) {
-    std::vector<parity::LawRows> laws;
-    for (int i = 0; i < 2 * parity::law_shapes; ++i)
-      laws.emplace_back(vocabulary, 1, static_cast<parity::LawShape>(i % parity::law_shapes),
-                        static_cast<std::uint64_t>(i));
-    for (const std::int64_t turn : {1, 5, 100}) expect_optima_of_the_host(laws, turn);
+    std::vector<parity::DistributionRows> distributions;
+    for (int i = 0; i < 2 * parity::distribution_shapes; ++i)
+      distributions.emplace_back(vocabulary, 1,
+                                 static_cast<parity::DistributionShape>(i % parity::distribution_shapes),
+                                 static_cast<std::uint64_t>(i));
+    for (const std::int64_t turn : {1, 5, 100}) expect_optima_of_the_host(distributions, turn);
   }
 }
 
 TEST(DeviceOptimum, EqualsTheScansOfTheHostOnARealVocabulary) {
-  expect_optima_of_the_host({parity::LawRows(128256, 1, parity::LawShape::peaked, 3)}, 1);
+  expect_optima_of_the_host({parity::DistributionRows(128256, 1, parity::DistributionShape::peaked, 3)}, 1);
 }
 
 /// The operations of the value of a cut, written out: a change of the shared source must not change a bit of it.
@@ -236,39 +239,39 @@ TEST(DeviceOptimum, ReadsTheValueOfACutAsItAlwaysWas) {
 /// Pr(the first n drafts are the set A), from the sets with one token less; unseen mass is summed, never 1 - seen.
 std::vector<long double> drawn_sets(const RatioTable& table, int drafts) {
   const int vocabulary = table.vocabulary();
-  std::vector<long double> law(std::size_t{1} << vocabulary, 0);
-  law[0] = 1;
-  for (TokenSet set = 0; set < law.size(); ++set) {
+  std::vector<long double> distribution(std::size_t{1} << vocabulary, 0);
+  distribution[0] = 1;
+  for (TokenSet set = 0; set < distribution.size(); ++set) {
     long double unseen = 0;
     for (Token x = 0; x < vocabulary; ++x)
       if (!(set >> x & 1)) unseen += table.proposal(x);
     if (std::popcount(set) == drafts || unseen == 0) continue;
     for (Token x = 0; x < vocabulary; ++x)
-      if (!(set >> x & 1)) law[set | TokenSet{1} << x] += law[set] * table.proposal(x) / unseen;
-    law[set] = 0;
+      if (!(set >> x & 1)) distribution[set | TokenSet{1} << x] += distribution[set] * table.proposal(x) / unseen;
+    distribution[set] = 0;
   }
-  return law;
+  return distribution;
 }
 
 /// 1e-14 of the rule, V + nodes roundings of the sums and the doubling of at most 90 octaves.
 constexpr double clock_tolerance = 1e-13;
 
 TEST(ExponentialClocks, GiveEveryPrefixItsProbability) {
-  SmallLawsSource source(1);
+  SmallDistributionsSource source(1);
   double largest = 0;
   for (int instance = 0; instance < 5000; ++instance) {
-    const SmallLaws laws = source.next(10, 8, false);
-    const RatioTable table = laws.table();
-    const auto law = drawn_sets(table, laws.drafts);
-    const auto missed = missed_without_replacement(table, laws.drafts);
+    const SmallDistributions distributions = source.next(10, 8, false);
+    const RatioTable table = distributions.table();
+    const auto distribution = drawn_sets(table, distributions.drafts);
+    const auto missed = missed_without_replacement(table, distributions.drafts);
     const auto order = table.order();
     ASSERT_EQ(missed.size(), order.size() + 1);
     for (std::size_t j = 0; j <= order.size(); ++j) {
       TokenSet outside = 0;
       for (std::size_t i = 0; i < j; ++i) outside |= TokenSet{1} << order[i];
       long double wanted = 0;
-      for (TokenSet set = 0; set < law.size(); ++set)
-        if (set & outside) wanted += law[set];
+      for (TokenSet set = 0; set < distribution.size(); ++set)
+        if (set & outside) wanted += distribution[set];
       ASSERT_NEAR(missed[j], static_cast<double>(wanted), clock_tolerance) << instance << " prefix " << j;
       largest = std::max(largest, std::abs(missed[j] - static_cast<double>(wanted)));
     }
@@ -277,30 +280,30 @@ TEST(ExponentialClocks, GiveEveryPrefixItsProbability) {
 }
 
 TEST(ExponentialClocks, FindTheLeastCutOverAllSets) {
-  SmallLawsSource source(2);
+  SmallDistributionsSource source(2);
   for (int i = 0; i < 5000; ++i) {
-    const SmallLaws laws = source.next(10, 8, false);
-    const RatioTable table = laws.table();
+    const SmallDistributions distributions = source.next(10, 8, false);
+    const RatioTable table = distributions.table();
     std::vector<long double> target;
     for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));
     std::map<TokenSet, long double> sets;
-    const auto law = drawn_sets(table, laws.drafts);
-    for (TokenSet set = 0; set < law.size(); ++set)
-      if (law[set] > 0) sets[set] = law[set];
-    const Optimum found = without_replacement_optimum(table, laws.drafts);
+    const auto distribution = drawn_sets(table, distributions.drafts);
+    for (TokenSet set = 0; set < distribution.size(); ++set)
+      if (distribution[set] > 0) sets[set] = distribution[set];
+    const Optimum found = without_replacement_optimum(table, distributions.drafts);
     ASSERT_NEAR(found.acceptance, static_cast<double>(cut_optimum<long double>(target, sets)), clock_tolerance) << i;
   }
 }
 
 // The step of the proof that prefixes suffice: adding j to S gains at least as much per unit of q as i in S is worth.
 TEST(ExponentialClocks, GainsPerUnitOfProposalGrowWithTheSet) {
-  SmallLawsSource source(3);
+  SmallDistributionsSource source(3);
   for (int i = 0; i < 60; ++i) {
-    const SmallLaws laws = source.next(5, 4, false);
-    const auto sets = laws.sets(*registry().drafter("without_replacement"));
-    const auto& q = laws.proposals.front();
+    const SmallDistributions distributions = source.next(5, 4, false);
+    const auto sets = distributions.sets(*registry().drafter("without_replacement"));
+    const auto& q = distributions.proposals.front();
     const auto support = std::count_if(q.begin(), q.end(), [](const Rational& mass) { return mass > 0; });
-    if (support < laws.drafts) continue;
+    if (support < distributions.drafts) continue;
     const auto within = [&](TokenSet s) {
       Rational sum = 0;
       for (const auto& [set, probability] : sets)
@@ -347,14 +350,15 @@ TEST(ExponentialClocks, MoreDraftsThanTheSupportAreWorthTheSupport) {
 }
 
 TEST(ExponentialClocks, AreNeverBelowDraftsWithReplacement) {
-  SmallLawsSource source(4);
+  SmallDistributionsSource source(4);
   for (int i = 0; i < 500; ++i) {
-    const SmallLaws laws = source.next(10, 8, false);
-    const RatioTable table = laws.table();
-    const auto& q = laws.proposals.front();
-    if (std::count_if(q.begin(), q.end(), [](const Rational& mass) { return mass > 0; }) < laws.drafts) continue;
-    ASSERT_GE(without_replacement_optimum(table, laws.drafts).acceptance,
-              iid_optimum(table, laws.drafts).acceptance - clock_tolerance);
+    const SmallDistributions distributions = source.next(10, 8, false);
+    const RatioTable table = distributions.table();
+    const auto& q = distributions.proposals.front();
+    if (std::count_if(q.begin(), q.end(), [](const Rational& mass) { return mass > 0; }) < distributions.drafts)
+      continue;
+    ASSERT_GE(without_replacement_optimum(table, distributions.drafts).acceptance,
+              iid_optimum(table, distributions.drafts).acceptance - clock_tolerance);
   }
 }
 

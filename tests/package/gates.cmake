@@ -33,8 +33,8 @@ if(proofs MATCHES "\\.edge")
 endif()
 
 # The replay line of the failure, as printed.
-says("${out}" "exact_law violated on p=\\([0-9] [0-9]\\)/[0-9]+ q=\\([0-9] [0-9]\\)/[0-9]+ K=1")
-if(NOT out MATCHES "replay: [^ ]*mine (replay first_or_target [^\n]*--property exact_law [^\n]*)\n")
+says("${out}" "exact_distribution failed on p=\\([0-9] [0-9]\\)/[0-9]+ q=\\([0-9] [0-9]\\)/[0-9]+ K=1")
+if(NOT out MATCHES "replay: [^ ]*mine (replay first_or_target [^\n]*--property exact_distribution [^\n]*)\n")
   message(FATAL_ERROR "no replay line\n${out}")
 endif()
 separate_arguments(replay UNIX_COMMAND "${CMAKE_MATCH_1}")
@@ -42,5 +42,5 @@ execute_process(COMMAND ${PROGRAM} ${replay} RESULT_VARIABLE code OUTPUT_VARIABL
 if(NOT code EQUAL 1)
   message(FATAL_ERROR "the replay line exits with ${code}\n${out}")
 endif()
-says("${out}" "exact_law +violated")
+says("${out}" "exact_distribution +failed")
 says("${out}" "Every way it may go")

@@ -1,5 +1,5 @@
 """Compares what the program computes with what it computed when recorded/ was written: every verifier, path verifier,
-component, mutant, draft law, tree law and study at fixed seeds, at sizes that take about a minute in all.
+component, mutant, draft sampling, tree sampling and study at fixed seeds, at sizes that take about a minute in all.
 
     reference.py compare PROGRAM [NAME...]   the records of these names; all if none is named
     reference.py record PROGRAM FOLDER       runs the commands below and writes a record of each: FOLDER/NAME.json.gz
@@ -50,10 +50,10 @@ RENAMES = pathlib.Path(__file__).resolve().parent / "renames.json"
 #: glibc's variants for processors without FMA and AVX2 in place of those with them, no double of these records moved by
 #: more than 1.6e-16; sums over a vocabulary of 32,000 words that all round alike could move by 32,000 2^-53 = 4e-12,
 #: and at random by the root of that, 2e-14. 1e-12 is above what was seen and what chance explains, and 60,000 times
-#: below what an entry of float32 tells, 6e-8.
+#: below the resolution of float32, 6e-8.
 TOLERANCE = 1e-12
 
-#: Members that are distances between laws that differ by rounding alone, as NAME.key.key. Because such a distance is
+#: Members that are distances between distributions that differ by rounding alone, as NAME.key.key. Because such a distance is
 #: itself the sum of last bits of numbers up to 1, its own error is measured against 1: the variants of glibc above move
 #: it by 7e-16, which may be all of it. ROUNDING is 90 times 2^-53.
 ROUNDING_ALONE = {"reproduce-precision.forms.distance", "reproduce-precision.stored.distance",
@@ -64,7 +64,7 @@ ROUNDING = 1e-14
 LEFT_OUT = {"run", "seconds", "nanoseconds_per_tuple", "microseconds_per_step", "context", "processor", "version"}
 
 #: Members that say what a row of a list is about: rows are compared with those of the same names.
-NAMING = ("source", "level", "name", "verifier", "scheme", "mutant", "mutant_of", "with", "law", "drafter", "sampler",
+NAMING = ("source", "level", "name", "verifier", "scheme", "mutant", "mutant_of", "with", "draft_sampling", "drafter", "sampler",
           "form", "format", "tier", "property", "check", "about", "temperature", "drafts", "length", "vocabulary")
 
 ONE_ROW = '{"inputs": [{"p": [[0.5, 0.5]], "q": [[0.25, 0.75]], "drafts": [1]}]}'
@@ -82,17 +82,17 @@ COMMANDS = {
     "describe-position": "describe k_seq",
     "describe-paths": "describe block",
     "describe-mutant": "describe kseq_rho_one",
-    "describe-draft-law": "describe iid",
-    "describe-tree-law": "describe iid_paths",
+    "describe-draft-sampling": "describe iid",
+    "describe-tree-sampling": "describe iid_paths",
     "describe-family": "describe zipf",
-    "describe-property": "describe exact_law",
+    "describe-property": "describe exact_distribution",
     "describe-component": "describe sampler/alias_sampler",
     "describe-study": "describe precision",
     # The kill matrix has the wrong components and the wrong drafters too.
     "mutants": "mutants --instances 24 --controls 1 --further 1",
     "prove": "prove --mutants --instances 6",
-    "prove-wrong-drafters": f"prove single_draft k_seq --law {WRONG_DRAFTERS} --instances 20",
-    "prove-wrong-tree-drafters": "prove token_path block --law path_of_first_row token_cache_undeclared --instances 12",
+    "prove-wrong-drafters": f"prove single_draft k_seq --draft-sampling {WRONG_DRAFTERS} --instances 20",
+    "prove-wrong-tree-drafters": "prove token_path block --draft-sampling path_of_first_row token_cache_undeclared --instances 12",
     "prove-long": "prove k_seq spec_hub recursive_rejection_wor ladder block traversal --instances 60",
     "check-list": "check --list --mutants",
     "check-components": f"check --profile quick {RIGHT_COMPONENTS}",
@@ -100,11 +100,11 @@ COMMANDS = {
     "check-proof": "check k_seq single_draft ladder_wor block traversal --profile quick --tier proof",
     "check-sampled": "check --profile quick --tier sampled --mutants --source zipf:vocabulary=64",
     "check-sampled-pair": "check k_seq ladder gls block --profile quick --tier sampled",
-    "check-door": "check --door 'exec:./draftproof serve no_residual_update' --profile quick --tier proof,edge "
+    "check-adapter": "check --adapter 'exec:./draftproof serve no_residual_update' --profile quick --tier proof,edge "
                   "--models 6",
-    "law": "law --door 'exec:./draftproof serve single_draft'",
+    "distribution": "distribution --adapter 'exec:./draftproof serve single_draft'",
     "replay-held": "replay k_seq --instance 'p=(1 1)/2 q=(0 1)/1 K=1' --trial 3",
-    "replay-violated": "replay no_residual_update --law iid --property exact_law --instance 'p=(1 1)/2 q=(0 1)/1 K=2'",
+    "replay-failed": "replay no_residual_update --draft-sampling iid --property exact_distribution --instance 'p=(1 1)/2 q=(0 1)/1 K=2'",
     "replay-paths": "replay no_residual_update_tree --instance 'L=1 K=2 [] p=(1 1)/2 q=(0 1)/1'",
     "optimum-families": "optimum dirichlet bernoulli gaussian_logits one_hot uniform zipf:vocabulary=9 -K 1,2,4",
     "optimum-texts": f"optimum {TEXTS} --sample 64 -K 1,2,3,8",
@@ -128,14 +128,14 @@ COMMANDS = {
     **{f"reproduce-{study}": f"reproduce {study} {size}" for study, size in {
         "acceptance_estimators": "--effort 1", "adaptive_drafts": "--effort 1", "block_against_token": "--effort 4",
         "certified_instances": "--effort 20", "curves_in_drafts": "--effort 20",
-        "draft_laws": "zipf:vocabulary=16 --effort 16", "draft_temperatures": "--effort 1",
+        "draft_samplings": "zipf:vocabulary=16 --effort 16", "draft_temperatures": "--effort 1",
         "gate_power": "zipf:vocabulary=500 --effort 8", "ladder_buckets": "--effort 1",
         "live_paths": "zipf:vocabulary=16 --effort 2", "multipath_in_k": "--effort 4",
         "order_of_schemes": "--effort 20", "precision": "--effort 1", "published_path_example": "--effort 1",
         "resolution_trade": "--effort 1", "tree_shapes": "--effort 1", "two_uniform_drafts": "--effort 20",
         "worst_cases": "--effort 4"}.items()},
 }
-INPUTS = {"law": ONE_ROW}
+INPUTS = {"distribution": ONE_ROW}
 
 
 class Renames:

@@ -1,4 +1,4 @@
-"""The comparison of documents: what counts as the same, and what must be told."""
+"""Tests of the comparison of documents: equal documents, and differences that it must report."""
 import pathlib
 import sys
 import unittest
@@ -6,8 +6,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from reference import Comparison, Renames, kept
 
-ROWS = [{"verifier": "block", "law": "iid", "rate": 0.5, "count": 3},
-        {"verifier": "k_seq", "law": "iid", "rate": 0.25, "count": 4}]
+ROWS = [{"verifier": "block", "draft_sampling": "iid", "rate": 0.5, "count": 3},
+        {"verifier": "k_seq", "draft_sampling": "iid", "rate": 0.25, "count": 4}]
 
 
 def table(keys=(), strings=(), additions=()):
@@ -73,8 +73,8 @@ class Renamed(unittest.TestCase):
             self.assertEqual(len(found(old, new, renames)), 1)
 
     def test_members_and_words(self):
-        renames = table(keys={"law": "draft_law"}, strings={"block": "whole_block"}, additions=["some.rows.new"])
-        new = [{"draft_law": row["law"], "new": 1, **{key: row[key] for key in row if key != "law"}} for row in ROWS]
+        renames = table(keys={"draft_sampling": "draft_sampling"}, strings={"block": "whole_block"}, additions=["some.rows.new"])
+        new = [{"draft_sampling": row["draft_sampling"], "new": 1, **{key: row[key] for key in row if key != "draft_sampling"}} for row in ROWS]
         new[0]["verifier"] = "whole_block"
         self.assertEqual(found({"rows": ROWS}, {"rows": new}, renames), [])
         self.assertEqual(renames.word("token_path,block,greedy_block"), "token_path,whole_block,greedy_block")

@@ -90,7 +90,7 @@ def test(program, results):
                         print("   ", one)
                     failed += bool(wrong)
             if plots < 8:
-                print(f"wanted at least 8 plots of all results, found {plots}")
+                print(f"expected at least 8 plots of all results, found {plots}")
                 failed += 1
             # Pages with one mistake each: the measure must see it.
             for mistake, expected in (

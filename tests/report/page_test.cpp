@@ -75,7 +75,7 @@ TEST(Page, GivesItsDataBackByteForByte) {
 
 TEST(Page, HoldsSeveralResults) {
   const Json both = joined({{"a.json", stored("prove")}, {"b.json", stored("survey")}});
-  EXPECT_EQ(both["schema"], "draftproof.report/1");
+  EXPECT_EQ(both["schema"], "draftproof.report/2");
   EXPECT_EQ(through_a_page(both), both);
   EXPECT_EQ(results_in(both)[1].data, stored("survey"));
   const std::string page = html_page(both);
@@ -124,7 +124,7 @@ TEST(Page, HostileNamesComeOutAsText) {
   data["sources"][0]["rows"][0]["verifier"] = hostile;
   data["proofs"][0]["verifier"] = hostile;
   data["proofs"][0]["findings"][0] = {{"property", hostile},
-                                      {"status", "violated"},
+                                      {"status", "failed"},
                                       {"counterexample", hostile},
                                       {"evidence", "got " + hostile},
                                       {"replay", hostile}};
@@ -143,7 +143,7 @@ TEST(Page, TakesAnyDocument) {
   for (
       const char* text :
       {"{}",
-       R"({"schema": "draftproof.survey/2", "sources": [{"rows": [{"membership": 3, "drafts": "x"}, 7]}, null]})",
+       R"({"schema": "draftproof.survey/3", "sources": [{"rows": [{"membership": 3, "drafts": "x"}, 7]}, null]})",
        R"({"proofs": {"a": 1}, "gates": [[]], "mutants": "x", "families": [{"log10_e": 3}], "log10_threshold": 9})",
        R"({"sources": [{"rows": [{"verifier": "a", "drafts": 9000000000000000000, "membership": {"rate": 1e300}}]}]})",
        R"({"sources": [{"rows": [{"verifier": "a", "drafts": 2, "mean_accepted": 1e16, "accepted": [0, 0, 0]}]}]})"})
@@ -151,7 +151,7 @@ TEST(Page, TakesAnyDocument) {
 }
 
 TEST(Page, IsSmall) {
-  Json data{{"schema", "draftproof.survey/2"},
+  Json data{{"schema", "draftproof.survey/3"},
             {"seed", 1},
             {"sources", Json::array()},
             {"proofs", stored("survey")["proofs"]}};
@@ -161,7 +161,7 @@ TEST(Page, IsSmall) {
     for (int scheme = 0; scheme < 40; ++scheme)
       for (const int drafts : {2, 4, 8}) {
         row["verifier"] = "a_scheme_with_a_long_name_" + std::to_string(scheme);
-        row["law"] = scheme < 30 ? "iid" : "without_replacement";
+        row["draft_sampling"] = scheme < 30 ? "iid" : "without_replacement";
         row["drafts"] = drafts;
         row["optimum"] = 0.9;
         row["gap_closed"] = scheme / 40.0;
@@ -172,7 +172,8 @@ TEST(Page, IsSmall) {
   }
   const std::string page = html_page(data);
   EXPECT_LT(page.size(), 1'500'000u);
-  EXPECT_GE(count_in(page, "<figure"), 3u * (4 + 2 + 1)) << "iid in four plots, the other law in two, the gap";
+  EXPECT_GE(count_in(page, "<figure"), 3u * (4 + 2 + 1))
+      << "iid in four plots, the other distribution in two, the gap";
 }
 
 TEST(Page, FilesThatAreNoResultsAreRefused) {
@@ -182,7 +183,7 @@ TEST(Page, FilesThatAreNoResultsAreRefused) {
     try {
       read_result(file.string());
     } catch (const InputError& error) {
-      return error.fault().found;
+      return error.fault().got;
     }
     return std::string("taken");
   };
@@ -238,9 +239,9 @@ TEST(Comparison, OfJoinedResultsTakesTheWorstVerdict) {
 TEST(WorkedTables, AreInReducedFractions) {
   const auto tables = worked_tables({.subject = "a",
                                      .where = "iid",
-                                     .property = "exact_law",
+                                     .property = "exact_distribution",
                                      .instance = "p=(2 2)/4 q=(0 3)/3 K=2",
-                                     .evidence = "got (1/4 3/4), wanted (1/2 1/2), TV 1/4",
+                                     .evidence = "got (1/4 3/4), expected (1/2 1/2), TV 1/4",
                                      .replay = ""});
   ASSERT_EQ(tables.size(), 1u);
   EXPECT_EQ(tables[0].caption, "K=2");

@@ -127,11 +127,11 @@ TEST(HeatMaps, HaveASignInEveryCell) {
                     .rows = {"r"},
                     .columns = {"hit", "kept", "skipped", "absent"},
                     .cells = {{Mark::hit, Mark::kept, Mark::skipped, Mark::absent}},
-                    .kept = "held",
-                    .hit = "violated",
+                    .kept = "passed",
+                    .hit = "failed",
                     .skipped = ""};
   const std::string svg = drawn(map).svg;
-  EXPECT_NE(svg.find("<title>r: hit violated</title>"), std::string::npos);
+  EXPECT_NE(svg.find("<title>r: hit failed</title>"), std::string::npos);
   EXPECT_NE(svg.find("class=\"sign\""), std::string::npos);
   EXPECT_NE(svg.find("class=\"dot\""), std::string::npos);
 }

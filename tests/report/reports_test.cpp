@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <draftproof/adapters/gate/distribution_text.hpp>
 #include <draftproof/adapters/gate/judgement.hpp>
-#include <draftproof/adapters/gate/law_text.hpp>
 #include <draftproof/cli/report/program_report.hpp>
 #include <draftproof/cli/report/proof_report.hpp>
 #include <draftproof/cli/report/survey_report.hpp>
-#include <draftproof/tests/support/doors_in_process.hpp>
+#include <draftproof/tests/support/adapters_in_process.hpp>
 
 namespace draftproof {
 namespace {
@@ -52,13 +52,14 @@ class Surveyed : public testing::Test {
 TEST_F(Surveyed, HasItsKeys) {
   const Json report = data(0.9, false);
   EXPECT_EQ(report.begin().key(), "schema");
-  EXPECT_EQ(report["schema"], "draftproof.survey/2");
+  EXPECT_EQ(report["schema"], "draftproof.survey/3");
   expect_members(report, "schema seed tuples_per_row confidence sources tuples");
   expect_members(report["sources"][0], "source about vocabulary positions complete rows");
   const Json& row = report["sources"][0]["rows"][0];
-  expect_members(row,
-                 "verifier law drafts verdict tuples flag membership single_draft impossible optimum gap_closed "
-                 "accepted_by_draft");
+  expect_members(
+      row,
+      "verifier draft_sampling drafts verdict tuples flag membership single_draft impossible optimum gap_closed "
+      "accepted_by_draft");
   EXPECT_EQ(member_names(row["flag"]), "rate low high count");
   EXPECT_EQ(row["verdict"], "not asked");
   EXPECT_EQ(row["membership"]["rate"], 0.7);
@@ -88,26 +89,27 @@ TEST(PathSurveyReport, HasItsKeysAndAVerdict) {
   const PathProof proof{.verifier = row.verifier,
                         .drafter = row.drafter,
                         .instances = 3,
-                        .findings = {{.property = "completed_law", .status = Status::held, .held = 3}}};
+                        .findings = {{.property = "completed_distribution", .status = Status::passed, .passed = 3}}};
   const auto report = [&item](std::span<const PathProof> proofs) {
     return report_path_survey({&item, 1}, proofs, {.length = 2}, true, false).data;
   };
   const Json with = report({&proof, 1}), without = report({});
-  EXPECT_EQ(with["schema"], "draftproof.survey-paths/2");
+  EXPECT_EQ(with["schema"], "draftproof.survey-paths/3");
   EXPECT_EQ(with["proofs"][0]["verdict"], "proved");
   EXPECT_FALSE(without.contains("proofs"));
   const Json& data = with["sources"][0]["rows"][0];
-  expect_members(data,
-                 "verifier law drafts length verdict trials steps mean_accepted standard_error block_efficiency "
-                 "impossible accepted");
+  expect_members(
+      data,
+      "verifier draft_sampling drafts length verdict trials steps mean_accepted standard_error block_efficiency "
+      "impossible accepted");
   EXPECT_EQ(data["verdict"], "proved (3)");
   EXPECT_EQ(without["sources"][0]["rows"][0]["verdict"], "not asked");
 }
 
 Proof proof_with(Status status) {
   Proof proof{.verifier = &single_draft(), .drafter = &iid(), .instances = 3, .leaves = 12};
-  Finding finding{.property = "exact_law", .status = status, .held = 2};
-  if (status == Status::violated) {
+  Finding finding{.property = "exact_distribution", .status = status, .passed = 2};
+  if (status == Status::failed) {
     finding.instance = "p=(1 1)/2 q=(0 1)/1 K=1";
     finding.evidence = "got this";
     finding.replay = "draftproof prove x";
@@ -117,43 +119,43 @@ Proof proof_with(Status status) {
 }
 
 TEST(ProofReport, HasItsKeys) {
-  const std::vector<Proof> proofs{proof_with(Status::held), proof_with(Status::violated)};
+  const std::vector<Proof> proofs{proof_with(Status::passed), proof_with(Status::failed)};
   const Json report = report_proofs(proofs, {}, false).data;
-  EXPECT_EQ(report["schema"], "draftproof.prove/2");
+  EXPECT_EQ(report["schema"], "draftproof.prove/3");
   expect_members(report, "schema seed proofs");
-  expect_members(report["proofs"][0], "verifier law verdict instances branches findings");
-  EXPECT_EQ(member_names(report["proofs"][0]["findings"][0]), "property status held undecided");
-  const Json& violated = report["proofs"][1]["findings"][0];
-  EXPECT_EQ(violated["counterexample"], "p=(1 1)/2 q=(0 1)/1 K=1");
-  EXPECT_EQ(violated["replay"], "draftproof prove x");
-  EXPECT_EQ(violated["evidence"], "got this");
+  expect_members(report["proofs"][0], "verifier draft_sampling verdict instances branches findings");
+  EXPECT_EQ(member_names(report["proofs"][0]["findings"][0]), "property status passed undecided");
+  const Json& failed = report["proofs"][1]["findings"][0];
+  EXPECT_EQ(failed["counterexample"], "p=(1 1)/2 q=(0 1)/1 K=1");
+  EXPECT_EQ(failed["replay"], "draftproof prove x");
+  EXPECT_EQ(failed["evidence"], "got this");
   EXPECT_FALSE(report["proofs"][0].contains("seconds"));
   EXPECT_TRUE(report_proofs(proofs, {}, true).data["proofs"][0].contains("seconds"));
 }
 
-TEST(ProofReport, SaysThatALawIsNotProved) {
+TEST(ProofReport, SaysThatADistributionIsNotProved) {
   const AnyVerifier& gls = *registry().verifier("gls");
   const Proof proof{.verifier = &gls,
                     .drafter = registry().drafter("gumbel_iid"),
                     .instances = 3,
-                    .findings = {{.property = "drafter_invariance", .status = Status::held, .held = 3}}};
+                    .findings = {{.property = "drafter_invariance", .status = Status::passed, .passed = 3}}};
   EXPECT_FALSE(proof.exact());
   EXPECT_TRUE(proof.kept());
-  EXPECT_EQ(verdict_cell(proof).text, "law not proved");
+  EXPECT_EQ(verdict_cell(proof).text, "distribution not proved");
   const Document document = report_proofs({&proof, 1}, {}, false);
-  EXPECT_EQ(document.data["proofs"][0]["verdict"], "law not proved");
+  EXPECT_EQ(document.data["proofs"][0]["verdict"], "distribution not proved");
   EXPECT_EQ(document.data["proofs"][0]["why_not_proved"], gls.info().unsupported.explore);
   ASSERT_EQ(document.sections[0].after.size(), 1u);
   EXPECT_NE(document.sections[0].after[0].find("drafter_invariance on 3 instances"), std::string::npos);
 
   Proof nothing_asked = proof;
-  nothing_asked.findings[0].held = 0;
+  nothing_asked.findings[0].passed = 0;
   nothing_asked.findings[0].status = Status::skipped;
   EXPECT_FALSE(nothing_asked.kept());
 }
 
 TEST(ProofReport, SaysHowFarALossySchemeIsFromTheTarget) {
-  Proof proof = proof_with(Status::violated);
+  Proof proof = proof_with(Status::failed);
   proof.verifier = registry().verifier("typical_acceptance");
   proof.distance = Distance{Rational(1, 4), Instance::parse("p=(1 1)/2 q=(0 1)/1 K=1"), 2};
   EXPECT_EQ(verdict_cell(proof).text, "lossy, TV to 0.2500");
@@ -171,24 +173,24 @@ TEST(ProofReport, SaysHowFarALossySchemeIsFromTheTarget) {
 }
 
 TEST(ProofReport, ProofsOfPathsHaveTheSameShape) {
-  const std::vector<Proof> proofs{proof_with(Status::held)};
+  const std::vector<Proof> proofs{proof_with(Status::passed)};
   PathProof of_paths{.verifier = path_registry().verifier("block"),
                      .drafter = path_registry().drafter("iid_paths"),
                      .instances = 3,
                      .leaves = 12};
-  of_paths.findings.push_back({.property = "completed_law",
-                               .status = Status::violated,
+  of_paths.findings.push_back({.property = "completed_distribution",
+                               .status = Status::failed,
                                .evidence = "after [0] got this",
                                .instance = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1",
                                .replay = "draftproof prove block"});
   const Document document = report_proofs(proofs, {&of_paths, 1}, {}, false);
-  EXPECT_EQ(document.data["schema"], "draftproof.prove/2");
+  EXPECT_EQ(document.data["schema"], "draftproof.prove/3");
   const Json& one = document.data["proofs"][0];
   const Json& two = document.data["proofs"][1];
   EXPECT_EQ(member_names(one), member_names(two));
   EXPECT_EQ(one["level"], "position");
   EXPECT_EQ(two["level"], "paths");
-  EXPECT_EQ(two["law"], "iid_paths");
+  EXPECT_EQ(two["draft_sampling"], "iid_paths");
   EXPECT_EQ(two["verdict"], "refuted");
   EXPECT_EQ(two["findings"][0]["counterexample"], "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1");
   EXPECT_EQ(two["findings"][0]["evidence"], "after [0] got this");
@@ -198,11 +200,11 @@ TEST(ProofReport, ProofsOfPathsHaveTheSameShape) {
 
 TEST(ProofReport, VerdictsInWords) {
   EXPECT_EQ(report_proofs({}, {}, false).data["proofs"], Json::array());
-  EXPECT_EQ(verdict_cell(proof_with(Status::held)).text, "proved (3)");
-  EXPECT_EQ(verdict_cell(proof_with(Status::violated)).text, "refuted");
+  EXPECT_EQ(verdict_cell(proof_with(Status::passed)).text, "proved (3)");
+  EXPECT_EQ(verdict_cell(proof_with(Status::failed)).text, "refuted");
   EXPECT_EQ(verdict_cell(proof_with(Status::undecided)).text, "undecided");
-  EXPECT_EQ(violation_lines(proof_with(Status::held)).size(), 0u);
-  const auto lines = violation_lines(proof_with(Status::violated));
+  EXPECT_EQ(violation_lines(proof_with(Status::passed)).size(), 0u);
+  const auto lines = violation_lines(proof_with(Status::failed));
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[2], "    replay: draftproof prove x");
 }
@@ -214,7 +216,7 @@ TEST(DemoReport, CountsWrongDraftersOfBothLevelsApartFromComponents) {
                          .name = "wrong",
                          .mutant_of = "",
                          .partner = "",
-                         .findings = {{.property = "some_law", .status = Status::violated}},
+                         .findings = {{.property = "some_distribution", .status = Status::failed}},
                          .first = 0,
                          .decided = 0});
   const Json data =
@@ -225,7 +227,7 @@ TEST(DemoReport, CountsWrongDraftersOfBothLevelsApartFromComponents) {
   EXPECT_EQ(data["components"], 1);
   EXPECT_EQ(data["refuted"], 4);
   EXPECT_EQ(data["missed"], 0);
-  EXPECT_EQ(data["caught_by"], (Json{{"some_law", 1}}));
+  EXPECT_EQ(data["caught_by"], (Json{{"some_distribution", 1}}));
 }
 
 }  // namespace
@@ -234,13 +236,14 @@ TEST(DemoReport, CountsWrongDraftersOfBothLevelsApartFromComponents) {
 namespace draftproof::adapters {
 namespace {
 
-Document law_document(const ProgramLaw& law, const Input& input) {
-  return report_laws(std::span(&law, 1), std::span(&input, 1), {.name = "mine", .dtypes = {Dtype::float16}}, 7);
+Document distribution_document(const ProgramDistribution& distribution, const Input& input) {
+  return report_distributions(std::span(&distribution, 1), std::span(&input, 1),
+                              {.name = "mine", .dtypes = {Dtype::float16}}, 7);
 }
 
 const Input half{.p = {{.5, .5}, {.5, .5}}, .q = {{0, 1}}, .drafts = {1}};
 
-TEST(LawReport, OutcomesEdgesAndLimits) {
+TEST(DistributionReport, OutcomesEdgesAndLimits) {
   // The coin's value 0 has an outcome of its own; the second coin does nothing; the third leads to a pick without
   // mass.
   InProcess program([](const Input&, TapeDraws& draws) -> std::vector<Token> {
@@ -250,9 +253,9 @@ TEST(LawReport, OutcomesEdgesAndLimits) {
     if (u >= 0.75) draws.pick({0, 0});
     return {0};
   });
-  const ProgramLaw law = law_of(program, half, {.dtype_bits = 11});
-  const auto data = law_document(law, half).data;
-  EXPECT_EQ(data["schema"], "draftproof.law/1");
+  const ProgramDistribution distribution = distribution_of(program, half, {.dtype_bits = 11});
+  const auto data = distribution_document(distribution, half).data;
+  EXPECT_EQ(data["schema"], "draftproof.distribution/1");
   EXPECT_EQ(data["verifier"], "mine");
   EXPECT_EQ(data["level"], "chain");
   EXPECT_EQ(data["seed"], 7);
@@ -266,41 +269,41 @@ TEST(LawReport, OutcomesEdgesAndLimits) {
             R"("probability":5.960464477539063e-08,"text":"2^-24",)"
             R"("outcomes":[{"tokens":[1,0],"probability":5.960464477539063e-08,"text":"2^-24"}]}])");
   EXPECT_EQ(input["idle_places"].dump(), "[1,2]");
-  EXPECT_EQ(input["limit"], law.limit);
+  EXPECT_EQ(input["limit"], distribution.limit);
   EXPECT_EQ(input["rounding_limit"], rounding_limit(Dtype::float16, 1, 2));
   EXPECT_EQ(input["unexplored"], 0.0);
   EXPECT_EQ(input["calls"], program.runs_made);
-  EXPECT_EQ(input["predicted"], law.predicted);
+  EXPECT_EQ(input["predicted"], distribution.predicted);
   EXPECT_FALSE(input.contains("tape"));
 }
 
-TEST(LawReport, AProgramThatIsNoFunction) {
+TEST(DistributionReport, AProgramThatIsNoFunction) {
   int calls = 0;
   InProcess program([&calls](const Input&, TapeDraws& draws) -> std::vector<Token> {
     draws.coin();
     return {++calls % 2};
   });
-  const ProgramLaw law = law_of(program, half);
-  ASSERT_EQ(law.state, LawState::not_a_function);
-  const Document document = law_document(law, half);
+  const ProgramDistribution distribution = distribution_of(program, half);
+  ASSERT_EQ(distribution.state, DistributionState::not_a_function);
+  const Document document = distribution_document(distribution, half);
   EXPECT_EQ(document.data["inputs"][0]["state"], "not_a_function");
   EXPECT_FALSE(document.data["inputs"][0]["tape"].empty());
   EXPECT_EQ(document.sections[0].title, "Input 0, drafts (1), not a function");
 }
 
-TEST(LawReport, TextsOfStretches) {
+TEST(DistributionReport, TextsOfStretches) {
   EXPECT_EQ(stretch_text({.place = 2, .stream = "accept", .bits = 24, .first = 5, .last = 5}),
             "place 2, coin accept, 5 of 2^24");
   EXPECT_EQ(stretch_text({.place = 0, .kind = DrawKind::clock, .bits = 24, .first = 5, .last = 6}),
             "place 0, clock, 5 .. 6 of 2^24");
-  ProgramLaw law;
+  ProgramDistribution distribution;
   for (std::uint64_t i = 0; i < 100; ++i)
-    law.stretches.push_back({.bits = 24, .first = i, .last = i, .probability = 0x1p-24});
-  const auto lines = deciding_lines(law);
+    distribution.stretches.push_back({.bits = 24, .first = i, .last = i, .probability = 0x1p-24});
+  const auto lines = deciding_lines(distribution);
   ASSERT_EQ(lines.size(), 24u);
   EXPECT_EQ(lines.back(), "and 77 more");
-  law.stretches = {{.bits = 24, .first = 0, .last = (1 << 24) - 1, .probability = 1}};
-  EXPECT_TRUE(deciding_lines(law).empty());
+  distribution.stretches = {{.bits = 24, .first = 0, .last = (1 << 24) - 1, .probability = 1}};
+  EXPECT_TRUE(deciding_lines(distribution).empty());
 }
 
 }  // namespace

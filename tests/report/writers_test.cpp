@@ -40,7 +40,7 @@ TEST(Text, WidthsGroupsAndCounts) {
 TEST(Text, WrapsAtSpacesAndBreaksLongWords) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(wrapped("", 3), Lines{""});
-  EXPECT_EQ(wrapped("exact_law, splitting", 11), (Lines{"exact_law,", "splitting"}));
+  EXPECT_EQ(wrapped("exact_distribution, splitting", 19), (Lines{"exact_distribution,", "splitting"}));
   EXPECT_EQ(wrapped("a bc d", 4), (Lines{"a bc", "d"}));
   EXPECT_EQ(wrapped("abcdef", 4), (Lines{"abcd", "ef"}));
   EXPECT_EQ(wrapped("±1 ±2", 2), (Lines{"±1", "±2"})) << "columns, not bytes";
@@ -87,14 +87,14 @@ TEST(TableWriter, ColourAddsNothingButColour) {
 
 TEST(TableWriter, FitsTheTerminal) {
   Document document;
-  document.sections = {
-      {.title = "T",
-       .table = {{{"name"}, {"rate", true}, {"checks"}},
-                 {{{"one"}, {"1.5"}, {"exact_law, acceptance_bounds, splitting"}}, {{"two"}, {"2"}, {"-"}}}}}};
+  document.sections = {{.title = "T",
+                        .table = {{{"name"}, {"rate", true}, {"checks"}},
+                                  {{{"one"}, {"1.5"}, {"exact_distribution, acceptance_bounds, splitting"}},
+                                   {{"two"}, {"2"}, {"-"}}}}}};
   EXPECT_EQ(written("table", document, {.width = 34}),
             "T\n"
             "  name  rate  checks\n"
-            "  one    1.5  exact_law,\n"
+            "  one    1.5  exact_distribution,\n"
             "              acceptance_bounds,\n"
             "              splitting\n"
             "  two      2  -\n");
@@ -156,28 +156,30 @@ std::string as(const std::string& format, const Json& data) { return written(for
 
 TEST(CsvWriter, QuotesAndKeepsDigits) {
   EXPECT_EQ(as("csv", survey(0.1, 0.05, 1.0 / 3)),
-            "source,verifier,law,drafts,membership.rate,membership.low,membership.high,accepted_by_draft,optimum\r\n"
+            "source,verifier,draft_sampling,drafts,membership.rate,membership.low,membership.high,accepted_by_draft,"
+            "optimum\r\n"
             "\"s, \"\"t\"\"\",a,iid,2,0.1,0.05,0.3333333333333333,3 4,\r\n");
   EXPECT_EQ(as("csv", Json{{"schema", "draftproof.x/1"}}), "");
 }
 
 TEST(JsonlWriter, HasARowALine) {
   EXPECT_EQ(as("jsonl", survey(0.1, 0.05, 0.2)),
-            "{\"source\":\"s, \\\"t\\\"\",\"verifier\":\"a\",\"law\":\"iid\",\"drafts\":2,\"membership.rate\":0.1,"
+            "{\"source\":\"s, "
+            "\\\"t\\\"\",\"verifier\":\"a\",\"draft_sampling\":\"iid\",\"drafts\":2,\"membership.rate\":0.1,"
             "\"membership.low\":0.05,\"membership.high\":0.2,\"accepted_by_draft\":[3,4],\"optimum\":null}\n");
   EXPECT_EQ(as("jsonl", proofs({proof("a", "proved"), proof("b", "refuted")})).find("verifier"), 2u)
       << "without surveys the first table";
 }
 
 TEST(AnnotationsWriter, NamesSchemeAndCounterexample) {
-  EXPECT_EQ(
-      as("annotations", proofs({proof("a", "refuted"), proof("b", "proved"), proof("c", "lossy")})),
-      "::error title=a (iid)%3A exact_law violated::on p=(1 1)/2 q=(0 1)/1 K=1: got (1/4 3/4), wanted (1/2 1/2), "
-      "TV 1/4%0Adraftproof replay a, b: 100 %25\n");
+  EXPECT_EQ(as("annotations", proofs({proof("a", "refuted"), proof("b", "proved"), proof("c", "lossy")})),
+            "::error title=a (iid)%3A exact_distribution failed::on p=(1 1)/2 q=(0 1)/1 K=1: got (1/4 3/4), expected "
+            "(1/2 1/2), "
+            "TV 1/4%0Adraftproof replay a, b: 100 %25\n");
   const Json worse =
       page::compare({"", proofs({proof("a", "proved")})}, {"", proofs({proof("a", "undecided")})}).document.data;
   EXPECT_EQ(as("annotations", worse), "::error title=a (iid) got worse::proved -> undecided. \n");
-  EXPECT_EQ(as("annotations", {{"schema", "draftproof.mutants/2"},
+  EXPECT_EQ(as("annotations", {{"schema", "draftproof.mutants/3"},
                                {"mutants", {{{"mutant", "m"}, {"with", "iid"}, {"caught", false}}}}}),
             "::error title=m (iid)%3A not caught::\n");
 }

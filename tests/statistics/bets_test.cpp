@@ -23,15 +23,15 @@ GroupDesign three_groups() {
           .scores = {{"rising", {-1, 0, 2}, {0.5, -0.5}}}};
 }
 
-/// E e after `left` more records of these masses, over all draws from `law`.
+/// E e after `left` more records of these masses, over all draws from `distribution`.
 double mean_e(const GroupBets& before, const std::array<double, 3>& mass, const std::array<double, 3>& slack,
-              const std::array<double, 3>& law, int left) {
+              const std::array<double, 3>& distribution, int left) {
   if (left == 0) return std::exp(before.log_e()) + std::exp(before.log_e_of_parts());
   double mean = 0;
   for (int g = 0; g < 3; ++g) {
     GroupBets after = before;
     after.add(mass, slack, g, 0, left % 2);
-    mean += law[static_cast<std::size_t>(g)] * mean_e(after, mass, slack, law, left - 1);
+    mean += distribution[static_cast<std::size_t>(g)] * mean_e(after, mass, slack, distribution, left - 1);
   }
   return mean;
 }
@@ -46,16 +46,16 @@ TEST(GroupBets, HaveMeanAtMostOneWithinTheSlack) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> any(-1, 1);
   for (int trial = 0; trial < 50; ++trial) {
-    std::array<double, 3> slack{}, law{};
+    std::array<double, 3> slack{}, distribution{};
     double sum = 0;
     for (std::size_t g = 0; g < 3; ++g) {
       const double h = 0.05 * std::abs(any(random));
       slack[g] = mass[g] * std::expm1(h);
-      law[g] = mass[g] * std::exp(h * (any(random) > 0 ? 1 : -1));  // as far as rounding goes
-      sum += law[g];
+      distribution[g] = mass[g] * std::exp(h * (any(random) > 0 ? 1 : -1));  // as far as rounding goes
+      sum += distribution[g];
     }
-    for (double& p : law) p /= sum;
-    EXPECT_LE(mean_e(GroupBets(three_groups(), 2), mass, slack, law, 3), 2 + 1e-12);
+    for (double& p : distribution) p /= sum;
+    EXPECT_LE(mean_e(GroupBets(three_groups(), 2), mass, slack, distribution, 3), 2 + 1e-12);
   }
 }
 
@@ -145,14 +145,14 @@ TEST(AcceptedBets, HaveMeanAtMostOneAndSeeExcess) {
   EXPECT_EQ(always.worst().where.substr(0, 8), "accepted");
 }
 
-using Law = std::vector<double>;
+using Distribution = std::vector<double>;
 
 /// A pair of rows, and its groups as a recording in float32 has them, without slack of rounding in a file.
 struct Rows {
   std::vector<float> p, q;
   RowGroups groups{};
 
-  Rows(const Law& target, const Law& proposal)
+  Rows(const Distribution& target, const Distribution& proposal)
       : p(target.begin(), target.end()), q(proposal.begin(), proposal.end()) {
     group_rows(p, q, DepthSlack{}, DepthSlack{}, groups);
   }
@@ -161,8 +161,8 @@ struct Rows {
 
 /// Mean of e over all (draft, verdict, token) of rejection sampling by `used`, after `left` records. Shares come in
 /// pairs of opposite sign: what is wrong with both alike cancels in one record, and not in two.
-double mean_e(const MovedMassBets& before, const Rows& rows, const Law& used, const Law& proposal, bool drafts,
-              int left = 2) {
+double mean_e(const MovedMassBets& before, const Rows& rows, const Distribution& used, const Distribution& proposal,
+              bool drafts, int left = 2) {
   if (left == 0) return std::exp(before.log_e());
   const std::size_t size = used.size();
   double refused = 0, mean = 0;
@@ -188,11 +188,11 @@ double mean_e(const MovedMassBets& before, const Rows& rows, const Law& used, co
 
 // In eighths and sixteenths, which rows in float32 hold exactly. The last two have several likeliest tokens, of which
 // one is drafted too much and another too little.
-const std::vector<std::pair<Law, Law>> pairs{{{0.5, 0.25, 0.25}, {0.25, 0.5, 0.25}},
-                                             {{0.5, 0.25, 0.25}, {0.75, 0.125, 0.125}},
-                                             {{0.5, 0.25, 0.25}, {0.5, 0.25, 0.25}},
-                                             {{0.375, 0.375, 0.25}, {0.5, 0.25, 0.25}},
-                                             {{0.25, 0.25, 0.25, 0.25}, {0.5, 0.125, 0.25, 0.125}}};
+const std::vector<std::pair<Distribution, Distribution>> pairs{{{0.5, 0.25, 0.25}, {0.25, 0.5, 0.25}},
+                                                               {{0.5, 0.25, 0.25}, {0.75, 0.125, 0.125}},
+                                                               {{0.5, 0.25, 0.25}, {0.5, 0.25, 0.25}},
+                                                               {{0.375, 0.375, 0.25}, {0.5, 0.25, 0.25}},
+                                                               {{0.25, 0.25, 0.25, 0.25}, {0.5, 0.125, 0.25, 0.125}}};
 
 TEST(MovedMassBets, HaveMeanOne) {
   for (const auto& [p, q] : pairs)
@@ -200,12 +200,12 @@ TEST(MovedMassBets, HaveMeanOne) {
       const Rows rows(p, q);
       MovedMassBets bets = moved_verdicts("");
       EXPECT_NEAR(mean_e(bets, rows, p, q, drafts), 1, 1e-12) << p[0] << ' ' << q[0];
-      const std::array<double, 2> law{rows.groups.top.mass[0], rows.groups.top.mass[1]};
+      const std::array<double, 2> distribution{rows.groups.top.mass[0], rows.groups.top.mass[1]};
       double mean = 0;
       for (const bool top : {true, false}) {
         MovedMassBets tokens = moved_tokens("");
         add_moved_token(tokens, rows.groups, top, 0);
-        mean += law[top ? 0 : 1] * std::exp(tokens.log_e());
+        mean += distribution[top ? 0 : 1] * std::exp(tokens.log_e());
       }
       EXPECT_NEAR(mean, 1, 1e-12);
     }
@@ -220,22 +220,22 @@ TEST(MovedMassBets, HaveMeanAtMostOneWithinTheSlack) {
     const auto& [p, q] = pairs[static_cast<std::size_t>(trial) % pairs.size()];
     Rows rows(p, q);
     group_rows(rows.p, rows.q, slack, slack, rows.groups);
-    const auto moved = [&](const Law& stored) {
-      Law law;
+    const auto moved = [&](const Distribution& stored) {
+      Distribution distribution;
       double sum = 0;
       for (const double x : stored) {
         const double h = std::log1p(slack[static_cast<std::size_t>(depth_group(static_cast<float>(x)))]);
-        law.push_back(x * std::exp(h * (any(random) > 0 ? 1 : -1)));
-        sum += law.back();
+        distribution.push_back(x * std::exp(h * (any(random) > 0 ? 1 : -1)));
+        sum += distribution.back();
       }
-      for (double& x : law) x /= sum;
-      return law;
+      for (double& x : distribution) x /= sum;
+      return distribution;
     };
     EXPECT_LE(mean_e(moved_verdicts(""), rows, moved(p), moved(q), trial % 2 == 0), 1 + 1e-12);
   }
 }
 
-/// What the bets are for. 4,000 rows with p(most likely token) = 7/128, 1 % moved there: N KL is 3.7 nats from tokens
+/// The gain of the bets. 4,000 rows with p(most likely token) = 7/128, 1 % moved there: N KL is 3.7 nats from tokens
 /// alone, and several times that from drafts and verdicts.
 TEST(MovedMassBets, GrowByTheRelativeEntropy) {
   const double top = 7.0 / 128, share = 0.01;

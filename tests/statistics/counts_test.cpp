@@ -107,7 +107,7 @@ TEST(ClopperPearson, StaysSaneAtBillionsOfTrialsAndTinyAlpha) {
   EXPECT_NEAR(high, 0.75, 4e-5);
 }
 
-// Batch sizes: their law, the draws, and numbers that every platform must reproduce.
+// Batch sizes: their distribution, the draws, and numbers that every platform must reproduce.
 
 /// pmf(k) from pmf(mean) by a product in long double.
 long double pmf_by_product(std::uint64_t mean, std::uint64_t k) {
@@ -118,7 +118,7 @@ long double pmf_by_product(std::uint64_t mean, std::uint64_t k) {
   return pmf;
 }
 
-TEST(PoissonCount, LawIsNowhereAbovePoissonByMoreThanStated) {
+TEST(PoissonCount, DistributionIsNowhereAbovePoissonByMoreThanStated) {
   for (const std::uint64_t mean : {1ull, 2ull, 7ull, 100ull, 4096ull, 1ull << 20}) {
     std::map<std::uint64_t, std::uint64_t> masses;
     std::uint64_t total = 0;
@@ -145,9 +145,9 @@ TEST(PoissonCount, LawIsNowhereAbovePoissonByMoreThanStated) {
   }
 }
 
-TEST(PoissonCount, DrawsFollowTheLaw) {
+TEST(PoissonCount, DrawsFollowTheDistribution) {
   // Dvoretzky, Kiefer and Wolfowitz with Massart's constant: the distance exceeds this with probability 1e-9 at most,
-  // for any law and any number of draws.
+  // for any distribution and any number of draws.
   const double limit = std::sqrt(std::log(2 / 1e-9) / 2);
   constexpr std::uint64_t draws = 40000, seed = 20;
   for (const std::uint64_t mean : {1ull, 5ull, 300ull}) {
@@ -166,7 +166,7 @@ TEST(PoissonCount, DrawsFollowTheLaw) {
 }
 
 TEST(PoissonCount, IsTheSameEverywhere) {
-  // From an implementation in another language.
+  // Values of an implementation in another language.
   EXPECT_EQ(poisson_count(1, 7, 0), 0u);
   EXPECT_EQ(poisson_count(3, 7, 1), 2u);
   EXPECT_EQ(poisson_count(1000, 7, 2), 1036u);
@@ -179,10 +179,10 @@ TEST(PoissonCount, NothingPlannedIsNothingRun) { EXPECT_EQ(poisson_count(0, 1, 1
 
 // Planned numbers of trials against values computed elsewhere and the actual power of the statistic.
 
-std::vector<double> zipf_law(std::size_t vocabulary) {
-  std::vector<double> law(vocabulary);
-  for (std::size_t i = 0; i < vocabulary; ++i) law[i] = std::pow(static_cast<double>(i) + 2.7, -1.1);
-  return examples::normalised(law);
+std::vector<double> zipf_distribution(std::size_t vocabulary) {
+  std::vector<double> distribution(vocabulary);
+  for (std::size_t i = 0; i < vocabulary; ++i) distribution[i] = std::pow(static_cast<double>(i) + 2.7, -1.1);
+  return examples::normalised(distribution);
 }
 
 TEST(SampleSize, ReproducesTheReferenceTable) {
@@ -194,7 +194,7 @@ TEST(SampleSize, ReproducesTheReferenceTable) {
   for (const Row& row : {Row{1000, 19.7, 0.05, 14.3}, Row{1000, 19.7, 0.001, 25.6}, Row{32000, 71.7, 0.01, 20.8},
                          Row{32000, 71.7, 0.003, 24.3}, Row{32000, 71.7, 0.001, 27.5}, Row{128256, 120, 0.001, 28.2},
                          Row{262144, 157, 0.001, 28.6}}) {
-    const double norm = two_thirds_norm(zipf_law(row.vocabulary));
+    const double norm = two_thirds_norm(zipf_distribution(row.vocabulary));
     EXPECT_NEAR(norm / row.norm, 1, 5e-3) << row.vocabulary;
     EXPECT_NEAR(std::log2(trials_for_any_shape(norm, row.distance, {.power = 0.9})), row.log2_trials, 0.05)
         << row.vocabulary << " " << row.distance;

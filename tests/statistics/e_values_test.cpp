@@ -71,12 +71,12 @@ TEST(Spikes, HaveMeanOneAndAreTheAverageOfTheirCells) {
   // Shape 0.1 makes the sum converge like (E / (E + 0.1))^x: small means.
   for (const double mean : {0.01, 0.5})
     EXPECT_NEAR(static_cast<double>(poisson_mean(mean, [&](int x) { return log_e_spike(x, mean); })), 1, 1e-12);
-  const std::vector<double> law{0.5, 0.25, 0, 0.25};
+  const std::vector<double> distribution{0.5, 0.25, 0, 0.25};
   const std::vector<std::uint64_t> counts{40, 70, 0, 22};
   const double mean =
       (std::exp(log_e_spike(40, 50)) + std::exp(log_e_spike(70, 25)) + std::exp(log_e_spike(22, 25))) / 3;
-  EXPECT_NEAR(log_e_single_cell(law, counts, 100), std::log(mean), 1e-12);
-  EXPECT_TRUE(std::isinf(log_e_single_cell(law, std::vector<std::uint64_t>{40, 70, 1, 22}, 100)));
+  EXPECT_NEAR(log_e_single_cell(distribution, counts, 100), std::log(mean), 1e-12);
+  EXPECT_TRUE(std::isinf(log_e_single_cell(distribution, std::vector<std::uint64_t>{40, 70, 1, 22}, 100)));
 }
 
 TEST(Leak, HasMeanAtMostOneForEveryMeanUpToTheBudget) {
@@ -93,18 +93,19 @@ TEST(Leak, HasMeanAtMostOneForEveryMeanUpToTheBudget) {
 // The e-value of a table against its definition, and its mean under the null.
 
 /// The 44 members as they are defined, cell by cell, with rising factors in place of lgammas.
-long double defined_log_e(const std::vector<double>& law, const std::vector<std::uint64_t>& counts, double exposure) {
+long double defined_log_e(const std::vector<double>& distribution, const std::vector<std::uint64_t>& counts,
+                          double exposure) {
   std::vector<long double> members;
   long double live = 0;
-  for (const double w : law) live += w > 0;
+  for (const double w : distribution) live += w > 0;
   for (const long double kappa : {0.0L, 1 / 3.0L, 2 / 3.0L, 1.0L}) {
     long double mean = 0;
-    for (const double w : law) mean += w > 0 ? std::pow(static_cast<long double>(w), kappa) / live : 0;
+    for (const double w : distribution) mean += w > 0 ? std::pow(static_cast<long double>(w), kappa) / live : 0;
     for (long double c = 1; c < 2e10L; c *= 10) {
       long double sum = 0;
-      for (std::size_t i = 0; i < law.size(); ++i) {
-        if (law[i] == 0) continue;
-        const auto w = static_cast<long double>(law[i]), x = static_cast<long double>(counts[i]);
+      for (std::size_t i = 0; i < distribution.size(); ++i) {
+        if (distribution[i] == 0) continue;
+        const auto w = static_cast<long double>(distribution[i]), x = static_cast<long double>(counts[i]);
         const long double a = c * std::pow(w, kappa) / mean, e = static_cast<long double>(exposure) * w;
         for (std::uint64_t j = 1; j < counts[i]; ++j) sum += std::log1p(static_cast<long double>(j) / a);
         sum += e - (a + x) * std::log1p(e / a);
@@ -122,34 +123,35 @@ TEST(ETable, EqualsItsDefinition) {
   // Nearly equal probabilities and small counts: most cells go through the shortener.
   for (const double spread : {0.0, 0.3, 12.0})
     for (const double exposure : {300.0, 2000.0, 20000.0}) {
-      std::vector<double> law(1500);
-      std::vector<std::uint64_t> counts(law.size());
+      std::vector<double> distribution(1500);
+      std::vector<std::uint64_t> counts(distribution.size());
       double sum = 0;
-      for (std::size_t i = 0; i < law.size(); ++i)
-        sum += law[i] = std::exp(-spread * static_cast<double>(i) / static_cast<double>(law.size()));
-      for (double& w : law) w /= sum;
+      for (std::size_t i = 0; i < distribution.size(); ++i)
+        sum += distribution[i] =
+            std::exp(-spread * static_cast<double>(i) / static_cast<double>(distribution.size()));
+      for (double& w : distribution) w /= sum;
       double off = 0;
-      for (std::size_t i = 0; i < law.size(); ++i) {
+      for (std::size_t i = 0; i < distribution.size(); ++i) {
         // About the mean, from 0 to twice as much.
         const double share = static_cast<double>(philox_pair(5, i, 0, 1).first) * 0x1p-63;
-        counts[i] = static_cast<std::uint64_t>(std::floor(exposure * law[i] * share + 0.5));
-        off += std::abs(static_cast<double>(counts[i]) - exposure * law[i]);
+        counts[i] = static_cast<std::uint64_t>(std::floor(exposure * distribution[i] * share + 0.5));
+        off += std::abs(static_cast<double>(counts[i]) - exposure * distribution[i]);
       }
-      law[7] = 0;
+      distribution[7] = 0;
       counts[7] = 0;
       // Per cell the bound of count_models.hpp and ten times 5e-16 of X + E from the shortener.
       const double bound = 8 * 0x1p-53 * (off + 40 * 1500) * 12 + 5e-15 * 3 * exposure;
       ASSERT_LT(bound, 1e-8);
-      EXPECT_NEAR(ETable(law).log_e(counts, exposure), static_cast<double>(defined_log_e(law, counts, exposure)),
-                  bound)
+      EXPECT_NEAR(ETable(distribution).log_e(counts, exposure),
+                  static_cast<double>(defined_log_e(distribution, counts, exposure)), bound)
           << spread << " " << exposure;
     }
 }
 
 TEST(ETable, HasMeanOneUnderTheNull) {
   // Two Poisson cells, all counts below 160: the omitted rest has weight below 0.75^160 in the boldest member.
-  const std::vector<double> law{0.75, 0.25};
-  const ETable table(law);
+  const std::vector<double> distribution{0.75, 0.25};
+  const ETable table(distribution);
   for (const double exposure : {0.5, 4.0}) {
     const auto pmf = [&](double mean, int k) { return k * std::log(mean) - mean - std::lgamma(k + 1.0); };
     double mean = 0;
@@ -177,8 +179,8 @@ TEST(ETable, TinyProbabilitiesKeepEValuesFinite) {
 }
 
 TEST(ETable, DoesNotDependOnTheOrderOfCells) {
-  std::vector<double> law{0.1, 0.2, 0.3, 0.4}, reversed{0.4, 0.3, 0.2, 0.1};
-  EXPECT_EQ(ETable(law).log_e(std::vector<std::uint64_t>{3, 9, 8, 20}, 40),
+  std::vector<double> distribution{0.1, 0.2, 0.3, 0.4}, reversed{0.4, 0.3, 0.2, 0.1};
+  EXPECT_EQ(ETable(distribution).log_e(std::vector<std::uint64_t>{3, 9, 8, 20}, 40),
             ETable(reversed).log_e(std::vector<std::uint64_t>{20, 8, 9, 3}, 40));
 }
 
@@ -198,20 +200,20 @@ TEST(MassGroups, HaveAboutEqualMassAndFollowTheKey) {
 // The compression of tables preserves sums of smooth functions over cells.
 
 TEST(WeightedCells, KeepSumsOfFunctionsThatAreAnalyticForPositiveProbabilities) {
-  std::vector<double> law;
-  for (int i = 0; i < 6000; ++i) law.push_back(1e-4 * std::exp(i / 1500.0));
+  std::vector<double> distribution;
+  for (int i = 0; i < 6000; ++i) distribution.push_back(1e-4 * std::exp(i / 1500.0));
   std::vector<std::uint64_t> counts;
-  for (std::size_t i = 0; i < law.size(); ++i) counts.push_back(i % 3);
-  const WeightedCells cells = CellShortener(law).shorten(counts);
-  ASSERT_LT(cells.size(), law.size() / 2);
+  for (std::size_t i = 0; i < distribution.size(); ++i) counts.push_back(i % 3);
+  const WeightedCells cells = CellShortener(distribution).shorten(counts);
+  ASSERT_LT(cells.size(), distribution.size() / 2);
   for (const int function : {0, 1, 2, 3}) {
     const auto value = [&](double w, double count) {
       return function == 0 ? 1 : function == 1 ? count * w : function == 2 ? std::log(w) : (count + 1) * 1e-4 / w;
     };
     long double direct = 0, size = 0, shortened = 0;
-    for (std::size_t i = 0; i < law.size(); ++i) {
-      direct += value(law[i], static_cast<double>(counts[i]));
-      size += std::abs(value(law[i], static_cast<double>(counts[i])));
+    for (std::size_t i = 0; i < distribution.size(); ++i) {
+      direct += value(distribution[i], static_cast<double>(counts[i]));
+      size += std::abs(value(distribution[i], static_cast<double>(counts[i])));
     }
     for (std::size_t i = 0; i < cells.size(); ++i)
       shortened += cells.weight[i] * value(cells.probability[i], cells.count[i]);
@@ -222,18 +224,18 @@ TEST(WeightedCells, KeepSumsOfFunctionsThatAreAnalyticForPositiveProbabilities) 
 }
 
 TEST(WeightedCells, LeaveFewCellsAndLargeCountsAlone) {
-  const std::vector<double> law{0.1, 0.1, 0.1, 0.2, 0.5};
+  const std::vector<double> distribution{0.1, 0.1, 0.1, 0.2, 0.5};
   const std::vector<std::uint64_t> counts{4, 4, 4, 900, 1};
-  const WeightedCells cells = CellShortener(law).shorten(counts);
-  EXPECT_EQ(cells.probability, law);
+  const WeightedCells cells = CellShortener(distribution).shorten(counts);
+  EXPECT_EQ(cells.probability, distribution);
   EXPECT_EQ(cells.weight, std::vector<double>(5, 1));
   EXPECT_EQ(cells.count, (std::vector<double>{4, 4, 4, 900, 1}));
 }
 
-// The urn bet has mean 1 over all outcomes, exactly, and grows when tokens do not follow the law.
+// The urn bet has mean 1 over all outcomes, exactly, and grows when tokens do not follow the distribution.
 
 TEST(DirichletMultinomial, HasMeanOneOverAllOutcomes) {
-  const std::vector<double> law{0.5, 0.3, 0.15, 0.05};
+  const std::vector<double> distribution{0.5, 0.3, 0.15, 0.05};
   const std::uint64_t n = 9;
   double mean = 0;
   for (std::uint64_t a = 0; a <= n; ++a)
@@ -241,27 +243,27 @@ TEST(DirichletMultinomial, HasMeanOneOverAllOutcomes) {
       for (std::uint64_t c = 0; a + b + c <= n; ++c) {
         const std::vector<std::uint64_t> counts{a, b, c, n - a - b - c};
         double log_probability = std::lgamma(static_cast<double>(n) + 1);
-        for (std::size_t x = 0; x < law.size(); ++x)
-          log_probability +=
-              static_cast<double>(counts[x]) * std::log(law[x]) - std::lgamma(static_cast<double>(counts[x]) + 1);
-        mean += std::exp(log_probability + log_e_multinomial(law, counts));
+        for (std::size_t x = 0; x < distribution.size(); ++x)
+          log_probability += static_cast<double>(counts[x]) * std::log(distribution[x]) -
+                             std::lgamma(static_cast<double>(counts[x]) + 1);
+        mean += std::exp(log_probability + log_e_multinomial(distribution, counts));
       }
   // 220 outcomes and 11 bets of a few dozen roundings each; lgamma loses digits at strength 4^10.
   EXPECT_NEAR(mean, 1, 1e-8);
 }
 
 TEST(DirichletMultinomial, KnowsProofsAndNothing) {
-  const std::vector<double> law{1, 0};
-  EXPECT_EQ(log_e_multinomial(law, std::vector<std::uint64_t>{0, 0}), 0);
-  EXPECT_NEAR(log_e_multinomial(law, std::vector<std::uint64_t>{1000, 0}), 0, 1e-6);
-  EXPECT_TRUE(std::isinf(log_e_multinomial(law, std::vector<std::uint64_t>{1000, 1})));
+  const std::vector<double> distribution{1, 0};
+  EXPECT_EQ(log_e_multinomial(distribution, std::vector<std::uint64_t>{0, 0}), 0);
+  EXPECT_NEAR(log_e_multinomial(distribution, std::vector<std::uint64_t>{1000, 0}), 0, 1e-6);
+  EXPECT_TRUE(std::isinf(log_e_multinomial(distribution, std::vector<std::uint64_t>{1000, 1})));
 }
 
 TEST(DirichletMultinomial, GrowsWithTheEvidence) {
-  const std::vector<double> law{0.5, 0.5};
-  EXPECT_LT(log_e_multinomial(law, std::vector<std::uint64_t>{5030, 4970}), 0);
-  const double some = log_e_multinomial(law, std::vector<std::uint64_t>{5200, 4800});
-  const double more = log_e_multinomial(law, std::vector<std::uint64_t>{52'000, 48'000});
+  const std::vector<double> distribution{0.5, 0.5};
+  EXPECT_LT(log_e_multinomial(distribution, std::vector<std::uint64_t>{5030, 4970}), 0);
+  const double some = log_e_multinomial(distribution, std::vector<std::uint64_t>{5200, 4800});
+  const double more = log_e_multinomial(distribution, std::vector<std::uint64_t>{52'000, 48'000});
   EXPECT_GT(some, 3);
   EXPECT_GT(more, 60);
 }

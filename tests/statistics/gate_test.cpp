@@ -62,7 +62,7 @@ TEST(GateGolden, SuitesAgree) {
   }
 }
 
-// Draws from the (path, token) law of single-draft verification, in Poisson batches as in a run of a gate.
+// Draws from the (path, token) distribution of single-draft verification, in Poisson batches as in a run of a gate.
 
 struct GatePair {
   std::vector<double> p, q;
@@ -191,7 +191,7 @@ TEST(GatePower, WrongVerifiersFailAndRightOnesDoNot) {
   EXPECT_EQ(gate_of(with_paths, right, budget).state(), GateState::ok);
   EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 1, true), budget).state(), GateState::failed);
   EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 0.8), budget).state(), GateState::failed);
-  // Without paths only the law of the token matters: rows are summed into one.
+  // Without paths only the distribution of the token matters: rows are summed into one.
   const auto fold = [](std::vector<std::vector<double>> rows) {
     for (std::size_t x = 0; x < rows[0].size(); ++x) rows[0][x] += rows[1][x];
     rows.pop_back();

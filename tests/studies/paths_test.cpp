@@ -152,8 +152,9 @@ TEST(ChainRecursions, AreWhatAllBranchesGive) {
       const auto model = chain.unrolled(length);
       const TreeShape shape{.drafts = 1, .length = length};
       const auto i = static_cast<std::size_t>(length - 1);
-      EXPECT_EQ(small::law("token_path", "iid_paths", model, shape).mean_accepted(), accepted.token[i]) << seed;
-      EXPECT_EQ(small::law("block", "iid_paths", model, shape).mean_accepted(), accepted.block[i]) << seed;
+      EXPECT_EQ(small::distribution("token_path", "iid_paths", model, shape).mean_accepted(), accepted.token[i])
+          << seed;
+      EXPECT_EQ(small::distribution("block", "iid_paths", model, shape).mean_accepted(), accepted.block[i]) << seed;
     }
   }
 }

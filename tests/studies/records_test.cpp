@@ -36,7 +36,7 @@ TEST(Reference, AgreesToHalfAUnitOfItsLastDigit) {
   EXPECT_TRUE(printed.agrees(0.86496));
   EXPECT_FALSE(printed.agrees(0.86506));
   EXPECT_FALSE(printed.agrees(0.86494));
-  EXPECT_TRUE(printed.agrees(0.86506, 2e-5)) << "an error of one's own widens it";
+  EXPECT_TRUE(printed.agrees(0.86506, 2e-5)) << "a given error widens it";
   EXPECT_TRUE(Reference{"1"}.agrees(1.4));
   EXPECT_FALSE(Reference{"1.000000"}.agrees(0.99999));
   EXPECT_FALSE(Reference{"nothing"}.agrees(0)) << "what is no number agrees with nothing";
@@ -51,16 +51,16 @@ TEST(Checks, HoldUpToTheTolerance) {
   checks.at_most(1, 1, 0, [] { return "equal"; });
   checks.at_most(1.25, 1, 0.25, [] { return "within"; });
   checks.holds(true, [] { return "true"; });
-  EXPECT_TRUE(checks.held());
+  EXPECT_TRUE(checks.passed());
   checks.at_most(1.5, 1, 0.25, [] { return "beyond"; });
-  EXPECT_FALSE(checks.held());
+  EXPECT_FALSE(checks.passed());
   for (const bool condition : {true, false}) {
     Checks others;
     if (condition)
       others.holds(false, [] { return "false"; });
     else
-      others.at_most(std::numeric_limits<double>::quiet_NaN(), 1, 1, [] { return "a number that is none"; });
-    EXPECT_FALSE(others.held());
+      others.at_most(std::numeric_limits<double>::quiet_NaN(), 1, 1, [] { return "NaN is not a number"; });
+    EXPECT_FALSE(others.passed());
   }
 }
 
@@ -70,13 +70,13 @@ TEST(Checks, ReportTurnsTheVerdictAndSaysWhy) {
   checks.at_most(0, 1, 0, [] { return "fine"; });
   StudyResult result;
   checks.report(result, "small ones only");
-  EXPECT_FALSE(result.held);
+  EXPECT_FALSE(result.passed);
   EXPECT_EQ(result.document.data["checks"]["checked"], 21);
-  EXPECT_EQ(result.document.data["checks"]["violated"], 20);
+  EXPECT_EQ(result.document.data["checks"]["failed"], 20);
   EXPECT_EQ(result.document.data["checks"]["violations"].size(), 10u);
   EXPECT_EQ(result.document.data["checks"]["violations"][0], "number 0: 2 > 1");
   Checks().report(result, "nothing");
-  EXPECT_FALSE(result.held) << "a result that failed stays failed";
+  EXPECT_FALSE(result.passed) << "a result that failed stays failed";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Conditional laws of recursive rejection in closed form, against an enumeration of every tuple.
+// Conditional distributions of recursive rejection in closed form, against an enumeration of every tuple.
 #include <array>
 
 #include <gtest/gtest.h>
@@ -10,14 +10,14 @@
 namespace draftproof {
 namespace {
 
-TEST(RefusalGroups, AreTheLawOfAWalkGivenTheTuple) {
+TEST(RefusalGroups, AreTheDistributionOfAWalkGivenTheTuple) {
   const int vocabulary = 5, drafts = 3;
   for (unsigned seed = 0; seed < 6; ++seed) {
     // Every second pair has tokens that only one of the rows contains.
     const double zeros = seed % 2 ? 0.3 : 0;
     const RatioTable table(examples::random_row(40 + seed, 5, 1, zeros),
                            examples::random_row(50 + seed, 5, 1, zeros));
-    const RefusalGroups law(table, drafts);
+    const RefusalGroups distribution(table, drafts);
     const auto decider = registry().verifier("recursive_rejection")->explore_on(table, drafts);
     for (Token a = 0; a < vocabulary; ++a)
       for (Token b = 0; b < vocabulary; ++b)
@@ -41,13 +41,13 @@ TEST(RefusalGroups, AreTheLawOfAWalkGivenTheTuple) {
           std::array<double, default_groups> groups{}, expected{};
           double square = 0;
           for (std::size_t x = 0; x < walked.size(); ++x) {
-            expected[law.group()[x]] += walked[x];
-            if (walked[x] > 0) square += walked[x] * walked[x] / law.target()[x];
+            expected[distribution.group()[x]] += walked[x];
+            if (walked[x] > 0) square += walked[x] * walked[x] / distribution.target()[x];
           }
           // A residual's mass is a difference of prefix sums of up to 5 tokens: 1e-13 where it is above 2^-10.
-          EXPECT_NEAR(law.groups(tuple, groups), acceptance, 1e-13);
+          EXPECT_NEAR(distribution.groups(tuple, groups), acceptance, 1e-13);
           for (std::size_t g = 0; g < groups.size(); ++g) EXPECT_NEAR(groups[g], expected[g], 1e-13) << seed;
-          EXPECT_NEAR(law.square(tuple), square, 1e-12 * square) << seed;
+          EXPECT_NEAR(distribution.square(tuple), square, 1e-12 * square) << seed;
         }
   }
 }

@@ -1,5 +1,5 @@
-// The search for counterexamples finds known ones and can be stopped; the search over all pairs of laws finds known
-// minima, also on ridges.
+// The search for counterexamples finds known ones and can be stopped; the search over all pairs of distributions
+// finds known minima, also on ridges.
 #include <cmath>
 #include <set>
 
@@ -59,7 +59,7 @@ TEST(OrderSearch, StopsWhenTold) {
   EXPECT_LT(search.instances, 100'000u);
 }
 
-TEST(OrderInstances, AreLawsOfAllFamiliesAndSizes) {
+TEST(OrderInstances, AreDistributionsOfAllFamiliesAndSizes) {
   std::set<int> sizes, drafts;
   for (std::uint64_t n = 0; n < 2000; ++n) {
     const Instance instance = order_instance(1, n);
@@ -97,7 +97,7 @@ double ridge(const std::vector<double>& p, const std::vector<double>& q) {
 TEST(PairSearch, FollowsARidgeToItsEnd) {
   const LeastPair found = least_pair(ridge, 2, 8, {});
   ASSERT_TRUE(found.complete);
-  // Of 200 rounds some 70 go down to the smallest step; a start that ends early is beaten by another.
+  // Some 70 of 200 rounds go down to the smallest step; a start that ends early is beaten by another.
   EXPECT_LT(found.value, 1e-6);
   EXPECT_NEAR(found.p[0], 0.3, 1e-6);
 }

@@ -1,5 +1,5 @@
 // Every study holds on correct schemes; its data are the same bytes for any number of threads, and a stopped study
-// reports that it is not complete. Those with claims fail on a wrong scheme.
+// reports that it is not complete. Studies with claims fail on a wrong scheme.
 #include <array>
 #include <map>
 #include <set>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/bench/studies/figures/draft_laws.hpp>
+#include <draftproof/bench/studies/figures/draft_samplings.hpp>
 #include <draftproof/bench/studies/figures/plans.hpp>
 #include <draftproof/bench/studies/figures/precision.hpp>
 #include <draftproof/bench/studies/figures/temperatures.hpp>
@@ -23,7 +23,8 @@ using studies::ResolutionTrade;
 
 /// Accepts the first draft always: membership 1.
 struct TakesTheFirst {
-  static constexpr Info info{.name = "takes_the_first", .summary = "", .source = "", .drafts = DraftLaws{"greedy"}};
+  static constexpr Info info{
+      .name = "takes_the_first", .summary = "", .source = "", .drafts = DraftSamplings{"greedy"}};
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R&) const {
     return accepted(at.draft(0), 0);
@@ -44,7 +45,7 @@ const std::map<std::string, StudyOptions> sizes{
     {"block_against_token", one_source("zipf:vocabulary=12,positions=6", 9)},
     {"certified_instances", {}},
     {"curves_in_drafts", {}},
-    {"draft_laws", small(4000)},
+    {"draft_samplings", small(4000)},
     {"draft_temperatures", small(4000)},
     {"gate_power", one_source("zipf:vocabulary=60,exponent=1.1,draft_exponent=1.1,noise=0.8,shuffle=1", 9)},
     {"ladder_buckets", small(4000)},
@@ -77,13 +78,13 @@ TEST_P(AnyStudy, HoldsAndSaysTheSameForAnyNumberOfThreads) {
   options.threads = 1;
   const StudyResult one = run();
   const auto& data = one.document.data;
-  EXPECT_TRUE(one.held) << data;
+  EXPECT_TRUE(one.passed) << data;
   EXPECT_TRUE(one.complete);
   EXPECT_EQ(data.begin().key(), "schema");
   if (data.contains("checks")) {
     EXPECT_GT(data["checks"]["checked"], options.sources.size() == 2 ? 50 : 0);
   } else {
-    EXPECT_EQ(data["held"], true);
+    EXPECT_EQ(data["passed"], true);
   }
   if (options.sources.size() == 2) {
     EXPECT_EQ(data["sources"].size(), 2u);
@@ -99,7 +100,7 @@ TEST_P(AnyStudy, AStopLeavesAnIncompleteResult) {
   options.stop = &stop;
   const StudyResult result = run();
   EXPECT_FALSE(result.complete);
-  EXPECT_TRUE(result.held);
+  EXPECT_TRUE(result.passed);
   EXPECT_FALSE(result.document.data.contains("sources"));
 }
 
@@ -134,12 +135,12 @@ TEST(Studies, AreFound) {
   for (const std::string_view name : long_ones) EXPECT_TRUE(found.contains(name)) << name;
 }
 
-TEST(DraftLawsStudy, FailsOnAVerifierAboveTheOptimum) {
+TEST(DraftSamplingsStudy, FailsOnAVerifierAboveTheOptimum) {
   const VerifierOf<TakesTheFirst> wrong(Kind::verifier);
   const AnyVerifier& right = *registry().verifier("greedy_drafts");
-  EXPECT_TRUE(studies::DraftLaws::compare(small(4000), {&right}).held);
-  const StudyResult result = studies::DraftLaws::compare(small(4000), {&right, &wrong});
-  EXPECT_FALSE(result.held);
+  EXPECT_TRUE(studies::DraftSamplings::compare(small(4000), {&right}).passed);
+  const StudyResult result = studies::DraftSamplings::compare(small(4000), {&right, &wrong});
+  EXPECT_FALSE(result.passed);
   EXPECT_TRUE(complains_about(result, "greedy, takes_the_first of 4 drafts"));
 }
 
@@ -161,7 +162,7 @@ TEST(DraftTemperaturesStudy, EveryCellOfTheCapturesIsInOrder) {
   const std::string data = DRAFTPROOF_SOURCE_DIR "/data/";
   const StudyResult result = DraftTemperatures::run(
       {.sources = {data + "stories512_positions.npz", data + "mixed32k_positions.npz"}, .effort = 2, .seed = 1});
-  EXPECT_TRUE(result.held) << result.document.data["checks"];
+  EXPECT_TRUE(result.passed) << result.document.data["checks"];
   for (const auto& source : result.document.data["sources"]) {
     ASSERT_EQ(source["settings"].size(), 27u);  // eight temperatures and the spread, K = 2, 4, 8
     double fewer = 0;
@@ -213,7 +214,7 @@ TEST(ResolutionTradeStudy, FailsOnAnOutputThatIsNotTheTarget) {
 TEST(ResolutionTradeStudy, FailsOnATolerancePromisedAndNotKept) {
   auto schemes = ResolutionTrade::schemes();
   schemes[0].tolerance = 0;
-  EXPECT_FALSE(ResolutionTrade::trade(small(2), schemes).held);
+  EXPECT_FALSE(ResolutionTrade::trade(small(2), schemes).passed);
 }
 
 TEST(ResolutionTradeStudy, FailsOnASchemeBelowTheOptimumItClaims) {
@@ -245,16 +246,18 @@ TEST(PrecisionStudy, ControlsComeOutAsElsewhere) {
                   Reference{262'144, 1.4e-3, 2.5e-3, 1e-5, 7e-4}}) {
     const auto p = exact_target(whole_rows(vocabulary, 1, 1, 1).target);
     EXPECT_NEAR(total_variation(Precision::running_float_sum(p), p), running_sum, reference_tolerance * running_sum);
-    EXPECT_NEAR(total_variation(Precision::grid_law(p, 24), p), uniforms_24, reference_tolerance * uniforms_24);
-    EXPECT_NEAR(total_variation(Precision::grid_law(p, 32), p), uniforms_32, reference_tolerance * uniforms_32);
+    EXPECT_NEAR(total_variation(Precision::grid_distribution(p, 24), p), uniforms_24,
+                reference_tolerance * uniforms_24);
+    EXPECT_NEAR(total_variation(Precision::grid_distribution(p, 32), p), uniforms_32,
+                reference_tolerance * uniforms_32);
     EXPECT_NEAR(total_variation(exact_target(bfloat16.round(p)), p), bf16, reference_tolerance * bf16);
   }
 }
 
 TEST(PrecisionStudy, GridByHand) {
   // Sums 3/16, 1/2, 1 and multiples of 1/4: 0 lies below the first, 1/4 below the second, 1/2 and 3/4 below the last.
-  EXPECT_EQ(Precision::grid_law({0.1875, 0.3125, 0.5}, 2), (std::vector{0.25, 0.25, 0.5}));
-  EXPECT_EQ(Precision::grid_law({0.1875, 0.3125, 0.5}, 4), (std::vector{0.1875, 0.3125, 0.5}));
+  EXPECT_EQ(Precision::grid_distribution({0.1875, 0.3125, 0.5}, 2), (std::vector{0.25, 0.25, 0.5}));
+  EXPECT_EQ(Precision::grid_distribution({0.1875, 0.3125, 0.5}, 4), (std::vector{0.1875, 0.3125, 0.5}));
 }
 
 constexpr std::array vocabularies{3000};
@@ -262,7 +265,7 @@ constexpr std::array vocabularies{3000};
 TEST(PrecisionStudy, HoldsOnCorrectVerifiers) {
   const StudyResult result = Precision::audit_all(
       {}, {registry().verifier("recursive_rejection"), registry().verifier("recursive_rejection_wor")}, vocabularies);
-  EXPECT_TRUE(result.held) << result.document.data["checks"];
+  EXPECT_TRUE(result.passed) << result.document.data["checks"];
   EXPECT_EQ(result.document.data["forms"].size(), 6u);
   EXPECT_EQ(result.document.data["stored"].size(), 6u);
 }
@@ -270,8 +273,8 @@ TEST(PrecisionStudy, HoldsOnCorrectVerifiers) {
 TEST(PrecisionStudy, FailsOnFloatSums) {
   static const VerifierOf<mutants::FloatRunningSum> wrong(Kind::mutant);
   const StudyResult result = Precision::audit_all({}, {&wrong}, vocabularies);
-  EXPECT_FALSE(result.held);
-  EXPECT_EQ(result.document.data["checks"]["violated"], 4) << "three forms, and float32 rows";
+  EXPECT_FALSE(result.passed);
+  EXPECT_EQ(result.document.data["checks"]["failed"], 4) << "three forms, and float32 rows";
 }
 
 }  // namespace

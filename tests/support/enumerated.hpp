@@ -1,5 +1,5 @@
-// The law of a drafter followed by a verifier on laws of any type, by an enumeration of every branch. For registered
-// schemes on the framework's laws: properties/proof/instance_analysis.hpp.
+// The distribution of a drafter followed by a verifier on distributions of any type, by an enumeration of every
+// branch. For registered schemes on the framework's distributions: properties/proof/instance_analysis.hpp.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,32 +10,32 @@
 
 namespace draftproof {
 
-/// The law of the decisions of `verifier` on `laws` with drafts of `Drafter`.
+/// The distribution of the decisions of `verifier` on `distributions` with drafts of `Drafter`.
 template <class Drafter, class V, class L>
-ExactLaw<typename L::Scalar> enumerated(const V& verifier, const L& laws, int drafts) {
+ExactDistribution<typename L::Scalar> enumerated(const V& verifier, const L& distributions, int drafts) {
   using Scalar = typename L::Scalar;
-  ExactLaw<Scalar> law;
-  law.output.resize(static_cast<std::size_t>(laws.vocabulary()));
-  const auto plan = prepare(verifier, laws, drafts);
+  ExactDistribution<Scalar> distribution;
+  distribution.output.resize(static_cast<std::size_t>(distributions.vocabulary()));
+  const auto plan = prepare(verifier, distributions, drafts);
   Token tuple[max_drafts] = {};
   int count = 0;
   Explorer<Scalar> explorer;
-  law.complete = explorer.explore(
+  distribution.complete = explorer.explore(
       [&](Explorer<Scalar>& random) {
-        count = Drafter{}.draw(laws, drafts, random, tuple);
-        return verify(verifier, DraftedPosition<L>(laws, tuple, count), plan, random);
+        count = Drafter{}.draw(distributions, drafts, random, tuple);
+        return verify(verifier, DraftedPosition<L>(distributions, tuple, count), plan, random);
       },
       [&](const Leaf<Scalar>& leaf) {
         leaf.each_token([&](Token x, const Scalar& probability) {
-          law.output[static_cast<std::size_t>(x)] += probability;
-          law.mass += probability;
-          if (among(x, tuple, count)) law.membership += probability;
-          if (leaf.verdict.accepted >= 0) law.flag += probability;
+          distribution.output[static_cast<std::size_t>(x)] += probability;
+          distribution.mass += probability;
+          if (among(x, tuple, count)) distribution.membership += probability;
+          if (leaf.verdict.accepted >= 0) distribution.flag += probability;
         });
       });
-  law.leaves = explorer.leaves();
-  EXPECT_TRUE(law.complete);
-  return law;
+  distribution.leaves = explorer.leaves();
+  EXPECT_TRUE(distribution.complete);
+  return distribution;
 }
 
 }  // namespace draftproof

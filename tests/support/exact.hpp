@@ -1,4 +1,4 @@
-// Exact laws of one verifier under one draft law, beside the closed forms that they are compared with.
+// Exact distributions of one verifier under one draft sampling, beside the closed forms that they are compared with.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace draftproof::exact {
 
 using Row = std::vector<Rational>;
 
-/// The explored law of a registered scheme, in fractions.
-inline ExactLaw<Rational> law(std::string_view scheme, std::string_view draft_law, const Rows<Rational>& rows,
-                              int drafts) {
+/// The explored distribution of a registered scheme, in fractions.
+inline ExactDistribution<Rational> distribution(std::string_view scheme, std::string_view draft_sampling,
+                                                const Rows<Rational>& rows, int drafts) {
   const AnyVerifier* verifier = registry().verifier(scheme);
-  const AnyDrafter* drafter = registry().drafter(draft_law);
-  if (!verifier || !drafter) throw std::invalid_argument("no such scheme or draft law");
-  return explore_law(*drafter, *verifier->prove_on(rows, drafts), rows, drafts);
+  const AnyDrafter* drafter = registry().drafter(draft_sampling);
+  if (!verifier || !drafter) throw std::invalid_argument("no such scheme or draft sampling");
+  return explore_distribution(*drafter, *verifier->prove_on(rows, drafts), rows, drafts);
 }
 
 using namespace acceptance;

@@ -26,7 +26,8 @@ struct Behaviour {
 
 class Table final : public TrialTable {
  public:
-  Table(const Behaviour& behaviour, const RatioTable& laws) : behaviour_{behaviour}, laws_{laws} {}
+  Table(const Behaviour& behaviour, const RatioTable& distributions)
+      : behaviour_{behaviour}, distributions_{distributions} {}
 
   std::string refusal(const AnyVerifier& verifier, const AnyDrafter&, int) const override {
     const auto& refused = behaviour_.refused;
@@ -36,14 +37,14 @@ class Table final : public TrialTable {
   Tally tally(const DeviceTrials& trials, bool histogram) const override {
     fail();
     const Simulation what{trials.verifier, trials.drafter, trials.drafts, trials.seed, trials.first, histogram};
-    Tally tally = simulate(what, laws_, {.trials = trials.count, .threads = 1});
+    Tally tally = simulate(what, distributions_, {.trials = trials.count, .threads = 1});
     if (behaviour_.lie && trials.count > 0) behaviour_.lie(trials, tally);
     return tally;
   }
   void count(const DeviceTrials& trials, const SampledNull& null, std::uint64_t pairs,
              SampledCounts& counts) const override {
     fail();
-    const SampledTrials<RatioTable> run(trials.verifier, trials.drafter, laws_, trials.drafts, trials.seed,
+    const SampledTrials<RatioTable> run(trials.verifier, trials.drafter, distributions_, trials.drafts, trials.seed,
                                         trials.first);
     run.count(null, 0, pairs, 0, trials.count, counts);
     if (behaviour_.gate_lie) behaviour_.gate_lie(trials, counts);
@@ -55,7 +56,7 @@ class Table final : public TrialTable {
   }
 
   const Behaviour& behaviour_;
-  const RatioTable& laws_;
+  const RatioTable& distributions_;
 };
 
 class Device final : public TrialDevice {

@@ -15,7 +15,7 @@
 namespace draftproof::golden {
 
 struct Case {
-  std::string id, scheme, draft_law;
+  std::string id, scheme, draft_sampling;
   int drafts;
   std::vector<double> p;
   std::vector<std::vector<double>> q;  ///< one row, or one per draft for drafts from different proposals
@@ -36,7 +36,7 @@ inline const std::vector<Case>& cases() {
     for (const auto& entry : json.at("cases")) {
       Case c{entry.at("id"),
              entry.at("scheme"),
-             entry.at("draft_law"),
+             entry.at("draft_sampling"),
              entry.at("K"),
              entry.at("p"),
              entry.at("q"),
@@ -50,7 +50,7 @@ inline const std::vector<Case>& cases() {
              entry.contains("cut_set"),
              std::numeric_limits<double>::quiet_NaN()};
       if (entry.contains("lower_bound")) c.lower_bound = entry.at("lower_bound");
-      if (c.draft_law != "indep") c.q.resize(1);
+      if (c.draft_sampling != "indep") c.q.resize(1);
       list.push_back(std::move(c));
     }
     return list;
@@ -58,13 +58,13 @@ inline const std::vector<Case>& cases() {
   return read;
 }
 
-/// The drafter of a draft law of the file; null if this repository has none.
-inline const AnyDrafter* drafter(std::string_view draft_law) {
+/// The drafter of a draft sampling of the file; null if this repository has none.
+inline const AnyDrafter* drafter(std::string_view draft_sampling) {
   static const std::map<std::string_view, std::string_view> names{
       {"iid", "iid"},       {"indep", "independent"},      {"wor_stop", "without_replacement"},
       {"greedy", "greedy"}, {"topk_fixed", "fixed_top_k"}, {"wor_uniform", "without_replacement_uniform"},
       {"spechub", "hub"},   {"rheo_m1", "tail_draw"}};
-  const auto name = names.find(draft_law);
+  const auto name = names.find(draft_sampling);
   return name == names.end() ? nullptr : registry().drafter(name->second);
 }
 

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof::golden {
@@ -46,7 +46,7 @@ struct PathCase {
   const PathModel* model;
   TreeShape shape;
   double mean_accepted;              ///< of a process: of its first iteration
-  std::vector<double> accepted;      ///< law of the number of accepted tokens; empty for a process
+  std::vector<double> accepted;      ///< distribution of the number of accepted tokens; empty for a process
   std::map<Tokens, double> emitted;  ///< entries below 1e-15 left out; empty for a process
   nlohmann::json entry;              ///< the case's JSON
 };
@@ -105,8 +105,8 @@ inline const std::vector<PathCase>& path_cases() {
                  .emitted = {},
                  .entry = entry};
       if (entry.contains("branching")) c.shape.branching = entry.at("branching").get<std::vector<int>>();
-      if (entry.contains("emitted_law"))
-        for (const auto& [text, probability] : entry.at("emitted_law").items())
+      if (entry.contains("emitted_distribution"))
+        for (const auto& [text, probability] : entry.at("emitted_distribution").items())
           c.emitted[tokens_of(text)] = probability;
       read.push_back(std::move(c));
     }

@@ -1,4 +1,4 @@
-// Helpers for tests of planned schemes: exact laws of a scheme with parameters, and generated instances.
+// Helpers for tests of planned schemes: exact distributions of a scheme with parameters, and generated instances.
 #pragma once
 
 #include <cmath>
@@ -27,12 +27,12 @@ struct ForProof : V {
   ForProof(V scheme) : V{std::move(scheme)} {}
 };
 
-/// Calls body(analysis, instance) on generated instances that are possible for `scheme` under the law. Returns how
-/// many there were.
+/// Calls body(analysis, instance) on generated instances that are possible for `scheme` under the distribution.
+/// Returns how many there were.
 template <class V, class Body>
-int for_instances(const V& scheme, std::string_view draft_law, int instances, Body body) {
+int for_instances(const V& scheme, std::string_view draft_sampling, int instances, Body body) {
   const VerifierOf<ForProof<V>> verifier(Kind::verifier, scheme);
-  const AnyDrafter& drafter = *registry().drafter(draft_law);
+  const AnyDrafter& drafter = *registry().drafter(draft_sampling);
   const int most = V::info.most_drafts == 0 ? 4 : V::info.most_drafts;
   int examined = 0;
   for (int n = 0; n < instances; ++n) {
@@ -48,24 +48,24 @@ int for_instances(const V& scheme, std::string_view draft_law, int instances, Bo
 /// Expects exact losslessness on generated instances, with acceptance at most the optimum, or equal to it if
 /// `optimal`.
 template <class V>
-void expect_lossless(const V& scheme, std::string_view draft_law, bool optimal, int instances = 120) {
+void expect_lossless(const V& scheme, std::string_view draft_sampling, bool optimal, int instances = 120) {
   const int examined =
-      for_instances(scheme, draft_law, instances, [&](InstanceAnalysis& at, const Instance& instance) {
-        const auto& law = at.law();
-        ASSERT_TRUE(law.complete);
-        EXPECT_EQ(law.output, normalised(instance.target)) << V::info.name << ' ' << instance.text();
+      for_instances(scheme, draft_sampling, instances, [&](InstanceAnalysis& at, const Instance& instance) {
+        const auto& distribution = at.distribution();
+        ASSERT_TRUE(distribution.complete);
+        EXPECT_EQ(distribution.output, normalised(instance.target)) << V::info.name << ' ' << instance.text();
         const Rational optimum = at.optimum();
-        EXPECT_LE(law.flag, law.membership) << instance.text();
-        EXPECT_LE(law.membership, optimum) << instance.text();
+        EXPECT_LE(distribution.flag, distribution.membership) << instance.text();
+        EXPECT_LE(distribution.membership, optimum) << instance.text();
         if (optimal) {
-          EXPECT_EQ(law.flag, optimum) << V::info.name << ' ' << instance.text();
+          EXPECT_EQ(distribution.flag, optimum) << V::info.name << ' ' << instance.text();
         }
       });
-  EXPECT_GE(examined, instances / 8) << V::info.name << " under " << draft_law;
+  EXPECT_GE(examined, instances / 8) << V::info.name << " under " << draft_sampling;
 }
 
 /// The share of `trials` simulated trials, a multiple of 1000, that are flagged as accepted.
-inline double flagged_share(const AnyVerifier& scheme, std::string_view draft_law, const RatioTable& table,
+inline double flagged_share(const AnyVerifier& scheme, std::string_view draft_sampling, const RatioTable& table,
                             int drafts, int trials, std::uint64_t seed) {
   constexpr int batch = 1000;
   const auto decider = scheme.simulate_on(table, drafts);
@@ -75,7 +75,7 @@ inline double flagged_share(const AnyVerifier& scheme, std::string_view draft_la
   int flagged = 0;
   for (int first = 0; first < trials; first += batch) {
     const TrialBatch trial{seed, static_cast<std::uint64_t>(first), batch, drafts, tokens.data(), lengths.data()};
-    registry().drafter(draft_law)->draw(table, drafts, trial);
+    registry().drafter(draft_sampling)->draw(table, drafts, trial);
     decider->decide(trial, verdicts.data());
     for (const Verdict& verdict : verdicts) {
       EXPECT_GE(verdict.token, 0);

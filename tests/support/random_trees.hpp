@@ -16,13 +16,13 @@ struct SmallTreeModel {
   ExactContexts conditionals;
   TreeShape shape;
 
-  TreeLaw law(std::string_view drafter) const {
-    return enumerate_tree_law(*path_registry().drafter(drafter), conditionals, shape).value();
+  TreeSampling distribution(std::string_view drafter) const {
+    return enumerate_tree_sampling(*path_registry().drafter(drafter), conditionals, shape).value();
   }
-  TreeLaw law(std::string_view drafter, int drafts) const {
+  TreeSampling distribution(std::string_view drafter, int drafts) const {
     TreeShape other = shape;
     other.drafts = drafts;
-    return enumerate_tree_law(*path_registry().drafter(drafter), conditionals, other).value();
+    return enumerate_tree_sampling(*path_registry().drafter(drafter), conditionals, other).value();
   }
 };
 

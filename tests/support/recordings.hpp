@@ -1,4 +1,5 @@
-// Recordings of simulated engines as bytes of trace files: chains of drafts verified by rejection sampling, with slips.
+// Recordings of simulated engines as bytes of trace files: chains of drafts verified by rejection sampling, with
+// bugs.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 
 namespace draftproof::recordings {
 
-using Law = std::vector<double>;
+using Distribution = std::vector<double>;
 
 /// A file under construction: raw arrays by name, written with larger elements first.
 class TraceFile {
@@ -52,13 +53,15 @@ class TraceFile {
   std::map<std::string, std::pair<SafetensorsEntry, std::vector<std::byte>>> arrays_;
 };
 
-/// What is wrong with an engine: each function sees the row it should use, and may return another.
-struct Slips {
-  std::function<Law(const Law& p, const Law& q)> target{};    ///< the row that the verifier uses as target
-  std::function<Law(const Law& p, const Law& q)> residual{};  ///< the law of the token after a rejection
-  std::function<Law(const Law& q)> proposal{};                ///< the law that drafts are drawn from
-  std::function<double(double ratio)> accept{};               ///< probability of acceptance at this p / q
-  bool shifted_row = false;                                   ///< the row of the position before is the target
+/// The bugs of an engine: each function receives the row it should use, and may return another.
+struct Bugs {
+  std::function<Distribution(const Distribution& p, const Distribution& q)>
+      target{};  ///< the row that the verifier uses as target
+  std::function<Distribution(const Distribution& p, const Distribution& q)>
+      residual{};                                                 ///< the distribution of the token after a rejection
+  std::function<Distribution(const Distribution& q)> proposal{};  ///< the distribution that drafts are drawn from
+  std::function<double(double ratio)> accept{};                   ///< probability of acceptance at this p / q
+  bool shifted_row = false;                                       ///< the row of the position before is the target
 };
 
 struct Form {
@@ -67,11 +70,11 @@ struct Form {
   double noise = 0.8;   ///< of log q around log p
   bool half = false;    ///< float16
   std::size_t top = 0;  ///< n of the truncated form; 0: whole rows
-  std::string draft_law = "iid";
+  std::string draft_sampling = "iid";
   double zeros = 0;  ///< share of tokens with p = 0
 };
 
-inline Law softmax(Law logits) {
+inline Distribution softmax(Distribution logits) {
   const double greatest = *std::max_element(logits.begin(), logits.end());
   double sum = 0;
   for (double& x : logits) sum += x = std::exp(x - greatest);
@@ -79,14 +82,14 @@ inline Law softmax(Law logits) {
   return logits;
 }
 
-inline Law tempered(const Law& law, double temperature) {
-  Law out;
-  for (const double p : law) out.push_back(p > 0 ? std::log(p) / temperature : -INFINITY);
+inline Distribution tempered(const Distribution& distribution, double temperature) {
+  Distribution out;
+  for (const double p : distribution) out.push_back(p > 0 ? std::log(p) / temperature : -INFINITY);
   return softmax(out);
 }
 
-inline Law usual_residual(const Law& p, const Law& q) {
-  Law rest;
+inline Distribution usual_residual(const Distribution& p, const Distribution& q) {
+  Distribution rest;
   double sum = 0;
   for (std::size_t x = 0; x < p.size(); ++x) {
     rest.push_back(std::max(p[x] - q[x], 0.0));
@@ -102,12 +105,12 @@ class Recording {
   Recording(Form form, std::uint64_t seed) : form_{std::move(form)}, random_{seed} {}
 
   /// Blocks of a chain engine until there are at least `records` records.
-  void run(const Slips& slips) {
-    while (emitted_.size() < form_.records) block(slips);
+  void run(const Bugs& bugs) {
+    while (emitted_.size() < form_.records) block(bugs);
   }
 
   /// One block.
-  void step(const Slips& slips) { block(slips); }
+  void step(const Bugs& bugs) { block(bugs); }
 
   /// The file, of the first `blocks` blocks; of all by default.
   TraceFile file(std::size_t blocks = ~std::size_t{0}) const;
@@ -117,9 +120,9 @@ class Recording {
   std::size_t blocks() const { return accepted_.size(); }
 
  private:
-  Law target() {
+  Distribution target() {
     std::normal_distribution<double> normal;
-    Law logits(form_.vocabulary);
+    Distribution logits(form_.vocabulary);
     // Zipf with rank + 2.7 and exponent 1.1 in a rotated order, with noise: no two rows have the same order.
     const std::size_t turn = random_() % form_.vocabulary;
     for (std::size_t x = 0; x < logits.size(); ++x)
@@ -130,47 +133,47 @@ class Recording {
     logits[turn % logits.size()] = std::max(logits[turn % logits.size()], -8.0);
     return softmax(logits);
   }
-  Law near(const Law& p) {
+  Distribution near(const Distribution& p) {
     std::normal_distribution<double> normal;
-    Law logits;
+    Distribution logits;
     for (const double x : p) logits.push_back((x > 0 ? std::log(x) : -3.0) + form_.noise * normal(random_));
     return softmax(logits);
   }
-  std::int32_t draw(const Law& law) {
+  std::int32_t draw(const Distribution& distribution) {
     double u = std::uniform_real_distribution<double>()(random_);
     std::size_t last = 0;
-    for (std::size_t x = 0; x < law.size(); ++x) {
-      if (law[x] <= 0) continue;
+    for (std::size_t x = 0; x < distribution.size(); ++x) {
+      if (distribution[x] <= 0) continue;
       last = x;
-      if ((u -= law[x]) < 0) break;
+      if ((u -= distribution[x]) < 0) break;
     }
     return static_cast<std::int32_t>(last);
   }
-  void block(const Slips& slips) {
+  void block(const Bugs& bugs) {
     std::uniform_real_distribution<double> uniform;
     std::int32_t taken = 0;
     bool open = true;
     const auto first_q = static_cast<std::int64_t>(q_.size());
     for (int i = 0; i < form_.length; ++i) {
-      const Law p = target(), q = near(p);
-      const std::int32_t draft = draw(slips.proposal ? slips.proposal(q) : q);
+      const Distribution p = target(), q = near(p);
+      const std::int32_t draft = draw(bugs.proposal ? bugs.proposal(q) : q);
       drafts_.push_back(draft);
       parents_.push_back(i - 1);
       draft_q_.push_back(first_q + i);
       q_.push_back(q);
       if (!open) continue;
-      const Law used = slips.shifted_row && !p_.empty() ? p_.back() : slips.target ? slips.target(p, q) : p;
+      const Distribution used = bugs.shifted_row && !p_.empty() ? p_.back() : bugs.target ? bugs.target(p, q) : p;
       const auto x = static_cast<std::size_t>(draft);
       const double ratio = q[x] > 0 ? used[x] / q[x] : 1;
-      open = uniform(random_) < (slips.accept ? slips.accept(ratio) : ratio);
+      open = uniform(random_) < (bugs.accept ? bugs.accept(ratio) : ratio);
       taken += open;
-      emitted_.push_back(open ? draft : draw(slips.residual ? slips.residual(used, q) : usual_residual(used, q)));
+      emitted_.push_back(open ? draft : draw(bugs.residual ? bugs.residual(used, q) : usual_residual(used, q)));
       p_.push_back(p);
       emitted_q_.push_back(first_q + i);
     }
     if (open) {
-      const Law p = target();
-      emitted_.push_back(draw(slips.target ? slips.target(p, p) : p));
+      const Distribution p = target();
+      emitted_.push_back(draw(bugs.target ? bugs.target(p, p) : p));
       p_.push_back(p);
       emitted_q_.push_back(-1);
     }
@@ -182,14 +185,14 @@ class Recording {
 
   Form form_;
   std::mt19937_64 random_;
-  std::vector<Law> p_, q_;
+  std::vector<Distribution> p_, q_;
   std::vector<std::int32_t> emitted_, drafts_, parents_, accepted_;
   std::vector<std::int64_t> emitted_q_, draft_q_, block_start_{0}, draft_start_{0}, q_start_{0};
 };
 
 /// The stored numbers of rows: logarithms as float or Half.
 template <class T>
-std::vector<T> stored(const std::vector<Law>& rows, std::size_t count) {
+std::vector<T> stored(const std::vector<Distribution>& rows, std::size_t count) {
   std::vector<T> out;
   for (std::size_t r = 0; r < count; ++r)
     for (const double p : rows[r]) out.push_back(static_cast<T>(std::log(p)));
@@ -217,25 +220,25 @@ inline TraceFile Recording::file(std::size_t blocks) const {
   file.put("q_start", DType::I64, {blocks + 1}, first(q_start_, blocks + 1));
   file.metadata = {{"schema", "draftproof.trace/1"},
                    {"vocabulary", std::to_string(form_.vocabulary)},
-                   {"draft_law", form_.draft_law},
+                   {"draft_sampling", form_.draft_sampling},
                    {"values", form_.top > 0 ? "probability"
                               : form_.half  ? "logit"
                                             : "log_probability"}};
   if (form_.top == 0) {
-    for (const auto& [name, laws, count] : {std::tuple{"p_rows", &p_, records}, {"q_rows", &q_, rows}}) {
+    for (const auto& [name, distributions, count] : {std::tuple{"p_rows", &p_, records}, {"q_rows", &q_, rows}}) {
       if (form_.half)
-        file.put(name, DType::F16, {count, form_.vocabulary}, stored<Half>(*laws, count));
+        file.put(name, DType::F16, {count, form_.vocabulary}, stored<Half>(*distributions, count));
       else
-        file.put(name, DType::F32, {count, form_.vocabulary}, stored<float>(*laws, count));
+        file.put(name, DType::F32, {count, form_.vocabulary}, stored<float>(*distributions, count));
     }
     return file;
   }
   // The leading tokens of q where there is a record beside it, else of the row itself.
-  const auto leading = [this](const Law& law) {
-    std::vector<std::int32_t> order(law.size());
+  const auto leading = [this](const Distribution& distribution) {
+    std::vector<std::int32_t> order(distribution.size());
     for (std::size_t x = 0; x < order.size(); ++x) order[x] = static_cast<std::int32_t>(x);
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
-      return law[static_cast<std::size_t>(a)] > law[static_cast<std::size_t>(b)];
+      return distribution[static_cast<std::size_t>(a)] > distribution[static_cast<std::size_t>(b)];
     });
     order.resize(form_.top);
     std::sort(order.begin(), order.end());
@@ -245,13 +248,14 @@ inline TraceFile Recording::file(std::size_t blocks) const {
     std::vector<std::int32_t> ids;
     std::vector<float> top, rest;
     for (std::size_t r = 0; r < (target ? records : rows); ++r) {
-      const Law& law = target ? p_[r] : q_[r];
+      const Distribution& distribution = target ? p_[r] : q_[r];
       const bool alone = target && emitted_q_[r] < 0;
       double left = 1;
-      for (const std::int32_t x : leading(target && !alone ? q_[static_cast<std::size_t>(emitted_q_[r])] : law)) {
+      for (const std::int32_t x :
+           leading(target && !alone ? q_[static_cast<std::size_t>(emitted_q_[r])] : distribution)) {
         ids.push_back(x);
-        top.push_back(static_cast<float>(law[static_cast<std::size_t>(x)]));
-        left -= law[static_cast<std::size_t>(x)];
+        top.push_back(static_cast<float>(distribution[static_cast<std::size_t>(x)]));
+        left -= distribution[static_cast<std::size_t>(x)];
       }
       rest.push_back(static_cast<float>(std::max(left, 0.0)));
     }

@@ -1,4 +1,4 @@
-// Small models in fractions, and exact laws of schemes of paths on them.
+// Small models in fractions, and exact distributions of schemes of paths on them.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 #include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 
@@ -65,16 +65,16 @@ inline const AnyTreeDrafter& drafter(std::string_view name) {
   return *found;
 }
 
-inline StepLaw<Rational> law(std::string_view scheme, std::string_view trees, const Model& model,
-                             const TreeShape& shape) {
+inline StepDistribution<Rational> distribution(std::string_view scheme, std::string_view trees, const Model& model,
+                                               const TreeShape& shape) {
   const auto decider = verifier(scheme).prove_on(model, shape);
-  return explore_step_law<Rows<Rational>>(drafter(trees), *decider, model, shape);
+  return explore_step_distribution<Rows<Rational>>(drafter(trees), *decider, model, shape);
 }
 
-/// Whether, at every prefix x, the next token of a step that goes beyond x has the target's law.
-inline bool exact(const StepLaw<Rational>& law, const Model& model) {
+/// Whether, at every prefix x, the next token of a step that goes beyond x has the target's distribution.
+inline bool exact(const StepDistribution<Rational>& distribution, const Model& model) {
   std::map<Tokens, Rational> reached;  // probability that the step has this prefix
-  for (const auto& [tokens, probability] : law.emitted)
+  for (const auto& [tokens, probability] : distribution.emitted)
     for (std::size_t n = 1; n <= tokens.size(); ++n)
       reached[Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n))] += probability;
   std::map<Tokens, Rational> beyond;
@@ -86,14 +86,15 @@ inline bool exact(const StepLaw<Rational>& law, const Model& model) {
       Tokens longer = prefix;
       longer.push_back(y);
       const auto found = reached.find(longer);
-      if ((found == reached.end() ? Rational(0) : found->second) != probability * model.laws(context).target(y))
+      if ((found == reached.end() ? Rational(0) : found->second) !=
+          probability * model.distributions(context).target(y))
         return false;
     }
   }
-  return law.complete && law.mass == 1;
+  return distribution.complete && distribution.mass == 1;
 }
 
-/// The law of a verifier's step on one drafted tree: (accepted node, extra token) -> probability.
+/// The distribution of a verifier's step on one drafted tree: (accepted node, extra token) -> probability.
 using OnTree = std::map<std::pair<int, Token>, Rational>;
 
 inline OnTree on_tree(PathDecider<Rows<Rational>, Explorer<Rational>>& decider, const DraftTree& tree) {
@@ -118,7 +119,7 @@ int for_each_tree(std::string_view trees, const Model& model, const TreeShape& s
   return count;
 }
 
-/// The number of trees on which the laws of two schemes differ.
+/// The number of trees on which the distributions of two schemes differ.
 inline int trees_that_differ(std::string_view one, std::string_view other, std::string_view trees, const Model& model,
                              const TreeShape& shape) {
   const auto first = verifier(one).prove_on(model, shape), second = verifier(other).prove_on(model, shape);

@@ -1,4 +1,4 @@
-// Small models of paths in fractions, with zeros and ties, and the test of a verifier's exact law on them.
+// Small models of paths in fractions, with zeros and ties, and the test of a verifier's exact distribution on them.
 #pragma once
 
 #include <random>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <draftproof/optimum/exact/rational.hpp>
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/sim/trees/conditional_model.hpp>
 
 namespace draftproof::weighted {
@@ -77,7 +77,7 @@ template <class Scalar>
 Scalar target_of(const PrefixTable<Rows<Scalar>>& conditionals, const Tokens& tokens, std::size_t from, int context) {
   Scalar product{1};
   for (std::size_t i = from; i < tokens.size(); ++i) {
-    product *= conditionals.laws(context).target(tokens[i]);
+    product *= conditionals.distributions(context).target(tokens[i]);
     context = conditionals.next(context, tokens[i]);
   }
   return product;
@@ -85,7 +85,8 @@ Scalar target_of(const PrefixTable<Rows<Scalar>>& conditionals, const Tokens& to
 
 /// Largest deviation from the target of the emitted tokens, continued by the target to L + 1 tokens.
 template <class Scalar>
-Scalar completed_error(const StepLaw<Scalar>& law, const PrefixTable<Rows<Scalar>>& conditionals, int length) {
+Scalar completed_error(const StepDistribution<Scalar>& distribution, const PrefixTable<Rows<Scalar>>& conditionals,
+                       int length) {
   Scalar largest{0};
   Tokens tokens(static_cast<std::size_t>(length) + 1, 0);
   for (;;) {
@@ -93,8 +94,10 @@ Scalar completed_error(const StepLaw<Scalar>& law, const PrefixTable<Rows<Scalar
     int context = 0;
     for (std::size_t n = 1; n <= tokens.size(); ++n) {
       context = conditionals.next(context, tokens[n - 1]);
-      const auto emitted = law.emitted.find(Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n)));
-      if (emitted != law.emitted.end()) mass += emitted->second * target_of(conditionals, tokens, n, context);
+      const auto emitted =
+          distribution.emitted.find(Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n)));
+      if (emitted != distribution.emitted.end())
+        mass += emitted->second * target_of(conditionals, tokens, n, context);
     }
     const Scalar error = mass - target_of(conditionals, tokens, 0, 0);
     largest = std::max<Scalar>({largest, error, Scalar(-error)});

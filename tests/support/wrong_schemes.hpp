@@ -9,12 +9,13 @@
 
 namespace draftproof::wrong {
 
-constexpr Info named(std::string_view name, Claims claims = {}, DraftLaws drafts = DraftLaws{"iid_paths"}) {
+constexpr Info named(std::string_view name, Claims claims = {}, DraftSamplings drafts = DraftSamplings{"iid_paths"}) {
   return {.name = name, .summary = "wrong on purpose", .source = "this test", .drafts = drafts, .claims = claims};
 }
 
 /// Written for one path.
-constexpr Info of_one_path(std::string_view name, Claims claims = {}, DraftLaws drafts = DraftLaws{"iid_paths"}) {
+constexpr Info of_one_path(std::string_view name, Claims claims = {},
+                           DraftSamplings drafts = DraftSamplings{"iid_paths"}) {
   Info one = named(name, claims, drafts);
   one.most_drafts = 1;
   return one;
@@ -26,7 +27,7 @@ struct AcceptAlways {
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const int end = at.last();
-    return {end, random.emit(at.laws(end).residual(at.laws(end).zero()))};
+    return {end, random.emit(at.distributions(end).residual(at.distributions(end).zero()))};
   }
 };
 
@@ -37,7 +38,7 @@ struct BonusFromDraft {
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const StepOutput step = verifiers::paths::TokenPath{}.verify(at, random);
     if (!at.tree().leaf(step.node)) return step;
-    return {step.node, random.emit(at.laws(step.node).row(0))};
+    return {step.node, random.emit(at.distributions(step.node).row(0))};
   }
 };
 
@@ -51,7 +52,7 @@ struct CarriesForNothing : verifiers::paths::TokenPath {
   template <class L>
   VerifierState<typename L::Scalar> after(const DraftedTree<L>& at, const VerifierState<typename L::Scalar>&,
                                           const StepOutput& step) const {
-    return {{.remaining = at.tree().depth(step.node), .ratio = at.laws(0).one()}};
+    return {{.remaining = at.tree().depth(step.node), .ratio = at.distributions(0).one()}};
   }
 };
 
@@ -77,14 +78,14 @@ struct CarriesTheNewest : verifiers::paths::GreedyBlock {
   }
 };
 
-/// Token verification, exact for sampled drafts, declared for any draft law.
+/// Token verification, exact for sampled drafts, declared for any draft sampling.
 struct SoldForAny : verifiers::paths::TokenPath {
-  static constexpr Info info = of_one_path("sold_for_any", {}, any_law);
+  static constexpr Info info = of_one_path("sold_for_any", {}, any_draft_sampling);
 };
 
-/// Sample and match: it does not always accept equal laws, and it is not token verification of one path.
-struct ClaimsEqualLaws : NodeByNode<verifiers::SampleAndMatch> {
-  static constexpr Info info = named("claims_equal_laws", {.accepts_equal_laws = true});
+/// Sample and match: it does not always accept equal distributions, and it is not token verification of one path.
+struct ClaimsEqualDistributions : NodeByNode<verifiers::SampleAndMatch> {
+  static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };
 struct ClaimsTokenPath : NodeByNode<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_token_path", {.one_path_is_token_path = true});
@@ -104,16 +105,16 @@ struct LikesTokenZero {
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     if (at.tree().find(DraftTree::root, 0) >= 0) return AcceptAlways{}.verify(at, random);
-    return {DraftTree::root, random.emit(at.laws(DraftTree::root).residual(at.laws(0).zero()))};
+    return {DraftTree::root, random.emit(at.distributions(DraftTree::root).residual(at.distributions(0).zero()))};
   }
 };
 
-/// Draws from a residual without mass when the laws are equal.
+/// Draws from a residual without mass when the distributions are equal.
 struct ReachesNothing {
   static constexpr Info info = named("reaches_nothing");
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
-    return {DraftTree::root, random.emit(at.laws(DraftTree::root).residual(at.laws(0).one()))};
+    return {DraftTree::root, random.emit(at.distributions(DraftTree::root).residual(at.distributions(0).one()))};
   }
 };
 
@@ -121,8 +122,8 @@ struct DrawsFromTarget {
   static constexpr TreeDrafterInfo info{.name = "draws_from_target", .summary = "wrong on purpose"};
   template <class L, class R>
   void draw(const ConditionalModel<L>& conditionals, const TreeShape&, R& random, DraftTree& out) const {
-    const L& laws = conditionals.laws(out.context(0));
-    const Token x = random.pick(laws.residual(laws.zero()));
+    const L& distributions = conditionals.distributions(out.context(0));
+    const Token x = random.pick(distributions.residual(distributions.zero()));
     out.draw(DraftTree::root, x, conditionals.next(out.context(0), x));
   }
 };

@@ -16,7 +16,7 @@ constexpr Info named(std::string_view name, Claims claims = {}) {
   return {.name = name,
           .summary = "wrong on purpose",
           .source = "this test",
-          .drafts = DraftLaws{"iid"},
+          .drafts = DraftSamplings{"iid"},
           .claims = claims};
 }
 
@@ -59,9 +59,9 @@ struct FlagNever {
   }
 };
 
-/// Sample and match: it does not always accept equal laws, and it is not single-draft sampling at K = 1.
-struct ClaimsEqualLaws : verifiers::SampleAndMatch {
-  static constexpr Info info = named("claims_equal_laws", {.accepts_equal_laws = true});
+/// Sample and match: it does not always accept equal distributions, and it is not single-draft sampling at K = 1.
+struct ClaimsEqualDistributions : verifiers::SampleAndMatch {
+  static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };
 struct ClaimsOneDraft : verifiers::SampleAndMatch {
   static constexpr Info info = named("claims_one_draft", {.one_draft_is_single_draft = true});
@@ -91,12 +91,12 @@ struct LooksAtProposal {
   }
 };
 
-/// GumbelIid with the noise of another stream than its drafter's: exact, invariant, and refuses drafts of equal laws.
-/// It cannot be explored.
+/// GumbelIid with the noise of another stream than its drafter's: exact, invariant, and refuses drafts of equal
+/// distributions. It cannot be explored.
 struct RacesAlone {
   static constexpr Info info = [] {
-    Info alone = named("races_alone", {.accepts_equal_laws = true, .drafter_invariant = true});
-    alone.drafts = DraftLaws{"gumbel_iid"};
+    Info alone = named("races_alone", {.accepts_equal_distributions = true, .drafter_invariant = true});
+    alone.drafts = DraftSamplings{"gumbel_iid"};
     alone.unsupported.explore = "it races";
     alone.shared_noise = true;
     return alone;
@@ -104,12 +104,12 @@ struct RacesAlone {
   template <Position P, NoiseSource R>
   Verdict verify(const P& at, R& random) const {
     const auto winner = race<1>(
-        at.laws(), 100, 1, 1, [&at](Token x) { return at.target(x); }, random);
+        at.distributions(), 100, 1, 1, [&at](Token x) { return at.target(x); }, random);
     return matched(at, {winner[0].token, none_accepted});
   }
 };
 
-/// Uniform over the vocabulary, so every added token without mass changes the law.
+/// Uniform over the vocabulary, so every added token without mass changes the distribution.
 struct UniformOverVocabulary {
   static constexpr Info info = named("uniform_over_vocabulary");
   template <Position P, RandomSource R>
@@ -118,7 +118,7 @@ struct UniformOverVocabulary {
   }
 };
 
-/// Accepts token 0 and no other draft, so the law depends on token ids.
+/// Accepts token 0 and no other draft, so the distribution depends on token ids.
 struct LikesTokenZero {
   static constexpr Info info = named("likes_token_zero");
   template <Position P, RandomSource R>
@@ -132,7 +132,7 @@ struct KSeqTooSmall : verifiers::KSeq {
   static constexpr Info info = named("k_seq_too_small");
 };
 
-/// Draws from a residual without mass when the laws are equal.
+/// Draws from a residual without mass when the distributions are equal.
 struct ReachesNothing {
   static constexpr Info info = named("reaches_nothing");
   template <Position P, RandomSource R>
@@ -144,7 +144,7 @@ struct ReachesNothing {
 /// Draws from the target and omits a word at every third decision, so decisions depend on their number.
 struct CountsItsDecisions {
   static constexpr Info info = named("counts_its_decisions");
-  template <Laws L>
+  template <Distributions L>
   std::shared_ptr<int> prepare(const L&, int) const {
     return std::make_shared<int>(0);
   }

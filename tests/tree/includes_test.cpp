@@ -228,7 +228,7 @@ bool in_checkout(const std::string& header) {
   return std::filesystem::exists(std::filesystem::path(DRAFTPROOF_SOURCE_DIR) / "include" / header);
 }
 
-/// What is wrong with the #include lines of the file at `path` in `room`.
+/// Returns the faults of the #include lines of the file at `path` in `room`.
 std::vector<std::string> complaints(const std::string& room, const std::string& path, const std::string& text) {
   static const std::regex line("(?:^|\n)[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]");
   static const std::regex own("draftproof/(.*/.*)");

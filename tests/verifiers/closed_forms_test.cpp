@@ -8,7 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/set_distribution.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/tests/support/exact.hpp>
@@ -17,7 +17,7 @@
 namespace draftproof {
 namespace {
 
-using exact::law;
+using exact::distribution;
 using exact::Row;
 
 struct Given {
@@ -33,12 +33,12 @@ struct Given {
 
 RC_GTEST_PROP(ClosedForms, OfIidDrafts, (const Instance& instance)) {
   const Given at(instance);
-  RC_ASSERT(law("single_draft", "iid", at.rows, 1).flag == 1 - total_variation(at.p, at.q));
-  const auto rejection = law("recursive_rejection", "iid", at.rows, at.drafts);
+  RC_ASSERT(distribution("single_draft", "iid", at.rows, 1).flag == 1 - total_variation(at.p, at.q));
+  const auto rejection = distribution("recursive_rejection", "iid", at.rows, at.drafts);
   RC_ASSERT(rejection.flag == exact::recursive_rejection(at.p, at.q, at.drafts));
   RC_ASSERT(rejection.membership == rejection.flag);
-  RC_ASSERT(law("naive_tree", "iid", at.rows, at.drafts).flag == exact::naive_tree(at.p, at.q, at.drafts));
-  RC_ASSERT(law("sample_and_match", "iid", at.rows, at.drafts).flag ==
+  RC_ASSERT(distribution("naive_tree", "iid", at.rows, at.drafts).flag == exact::naive_tree(at.p, at.q, at.drafts));
+  RC_ASSERT(distribution("sample_and_match", "iid", at.rows, at.drafts).flag ==
             exact::sample_and_match(at.p, at.q, at.drafts));
 }
 
@@ -49,7 +49,7 @@ RC_GTEST_PROP(ClosedForms, KSeqAcceptsByItsFactor, (const Instance& instance)) {
   Rational beta = 0;
   for (std::size_t x = 0; x < at.p.size(); ++x) beta += std::min<Rational>(at.q[x], at.p[x] / rho);
   const Rational refused = exact::power<Rational>(1 - beta, at.drafts);
-  RC_ASSERT(law("k_seq", "iid", at.rows, at.drafts).flag == 1 - refused);
+  RC_ASSERT(distribution("k_seq", "iid", at.rows, at.drafts).flag == 1 - refused);
   // The factor is valid: the drafts have (1 - refused) / beta of min(q, p / rho), at most rho of it.
   RC_ASSERT(1 - refused <= rho * beta);
 }
@@ -94,19 +94,19 @@ RC_GTEST_PROP(ClosedForms, RecursiveRejectionWithoutReplacementOfTwoDrafts, (con
     }
     missed += share / refused * last;
   }
-  RC_ASSERT(law("recursive_rejection_wor", "without_replacement", at.rows, 2).flag == 1 - missed);
+  RC_ASSERT(distribution("recursive_rejection_wor", "without_replacement", at.rows, 2).flag == 1 - missed);
 }
 
-Rational optimum(std::string_view draft_law, const Rows<Rational>& rows, const Row& p, int drafts) {
-  const auto sets = set_law<Rational>([&](Explorer<Rational>& random, Token* out) {
-    return registry().drafter(draft_law)->draw(rows, drafts, random, out);
+Rational optimum(std::string_view draft_sampling, const Rows<Rational>& rows, const Row& p, int drafts) {
+  const auto sets = set_distribution<Rational>([&](Explorer<Rational>& random, Token* out) {
+    return registry().drafter(draft_sampling)->draw(rows, drafts, random, out);
   });
   return cut_optimum<Rational>(p, sets);
 }
 
 struct Certified {
   Row p, q;
-  std::string_view draft_law, scheme;
+  std::string_view draft_sampling, scheme;
   int drafts;
   Rational accepted, optimum;
 };
@@ -136,11 +136,11 @@ TEST(PublishedNumbers, CertifiedRationals) {
                                       1}};
   for (const Certified& c : cases) {
     const Rows<Rational> rows(c.p, c.q);
-    const auto found = law(c.scheme, c.draft_law, rows, c.drafts);
+    const auto found = distribution(c.scheme, c.draft_sampling, rows, c.drafts);
     EXPECT_EQ(found.output, c.p);
     EXPECT_EQ(found.flag, c.accepted);
     EXPECT_EQ(found.membership, c.accepted);
-    EXPECT_EQ(optimum(c.draft_law, rows, c.p, c.drafts), c.optimum);
+    EXPECT_EQ(optimum(c.draft_sampling, rows, c.p, c.drafts), c.optimum);
   }
 }
 
@@ -148,7 +148,7 @@ TEST(PublishedNumbers, CertifiedGapWithoutReplacement) {
   const Row p{{37, 250}, {21, 500}, {149, 200}, {1, 20}, {3, 200}};
   const Row q{{62, 125}, {17, 125}, {151, 1000}, {1, 125}, {209, 1000}};
   const Rows<Rational> rows(p, q);
-  const auto found = law("recursive_rejection_wor", "without_replacement", rows, 3);
+  const auto found = distribution("recursive_rejection_wor", "without_replacement", rows, 3);
   EXPECT_EQ(found.output, p);
   constexpr double printed = 0.5e-10;  // ten digits
   EXPECT_NEAR(static_cast<double>(found.flag), 0.7509325573, printed);
@@ -180,10 +180,11 @@ TEST(PublishedNumbers, FigureTwo) {
       const Row p{first, c.x, 1 - first - c.x}, q(3, Rational(1, 3));
       const Rows<Rational> rows(p, q);
       EXPECT_NEAR(static_cast<double>(optimum("iid", rows, p, 2)), c.optimum, printed) << c.x;
-      EXPECT_NEAR(static_cast<double>(law("recursive_rejection", "iid", rows, 2).flag), c.rejection, printed) << c.x;
+      EXPECT_NEAR(static_cast<double>(distribution("recursive_rejection", "iid", rows, 2).flag), c.rejection, printed)
+          << c.x;
       const Rows<double> doubles(exact::as_doubles(p), exact::as_doubles(q));
-      const auto k_seq =
-          explore_law(*registry().drafter("iid"), *registry().verifier("k_seq")->explore_on(doubles, 2), doubles, 2);
+      const auto k_seq = explore_distribution(*registry().drafter("iid"),
+                                              *registry().verifier("k_seq")->explore_on(doubles, 2), doubles, 2);
       EXPECT_NEAR(k_seq.flag, c.k_seq, printed) << c.x;
     }
 }
@@ -192,9 +193,9 @@ TEST(PublishedNumbers, WorstCasesOfTwoDrafts) {
   const Row p{{5, 9}, {4, 9}}, q{{1, 3}, {2, 3}};
   const Rows<Rational> rows(p, q);
   EXPECT_EQ(optimum("iid", rows, p, 2), 1);
-  EXPECT_EQ(law("recursive_rejection", "iid", rows, 2).flag, Rational(23, 27));
-  EXPECT_EQ(law("sample_and_match", "iid", rows, 2).flag, Rational(19, 27));
-  EXPECT_EQ(law("naive_tree", "iid", rows, 2).flag, exact::naive_tree(p, q, 2));
+  EXPECT_EQ(distribution("recursive_rejection", "iid", rows, 2).flag, Rational(23, 27));
+  EXPECT_EQ(distribution("sample_and_match", "iid", rows, 2).flag, Rational(19, 27));
+  EXPECT_EQ(distribution("naive_tree", "iid", rows, 2).flag, exact::naive_tree(p, q, 2));
   // rho* = 4/3 is no dyadic fraction: exact only as a limit. At rho = 4/3 itself the closed form gives 8/9.
   EXPECT_EQ(1 - exact::residual_mass<Rational>(p, q, {4, 3}), Rational(8, 9));
   const Rational rho = verifiers::KSeq{}.prepare(rows, 2).factor;
@@ -210,7 +211,8 @@ TEST(PublishedNumbers, WorstPairsOfRecursiveRejection) {
   for (const int drafts : {2, 3, 4}) {
     const Rational q{2, 3}, top = exact::power(q, drafts);
     const Rows<Rational> rows({1 - top, top}, Row{1 - q, q});
-    EXPECT_EQ(law("recursive_rejection", "iid", rows, drafts).flag, 1 - top * (1 - exact::power(q, drafts - 1)));
+    EXPECT_EQ(distribution("recursive_rejection", "iid", rows, drafts).flag,
+              1 - top * (1 - exact::power(q, drafts - 1)));
   }
   const double q = std::sqrt(0.6), top = q * q * q;  // the minimiser for K = 3
   EXPECT_NEAR(exact::recursive_rejection<double>({1 - top, top}, {1 - q, q}, 3), .81410, 0.5e-5);
@@ -288,14 +290,15 @@ TEST(PublishedNumbers, CurvesInTheNumberOfDrafts) {
     }
 }
 
-ExactLaw<Rational> law_in_order(const std::vector<int>& order, const Rows<Rational>& rows, int drafts) {
+ExactDistribution<Rational> distribution_in_order(const std::vector<int>& order, const Rows<Rational>& rows,
+                                                  int drafts) {
   const VerifierOf<verifiers::RecursiveRejectionIndependent> scheme(Kind::verifier, {.order = order});
-  return explore_law(*registry().drafter("independent"), *scheme.prove_on(rows, drafts), rows, drafts);
+  return explore_distribution(*registry().drafter("independent"), *scheme.prove_on(rows, drafts), rows, drafts);
 }
 
-ExactLaw<Rational> law_of(std::string_view scheme, const std::string& instance) {
+ExactDistribution<Rational> distribution_of(std::string_view scheme, const std::string& instance) {
   const Instance at = Instance::parse(instance);
-  return exact::law(scheme, "independent", at.rows(), at.drafts);
+  return exact::distribution(scheme, "independent", at.rows(), at.drafts);
 }
 
 /// Makes every row of a generated instance a proposal of its own: q, p reversed, q rotated.
@@ -313,33 +316,38 @@ RC_GTEST_PROP(TestOrders, EveryFixedOrderServesTheTargetAndARandomOneAcceptsThei
   std::vector<int> order{0, 1, 2};
   Rational mean = 0;
   do {
-    const auto law = law_in_order(order, rows, 3);
-    RC_ASSERT(law.output == p);
-    RC_ASSERT(law.flag == law.membership);
-    mean += law.flag / 6;
+    const auto distribution = distribution_in_order(order, rows, 3);
+    RC_ASSERT(distribution.output == p);
+    RC_ASSERT(distribution.flag == distribution.membership);
+    mean += distribution.flag / 6;
   } while (std::next_permutation(order.begin(), order.end()));
-  const auto random = exact::law("recursive_rejection_random_order", "independent", rows, 3);
+  const auto random = exact::distribution("recursive_rejection_random_order", "independent", rows, 3);
   RC_ASSERT(random.output == p);
   RC_ASSERT(random.flag == mean);
 }
 
 TEST(TestOrders, AnOrderNamesWhatItLikesFirst) {
   const auto rows = Instance::parse("p=(5 3 2)/10 q=(2 5 3)/10 q=(3 1 1)/5 q=(1 1 8)/10 K=3").rows();
-  const auto all = law_in_order({2, 0, 1}, rows, 3);
-  EXPECT_EQ(law_in_order({2}, rows, 3).flag, all.flag) << "the others follow in draw order";
-  EXPECT_EQ(law_in_order({7, 2, 2, -1, 0}, rows, 3).flag, all.flag) << "drafts that are not there are passed over";
-  EXPECT_EQ(law_in_order({}, rows, 3).flag, law_in_order({0, 1, 2}, rows, 3).flag);
-  EXPECT_NE(law_in_order({}, rows, 3).flag, all.flag);
-  EXPECT_EQ(law_in_order({2, 0, 1}, rows, 2).flag, law_in_order({0, 1}, rows, 2).flag) << "with fewer drafts too";
+  const auto all = distribution_in_order({2, 0, 1}, rows, 3);
+  EXPECT_EQ(distribution_in_order({2}, rows, 3).flag, all.flag) << "the others follow in draw order";
+  EXPECT_EQ(distribution_in_order({7, 2, 2, -1, 0}, rows, 3).flag, all.flag)
+      << "drafts that are not there are passed over";
+  EXPECT_EQ(distribution_in_order({}, rows, 3).flag, distribution_in_order({0, 1, 2}, rows, 3).flag);
+  EXPECT_NE(distribution_in_order({}, rows, 3).flag, all.flag);
+  EXPECT_EQ(distribution_in_order({2, 0, 1}, rows, 2).flag, distribution_in_order({0, 1}, rows, 2).flag)
+      << "with fewer drafts too";
 }
 
 TEST(TestOrders, OneDraftMoreCanCostARandomOrderAcceptance) {
-  EXPECT_EQ(law_of("recursive_rejection_random_order", "p=(3 1)/4 q=(3 2)/5 K=1").flag, Rational(17, 20));
-  EXPECT_EQ(law_of("recursive_rejection_random_order", "p=(3 1)/4 q=(3 2)/5 q=(1 3)/4 K=2").flag, Rational(27, 32));
+  EXPECT_EQ(distribution_of("recursive_rejection_random_order", "p=(3 1)/4 q=(3 2)/5 K=1").flag, Rational(17, 20));
+  EXPECT_EQ(distribution_of("recursive_rejection_random_order", "p=(3 1)/4 q=(3 2)/5 q=(1 3)/4 K=2").flag,
+            Rational(27, 32));
 }
 
 TEST(TestOrders, WhatHidesAnOrderMadeFromTheTokens) {
-  const auto output = [](const std::string& instance) { return law_of("best_ratio_first", instance).output; };
+  const auto output = [](const std::string& instance) {
+    return distribution_of("best_ratio_first", instance).output;
+  };
   EXPECT_EQ(output("p=(1 2 1)/4 q=(1 2 1)/4 q=(1 2 1)/4 K=2"), normalised(std::vector{1, 2, 1})) << "all equal to p";
   EXPECT_EQ(output("p=(1 1)/2 q=(2 1)/3 K=1"), normalised(std::vector{1, 1})) << "a single draft";
   EXPECT_EQ(output("p=(1 1)/2 q=(1 1)/2 q=(2 1)/3 K=2"), (Row{{1, 3}, {2, 3}}));
@@ -349,9 +357,11 @@ TEST(TestOrders, WhatHidesAnOrderMadeFromTheTokens) {
 
 TEST(TestOrders, IdenticalProposalsHideAWrongPairing) {
   for (const std::string_view wrong : {"crossed_proposals", "independent_verified_as_iid"}) {
-    EXPECT_EQ(law_of(wrong, "p=(1 1 1)/3 q=(1 2 1)/4 q=(1 2 1)/4 K=2").output, normalised(std::vector{1, 1, 1}));
-    EXPECT_EQ(law_of(wrong, "p=(1 1 1)/3 q=(1 2 1)/4 K=1").output, normalised(std::vector{1, 1, 1}));
-    EXPECT_NE(law_of(wrong, "p=(1 1 1)/3 q=(1 2 1)/4 q=(2 1 1)/4 K=2").output, normalised(std::vector{1, 1, 1}));
+    EXPECT_EQ(distribution_of(wrong, "p=(1 1 1)/3 q=(1 2 1)/4 q=(1 2 1)/4 K=2").output,
+              normalised(std::vector{1, 1, 1}));
+    EXPECT_EQ(distribution_of(wrong, "p=(1 1 1)/3 q=(1 2 1)/4 K=1").output, normalised(std::vector{1, 1, 1}));
+    EXPECT_NE(distribution_of(wrong, "p=(1 1 1)/3 q=(1 2 1)/4 q=(2 1 1)/4 K=2").output,
+              normalised(std::vector{1, 1, 1}));
   }
 }
 

@@ -1,5 +1,6 @@
-// Couplings through shared noise: output law and acceptance against p and the closed forms, and the effects of a
-// wrong use of the noise. Couplings cannot be explored, so all tests are trials of fixed seeds against intervals.
+// Couplings through shared noise: output distribution and acceptance against p and the closed forms, and the effects
+// of a wrong use of the noise. Couplings cannot be explored, so all tests are trials of fixed seeds against
+// intervals.
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
@@ -54,7 +55,7 @@ TEST(Couplings, EmitTheTargetAndAcceptTheirClosedForm) {
       EXPECT_EQ(tally.impossible, 0u);
       EXPECT_EQ(tally.flagged, tally.members);
       EXPECT_TRUE(covers(tally.members, tally.trials, wanted))
-          << c.id << " " << name << ": " << tally.members << " of " << tally.trials << ", wanted " << wanted;
+          << c.id << " " << name << ": " << tally.members << " of " << tally.trials << ", expected " << wanted;
       for (std::size_t x = 0; x < c.p.size(); ++x)
         EXPECT_TRUE(covers(tally.histogram[x], tally.trials, c.p[x])) << c.id << " " << name << " token " << x;
       ++compared;
@@ -117,14 +118,14 @@ TEST(Couplings, AWrongUseOfTheNoiseIsSeenByItsAcceptance) {
   }
 }
 
-/// Tokens of 100 trials of a verifier on laws of any model.
+/// Tokens of 100 trials of a verifier on distributions of any model.
 template <class V, class L>
-std::vector<Token> tokens(const L& laws, int drafts) {
+std::vector<Token> tokens(const L& distributions, int drafts) {
   std::vector<Token> found;
   const std::vector<Token> none(static_cast<std::size_t>(drafts), 0);
   for (std::uint64_t trial = 0; trial < 100; ++trial) {
     Philox random(10, trial, Philox::Role::verify);
-    found.push_back(V{}.verify(DraftedPosition<L>(laws, none.data(), drafts), random).token);
+    found.push_back(V{}.verify(DraftedPosition<L>(distributions, none.data(), drafts), random).token);
   }
   return found;
 }
@@ -166,7 +167,7 @@ TEST(Couplings, AreOneSchemeAtOneDraft) {
   }
 }
 
-TEST(Couplings, EqualLawsAlwaysAgree) {
+TEST(Couplings, EqualDistributionsAlwaysAgree) {
   for (const auto& row : examples::awkward_rows()) {
     const RatioTable table(row, row);
     for (const auto& verifier : registry().verifiers()) {

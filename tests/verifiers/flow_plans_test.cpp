@@ -54,7 +54,7 @@ TEST(MaxFlow, CapacitiesOfDoublesNeverGrow) {
   }
 }
 
-TEST(FlowPlans, ReachTheOptimumOfEveryDraftLaw) {
+TEST(FlowPlans, ReachTheOptimumOfEveryDraftSampling) {
   expect_lossless(verifiers::OptimalTransport{}, "iid", true);
   expect_lossless(verifiers::OptimalTransportWor{}, "without_replacement", true);
   expect_lossless(verifiers::OptimalTransportWorUniform{}, "without_replacement_uniform", true);
@@ -93,13 +93,13 @@ TEST(OptimalTransport, AgreesWithTheRatioScanInDouble) {
   EXPECT_NEAR(served, optimum, 3320 * 0x1p-52);
 }
 
-// Laws with a closed form of the optimum need no flow; the flow gives the same optimum.
+// Distributions with a closed form of the optimum need no flow; the flow gives the same optimum.
 template <class Drafter>
 struct Transport : verifiers::OptimalTransportOf<Drafter> {
   static constexpr Info info{
       .name = "transport", .summary = "for a test", .source = "none", .most_drafts = Drafter::info.most_drafts};
 };
-TEST(OptimalTransport, ReachesTheOptimumOfLawsWithAClosedForm) {
+TEST(OptimalTransport, ReachesTheOptimumOfDistributionsWithAClosedForm) {
   expect_lossless(Transport<drafters::Greedy>{}, "greedy", true);
   expect_lossless(Transport<drafters::Hub>{}, "hub", true);
   expect_lossless(Transport<drafters::FixedTopK>{}, "fixed_top_k", true);
@@ -112,11 +112,11 @@ struct RandomTwoStep : verifiers::CanonicalTwoStepOf<Drafter> {
   static constexpr Info info{.name = "random_two_step", .summary = "for a test", .source = "none"};
   std::uint64_t seed = 0;
 
-  template <Laws L>
-  verifiers::TwoStepPlan<L> prepare(const L& laws, int drafts) const {
+  template <Distributions L>
+  verifiers::TwoStepPlan<L> prepare(const L& distributions, int drafts) const {
     using Scalar = typename L::Scalar;
-    TransportPlan<Scalar> plan{draft_sets<Drafter>(laws, drafts), {}, {}};
-    plan.served.assign(static_cast<std::size_t>(laws.vocabulary()), Scalar{0});
+    TransportPlan<Scalar> plan{draft_sets<Drafter>(distributions, drafts), {}, {}};
+    plan.served.assign(static_cast<std::size_t>(distributions.vocabulary()), Scalar{0});
     for (std::size_t i = 0; i < plan.drafts.size(); ++i) {
       InstanceRng dice(seed, i);
       auto& share = plan.share.emplace_back();
@@ -129,7 +129,7 @@ struct RandomTwoStep : verifiers::CanonicalTwoStepOf<Drafter> {
       }
       share.push_back(left);
     }
-    return {laws, std::move(plan)};
+    return {distributions, std::move(plan)};
   }
 };
 TEST(CanonicalTwoStep, IsLosslessForAnyWeights) {
@@ -151,16 +151,16 @@ TEST(TruncatedLp, TokensInsideHaveAtMostAThousandSets) {
   EXPECT_EQ(affordable_tokens(2, 3), 3);
 }
 
-// At V = 20,011: the law of the plan is a law and attains the optimum, 1e-12 being what the ladder promises, and
-// trials agree with the closed form of acceptance within five standard deviations (2 per 10^6 false alarms, at a
-// fixed seed).
+// At V = 20,011: the distribution of the plan is a distribution and attains the optimum, 1e-12 being what the ladder
+// promises, and trials agree with the closed form of acceptance within five standard deviations (2 per 10^6 false
+// alarms, at a fixed seed).
 TEST(TruncatedLp, AttainsTheOptimumAtALargeVocabulary) {
   const RatioTable table(planned::zipf(20'011, 1.2, 1), planned::zipf(20'011, 1.0, 1));
   for (const int drafts : {2, 4}) {
-    const auto law = AlphabetPlan(table, drafts, 1, 10).law;
+    const auto distribution = AlphabetPlan(table, drafts, 1, 10).distribution;
     double total = 0, accepted = 0;
     for (Token x = 0; x < table.vocabulary(); ++x) {
-      const double selected = law[static_cast<std::size_t>(x)];
+      const double selected = distribution[static_cast<std::size_t>(x)];
       total += selected;
       accepted += std::min(selected, table.target(x));
     }
@@ -174,10 +174,10 @@ TEST(TruncatedLp, AttainsTheOptimumAtALargeVocabulary) {
 }
 
 /// sum of min(p, p_I).
-template <class LawOf>
-Rational overlap(const Rows<Rational>& rows, const LawOf& law_of) {
+template <class DistributionOf>
+Rational overlap(const Rows<Rational>& rows, const DistributionOf& distribution_of) {
   Rational sum = 0;
-  for (Token x = 0; x < rows.vocabulary(); ++x) sum += std::min<Rational>(rows.target(x), law_of(x));
+  for (Token x = 0; x < rows.vocabulary(); ++x) sum += std::min<Rational>(rows.target(x), distribution_of(x));
   return sum;
 }
 
@@ -196,7 +196,7 @@ TEST(TruncatedAlphabet, LosesAtMostTheTuplesOutsideAndNothingAgainstTheLadder) {
       }
       const AlphabetPlan plan(rows, drafts, drafts, inside);
       const auto ladder = LadderIndependent{}.prepare(rows, drafts);
-      const Rational with = overlap(rows, [&](Token x) { return plan.law[static_cast<std::size_t>(x)]; });
+      const Rational with = overlap(rows, [&](Token x) { return plan.distribution[static_cast<std::size_t>(x)]; });
       const Rational alone = overlap(rows, [&](Token x) { return ladder.selected.of(x); });
       EXPECT_GE(with, at.optimum() - (1 - all_inside)) << inside << ' ' << instance.text();
       EXPECT_GE(with, alone) << inside << ' ' << instance.text();
@@ -206,18 +206,18 @@ TEST(TruncatedAlphabet, LosesAtMostTheTuplesOutsideAndNothingAgainstTheLadder) {
   EXPECT_GT(above, 0) << "the flow never gained: it is not exercised";
 }
 
-// V = 5,000, two proposals: the law of the plan is a law, and trials agree with the closed form of acceptance within
-// five standard deviations (6e-7 false alarms; none at this seed).
+// V = 5,000, two proposals: the distribution of the plan is a distribution, and trials agree with the closed form of
+// acceptance within five standard deviations (6e-7 false alarms; none at this seed).
 TEST(ReducedPlans, RunAtALargeVocabulary) {
   constexpr int vocabulary = 5000, trials = 100'000;
   const std::vector<std::vector<double>> proposals{planned::zipf(vocabulary, 1.1, 1),
                                                    planned::zipf(vocabulary, 1.3, 4999)};
   const RatioTable table(planned::zipf(vocabulary, 1.5, 1), proposals);
-  const auto expect_trials = [&](const AnyVerifier& scheme, const auto& law_of) {
+  const auto expect_trials = [&](const AnyVerifier& scheme, const auto& distribution_of) {
     double mass = 0, share = 0;
     for (Token x = 0; x < vocabulary; ++x) {
-      mass += law_of(x);
-      share += std::min<double>(law_of(x), table.target(x));
+      mass += distribution_of(x);
+      share += std::min<double>(distribution_of(x), table.target(x));
     }
     EXPECT_NEAR(mass, 1, 2 * vocabulary * 0x1p-52);
     EXPECT_NEAR(planned::flagged_share(scheme, "independent", table, 2, trials, 3), share,
@@ -225,7 +225,7 @@ TEST(ReducedPlans, RunAtALargeVocabulary) {
   };
   const AlphabetPlan alphabet(table, 2, 2, 40);
   const VerifierOf<TruncatedAlphabet> truncated(Kind::verifier);
-  expect_trials(truncated, [&](Token x) { return alphabet.law[static_cast<std::size_t>(x)]; });
+  expect_trials(truncated, [&](Token x) { return alphabet.distribution[static_cast<std::size_t>(x)]; });
   const auto ladder = LadderIndependent{}.prepare(table, 2);
   const VerifierOf<LadderIndependent> groups(Kind::verifier);
   expect_trials(groups, [&](Token x) { return ladder.selected.of(x); });
@@ -239,14 +239,14 @@ TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
   int below = 0;
   for_instances(Tournament{}, "independent", 240, [&](InstanceAnalysis& at, const Instance& instance) {
     if (instance.drafts <= 2) {
-      EXPECT_EQ(at.law().flag, at.optimum()) << instance.text();
+      EXPECT_EQ(at.distribution().flag, at.optimum()) << instance.text();
       return;
     }
     Instance fewer = instance;
     --fewer.drafts;
     fewer.proposals.pop_back();
-    EXPECT_GE(at.law().flag, at.law_of(fewer).flag) << instance.text();
-    below += at.law().flag < at.optimum();
+    EXPECT_GE(at.distribution().flag, at.distribution_of(fewer).flag) << instance.text();
+    below += at.distribution().flag < at.optimum();
   });
   for (int n = 0; n < 40; ++n) {
     const Instance instance = generate_instance(2026, n, 3, true);
@@ -259,7 +259,8 @@ TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
       fewer = more;
     }
   }
-  EXPECT_GT(below, 0) << "no instance showed that more than two drafts are not optimal: the law is not exercised";
+  EXPECT_GT(below, 0)
+      << "no instance showed that more than two drafts are not optimal: the distribution is not exercised";
 }
 
 /// The rounding of a marginal: fewer than 256 sets, each a few roundings of 2^-53 of its mass.
@@ -289,14 +290,14 @@ TEST(GlobalResolution, KeepsToTheErrorItReports) {
     for_instances(scheme, "iid", 100, [&](InstanceAnalysis& at, const Instance& instance) {
       const auto plan = scheme.prepare(instance.rows(), instance.drafts);
       EXPECT_LE(plan.core->error, tolerance / 2) << instance.text();
-      const auto& law = at.law();
-      ASSERT_TRUE(law.complete);
-      EXPECT_EQ(law.mass, 1);
-      const auto tv = static_cast<double>(total_variation(law.output, normalised(instance.target)));
+      const auto& distribution = at.distribution();
+      ASSERT_TRUE(distribution.complete);
+      EXPECT_EQ(distribution.mass, 1);
+      const auto tv = static_cast<double>(total_variation(distribution.output, normalised(instance.target)));
       EXPECT_LE(tv, plan.core->error + marginal_rounding) << instance.text();
-      EXPECT_EQ(law.flag, law.membership) << instance.text();
+      EXPECT_EQ(distribution.flag, distribution.membership) << instance.text();
       const auto optimum = static_cast<double>(at.optimum());
-      EXPECT_NEAR(static_cast<double>(law.flag), optimum, 2 * plan.core->error + marginal_rounding)
+      EXPECT_NEAR(static_cast<double>(distribution.flag), optimum, 2 * plan.core->error + marginal_rounding)
           << instance.text();
       EXPECT_NEAR(plan.core->acceptance, optimum, marginal_rounding) << instance.text();
       cut += optimum < 1;
@@ -316,9 +317,9 @@ TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
       examined += for_instances(scheme, "iid", 180, [&](InstanceAnalysis& at, const Instance& instance) {
         const auto plan = scheme.prepare(instance.rows(), instance.drafts);
         const ResolutionPlan& core = *plan.core;
-        const auto& law = at.law();
-        ASSERT_TRUE(law.complete);
-        ASSERT_EQ(law.mass, 1) << instance.text();
+        const auto& distribution = at.distribution();
+        ASSERT_TRUE(distribution.complete);
+        ASSERT_EQ(distribution.mass, 1) << instance.text();
         // eps_T from the instance's fractions: the probability that all drafts are kept tokens.
         Rational inside = 0;
         const auto q = normalised(instance.proposals.front());
@@ -327,11 +328,11 @@ TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
         EXPECT_NEAR(core.truncated, 1 - static_cast<double>(acceptance::power(inside, instance.drafts)),
                     marginal_rounding);
         EXPECT_LE(core.error, core.gradient / 2 + core.truncated + marginal_rounding);
-        const auto tv = static_cast<double>(total_variation(law.output, normalised(instance.target)));
+        const auto tv = static_cast<double>(total_variation(distribution.output, normalised(instance.target)));
         EXPECT_LE(tv, core.error + marginal_rounding) << instance.text() << " T = " << truncation;
         EXPECT_GE(tv, core.error - core.gradient - marginal_rounding) << instance.text() << ": the bound is loose";
-        EXPECT_EQ(law.flag, law.membership) << instance.text();
-        const double loss = static_cast<double>(at.optimum()) - static_cast<double>(law.flag);
+        EXPECT_EQ(distribution.flag, distribution.membership) << instance.text();
+        const double loss = static_cast<double>(at.optimum()) - static_cast<double>(distribution.flag);
         EXPECT_LE(std::abs(loss), core.gradient + marginal_rounding) << instance.text() << " T = " << truncation;
         if (truncation == ResolutionPlan::everything) {
           EXPECT_EQ(core.truncated, 0);

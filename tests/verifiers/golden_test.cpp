@@ -1,5 +1,5 @@
-// Every reference case whose scheme exists here: acceptance of both kinds and the output law, on three models of the
-// laws.
+// Every reference case whose scheme exists here: acceptance of both kinds and the output distribution, on three
+// models of the distributions.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -100,17 +100,18 @@ std::shared_ptr<const AnyVerifier> verifier(std::string_view scheme, int drafts)
   return {std::shared_ptr<void>{}, registry().verifier(name->second)};
 }
 
-/// Largest deviation of flag, membership, output law and its distance to p from the file.
+/// Largest deviation of flag, membership, output distribution and its distance to p from the file.
 template <class L>
-double deviation(const golden::Case& c, const AnyVerifier& scheme, const L& laws) {
-  const auto decider = scheme.explore_on(laws, c.drafts);
-  const auto law = explore_law(*golden::drafter(c.draft_law), *decider, laws, c.drafts);
-  EXPECT_TRUE(law.complete) << c.id;
-  double largest = std::max(std::abs(law.flag - c.flag), std::abs(law.membership - c.membership));
+double deviation(const golden::Case& c, const AnyVerifier& scheme, const L& distributions) {
+  const auto decider = scheme.explore_on(distributions, c.drafts);
+  const auto distribution =
+      explore_distribution(*golden::drafter(c.draft_sampling), *decider, distributions, c.drafts);
+  EXPECT_TRUE(distribution.complete) << c.id;
+  double largest = std::max(std::abs(distribution.flag - c.flag), std::abs(distribution.membership - c.membership));
   double distance = 0;
   for (std::size_t x = 0; x < c.p.size(); ++x) {
-    largest = std::max(largest, std::abs(law.output[x] - c.output[x]));
-    distance += std::abs(law.output[x] - c.p[x]) / 2;
+    largest = std::max(largest, std::abs(distribution.output[x] - c.output[x]));
+    distance += std::abs(distribution.output[x] - c.p[x]) / 2;
   }
   return std::max(largest, std::abs(distance - c.distance));
 }
@@ -133,7 +134,7 @@ TEST(Golden, EveryCaseOfEverySchemeWeHave) {
   double largest = 0;
   for (const golden::Case& c : golden::cases()) {
     const auto scheme = verifier(c.scheme, c.drafts);
-    if (!scheme || !golden::drafter(c.draft_law)) {
+    if (!scheme || !golden::drafter(c.draft_sampling)) {
       others.insert(c.scheme);
       continue;
     }
@@ -192,14 +193,14 @@ TEST(Golden, SingleDraftIsRecursiveRejectionOfOneDraft) {
   EXPECT_EQ(compared, 23);
 }
 
-/// A plan for the cases of a scheme under a draft law of the file, whose flag and output it has.
+/// A plan for the cases of a scheme under a draft sampling of the file, whose flag and output it has.
 struct Plan {
-  std::string_view scheme, draft_law;
+  std::string_view scheme, draft_sampling;
   std::shared_ptr<const AnyVerifier> verifier;
   int cases;
   bool on_table = false, on_fresh = false;  ///< besides plain rows; buckets of fresh rows may accept less
-  /// A flow is short of the optimum by less than 2^-52 for each of at most 41 sets and 6 tokens, 1e-14; the law of
-  /// the sets and its enumeration add a few roundings of 2^-53 a leaf.
+  /// A flow is short of the optimum by less than 2^-52 for each of at most 41 sets and 6 tokens, 1e-14; the
+  /// distribution of the sets and its enumeration add a few roundings of 2^-53 a leaf.
   double tolerance = reference_tolerance;
 };
 
@@ -218,7 +219,7 @@ TEST(Golden, PlansReachTheOptimumOfTheReference) {
                            {"ot_lp", "iid", resolution, 69, false, false, 1e-7}}) {
     int compared = 0;
     for (const golden::Case& c : golden::cases()) {
-      if (c.scheme != plan.scheme || c.draft_law != plan.draft_law) continue;
+      if (c.scheme != plan.scheme || c.draft_sampling != plan.draft_sampling) continue;
       const std::string where = c.id + ", " + std::string(plan.verifier->info().name);
       EXPECT_LE(deviation(c, *plan.verifier, Rows<double>(c.p, c.q)), plan.tolerance) << where;
       if (plan.on_table) {
@@ -226,9 +227,10 @@ TEST(Golden, PlansReachTheOptimumOfTheReference) {
       }
       if (plan.on_fresh) {
         const FreshRows<double> fresh(c.p, std::span<const double>(c.q[0]));
-        const auto law =
-            explore_law(*golden::drafter(c.draft_law), *plan.verifier->explore_on(fresh, c.drafts), fresh, c.drafts);
-        for (std::size_t x = 0; x < c.p.size(); ++x) EXPECT_NEAR(law.output[x], c.p[x], plan.tolerance) << where;
+        const auto distribution = explore_distribution(*golden::drafter(c.draft_sampling),
+                                                       *plan.verifier->explore_on(fresh, c.drafts), fresh, c.drafts);
+        for (std::size_t x = 0; x < c.p.size(); ++x)
+          EXPECT_NEAR(distribution.output[x], c.p[x], plan.tolerance) << where;
       }
       ++compared;
     }
@@ -240,12 +242,14 @@ TEST(Golden, PlansReachTheOptimumOfTheReference) {
 TEST(Golden, ATournamentIsAtMostOptimal) {
   const auto tournament = with<verifiers::Tournament>();
   for (const golden::Case& c : golden::cases()) {
-    if (c.scheme != "ot_lp" || c.draft_law != "indep") continue;
+    if (c.scheme != "ot_lp" || c.draft_sampling != "indep") continue;
     const Rows<double> rows(c.p, c.q);
-    const auto law = explore_law(*golden::drafter("indep"), *tournament->explore_on(rows, c.drafts), rows, c.drafts);
-    EXPECT_LE(law.flag, c.optimum + reference_tolerance) << c.id;
-    EXPECT_GE(law.flag, c.drafts == 2 ? c.optimum - reference_tolerance : 0) << c.id;
-    for (std::size_t x = 0; x < c.p.size(); ++x) EXPECT_NEAR(law.output[x], c.p[x], reference_tolerance) << c.id;
+    const auto distribution =
+        explore_distribution(*golden::drafter("indep"), *tournament->explore_on(rows, c.drafts), rows, c.drafts);
+    EXPECT_LE(distribution.flag, c.optimum + reference_tolerance) << c.id;
+    EXPECT_GE(distribution.flag, c.drafts == 2 ? c.optimum - reference_tolerance : 0) << c.id;
+    for (std::size_t x = 0; x < c.p.size(); ++x)
+      EXPECT_NEAR(distribution.output[x], c.p[x], reference_tolerance) << c.id;
   }
 }
 

@@ -155,14 +155,14 @@ double scan_slack(int most, int reads) {
 
 template <class V, class D>
 void expect_passes(int drafts, int proposals, const Expected& expected, double slack) {
-  const FreshCase laws(20 + static_cast<std::uint64_t>(drafts), proposals);
+  const FreshCase distributions(20 + static_cast<std::uint64_t>(drafts), proposals);
   int refusals = 0;
   for (std::uint64_t trial = 0; trial < 24; ++trial) {
-    const ReadRows drafting = laws.rows();
+    const ReadRows drafting = distributions.rows();
     Philox drafter(3, trial, Philox::Role::draft);
     Token tokens[max_drafts];
     const int count = D{}.draw(drafting, drafts, drafter, tokens);
-    const ReadRows rows = laws.rows();
+    const ReadRows rows = distributions.rows();
     Counted random(3, trial, Philox::Role::verify);
     const V verifier{};
     const auto plan = prepare(verifier, rows, drafts);
@@ -217,8 +217,8 @@ TEST(Passes, OneForTheFixedTokensHoweverMany) {
 }
 
 TEST(Passes, SelectionsByGroupsReadEveryProposalThreeTimes) {
-  // For the mean, the masses of buckets and the law; p for the mean. Then the draw, which is one, and whether a
-  // residual is left, which is known after the first token above p_I.
+  // For the mean, the masses of buckets and the distribution; p for the mean. Then the draw, which is one, and
+  // whether a residual is left, which is known after the first token above p_I.
   const Expected ladder = [](int, int drawn, int drafts) { return 1 + 3 * drafts + drawn; };
   expect_passes<verifiers::LadderIndependent, drafters::Independent>(ladder, {1, 2, 4}, true, 0.1);
   // One more for the alphabet, strip by strip.
@@ -343,21 +343,25 @@ constexpr std::uint64_t row_size = 5000, row_block = FreshRows<float>::block;
 class FreshContexts final : public ConditionalModel<FreshRows<float>> {
  public:
   explicit FreshContexts(int conditionals) : target_{row(1)}, proposal_{row(2)} {
-    for (int c = 0; c < conditionals; ++c) laws_.emplace_back(target_, std::span<const float>(proposal_));
+    for (int c = 0; c < conditionals; ++c) distributions_.emplace_back(target_, std::span<const float>(proposal_));
   }
-  const FreshRows<float>& laws(int context) const override { return laws_[static_cast<std::size_t>(context)]; }
-  int next(int context, Token x) const override { return (5 * context + x + 1) % static_cast<int>(laws_.size()); }
+  const FreshRows<float>& distributions(int context) const override {
+    return distributions_[static_cast<std::size_t>(context)];
+  }
+  int next(int context, Token x) const override {
+    return (5 * context + x + 1) % static_cast<int>(distributions_.size());
+  }
 
   std::uint64_t visited() const {
     std::uint64_t sum = 0;
-    for (const auto& laws : laws_) sum += laws.visited();
+    for (const auto& distributions : distributions_) sum += distributions.visited();
     return sum;
   }
   /// The token of the least p / q.
   Token least() const {
     Token best = 0;
-    const auto ratio = [this](Token x) { return laws(0).target(x) / laws(0).proposal(x); };
-    for (Token x = 1; x < laws(0).vocabulary(); ++x)
+    const auto ratio = [this](Token x) { return distributions(0).target(x) / distributions(0).proposal(x); };
+    for (Token x = 1; x < distributions(0).vocabulary(); ++x)
       if (ratio(x) < ratio(best)) best = x;
     return best;
   }
@@ -371,7 +375,7 @@ class FreshContexts final : public ConditionalModel<FreshRows<float>> {
   }
 
   std::vector<float> target_, proposal_;
-  std::vector<FreshRows<float>> laws_;
+  std::vector<FreshRows<float>> distributions_;
 };
 
 /// Refuses every flip and draws with the words of a trial.

@@ -1,4 +1,4 @@
-// The floating-point programs: their exact law, rows at the ends of formats, and captured rows.
+// The floating-point programs: their exact distribution, rows at the ends of formats, and captured rows.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -55,18 +55,18 @@ struct Rounded {
 };
 
 template <class L>
-Rounded explore(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& laws, const std::vector<double>& p,
-                int drafts) {
-  const auto decider = verifier.explore_on(laws, drafts);
+Rounded explore(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions,
+                const std::vector<double>& p, int drafts) {
+  const auto decider = verifier.explore_on(distributions, drafts);
   if (!decider) return {0, 1};  // its info says why: a plan for small vocabularies
-  const auto law = explore_law(drafter, *decider, laws, drafts, {.leaves = 100'000'000});
-  EXPECT_TRUE(law.complete);
+  const auto distribution = explore_distribution(drafter, *decider, distributions, drafts, {.leaves = 100'000'000});
+  EXPECT_TRUE(distribution.complete);
   NeumaierSum distance;
-  for (std::size_t x = 0; x < p.size(); ++x) distance.add(std::abs(law.output[x] - p[x]));
-  return {distance.value() / 2, law.mass};
+  for (std::size_t x = 0; x < p.size(); ++x) distance.add(std::abs(distribution.output[x] - p[x]));
+  return {distance.value() / 2, distribution.mass};
 }
 
-/// Visits every lossless verifier with every law it takes.
+/// Visits every lossless verifier with every distribution it takes.
 void for_each_pair(int drafts, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : registry().verifiers()) {
@@ -78,7 +78,7 @@ void for_each_pair(int drafts, auto&& visit) {
       ++visited;
     }
   }
-  EXPECT_GE(visited, 11) << "the verifiers and laws this test was written for";
+  EXPECT_GE(visited, 11) << "the verifiers and distributions this test was written for";
 }
 
 std::vector<std::vector<double>> proposals(const AnyDrafter& drafter, int drafts, std::size_t size) {
@@ -88,8 +88,8 @@ std::vector<std::vector<double>> proposals(const AnyDrafter& drafter, int drafts
   return rows;
 }
 
-// Up to K + 1 = 5 stages modify a law; each rounds every token's mass a few times, 2^-53 each, relative to a mass of
-// at least about 1e-3 on these rows: 5 * 4 * 2^-53 * 1e3 = 2e-12 at the very worst; the test requires 1e-12.
+// Up to K + 1 = 5 stages modify a distribution; each rounds every token's mass a few times, 2^-53 each, relative to a
+// mass of at least about 1e-3 on these rows: 5 * 4 * 2^-53 * 1e3 = 2e-12 at the very worst; the test requires 1e-12.
 constexpr double small_tolerance = 1e-12;
 
 void expect_small(std::size_t size, int drafts) {
@@ -128,16 +128,16 @@ const std::vector<std::vector<double>> rows_of_q{examples::normalised({2, 3, 1, 
 // and divisions above nothing exceeds 1e-12, and 1e-11 is what a full support of V 2^-60 = 2e-13 per sum would need.
 constexpr double large_tolerance = 1e-11;
 
-void expect_large(auto&& make_laws, std::string_view name) {
+void expect_large(auto&& make_distributions, std::string_view name) {
   double largest = 0;
   const auto p = scattered(target_row_of_six);
   std::vector<std::vector<double>> q;
   for (const auto& row : rows_of_q) q.push_back(scattered(row));
-  const auto one = make_laws(p, std::vector<std::vector<double>>{q.front()});
-  const auto several = make_laws(p, q);
+  const auto one = make_distributions(p, std::vector<std::vector<double>>{q.front()});
+  const auto several = make_distributions(p, q);
   for_each_pair(3, [&](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts) {
-    const auto& laws = drafter.info().several_proposals ? several : one;
-    const Rounded found = explore(verifier, drafter, laws, p, drafts);
+    const auto& distributions = drafter.info().several_proposals ? several : one;
+    const Rounded found = explore(verifier, drafter, distributions, p, drafts);
     EXPECT_LE(found.variation, large_tolerance);
     EXPECT_NEAR(found.mass, 1, large_tolerance);
     largest = std::max(largest, found.variation);
@@ -161,24 +161,24 @@ TEST(Precision, SixTokensInLargeFreshRows) {
 }
 
 // The rest of a row after K - 1 drafts without replacement, or after its likeliest tokens, has little mass: drafts
-// are drawn from it with the law that verifiers divide by. Before rests were scaled this was off by V 2^-60 over the
-// rest; the plan of ladder_wor on fresh rows still is, because its buckets are sums in units of 2^-60
+// are drawn from it with the distribution that verifiers divide by. Before rests were scaled this was off by V 2^-60
+// over the rest; the plan of ladder_wor on fresh rows still is, because its buckets are sums in units of 2^-60
 // (verifiers/ladder_wor.hpp).
 TEST(Precision, LittleIsLeftOfAProposal) {
   const std::vector<double> p{0.3, 0.3, 0.1, 0.1, 0.1, 0.1};
   for (const double rest : {1e-6, 1e-9, 1e-12}) {
     const std::vector<double> q{0.5, 0.5 - rest, rest / 8, rest / 4, rest / 8, rest / 2};
-    for (const std::string_view law : {"greedy", "without_replacement", "tail_draw", "hub"}) {
-      const AnyDrafter& drafter = *registry().drafter(law);
+    for (const std::string_view distribution : {"greedy", "without_replacement", "tail_draw", "hub"}) {
+      const AnyDrafter& drafter = *registry().drafter(distribution);
       for (const auto& verifier : registry().verifiers()) {
         if (verifier->kind() != Kind::verifier || !verifier->info().unsupported.explore.empty()) continue;
-        if (!verifier->info().drafts.lists(law) || !verifier->takes(law == "hub" ? 2 : 3)) continue;
-        const int drafts = law == "hub" ? 2 : 3;
+        if (!verifier->info().drafts.lists(distribution) || !verifier->takes(distribution == "hub" ? 2 : 3)) continue;
+        const int drafts = distribution == "hub" ? 2 : 3;
         const FreshRows<double> rows(p, q);
         const double of_buckets =
             verifier->info().name == "ladder_wor" ? static_cast<double>(q.size()) * 0x1p-60 / rest : 0;
         EXPECT_LE(explore(*verifier, drafter, rows, p, drafts).variation, small_tolerance + of_buckets)
-            << verifier->info().name << " on " << law << ", rest " << rest;
+            << verifier->info().name << " on " << distribution << ", rest " << rest;
       }
     }
   }
@@ -200,7 +200,7 @@ std::vector<double> extreme_row(Dice& dice, int vocabulary) {
                               : static_cast<double>(dice() >> 11));
     sum += row.back();
   }
-  row[dice() % row.size()] += 1;  // a law has a token that is not small
+  row[dice() % row.size()] += 1;  // a distribution has a token that is not small
   sum += 1;
   for (double& entry : row)
     if (entry > least) entry /= sum;
@@ -237,17 +237,18 @@ TYPED_TEST(OnExtremeRows, EveryTokenHasTargetProbability) {
     const auto p = extreme_row(dice, vocabulary);
     std::vector<std::vector<double>> q;
     for (int k = 0; k < (several ? drafts : 1); ++k) q.push_back(dice() % 6 == 0 ? p : extreme_row(dice, vocabulary));
-    const Rows<double> laws(p, q);
-    const auto plan = prepare(verifier, laws, drafts);
+    const Rows<double> distributions(p, q);
+    const auto plan = prepare(verifier, distributions, drafts);
     for (int trial = 0; trial < 10; ++trial) {
       Token tuple[max_drafts];
       for (int k = 0; k < drafts; ++k) do
           tuple[k] = static_cast<Token>(dice() % static_cast<std::uint64_t>(vocabulary));
-        while (!(laws.proposal(tuple[k], several ? k : 0) > 0));
+        while (!(distributions.proposal(tuple[k], several ? k : 0) > 0));
       Recorder<ExtremeWords> random{ExtremeWords{&dice}};
-      const Verdict verdict = verify(verifier, DraftedPosition<Rows<double>>(laws, tuple, drafts), plan, random);
+      const Verdict verdict =
+          verify(verifier, DraftedPosition<Rows<double>>(distributions, tuple, drafts), plan, random);
       ASSERT_TRUE(verdict.token >= 0 && verdict.token < vocabulary) << verdict.token;
-      ASSERT_GT(laws.target(verdict.token), 0) << "instance " << n << ", trial " << trial;
+      ASSERT_GT(distributions.target(verdict.token), 0) << "instance " << n << ", trial " << trial;
       if (verdict.accepted >= 0) {
         ASSERT_EQ(tuple[verdict.accepted], verdict.token);
       }

@@ -87,9 +87,9 @@ TYPED_TEST(StoredVerdicts, AreThoseOfTheSameFloats) {
   }
 }
 
-/// The law of V's tokens on `rows` with the drafts of `D`.
+/// The distribution of V's tokens on `rows` with the drafts of `D`.
 template <class V, class D, class L>
-std::vector<double> emitted_law(const L& rows, int drafts) {
+std::vector<double> emitted_distribution(const L& rows, int drafts) {
   return enumerated<D>(V{}, rows, drafts).output;
 }
 
@@ -106,10 +106,10 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return total;
 }
 
-/// Explored laws add up a few hundred products of doubles; five tokens and three drafts stay far below.
+/// Explored distributions add up a few hundred products of doubles; five tokens and three drafts stay far below.
 constexpr double rounding = 1e-12;
 /// The effect of residual terms in float (short_float.hpp): a refusal uses the mass before and after, each within
-/// 2^-23 of itself, and the law of the drawn tokens has at most the same error for the last mass.
+/// 2^-23 of itself, and the distribution of the drawn tokens has at most the same error for the last mass.
 constexpr double rounding_of_terms(int drafts) { return rounding + 2 * drafts * 0x1p-23; }
 
 /// Five tokens in the format, and the error of their sums.
@@ -132,13 +132,14 @@ struct StoredPair {
 
 constexpr std::uint64_t pairs = 150;
 
-TEST(StoredLaws, OneDraftIsOffByTheDifferenceOfTheSums) {
+TEST(StoredDistributions, OneDraftIsOffByTheDifferenceOfTheSums) {
   double largest = 0;
   for (std::uint64_t seed = 0; seed < pairs; ++seed) {
     const StoredPair<Bfloat16> pair(seed);
     std::vector<double> residual;
     for (std::size_t x = 0; x < pair.p.size(); ++x) residual.push_back(std::max(pair.p[x] - pair.q[x], 0.0));
-    const double found = distance(emitted_law<verifiers::SingleDraft, drafters::Iid>(pair.rows(), 1), pair.p);
+    const double found =
+        distance(emitted_distribution<verifiers::SingleDraft, drafters::Iid>(pair.rows(), 1), pair.p);
     const double exact = sum_of(residual) > 0 ? pair.apart * distance(pair.p, residual) : 0;
     EXPECT_NEAR(found, exact, rounding_of_terms(1)) << seed;
     largest = std::max(largest, found);
@@ -153,7 +154,7 @@ void expect_bound(double amplified) {
     double largest = 0, largest_normalised = 0;
     for (std::uint64_t seed = 0; seed < pairs; ++seed) {
       const StoredPair<Bfloat16> pair(seed);
-      const double found = distance(emitted_law<V, D>(pair.rows(), drafts), pair.p);
+      const double found = distance(emitted_distribution<V, D>(pair.rows(), drafts), pair.p);
       largest = std::max(largest, found);
       EXPECT_LE(found, pair.apart + amplified * (drafts - 1) * pair.defect + rounding_of_terms(drafts))
           << V::info.name << " K " << drafts << " pair " << seed;
@@ -161,7 +162,7 @@ void expect_bound(double amplified) {
       NormalisedRows normalised(5);
       const FreshRows<float> rows =
           normalised.of(std::span<const Bfloat16>(pair.stored_p), std::span<const Bfloat16>(pair.stored_q));
-      const double normalised_found = distance(emitted_law<V, D>(rows, drafts), pair.p);
+      const double normalised_found = distance(emitted_distribution<V, D>(rows, drafts), pair.p);
       EXPECT_LE(normalised_found, 0x1p-24 + 2 * 0x1p-24 + amplified * (drafts - 1) * 0x1p-24 + rounding)
           << V::info.name << " K " << drafts << " pair " << seed;
       largest_normalised = std::max(largest_normalised, normalised_found);
@@ -171,7 +172,7 @@ void expect_bound(double amplified) {
   }
 }
 
-TEST(StoredLaws, KeepTheirBounds) {
+TEST(StoredDistributions, KeepTheirBounds) {
   using namespace verifiers;
   expect_bound<RecursiveRejection, drafters::Iid>(1);
   expect_bound<KSeq, drafters::Iid>(1);
@@ -181,12 +182,13 @@ TEST(StoredLaws, KeepTheirBounds) {
   expect_bound<RecursiveRejectionWor, drafters::WithoutReplacement>(1 / (0x1p-4 - 0x1p-8));
 }
 
-TEST(StoredLaws, WithoutReplacementNeedsTheWiderBound) {
+TEST(StoredDistributions, WithoutReplacementNeedsTheWiderBound) {
   double largest = 0;
   for (std::uint64_t seed = 0; seed < pairs; ++seed) {
     const StoredPair<Bfloat16> pair(seed);
-    const auto law = emitted_law<verifiers::RecursiveRejectionWor, drafters::WithoutReplacement>(pair.rows(), 2);
-    largest = std::max(largest, distance(law, pair.p) - pair.apart - pair.defect);
+    const auto distribution =
+        emitted_distribution<verifiers::RecursiveRejectionWor, drafters::WithoutReplacement>(pair.rows(), 2);
+    largest = std::max(largest, distance(distribution, pair.p) - pair.apart - pair.defect);
   }
   EXPECT_GT(largest, 1e-3) << "little unseen mass makes much of a defect";
 }
@@ -289,7 +291,7 @@ TEST(RefusalPlan, FewerDraftsThanPlannedAreDecidedWithoutIt) {
   EXPECT_GT(refused_trials(table, plan, 2), 100);
 }
 
-TEST(RefusalPlan, EqualLawsLeaveNothingAfterTheFirstTest) {
+TEST(RefusalPlan, EqualDistributionsLeaveNothingAfterTheFirstTest) {
   const std::vector<double> row = sloped_row(10);
   const RatioTable table(row, row);
   EXPECT_EQ(refused_trials(table, RefusalPlan<RatioTable>(table, 3), 3), 0);

@@ -6,7 +6,7 @@
 //
 // Cost: a pass over the vocabulary a stream.
 // Source: Daliri et al., arXiv:2408.07978 (one stream); Rowan, Phan and Khisti, arXiv:2506.05632 (several).
-// Correctness: n races of rates p are one race of rates n p, whose winner has law p.
+// Correctness: n races of rates p are one race of rates n p, whose winner has distribution p.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
@@ -17,7 +17,7 @@ namespace draftproof {
 
 /// The claims of all schemes whose token depends on p and the noise alone.
 inline constexpr Claims race_of_target_claims{
-    .accepts_equal_laws = true, .flag_is_membership = true, .drafter_invariant = true};
+    .accepts_equal_distributions = true, .flag_is_membership = true, .drafter_invariant = true};
 inline constexpr Unsupported race_of_target_cannot{
     .explore = "its randomness is continuous noise that the drafter reads too"};
 
@@ -25,7 +25,7 @@ inline constexpr Unsupported race_of_target_cannot{
 template <Position P, NoiseSource R>
 DRAFTPROOF_DEVICE Verdict race_of_target(const P& at, int streams, R& random) {
   const auto winner = race<1>(
-      at.laws(), 0, streams, 1, [&at](Token x) { return at.target(x); }, random);
+      at.distributions(), 0, streams, 1, [&at](Token x) { return at.target(x); }, random);
   return matched(at, {winner[0].token, none_accepted});
 }
 

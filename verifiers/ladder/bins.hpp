@@ -7,10 +7,11 @@
 //   n                size()                 number of bins; at most few_tokens tokens stay single
 //   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one bin: at most least_spread. A bin loses less
 //                                           acceptance than that; single tokens lose none
-//   ladder_bins(laws, coarse)               bins of any laws
-//   ladder_bin(laws, bins, x)               the bin of token x
+//   ladder_bins(distributions, coarse)               bins of any distributions
+//   ladder_bin(distributions, bins, x)               the bin of token x
 //
-// Cost: O(n log V) once for the laws, shared by all prefixes that lead to them; O(1) expected for the bin of a token.
+// Cost: O(n log V) once for the distributions, shared by all prefixes that lead to them; O(1) expected for the bin of
+// a token.
 // Correctness: bins are stretches of the ranking, so their masses are differences of exact sums.
 #pragma once
 
@@ -39,10 +40,10 @@ int first_place(int first, int end, const Before& before) {
   return static_cast<int>(bisected(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first), of_place));
 }
 
-/// Laws that keep exact sums along their ranking.
+/// Distributions that keep exact sums along their ranking.
 template <class L>
-concept RankedBySums = Ranked<L> && requires(const L& laws) {
-  laws.exact_prefix();
+concept RankedBySums = Ranked<L> && requires(const L& distributions) {
+  distributions.exact_prefix();
 };
 
 /// Vocabularies of at most this size get one bin per token, and their plans are always computed.
@@ -56,8 +57,8 @@ class RankedBins {
   static constexpr bool single_tokens = false;
   static constexpr double least_spread = 0x1p-14;
 
-  /// Refers to the laws.
-  explicit RankedBins(const L& laws, double spread = least_spread) : ranking_{laws.ranking()} {
+  /// Refers to the distributions.
+  explicit RankedBins(const L& distributions, double spread = least_spread) : ranking_{distributions.ranking()} {
     const int n = ranking_.size();
     const double allowed = n > few_tokens ? spread : 0;
     first_.push_back(0);
@@ -193,31 +194,32 @@ class RestBuckets {
 
   /// `support`: the n tokens of S. A team makes it together, as the first of its plan.
   template <class L>
-  [[gnu::noinline]] DRAFTPROOF_DEVICE RestBuckets(const Workspace& workspace, const L& laws, const Token* support,
-                                                  int n)
+  [[gnu::noinline]] DRAFTPROOF_DEVICE RestBuckets(const Workspace& workspace, const L& distributions,
+                                                  const Token* support, int n)
       : bin_(workspace.template persistent<typename Workspace::Index>(count)),
         below_(workspace.template persistent<double>(count + 1)),
         target_(workspace.template scratch<double>(count + 1)),
         ratio_(workspace.template scratch<double>(count)),
         bucket_(workspace.template scratch<typename Workspace::Index>(count)) {
     scale_ = 0x1p4;
-    for (int tokens = 1; tokens < laws.vocabulary(); tokens *= 2) scale_ *= 2;
-    const auto term = [this, &laws, support, n](Token x) {
-      return Term{among(x, support, n) ? count - 1 : place(laws.target(x)), to_fixed(laws.target(x)), 1};
+    for (int tokens = 1; tokens < distributions.vocabulary(); tokens *= 2) scale_ *= 2;
+    const auto term = [this, &distributions, support, n](Token x) {
+      return Term{among(x, support, n) ? count - 1 : place(distributions.target(x)),
+                  to_fixed(distributions.target(x)), 1};
     };
     if constexpr (PlannedByTeam<L>) {
       const unsigned mark = workspace.brief_so_far();
-      fill(workspace, laws.sums_by_place(count, term));
+      fill(workspace, distributions.sums_by_place(count, term));
       workspace.end_brief_after(mark);
     } else {
       std::vector<Fixed> sums(2 * static_cast<std::size_t>(count), 0);
-      for (Token x = 0; x < laws.vocabulary(); ++x) {
+      for (Token x = 0; x < distributions.vocabulary(); ++x) {
         const Term one = term(x);
         sums[2 * static_cast<std::size_t>(one.place)] += one.first;
         sums[2 * static_cast<std::size_t>(one.place) + 1] += one.second;
       }
-      if constexpr (requires { laws.count_visited(sums.size()); })
-        laws.count_visited(static_cast<std::size_t>(laws.vocabulary()));
+      if constexpr (requires { distributions.count_visited(sums.size()); })
+        distributions.count_visited(static_cast<std::size_t>(distributions.vocabulary()));
       fill(workspace, sums);
     }
   }
@@ -296,13 +298,13 @@ class RestBuckets {
 /// there for any levels. Measured in docs/ladder.md.
 inline constexpr double coarse_spread = 0x1p-10;
 
-/// Bins of these laws for a ladder on paths; `coarse` takes coarse_spread.
+/// Bins of these distributions for a ladder on paths; `coarse` takes coarse_spread.
 template <class L>
-DRAFTPROOF_DEVICE auto ladder_bins(const L& laws, bool coarse) {
+DRAFTPROOF_DEVICE auto ladder_bins(const L& distributions, bool coarse) {
   if constexpr (RankedBySums<L>) {
-    return RankedBins<L>(laws, coarse ? coarse_spread : RankedBins<L>::least_spread);
+    return RankedBins<L>(distributions, coarse ? coarse_spread : RankedBins<L>::least_spread);
   } else {
-    auto bins = laws.bins();
+    auto bins = distributions.bins();
     if constexpr (requires { bins.least_spread = coarse_spread; })
       if (coarse) bins.least_spread = coarse_spread;
     return bins;
@@ -311,13 +313,13 @@ DRAFTPROOF_DEVICE auto ladder_bins(const L& laws, bool coarse) {
 template <class L>
 using LadderBins = decltype(ladder_bins(std::declval<const L&>(), false));
 
-/// The bin of token x in the bins of these laws.
+/// The bin of token x in the bins of these distributions.
 template <class L, class Bins>
-DRAFTPROOF_DEVICE int ladder_bin(const L& laws, const Bins& bins, Token x) {
+DRAFTPROOF_DEVICE int ladder_bin(const L& distributions, const Bins& bins, Token x) {
   if constexpr (RankedBySums<L>)
     return bins.of(x);
   else
-    return laws.bin(bins, x);
+    return distributions.bin(bins, x);
 }
 
 /// The optional bins of one node.

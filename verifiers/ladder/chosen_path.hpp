@@ -1,11 +1,12 @@
-// The path that ladders chose, as block verification reads it (block_rule.hpp): the proposal of each token is the law
-// that the chosen path has. At a node whose ladder has no breaks this law is the proposal of the laws.
+// The path that ladders chose, as block verification reads it (block_rule.hpp): the proposal of each token is the
+// distribution that the chosen path has. At a node whose ladder has no breaks this distribution is the proposal of
+// the distributions.
 //
 //   proposal(i)     kept          stored when the token is appended: a device's team may no longer have the plan
 //   ladder(i)       plans.node    kept on the host; on a team the last one or recomputed (recomputed_plans.hpp)
 //
-// Cost: O(1) a token, O(n) an excess or a correction for n bins, O(log V) if a table of the node exists. Laws in
-// buckets need a pass instead, one for both the excess and the correction.
+// Cost: O(1) a token, O(n) an excess or a correction for n bins, O(log V) if a table of the node exists.
+// Distributions in buckets need a pass instead, one for both the excess and the correction.
 #pragma once
 
 #include <optional>
@@ -30,37 +31,37 @@ class ChosenSteps {
   /// Appends the child that was chosen and the bin of its token; `place` is that of the last node's ladder.
   DRAFTPROOF_DEVICE void append(const Place& place, int child, int bin) {
     places_[length_] = place;
-    proposals_[length_] = plans_.last(place).chosen(laws(length_), at_.tree().token(child), bin);
+    proposals_[length_] = plans_.last(place).chosen(distributions(length_), at_.tree().token(child), bin);
     last_bin_ = bin;
     nodes_[++length_] = child;
   }
 
   DRAFTPROOF_DEVICE int length() const { return length_; }
   DRAFTPROOF_DEVICE int node(int i) const { return nodes_[i]; }
-  DRAFTPROOF_DEVICE decltype(auto) laws(int i) const { return at_.laws(nodes_[i]); }
+  DRAFTPROOF_DEVICE decltype(auto) distributions(int i) const { return at_.distributions(nodes_[i]); }
   DRAFTPROOF_DEVICE Token token(int i) const { return at_.tree().token(nodes_[i + 1]); }
   DRAFTPROOF_DEVICE const Place& place(int i) const { return places_[i]; }
-  DRAFTPROOF_DEVICE Scalar zero() const { return laws(0).zero(); }
-  DRAFTPROOF_DEVICE Scalar one() const { return laws(0).one(); }
+  DRAFTPROOF_DEVICE Scalar zero() const { return distributions(0).zero(); }
+  DRAFTPROOF_DEVICE Scalar one() const { return distributions(0).one(); }
 
-  DRAFTPROOF_DEVICE Scalar target(int i) const { return laws(i).target(token(i)); }
+  DRAFTPROOF_DEVICE Scalar target(int i) const { return distributions(i).target(token(i)); }
   DRAFTPROOF_DEVICE Scalar proposal(int i) const { return proposals_[i]; }
   /// Bin of the last token.
   DRAFTPROOF_DEVICE int last_bin() const { return last_bin_; }
   DRAFTPROOF_DEVICE Scalar excess(int i, const Scalar& c) const {
-    if (plain(i)) return c * laws(i).residual_mass(one() / c);
+    if (plain(i)) return c * distributions(i).residual_mass(one() / c);
     if constexpr (Ranked<L>) {
-      return ladder(i).with_left_over(laws(i), [&c](const auto& left) { return Scalar(left.excess(c)); });
+      return ladder(i).with_left_over(distributions(i), [&c](const auto& left) { return Scalar(left.excess(c)); });
     } else if constexpr (ShowsRows<L>) {
-      return ladder(i).equal() ? laws(i).sum(left(i, c)) : passed(i, c).total();
+      return ladder(i).equal() ? distributions(i).sum(left(i, c)) : passed(i, c).total();
     } else if constexpr (PlannedByTeam<L>) {
       return team_excess(i, c);
     } else {
-      return laws(i).sum(left(i, c));
+      return distributions(i).sum(left(i, c));
     }
   }
   DRAFTPROOF_DEVICE auto correction(int i, const Scalar& c) const { return Correction{*this, i, c}; }
-  DRAFTPROOF_DEVICE auto bonus() const { return laws(length_).residual(zero()); }
+  DRAFTPROOF_DEVICE auto bonus() const { return distributions(length_).residual(zero()); }
 
  private:
   struct Correction {
@@ -89,18 +90,20 @@ class ChosenSteps {
    private:
     template <class Use>
     DRAFTPROOF_DEVICE Token with(Use use) const {
-      const L& laws = steps.laws(i);
-      if (steps.plain(i)) return use(laws.residual(steps.one() / c));
-      // Where the law is p, p is left for a token that was chosen by rounding and that p lacks.
-      if (steps.ladder(i).equal()) return use(laws.residual(steps.zero()));
+      const L& distributions = steps.distributions(i);
+      if (steps.plain(i)) return use(distributions.residual(steps.one() / c));
+      // Where the distribution is p, p is left for a token that was chosen by rounding and that p lacks.
+      if (steps.ladder(i).equal()) return use(distributions.residual(steps.zero()));
       if constexpr (Ranked<L>)
-        return steps.ladder(i).with_left_over(laws, [&](const auto& left) { return use(AtFactor{left, c}); });
+        return steps.ladder(i).with_left_over(distributions, [&](const auto& left) {
+          return use(AtFactor{left, c});
+        });
       else if constexpr (ShowsRows<L>)
         return use(steps.passed(i, c));
       else if constexpr (PlannedByTeam<L>)
         return use(FromTeam{steps, i, c});
       else
-        return use(laws.weights(steps.left(i, c)));
+        return use(distributions.weights(steps.left(i, c)));
     }
   };
   template <class Left>
@@ -123,15 +126,15 @@ class ChosenSteps {
     DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const { return steps.team_draw(i, c, word); }
     template <class Visit>
     DRAFTPROOF_DEVICE void for_each(Visit visit) const {
-      steps.laws(i).weights(steps.left(i, c)).for_each(visit);
+      steps.distributions(i).weights(steps.left(i, c)).for_each(visit);
     }
   };
 
   DRAFTPROOF_DEVICE bool plain(int i) const { return Plans::plain(places_[i]); }
   DRAFTPROOF_DEVICE const LadderNode<L>& ladder(int i) const { return plans_.node(at_, *this, i); }
-  DRAFTPROOF_DEVICE auto left(int i, const Scalar& c) const { return left_of(laws(i), ladder(i), c); }
-  DRAFTPROOF_DEVICE static auto left_of(const L& laws, const LadderNode<L>& ladder, const Scalar& c) {
-    return [rows = &seen_by_pass(laws), ladder = &ladder, c](Token y) { return ladder->above(*rows, y, c); };
+  DRAFTPROOF_DEVICE auto left(int i, const Scalar& c) const { return left_of(distributions(i), ladder(i), c); }
+  DRAFTPROOF_DEVICE static auto left_of(const L& distributions, const LadderNode<L>& ladder, const Scalar& c) {
+    return [rows = &seen_by_pass(distributions), ladder = &ladder, c](Token y) { return ladder->above(*rows, y, c); };
   }
   // A team's pass for the excess also serves the draw: a corrected position was tested just before. Separate
   // functions, because inlined they would spill registers of verify_block.
@@ -139,25 +142,26 @@ class ChosenSteps {
     const LadderNode<L>& node = ladder(i);
     passed_at_ = i;
     passed_scale_ = c;
-    return sum_left(laws(i), node, c);
+    return sum_left(distributions(i), node, c);
   }
   DRAFTPROOF_DEVICE Token team_draw(int i, const Scalar& c, std::uint64_t word) const {
     const LadderNode<L>& node = ladder(i);
-    return draw_left(laws(i), node, c, passed_at_ == i && passed_scale_ == c, word);
+    return draw_left(distributions(i), node, c, passed_at_ == i && passed_scale_ == c, word);
   }
-  [[gnu::noinline]] DRAFTPROOF_DEVICE static Scalar sum_left(const L& laws, const LadderNode<L>& ladder, Scalar c) {
-    return laws.sum(left_of(laws, ladder, c));
+  [[gnu::noinline]] DRAFTPROOF_DEVICE static Scalar sum_left(const L& distributions, const LadderNode<L>& ladder,
+                                                             Scalar c) {
+    return distributions.sum(left_of(distributions, ladder, c));
   }
-  [[gnu::noinline]] DRAFTPROOF_DEVICE static Token draw_left(const L& laws, const LadderNode<L>& ladder, Scalar c,
-                                                             bool summed, std::uint64_t word) {
-    return laws.weights(left_of(laws, ladder, c), summed).draw(word);
+  [[gnu::noinline]] DRAFTPROOF_DEVICE static Token draw_left(const L& distributions, const LadderNode<L>& ladder,
+                                                             Scalar c, bool summed, std::uint64_t word) {
+    return distributions.weights(left_of(distributions, ladder, c), summed).draw(word);
   }
 
   /// The pass of one position; kept for the same reason.
   template <class Row = L>
   const auto& passed(int i, const Scalar& c) const {
     if (!(passed_at_ == i && passed_scale_ == c)) {
-      passed_.emplace(ladder(i).left(laws(i), c));
+      passed_.emplace(ladder(i).left(distributions(i), c));
       passed_at_ = i;
       passed_scale_ = c;
     }

@@ -62,52 +62,52 @@ class FixedCoverage {
   int drafts_;
 };
 
-/// m drafts with probability `law`[m - 1], m = 1 .. K; the law sums to 1 and must outlive this. Loops are not
-/// unrolled on a device, to save registers in the sweep.
+/// m drafts with probability `distribution`[m - 1], m = 1 .. K; the distribution sums to 1 and must outlive this.
+/// Loops are not unrolled on a device, to save registers in the sweep.
 template <class Scalar, class List = std::vector<Scalar>>
 class MixedCoverage {
  public:
   static constexpr bool many_terms = true;  ///< level_sweep.hpp
 
-  DRAFTPROOF_DEVICE explicit MixedCoverage(const List& law) : law_{law} {}
+  DRAFTPROOF_DEVICE explicit MixedCoverage(const List& distribution) : distribution_{distribution} {}
 
   DRAFTPROOF_DEVICE Scalar none(const Scalar& a) const {
     Scalar mean{0};
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
 #endif
-    for (std::size_t m = law_.size(); m-- > 0;) mean = a * (law_[m] + mean);
+    for (std::size_t m = distribution_.size(); m-- > 0;) mean = a * (distribution_[m] + mean);
     return mean;
   }
   DRAFTPROOF_DEVICE Scalar chord(const Scalar& a, const Scalar& b) const {
-    Scalar sum{1}, power{1}, mean = law_[0];
+    Scalar sum{1}, power{1}, mean = distribution_[0];
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
 #endif
-    for (std::size_t degree = 1; degree < law_.size(); ++degree) {
+    for (std::size_t degree = 1; degree < distribution_.size(); ++degree) {
       power *= b;
       sum = a * sum + power;
-      mean += law_[degree] * sum;
+      mean += distribution_[degree] * sum;
     }
     return mean;
   }
   DRAFTPROOF_DEVICE Scalar bend(const Scalar& a, const Scalar& b, const Scalar& c) const {
-    if (law_.size() < 2) return Scalar{0};
-    Scalar three{1}, two{1}, power{1}, mean = law_[1];
+    if (distribution_.size() < 2) return Scalar{0};
+    Scalar three{1}, two{1}, power{1}, mean = distribution_[1];
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
 #endif
-    for (std::size_t degree = 1; degree + 1 < law_.size(); ++degree) {
+    for (std::size_t degree = 1; degree + 1 < distribution_.size(); ++degree) {
       power *= c;
       two = b * two + power;
       three = a * three + two;
-      mean += law_[degree + 1] * three;
+      mean += distribution_[degree + 1] * three;
     }
     return mean;
   }
 
  private:
-  const List& law_;
+  const List& distribution_;
 };
 
 // F, the probability that K drafts without replacement hit a set of bins: the bound of G in a ladder for such drafts.
@@ -131,10 +131,10 @@ class WorCoverage {
   /// F has no closed form: the sweep asks for values at places (level_sweep.hpp).
   static constexpr bool by_place = true;
 
-  /// F of `drafts` >= 1 drafts of the proposal of `laws` on these bins; rough on buckets of K > 2 drafts.
+  /// F of `drafts` >= 1 drafts of the proposal of `distributions` on these bins; rough on buckets of K > 2 drafts.
   /// Throws: std::invalid_argument for fractions of more than 64 tokens at K > 2.
   template <class L, class Bins>
-  WorCoverage(const L& laws, const Bins& bins, int drafts)
+  WorCoverage(const L& distributions, const Bins& bins, int drafts)
       : drafts_{drafts},
         covered_(at(bins.size()) + 1, Scalar{0}),
         mass_(at(bins.size()), Scalar{0}),
@@ -145,7 +145,7 @@ class WorCoverage {
         mass_[at(i)] = covered_[at(i) + 1] - covered_[at(i)];
       }
     } else if constexpr (std::is_floating_point_v<Scalar>) {
-      RaceBins race(laws, bins, drafts);
+      RaceBins race(distributions, bins, drafts);
       mass_ = race.mass;
       if (drafts == 2)
         pairs(odds_of(race));
@@ -158,9 +158,9 @@ class WorCoverage {
     } else {
       Tokens tokens;
       std::vector<int> tokens_in(mass_.size(), 0);
-      for (Token x = 0; x < laws.vocabulary(); ++x)
-        if (const Scalar q = laws.proposal(x); q > Scalar{0}) {
-          const int bin = ladder_bin(laws, bins, x);
+      for (Token x = 0; x < distributions.vocabulary(); ++x)
+        if (const Scalar q = distributions.proposal(x); q > Scalar{0}) {
+          const int bin = ladder_bin(distributions, bins, x);
           tokens.emplace_back(bin, q);
           mass_[at(bin)] += q;
           ++tokens_in[at(bin)];

@@ -6,7 +6,8 @@
 //
 //   H, G, Z        bins above the group taken, the group, the bins below it
 //   g_1, g_2, ..   drafts in G in draw order
-//   k              the race of the drafts fixes the law of g_1 .. g_k; later ones are drafts or not by what else rang
+//   k              the race of the drafts fixes the distribution of g_1 .. g_k; later ones are drafts or not by what
+//                  else rang
 //
 // If H is empty, g_1 is chosen. Otherwise the race of the drafts goes on: tokens are drawn from q on H and the
 // undrafted part of Z. k falls by one with each from Z, from the number of drafts in G, until one lies in H or k = 1.
@@ -48,11 +49,11 @@ DRAFTPROOF_DEVICE TakenGroup taken_group(int drafts, const Bin& bin, const Level
   return group;
 }
 
-/// Place among the independent drafts of `at` of the one that a ladder selects. `core.bin(laws, x)` is the bin of a
-/// token.
+/// Place among the independent drafts of `at` of the one that a ladder selects. `core.bin(distributions, x)` is the
+/// bin of a token.
 template <class P, class Core, class R>
 DRAFTPROOF_DEVICE int choose_in_top_group(const P& at, const Core& core, R& random) {
-  const auto bin = [&](int k) { return core.bin(at.laws(), at.draft(k)); };
+  const auto bin = [&](int k) { return core.bin(at.distributions(), at.draft(k)); };
   const TakenGroup group = taken_group(at.drafts(), bin, core.levels, random);
   return group.drafts[group.size == 1 ? 0 : random.pick(UniformIndex{group.size})];
 }
@@ -97,7 +98,7 @@ struct DistinctChoice {
     }
     int k = group.size;
     for (;;) {
-      const auto remaining = remaining_from(at.laws(), core, end, below, seen);
+      const auto remaining = remaining_from(at.distributions(), core, end, below, seen);
       const auto left = remaining.mass();
       if (!(left > at.zero()) || random.flip(above, decltype(rest)(above + left))) break;
       if (--k == 1) break;
@@ -110,13 +111,14 @@ struct DistinctChoice {
 
  private:
   template <class L, class Core>
-  DRAFTPROOF_DEVICE static auto remaining_from(const L& laws, const Core& core, int end, const Token* seen, int n) {
+  DRAFTPROOF_DEVICE static auto remaining_from(const L& distributions, const Core& core, int end, const Token* seen,
+                                               int n) {
     using Remaining = RemainingBins<L, std::remove_cvref_t<decltype(core.bins)>>;
     if constexpr (PlannedByTeam<L>) {
       const auto above = [&core](int i) { return mass_above(core.bins, core.plan, i); };
-      return Remaining(laws, core.bins, end, seen, n, above(core.bins.size()) - above(end));
+      return Remaining(distributions, core.bins, end, seen, n, above(core.bins.size()) - above(end));
     } else {
-      return Remaining(laws, core.bins, end, seen, n);
+      return Remaining(distributions, core.bins, end, seen, n);
     }
   }
 };
@@ -124,9 +126,9 @@ struct DistinctChoice {
 /// Place among the drafts of `at` of the draft that a ladder selects.
 template <class P, class Core, class R, class Chooser = DistinctChoice>
 DRAFTPROOF_DEVICE int choose_distinct(const P& at, const Core& core, R& random, const Chooser& choice = {}) {
-  const auto& laws = at.laws();
+  const auto& distributions = at.distributions();
   int bin[max_drafts];
-  for (int k = 0; k < at.drafts(); ++k) bin[k] = ladder_bin(laws, core.bins, at.draft(k));
+  for (int k = 0; k < at.drafts(); ++k) bin[k] = ladder_bin(distributions, core.bins, at.draft(k));
   const TakenGroup group = taken_group(
       at.drafts(), [&bin](int k) { return bin[k]; }, core.levels, random);
   return group.drafts[group.size == 1 ? 0 : choice.of(at, core, group, random)];

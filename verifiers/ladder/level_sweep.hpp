@@ -3,9 +3,10 @@
 //
 //   A_j       break.missed       1 - s, the q-mass below standing break j; 1 at the first corner, 0 at the last
 //   kink_j    break.kink         left minus right slope of the remaining G at j
-//   rate_j    break.rate         the same of the interpolant of f at the standing breaks
+//   rate_j    break.rate         the same for the interpolant of f at the standing breaks
 //   time_j    break.time         time at which the break leaves if its neighbours stay; 1 if it never leaves
-//   share     shares_[segment]     chord of f times the time the segment stood; summed: slopes of the selected law
+//   share     shares_[segment]     chord of f times the time the segment stood; summed: slopes of the selected
+//                                  distribution
 //
 // Cost: O(n log n); the heap holds only breaks that leave before both neighbours do.
 // Correctness: f is concave, so the rate of a break rises when a neighbour leaves, and its time only falls, never
@@ -39,7 +40,7 @@ template <class Scalar, class Workspace = HostWorkspace>
 struct LadderPlan : PlanCorners<Scalar, Workspace> {
   /// Level of break i, the one below bin i, for i = 1 .. n - 1; index 0 is unused. In scratch memory.
   ListIn<Workspace, Scalar> level;
-  ListIn<Workspace, Scalar> slope;                       ///< selected law over q, for each of the n bins
+  ListIn<Workspace, Scalar> slope;                       ///< selected distribution over q, for each of the n bins
   ListIn<Workspace, typename Workspace::Index> leaving;  ///< breaks of level above 0 and below 1, by ascending level
   Scalar acceptance{0};                                  ///< of the best verifier that uses these bins
 };
@@ -53,7 +54,7 @@ struct LadderGoal {
   ListIn<Workspace, Scalar> slope;                      ///< of G from this corner to the next, if not on_f
 };
 
-/// Coverage that knows f at the corners only: covered(i), and chord(a, b) of corners, in numbers of bins.
+/// Coverage with f at the corners only: covered(i), and chord(a, b) of corners, in numbers of bins.
 template <class Coverage>
 concept CoveredByPlace = requires {
   Coverage::by_place;
@@ -124,8 +125,8 @@ struct LadderBreak {
   bool gone = false;
 };
 
-/// Computes levels and slopes from the kinks of G in one sweep. The law follows the levels, so rounding in G can
-/// reduce acceptance but cannot make the scheme lossy.
+/// Computes levels and slopes from the kinks of G in one sweep. The distribution follows the levels, so rounding in G
+/// can reduce acceptance but cannot make the scheme lossy.
 template <class Scalar, class Coverage, class Workspace = HostWorkspace>
 class LadderSweep {
  public:

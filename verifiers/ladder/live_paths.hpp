@@ -1,7 +1,7 @@
-// The number of active paths: the law of the number of K i.i.d. paths that share a node of the chosen path, given
-// that the choice came to this node, from the law at the parent node.
+// The number of active paths: the distribution of the number of K i.i.d. paths that share a node of the chosen path,
+// given that the choice came to this node, from the distribution at the parent node.
 //
-//   mu_m     law[m - 1]            probability of m paths at the node, m = 1 .. K
+//   mu_m     distribution[m - 1]            probability of m paths at the node, m = 1 .. K
 //   c        proposal              q of the chosen token
 //   x        W - c                 q-mass of the other tokens in its group
 //   beta     -                     q-mass of the groups below
@@ -11,7 +11,7 @@
 //   mu'_j  proportional to  c^j sum over m of mu_m C(m, j) H(j, m - j)
 //
 // Here j paths take the token, n other paths take its group, and one of the j + n is chosen. H is averaged over the
-// intervals of u; the sum over j is then the law of the chosen token.
+// intervals of u; the sum over j is then the distribution of the chosen token.
 // Cost: O(K^2) a group, by one thread, with lists of O(K^2) in a workspace (cooperative_memory.hpp).
 // Correctness: H(j, r) is the integral of j t^(j-1) (beta + x t)^r over t in [0, 1]; splitting off one factor gives
 //     H(j, r) = beta H(j, r - 1) + x j / (j + 1) H(j + 1, r - 1),        H(j, 0) = 1:
@@ -29,24 +29,24 @@
 
 namespace draftproof {
 
-/// The law at the start: all K paths are active.
+/// The distribution at the start: all K paths are active.
 template <class Scalar>
 std::vector<Scalar> all_active(int paths) {
-  std::vector<Scalar> law(static_cast<std::size_t>(paths), Scalar{0});
-  law.back() = Scalar{1};
-  return law;
+  std::vector<Scalar> distribution(static_cast<std::size_t>(paths), Scalar{0});
+  distribution.back() = Scalar{1};
+  return distribution;
 }
 
 template <class Scalar, class Workspace = HostWorkspace>
 class ActivePaths {
  public:
-  using Law = ListIn<Workspace, Scalar>;
+  using Distribution = ListIn<Workspace, Scalar>;
 
-  /// `law` must outlive this. All threads of the workspace construct it; one thread makes the other calls.
-  DRAFTPROOF_DEVICE ActivePaths(const Workspace& workspace, const Law& law)
-      : law_{law},
-        mean_(workspace.template scratch<Scalar>(static_cast<int>(law.size() * law.size()))),
-        h_(workspace.template scratch<Scalar>(static_cast<int>(law.size()))) {}
+  /// `distribution` must outlive this. All threads of the workspace construct it; one thread makes the other calls.
+  DRAFTPROOF_DEVICE ActivePaths(const Workspace& workspace, const Distribution& distribution)
+      : distribution_{distribution},
+        mean_(workspace.template scratch<Scalar>(static_cast<int>(distribution.size() * distribution.size()))),
+        h_(workspace.template scratch<Scalar>(static_cast<int>(distribution.size()))) {}
 
   /// Starts without groups.
   DRAFTPROOF_DEVICE void begin() {
@@ -54,7 +54,7 @@ class ActivePaths {
   }
   /// Adds a group of the token: q-mass x besides the token, `beta` below the group, for this share of u.
   DRAFTPROOF_DEVICE void add_group(const Scalar& x, const Scalar& beta, const Scalar& share) {
-    const std::size_t paths = law_.size();
+    const std::size_t paths = distribution_.size();
     auto& h = h_;  // H(j, r) at j - 1
     for (std::size_t j = 0; j < paths; ++j) h[j] = Scalar{1};
     for (std::size_t r = 0;; ++r) {
@@ -64,18 +64,18 @@ class ActivePaths {
     }
   }
 
-  /// Writes the law after a token of this q-mass to `next`. In double its entries are multiples of 2^-53, so they add
-  /// to 1 in any order: f then ends at 1, and equal rows are recognised as equal. Throws: std::logic_error on the
-  /// host if no path can have taken the token.
-  DRAFTPROOF_DEVICE void after(const Scalar& proposal, Law& next) {
-    const std::size_t paths = law_.size();
+  /// Writes the distribution after a token of this q-mass to `next`. In double its entries are multiples of 2^-53, so
+  /// they add to 1 in any order: f then ends at 1, and equal rows are recognised as equal. Throws: std::logic_error
+  /// on the host if no path can have taken the token.
+  DRAFTPROOF_DEVICE void after(const Scalar& proposal, Distribution& next) {
+    const std::size_t paths = distribution_.size();
     Scalar power{1}, total{0};
     for (std::size_t j = 1; j <= paths; ++j) {
       power *= proposal;
       Scalar choices{1}, weight{0};  // C(m, j)
       for (std::size_t m = j; m <= paths; ++m) {
         if (m > j) choices = choices * number(m) / number(m - j);
-        weight += law_[m - 1] * choices * mean(j, m - j);
+        weight += distribution_[m - 1] * choices * mean(j, m - j);
       }
       weight *= power;
       total += weight;
@@ -96,9 +96,9 @@ class ActivePaths {
 
  private:
   DRAFTPROOF_DEVICE static Scalar number(std::size_t n) { return Scalar(static_cast<int>(n)); }
-  DRAFTPROOF_DEVICE Scalar& mean(std::size_t j, std::size_t r) { return mean_[(j - 1) * law_.size() + r]; }
-  /// For a tree that cannot have been drawn from its rows. Kernels cannot throw and set the law to one path.
-  DRAFTPROOF_DEVICE static void none_taken([[maybe_unused]] Law& next) {
+  DRAFTPROOF_DEVICE Scalar& mean(std::size_t j, std::size_t r) { return mean_[(j - 1) * distribution_.size() + r]; }
+  /// For a tree that cannot have been drawn from its rows. Kernels cannot throw and set the distribution to one path.
+  DRAFTPROOF_DEVICE static void none_taken([[maybe_unused]] Distribution& next) {
 #if defined(__CUDA_ARCH__)
     for (std::size_t j = 0; j < next.size(); ++j) next[j] = Scalar(j == 0 ? 1 : 0);
 #else
@@ -106,8 +106,8 @@ class ActivePaths {
 #endif
   }
 
-  const Law& law_;
-  Law mean_, h_;
+  const Distribution& distribution_;
+  Distribution mean_, h_;
 };
 
 }  // namespace draftproof

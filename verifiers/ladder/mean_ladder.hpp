@@ -1,20 +1,23 @@
 // Selection of one of K drafts from different proposals by groups and levels of bins, ordered by the ratio of the
-// target to the mean proposal. Its law is known for any V.
+// target to the mean proposal. Its distribution is known for any V.
 //
 //   r                                mean of the proposals
-//   bins           bin(x)            tokens by p / r descending, of several proposals at most 2^13 bins of neighbours; on
+//   bins           bin(x)            tokens by p / r descending, of several proposals at most 2^13 bins of
+//                                    neighbours; on
 //                                    fresh rows buckets of p / r
-//   F_i            covered(i)        1 - product of below[k][i]: the probability that some draft is in the first i bins
+//   F_i            covered(i)        1 - product of below[k][i]: the probability that some draft is in the first i
+//                                    bins
 //   c_i            levels            level of the break below bin i, for G = P - M with this F (plan.hpp)
 //   w              orders            mixture with orders of the bins, for different proposals (order_mixture.hpp)
-//   p_I(x)         law(x)            sum over k of q_k(x) slope[k][bin]
+//   p_I(x)         distribution(x)            sum over k of q_k(x) slope[k][bin]
 //                  within(tokens)    the part of it from tuples whose drafts are all among few tokens
 //
-// Selection: as in ladder.hpp. The group that holds the highest drafted p / r is taken, and one of the drafts in it is
-// chosen uniformly; or, with some probability, the draft of the best rank in an order of the bins.
+// Selection: as in ladder.hpp. The group that holds the highest drafted p / r is taken, and one of the drafts in it
+// is chosen uniformly; or, with some probability, the draft of the best rank in an order of the bins.
 // Cost: O(V log V) and 2 n groups of K slopes once per (p, q, K); O(K) a trial.
 // Acceptance: the optimum for one proposal and single tokens. For different ones there may be no order that holds the
-// least cut, F need not be concave along this one, and the drafts of a group have a law that is no multiple of r.
+// least cut, F need not be concave along this one, and the drafts of a group need not have a distribution
+// proportional to r.
 // Correctness: p_I follows from the levels, whatever they are (level_sweep.hpp).
 #pragma once
 
@@ -77,45 +80,45 @@ template <class L>
 class MeanLadder {
  public:
   using Scalar = typename L::Scalar;
-  using Bins = std::conditional_t<FreshLaws<L>, BucketBins, OrderedBins<Scalar>>;
+  using Bins = std::conditional_t<FreshDistributions<L>, BucketBins, OrderedBins<Scalar>>;
 
   /// Different proposals leave a gap that some orders of the bins close for the most part (order_mixture.hpp).
   static constexpr int most_orders = 8;
 
   /// `proposals`: K, or 1 where all drafts share one. `orders`: how many orders to mix in, at most.
-  MeanLadder(const L& laws, int drafts, int proposals, int orders)
-      : drafts_{drafts}, rows_{agree(laws, proposals) ? 1 : proposals} {
+  MeanLadder(const L& distributions, int drafts, int proposals, int orders)
+      : drafts_{drafts}, rows_{agree(distributions, proposals) ? 1 : proposals} {
     const int rows = rows_;
     std::vector<Scalar> p, r;
-    for (Token x = 0; x < laws.vocabulary(); ++x) {
-      p.push_back(laws.target(x));
+    for (Token x = 0; x < distributions.vocabulary(); ++x) {
+      p.push_back(distributions.target(x));
       Scalar sum{0};
-      for (int k = 0; k < rows; ++k) sum += laws.proposal(x, k);
+      for (int k = 0; k < rows; ++k) sum += distributions.proposal(x, k);
       const Scalar mean = sum / Scalar(rows);
       r.push_back(mean > Scalar{0} ? mean : sum);  // the least double has no half, and its token can be drafted
     }
-    const Bins bins = binned(laws, rows, p, r);
+    const Bins bins = binned(distributions, rows, p, r);
     const std::vector<Scalar> none(static_cast<std::size_t>(bins.size()), Scalar{0});
     ProposalRows<Scalar> own(static_cast<std::size_t>(rows), none);
     std::vector<Scalar> target = none;
-    for (Token x = 0; x < laws.vocabulary(); ++x) {
+    for (Token x = 0; x < distributions.vocabulary(); ++x) {
       const auto at = static_cast<std::size_t>(x);
       bin_.push_back(-1);
       if (!(r[at] > Scalar{0})) continue;
-      if constexpr (FreshLaws<L>)
+      if constexpr (FreshDistributions<L>)
         bin_.back() = bins.of(p[at], r[at]);
       else
         bin_.back() = bins.of(x);
       const auto i = static_cast<std::size_t>(bin_.back());
       target[i] += p[at];
-      for (int k = 0; k < rows; ++k) own[static_cast<std::size_t>(k)][i] += laws.proposal(x, k);
+      for (int k = 0; k < rows; ++k) own[static_cast<std::size_t>(k)][i] += distributions.proposal(x, k);
     }
     const auto below = sums_below(own);
     const auto plan = make_ladder_plan<Scalar>(HostWorkspace{}, bins, bins.ratios(),
                                                ProductCoverage<Scalar>(own, below, drafts), true);
     level_ = plan.level;
     if (rows == 1) {
-      levels = LadderLevels<Scalar>(plan, !FreshLaws<L>);
+      levels = LadderLevels<Scalar>(plan, !FreshDistributions<L>);
       slope_ = group_slopes(level_, below, drafts);
       return;
     }
@@ -132,25 +135,26 @@ class MeanLadder {
     return i < 0 ? static_cast<int>(slope_.front().size()) - 1 : i;
   }
   /// Probability that the selected draft is x.
-  Scalar law(const L& laws, Token x) const { return weighted(laws, x, slope_); }
+  Scalar distribution(const L& distributions, Token x) const { return weighted(distributions, x, slope_); }
 
   /// For each of these tokens the probability that it is selected and that all drafts are among them.
-  std::vector<Scalar> within(const L& laws, const std::vector<Token>& tokens) const {
+  std::vector<Scalar> within(const L& distributions, const std::vector<Token>& tokens) const {
     ProposalRows<Scalar> own(slope_.size(), std::vector<Scalar>(slope_.front().size(), Scalar{0}));
     for (const Token x : tokens)
       for (int k = 0; k < rows_; ++k)
-        own[static_cast<std::size_t>(k)][static_cast<std::size_t>(bin(laws, x))] += laws.proposal(x, k);
+        own[static_cast<std::size_t>(k)][static_cast<std::size_t>(bin(distributions, x))] +=
+            distributions.proposal(x, k);
     const auto slope = orders_.slopes(own, group_slopes(level_, sums_below(own), drafts_), drafts_);
-    std::vector<Scalar> law;
-    for (const Token x : tokens) law.push_back(weighted(laws, x, slope));
-    return law;
+    std::vector<Scalar> distribution;
+    for (const Token x : tokens) distribution.push_back(weighted(distributions, x, slope));
+    return distribution;
   }
 
   /// Index of the selected draft.
   template <class P, class R>
   int select(const P& at, R& random) const {
     if (const int j = orders_.draw(random); j > 0) {
-      const auto rank = [&](int k) { return orders_.rank(j, bin(at.laws(), at.draft(k))); };
+      const auto rank = [&](int k) { return orders_.rank(j, bin(at.distributions(), at.draft(k))); };
       int first[max_drafts], size = 0;  // the drafts of the best bin
       for (int k = 0; k < at.drafts(); ++k) {
         if (size > 0 && rank(k) < rank(first[0])) size = 0;
@@ -164,10 +168,10 @@ class MeanLadder {
   LadderLevels<Scalar> levels;
 
  private:
-  static bool agree(const L& laws, int proposals) {
-    for (Token x = 0; proposals > 1 && x < laws.vocabulary(); ++x)
+  static bool agree(const L& distributions, int proposals) {
+    for (Token x = 0; proposals > 1 && x < distributions.vocabulary(); ++x)
       for (int k = 1; k < proposals; ++k)
-        if (laws.proposal(x, k) != laws.proposal(x, 0)) return false;
+        if (distributions.proposal(x, k) != distributions.proposal(x, 0)) return false;
     return true;
   }
 
@@ -176,13 +180,13 @@ class MeanLadder {
     return Scalar(static_cast<int>(static_cast<double>(level) * Orders::unit)) / Scalar(int{Orders::unit});
   }
 
-  static Bins binned(const L& laws, int rows, const std::vector<Scalar>& p, const std::vector<Scalar>& r) {
-    if constexpr (FreshLaws<L>) {
+  static Bins binned(const L& distributions, int rows, const std::vector<Scalar>& p, const std::vector<Scalar>& r) {
+    if constexpr (FreshDistributions<L>) {
       return BucketBins(simd::RatioMasses(std::span<const Scalar>(p), std::span<const Scalar>(r)));
     } else {
       std::vector<std::pair<Scalar, Token>> order;
       Scalar undraftable{0};
-      for (Token x = 0; x < laws.vocabulary(); ++x) {
+      for (Token x = 0; x < distributions.vocabulary(); ++x) {
         const auto i = static_cast<std::size_t>(x);
         if (r[i] > Scalar{0})
           order.emplace_back(p[i] / r[i], x);
@@ -193,11 +197,12 @@ class MeanLadder {
       std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
         if (a.first != b.first) return a.first > b.first;
         for (int k = 0; k < rows; ++k)
-          if (laws.proposal(a.second, k) != laws.proposal(b.second, k))
-            return laws.proposal(a.second, k) > laws.proposal(b.second, k);
+          if (distributions.proposal(a.second, k) != distributions.proposal(b.second, k))
+            return distributions.proposal(a.second, k) > distributions.proposal(b.second, k);
         return a.second < b.second;
       });
-      // Single tokens reach the optimum of one proposal. Of several there is none to reach, and plans take their time.
+      // Single tokens reach the optimum of one proposal. Of several there is none to reach, and plans take their
+      // time.
       const double least = rows == 1 ? 0 : 0x1p-12;
       OrderedBins<Scalar> bins(p.size(), undraftable);
       for (const auto& [ratio, x] : order)
@@ -206,12 +211,12 @@ class MeanLadder {
     }
   }
 
-  Scalar weighted(const L& laws, Token x, const ProposalRows<Scalar>& slope) const {
+  Scalar weighted(const L& distributions, Token x, const ProposalRows<Scalar>& slope) const {
     const int i = bin_[static_cast<std::size_t>(x)];
     Scalar sum{0};
     if (i < 0) return sum;
     for (int k = 0; k < rows_; ++k)
-      sum += laws.proposal(x, k) * slope[static_cast<std::size_t>(k)][static_cast<std::size_t>(i)];
+      sum += distributions.proposal(x, k) * slope[static_cast<std::size_t>(k)][static_cast<std::size_t>(i)];
     return rows_ == drafts_ ? sum : Scalar(sum * Scalar(drafts_));
   }
 

@@ -6,12 +6,13 @@
 //   v_j       mass that alternative j gives each bin
 //   slope     slopes(..)[k][i]: sum over j of w_j Pr(draft k is x and selected by j) / q_k(x), x in bin i
 //
-// For any draft law the laws of selected drafts are mixtures of those of orders, so the best law is one of them. The
-// search adds the order of p_I / p ascending, in which bins that got least come first, and then moves the weights:
-// the step w_j *= sum of p v_j / p_I never lowers the sum of p log p_I, whose greatest value also has the greatest
-// acceptance (docs/ladder.md). Of all mixtures on the way that with the highest acceptance is kept.
-// Cost: for each order a sort of n bins, K slopes a bin, and some 15 passes over the bins for each law so far.
-// Acceptance: never below the ladder's.
+// For any draft sampling the distributions of selected drafts are mixtures of those of orders, so the best
+// distribution is one of them. The search adds the order of p_I / p ascending, in which bins that got least come
+// first, and then moves the weights: the step w_j *= sum of p v_j / p_I never lowers the sum of p log p_I, whose
+// greatest value also has the greatest acceptance (docs/ladder.md). The search keeps the mixture with the highest
+// acceptance.
+// Cost: for each order a sort of n bins, K slopes a bin, and some 15 passes over the bins for each distribution so
+// far. Acceptance: never below the ladder's.
 // Correctness: the slopes are those of the weights and orders as they are, whatever they are. The search runs on bins
 // in their order, so relabelling tokens changes nothing.
 #pragma once
@@ -27,8 +28,8 @@
 
 namespace draftproof {
 
-// The law of a selection by groups and levels where every draft has a proposal of its own: the mean, over the uniform
-// of the levels, of the K slopes of the group that a bin is in.
+// The distribution of a selection by groups and levels where every draft has a proposal of its own: the mean, over
+// the uniform of the levels, of the K slopes of the group that a bin is in.
 //
 //   below[k][i]   mass of proposal k in bins i .. n - 1; entry n is 0
 //   Z_k, G_k      below[k][b], below[k][a] - below[k][b]     masses below the group a .. b - 1 and in it
@@ -208,7 +209,7 @@ class OrderSearch {
  public:
   /// Masses of the target in the bins, and of the ladder's selected draft.
   OrderSearch(std::vector<double> target, std::vector<double> ladder)
-      : target_{std::move(target)}, laws_{std::move(ladder)}, weight_{1}, mixed_{laws_.front()} {}
+      : target_{std::move(target)}, distributions_{std::move(ladder)}, weight_{1}, mixed_{distributions_.front()} {}
 
   /// Bins by p_I / p ascending; ties in the order of the bins.
   std::vector<std::size_t> next_order() const {
@@ -220,21 +221,21 @@ class OrderSearch {
     std::stable_sort(order.begin(), order.end(), [&key](std::size_t a, std::size_t b) { return key[a] < key[b]; });
     return order;
   }
-  /// Adds the law of an order, with the best of few weights, and moves all weights.
-  void add(std::vector<double> law) {
+  /// Adds the distribution of an order, with the best of few weights, and moves all weights.
+  void add(std::vector<double> distribution) {
     double best = -1, share = 0;
     for (double tried = 0.5; tried > 1e-3; tried /= 2)
-      if (const double sum = accepted(law, tried); sum > best) best = sum, share = tried;
+      if (const double sum = accepted(distribution, tried); sum > best) best = sum, share = tried;
     for (double& weight : weight_) weight *= 1 - share;
     weight_.push_back(share);
-    laws_.push_back(std::move(law));
+    distributions_.push_back(std::move(distribution));
     mix();
     for (int step = 0; step < steps; ++step) {
       double total = 0;
-      for (std::size_t j = 0; j < laws_.size(); ++j) {
+      for (std::size_t j = 0; j < distributions_.size(); ++j) {
         double served = 0;
         for (std::size_t i = 0; i < mixed_.size(); ++i)
-          if (mixed_[i] > 0) served += target_[i] * laws_[j][i] / mixed_[i];
+          if (mixed_[i] > 0) served += target_[i] * distributions_[j][i] / mixed_[i];
         total += weight_[j] *= served;
       }
       for (double& weight : weight_) weight /= total;
@@ -256,20 +257,20 @@ class OrderSearch {
  private:
   static constexpr int steps = 5;  ///< chosen by measurement: more gain less than another order
 
-  double accepted(const std::vector<double>& law, double share) const {
+  double accepted(const std::vector<double>& distribution, double share) const {
     double sum = 0;
     for (std::size_t i = 0; i < mixed_.size(); ++i)
-      sum += std::min(mixed_[i] + share * (law[i] - mixed_[i]), target_[i]);
+      sum += std::min(mixed_[i] + share * (distribution[i] - mixed_[i]), target_[i]);
     return sum;
   }
   void mix() {
     std::fill(mixed_.begin(), mixed_.end(), 0.0);
-    for (std::size_t j = 0; j < laws_.size(); ++j)
-      for (std::size_t i = 0; i < mixed_.size(); ++i) mixed_[i] += weight_[j] * laws_[j][i];
+    for (std::size_t j = 0; j < distributions_.size(); ++j)
+      for (std::size_t i = 0; i < mixed_.size(); ++i) mixed_[i] += weight_[j] * distributions_[j][i];
   }
 
   std::vector<double> target_;
-  std::vector<std::vector<double>> laws_;
+  std::vector<std::vector<double>> distributions_;
   std::vector<double> weight_, mixed_;
 };
 
@@ -279,7 +280,7 @@ class OrderSearch {
 template <class Scalar>
 Orders search_orders(const std::vector<Scalar>& target, const ProposalRows<Scalar>& own,
                      const ProposalRows<Scalar>& slope, int drafts, int most) {
-  const auto law = [&](const ProposalRows<Scalar>& of) {
+  const auto distribution = [&](const ProposalRows<Scalar>& of) {
     std::vector<double> sums(target.size(), 0.0);
     for (int k = 0; k < drafts; ++k) {
       const auto row = std::min(static_cast<std::size_t>(k), own.size() - 1);
@@ -289,7 +290,7 @@ Orders search_orders(const std::vector<Scalar>& target, const ProposalRows<Scala
   };
   std::vector<double> wanted;
   for (const Scalar& mass : target) wanted.push_back(static_cast<double>(mass));
-  detail::OrderSearch search(std::move(wanted), law(slope));
+  detail::OrderSearch search(std::move(wanted), distribution(slope));
   std::vector<std::vector<std::size_t>> orders;
   // Above what rounding the weights can lose, 2^-20 for each order.
   constexpr double least_gain = 0x1p-16;
@@ -297,7 +298,7 @@ Orders search_orders(const std::vector<Scalar>& target, const ProposalRows<Scala
   std::vector<int> weight{Orders::unit};
   for (int j = 0; j < most; ++j) {
     orders.push_back(search.next_order());
-    search.add(law(Orders::order_slopes(own, orders.back(), drafts)));
+    search.add(distribution(Orders::order_slopes(own, orders.back(), drafts)));
     if (search.accepted() > best + least_gain) {
       best = search.accepted();
       weight = search.weights();

@@ -1,9 +1,10 @@
-// The ladder at one node of the chosen path: chooses which active path goes on, and gives the law of its next token
-// and the law of the number of paths that remain active.
+// The ladder at one node of the chosen path: chooses which active path goes on, and gives the distribution of its
+// next token and the distribution of the number of paths that remain active.
 //
-//   mu        active()          law of the number of paths at the node, given that the choice came to the node
+//   mu        active()          distribution of the number of paths at the node, given that the choice came to the
+//                               node
 //   f         MixedCoverage     probability that one of them goes on in the first s of q
-//   q_chosen  chosen(laws, y)   q(y|u) slope[bin of y]: law of the chosen path's next token
+//   q_chosen  chosen(distributions, y)   q(y|u) slope[bin of y]: distribution of the chosen path's next token
 //
 // Cost: O(n log n + n K) once for n bins, or O(K^2) where two active paths are rare and no break is taken; O(m) a
 // choice among m paths. Derived in docs/ladder.md. The code is the same for a host thread and for a team
@@ -30,13 +31,13 @@
 
 namespace draftproof {
 
-/// The laws at a node as a pass reads them, token by token; on a device without the path to the node.
+/// The distributions at a node as a pass reads them, token by token; on a device without the path to the node.
 template <class L>
-DRAFTPROOF_DEVICE decltype(auto) seen_by_pass(const L& laws) {
-  if constexpr (requires { laws.here(); })
-    return laws.here();
+DRAFTPROOF_DEVICE decltype(auto) seen_by_pass(const L& distributions) {
+  if constexpr (requires { distributions.here(); })
+    return distributions.here();
   else
-    return (laws);
+    return (distributions);
 }
 
 /// The ladder at one node. Calls return the same until the next plan(); its caches make it usable by one thread only.
@@ -46,135 +47,141 @@ class LadderNode {
   using Scalar = typename L::Scalar;
   using Workspace = WorkspaceOf<L>;
   using Bins = LadderBins<L>;
-  /// Law of a number of paths.
+  /// Distribution of a number of paths.
   using Active = ListIn<Workspace, Scalar>;
 
   /// A plain node; it is the same after any prefix.
   DRAFTPROOF_DEVICE LadderNode() {
     if constexpr (!by_team) active_.push_back(Scalar{1});
   }
-  LadderNode(const L& laws, Active active)
-      : LadderNode(laws, std::move(active),
-                   [&laws](bool coarse) { return std::make_shared<const Bins>(ladder_bins(laws, coarse)); }) {}
+  LadderNode(const L& distributions, Active active)
+      : LadderNode(distributions, std::move(active), [&distributions](bool coarse) {
+          return std::make_shared<const Bins>(ladder_bins(distributions, coarse));
+        }) {}
 
   /// `make_bins(coarse)` is called if there is a choice to make.
   template <class MakeBins>
-  LadderNode(const L& laws, Active active, const MakeBins& make_bins) {
-    plan(laws, std::move(active), make_bins);
+  LadderNode(const L& distributions, Active active, const MakeBins& make_bins) {
+    plan(distributions, std::move(active), make_bins);
   }
-  /// Turns this into the node with these laws and paths. In place, because a copy would pass through a thread's
-  /// registers.
+  /// Turns this into the node with these distributions and paths. In place, because a copy would pass through a
+  /// thread's registers.
   template <class MakeBins>
-  DRAFTPROOF_DEVICE void plan(const L& laws, Active active, const MakeBins& make_bins) {
+  DRAFTPROOF_DEVICE void plan(const L& distributions, Active active, const MakeBins& make_bins) {
     active_ = std::move(active);
-    if (no_choice(laws, active_)) return;
-    bins_ = make_bins(laws.one() - active_[0] < Scalar(seldom_two));
+    if (no_choice(distributions, active_)) return;
+    bins_ = make_bins(distributions.one() - active_[0] < Scalar(seldom_two));
     // Tables for many trials: only for nodes where paths start.
-    finish(laws, MixedCoverage<Scalar, Active>(active_), !ShowsRows<L> && active_[active_.size() - 1] == laws.one());
+    finish(distributions, MixedCoverage<Scalar, Active>(active_),
+           !ShowsRows<L> && active_[active_.size() - 1] == distributions.one());
   }
   /// Turns this into the node whose children are this many drafts without replacement; one is plain.
   template <class MakeBins>
-  DRAFTPROOF_DEVICE void plan_distinct(const L& laws, int children, const MakeBins& make_bins) {
+  DRAFTPROOF_DEVICE void plan_distinct(const L& distributions, int children, const MakeBins& make_bins) {
     if (children < 2) return;
     bins_ = make_bins(false);
     if constexpr (by_team)
-      finish(laws, TeamWorCoverage<L, Bins>(laws, *bins_, children), false);
+      finish(distributions, TeamWorCoverage<L, Bins>(distributions, *bins_, children), false);
     else
-      finish(laws, WorCoverage<Scalar>(laws, *bins_, children), !ShowsRows<L>);
+      finish(distributions, WorCoverage<Scalar>(distributions, *bins_, children), !ShowsRows<L>);
   }
 
   /// Whether a node with this number of paths is plain.
-  DRAFTPROOF_DEVICE static bool no_choice(const L& laws, const Active& active) {
+  DRAFTPROOF_DEVICE static bool no_choice(const L& distributions, const Active& active) {
     if (active.size() < 2) return true;
-    return laws.vocabulary() > few_tokens && laws.one() - active[0] < Scalar(rarely_two);
+    return distributions.vocabulary() > few_tokens && distributions.one() - active[0] < Scalar(rarely_two);
   }
 
-  /// Law of the number of paths at the node.
+  /// Distribution of the number of paths at the node.
   DRAFTPROOF_DEVICE const Active& active() const { return active_; }
   /// Number of bins; 1 at a plain node.
   DRAFTPROOF_DEVICE int bins() const { return bins_ ? bins_->size() : 1; }
   /// Bin of a token that can be drafted.
   template <class Rows>
-  DRAFTPROOF_DEVICE int bin(const Rows& laws, Token y) const {
-    return plain() ? 0 : ladder_bin(laws, *bins_, y);
+  DRAFTPROOF_DEVICE int bin(const Rows& distributions, Token y) const {
+    return plain() ? 0 : ladder_bin(distributions, *bins_, y);
   }
   /// Whether there are no breaks: any active path goes on, and q_chosen is q.
   DRAFTPROOF_DEVICE bool plain() const { return !bins_; }
   /// Whether q_chosen is p.
   DRAFTPROOF_DEVICE bool equal() const { return equal_; }
 
-  /// Law of the chosen path's next token. `laws`, here and below, are those of the node or its view for a pass.
+  /// Distribution of the chosen path's next token. `distributions`, here and below, are those of the node or its view
+  /// for a pass.
   template <class Rows>
-  DRAFTPROOF_DEVICE Scalar chosen(const Rows& laws, Token y) const {
-    if (equal_) return laws.target(y);
-    const auto& q = laws.proposal(y);
+  DRAFTPROOF_DEVICE Scalar chosen(const Rows& distributions, Token y) const {
+    if (equal_) return distributions.target(y);
+    const auto& q = distributions.proposal(y);
     if (plain()) return q;
-    return q > laws.zero() ? chosen(laws, y, bin(laws, y)) : laws.zero();
+    return q > distributions.zero() ? chosen(distributions, y, bin(distributions, y)) : distributions.zero();
   }
   /// The same for a token that can be drafted and whose bin is known.
   template <class Rows>
-  DRAFTPROOF_DEVICE Scalar chosen(const Rows& laws, Token y, int bin) const {
-    if (equal_) return laws.target(y);
-    const auto& q = laws.proposal(y);
+  DRAFTPROOF_DEVICE Scalar chosen(const Rows& distributions, Token y, int bin) const {
+    if (equal_) return distributions.target(y);
+    const auto& q = distributions.proposal(y);
     return plain() ? q : Scalar(q * plan_.slope[static_cast<std::size_t>(bin)]);
   }
   /// (c p - q_chosen)+ at y.
   template <class Rows>
-  DRAFTPROOF_DEVICE Scalar above(const Rows& laws, Token y, const Scalar& c) const {
-    const Scalar left = c * laws.target(y) - chosen(laws, y);
-    return left > laws.zero() ? left : laws.zero();
+  DRAFTPROOF_DEVICE Scalar above(const Rows& distributions, Token y, const Scalar& c) const {
+    const Scalar left = c * distributions.target(y) - chosen(distributions, y);
+    return left > distributions.zero() ? left : distributions.zero();
   }
   /// The residual of rows that are seen once, computed by a pass.
   template <ShowsRows Row>
-  auto left(const Row& laws, const Scalar& c) const {
-    return LadderLeft<Row, Bins>(laws, *bins_, plan_.slope, c);
+  auto left(const Row& distributions, const Scalar& c) const {
+    return LadderLeft<Row, Bins>(distributions, *bins_, plan_.slope, c);
   }
   /// Calls `use` with the residual of tables, which has excess(c), draw(c, word) and for_each(c, visit), and returns
   /// its result. Long tables are read along their ranking; other tables are made on first use, since most steps never
   /// need one.
   template <class Use>
-  auto with_left_over(const L& laws, Use use) const {
+  auto with_left_over(const L& distributions, Use use) const {
     if constexpr (RankedBySums<L>)
-      if (laws.vocabulary() > few_tokens && !equal_)
-        return use(SelectedBins<L>(laws, *bins_, plan_.slope, reach_, mass_));
-    const auto law = [this, &laws](Token y) { return chosen(laws, y); };
-    if (!left_over_) left_over_.emplace(laws, law);
-    return use(left_over_->of(laws, law));
+      if (distributions.vocabulary() > few_tokens && !equal_)
+        return use(SelectedBins<L>(distributions, *bins_, plan_.slope, reach_, mass_));
+    const auto distribution = [this, &distributions](Token y) { return chosen(distributions, y); };
+    if (!left_over_) left_over_.emplace(distributions, distribution);
+    return use(left_over_->of(distributions, distribution));
   }
 
-  /// Whether the node after y is certainly plain, by a bound that is cheaper than the law of the paths there. None of
-  /// the other paths lies above y's group, so each takes y with probability at most q / (1 - s), s being the q-mass
-  /// above y's bin; the choice of y's path from its group only makes other paths there less likely. The factor 0.875
-  /// allows for rounding.
-  DRAFTPROOF_DEVICE bool plain_after(const L& laws, Token y, int bin) const {
+  /// Whether the node after y is certainly plain, by a bound that is cheaper than the distribution of the paths
+  /// there. None of the other paths lies above y's group, so each takes y with probability at most q / (1 - s), s
+  /// being the q-mass above y's bin; the choice of y's path from its group only makes other paths there less likely.
+  /// The factor 0.875 allows for rounding.
+  DRAFTPROOF_DEVICE bool plain_after(const L& distributions, Token y, int bin) const {
     if (plain()) return true;
-    if (laws.vocabulary() <= few_tokens) return false;
+    if (distributions.vocabulary() <= few_tokens) return false;
     const auto others = Scalar(static_cast<int>(active_.size()) - 1);
-    const Scalar below = laws.one() - mass_above(bin);
-    return others * laws.proposal(y) < below * Scalar(rarely_two * 0.875);
+    const Scalar below = distributions.one() - mass_above(bin);
+    return others * distributions.proposal(y) < below * Scalar(rarely_two * 0.875);
   }
-  /// Law of the number of paths after y, given that y was chosen here.
-  std::vector<Scalar> active_after(const L& laws, Token y) const { return active_after(laws, y, bin(laws, y)); }
-  std::vector<Scalar> active_after(const L& laws, Token y, int bin) const {
+  /// Distribution of the number of paths after y, given that y was chosen here.
+  std::vector<Scalar> active_after(const L& distributions, Token y) const {
+    return active_after(distributions, y, bin(distributions, y));
+  }
+  std::vector<Scalar> active_after(const L& distributions, Token y, int bin) const {
     std::vector<Scalar> next(active_.size());
-    active_after(laws, y, bin, next);
+    active_after(distributions, y, bin, next);
     return next;
   }
   /// Writes the same to a list as long as active().
-  DRAFTPROOF_DEVICE void active_after(const L& laws, Token y, int bin, Active& next) const {
-    const auto& workspace = workspace_of(laws);
-    const Scalar q = laws.proposal(y);
+  DRAFTPROOF_DEVICE void active_after(const L& distributions, Token y, int bin, Active& next) const {
+    const auto& workspace = workspace_of(distributions);
+    const Scalar q = distributions.proposal(y);
     ActivePaths<Scalar, Workspace> paths(workspace, active_);
     workspace.once([&] {
       paths.begin();
       if (plain())
-        paths.add_group(Scalar(laws.one() - q), laws.zero(), laws.one());
+        paths.add_group(Scalar(distributions.one() - q), distributions.zero(), distributions.one());
       else
         levels_.for_each_group(bin, [&](int a, int b, const Scalar& share) {
           // Masses of fresh rows are truncated sums, so the q-mass of a bin can be below that of its token by the
           // last bits.
           const Scalar others = mass_above(b) - mass_above(a) - q;
-          paths.add_group(others > laws.zero() ? others : laws.zero(), Scalar(laws.one() - mass_above(b)), share);
+          paths.add_group(others > distributions.zero() ? others : distributions.zero(),
+                          Scalar(distributions.one() - mass_above(b)), share);
         });
       paths.after(q, next);
     });
@@ -187,11 +194,11 @@ class LadderNode {
   };
   /// `group` is scratch.
   template <class Tree, class Group, class R>
-  DRAFTPROOF_DEVICE Choice choose(const Tree& tree, int u, const L& laws, Group& group, R& random) const {
+  DRAFTPROOF_DEVICE Choice choose(const Tree& tree, int u, const L& distributions, Group& group, R& random) const {
     int best = *tree.draws(u).begin();
     bool choice = false;
     for (const int child : tree.draws(u)) choice |= child != best;
-    const auto bin_of = [&](int child) { return bin(laws, tree.token(child)); };
+    const auto bin_of = [&](int child) { return bin(distributions, tree.token(child)); };
     if (!choice) return {best, bin_of(best)};  // one child: chosen for every u
     group.clear();
     if (plain()) {
@@ -219,7 +226,7 @@ class LadderNode {
 
   /// The same where the children were drawn without replacement.
   template <class Tree, class R>
-  DRAFTPROOF_DEVICE Choice choose_distinct(const Tree& tree, int u, const L& laws, R& random) const {
+  DRAFTPROOF_DEVICE Choice choose_distinct(const Tree& tree, int u, const L& distributions, R& random) const {
     int children[max_drafts], count = 0;
     Token tokens[max_drafts];
     for (const int child : tree.draws(u)) {
@@ -232,17 +239,18 @@ class LadderNode {
       const LadderPlan<Scalar, Workspace>& plan;
       const LadderLevels<Scalar, Workspace>& levels;
     } const core{*bins_, plan_, levels_};
-    const int child =
-        children[count == 1 ? 0 : draftproof::choose_distinct(DraftedPosition<L>(laws, tokens, count), core, random)];
-    return {child, bin(laws, tree.token(child))};
+    const int child = children[count == 1 ? 0
+                                          : draftproof::choose_distinct(
+                                                DraftedPosition<L>(distributions, tokens, count), core, random)];
+    return {child, bin(distributions, tree.token(child))};
   }
 
  private:
-  /// Levels and laws of the node, whose bins are there.
+  /// Levels and distributions of the node, whose bins are there.
   template <class Coverage>
-  DRAFTPROOF_DEVICE void finish(const L& laws, const Coverage& coverage, bool many_trials) {
-    const auto& workspace = workspace_of(laws);
-    plan_ = plan_ladder(laws, *bins_, coverage);
+  DRAFTPROOF_DEVICE void finish(const L& distributions, const Coverage& coverage, bool many_trials) {
+    const auto& workspace = workspace_of(distributions);
+    plan_ = plan_ladder(distributions, *bins_, coverage);
     levels_ = {workspace, plan_, many_trials};
     workspace.release_scratch();
     if constexpr (RankedBySums<L>) {
@@ -253,8 +261,9 @@ class LadderNode {
     // The residual of p has mass at least 1 - acceptance, so it can be empty only near 1. Then q_chosen equals p up
     // to rounding and is set to p, because a refusal could not emit anything. V roundings of 2^-53 stay below 2^-20.
     if (!(plan_.acceptance < Scalar(1 - 0x1p-20)))
-      equal_ = !(laws.sum([this, rows = &seen_by_pass(laws)](Token x) { return above(*rows, x, rows->one()); }) >
-                 laws.zero());
+      equal_ = !(distributions.sum([this, rows = &seen_by_pass(distributions)](Token x) {
+        return above(*rows, x, rows->one());
+      }) > distributions.zero());
   }
 
   /// If two or more paths are active with less than this probability, a plan for one prefix gains less than it costs

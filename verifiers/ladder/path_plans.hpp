@@ -1,9 +1,9 @@
-// The ladders of the nodes of chosen paths, kept by laws and prefix, which together determine the number of active
-// paths. The same context at another depth is another node; conditionals that share laws share nodes.
+// The ladders of the nodes of chosen paths, kept by distributions and prefix, which together determine the number of
+// active paths. The same context at another depth is another node; conditionals that share distributions share nodes.
 //
 // Cost: one node (path_node.hpp) for a new prefix, one look-up for a known one. Derived in docs/ladder.md.
-// Correctness: laws are identified by their addresses, which do not change until the laws are forgotten; all plans
-// are then cleared.
+// Correctness: distributions are identified by their addresses, which do not change until the distributions are
+// forgotten; all plans are then cleared.
 #pragma once
 
 #include <cstddef>
@@ -42,11 +42,11 @@ class LadderPaths {
   /// The place of u, chosen at `before` by a token of this bin.
   Place below(const DraftedTree<L>& at, int u, Place before, int bin) {
     const auto& tree = at.tree();
-    return &after(at.conditionals(), *before, at.laws(tree.parent(u)), tree.token(u), bin, tree.context(u));
+    return &after(at.conditionals(), *before, at.distributions(tree.parent(u)), tree.token(u), bin, tree.context(u));
   }
   /// The place of u, whose children were drawn without replacement.
   Place distinct(const DraftedTree<L>& at, int u) {
-    const L& here = at.conditionals().laws(at.tree().context(u));
+    const L& here = at.conditionals().distributions(at.tree().context(u));
     const int children = at.tree().draw_count(u);
     return &this->at({&here, Start::distinct, static_cast<std::uint32_t>(children), no_token}, [&] {
       LadderNode<L> node;
@@ -58,11 +58,11 @@ class LadderPaths {
   static const LadderNode<L>& last(Place place) { return place->node; }
   template <class R>
   auto choose(const DraftedTree<L>& at, int u, Place place, R& random) {
-    return place->node.choose(at.tree(), u, at.laws(u), scratch_, random);
+    return place->node.choose(at.tree(), u, at.distributions(u), scratch_, random);
   }
   template <class R>
   static auto choose_distinct(const DraftedTree<L>& at, int u, Place place, R& random) {
-    return place->node.choose_distinct(at.tree(), u, at.laws(u), random);
+    return place->node.choose_distinct(at.tree(), u, at.distributions(u), random);
   }
   template <class Steps>
   static const LadderNode<L>& node(const DraftedTree<L>&, const Steps& steps, int i) {
@@ -71,33 +71,34 @@ class LadderPaths {
 
   void clear() {
     entries_.clear();
-    start_laws_ = nullptr;
+    start_distributions_ = nullptr;
     for (auto& bins : shared_) bins.clear();
     bins_ = 0;
   }
 
   /// The node where this many paths start together.
   const Entry& root(const ConditionalModel<L>& conditionals, int context, int paths) {
-    const L& here = conditionals.laws(context);
-    if (!(start_laws_ == &here && start_paths_ == paths))
+    const L& here = conditionals.distributions(context);
+    if (!(start_distributions_ == &here && start_paths_ == paths))
       start_ = &at({&here, Start::paths, static_cast<std::uint32_t>(paths), no_token},
                    [&] { return node(here, all_active<Scalar>(paths)); });
-    start_laws_ = &here;
+    start_distributions_ = &here;
     start_paths_ = paths;
     return *start_;
   }
-  /// The node after token y of this bin, which leads to `context` and was chosen at `before`, whose laws are given.
-  const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& laws, Token y, int bin,
-                     int context) {
+  /// The node after token y of this bin, which leads to `context` and was chosen at `before`, whose distributions are
+  /// given.
+  const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& distributions, Token y,
+                     int bin, int context) {
     if (before.node.plain()) return before;  // paths only part, so all nodes below a plain one are plain
-    if (before.node.plain_after(laws, y, bin)) return plain_;
-    const L& here = conditionals.laws(context);
+    if (before.node.plain_after(distributions, y, bin)) return plain_;
+    const L& here = conditionals.distributions(context);
     return at({&here, Start::node, before.number, y},
-              [&] { return node(here, before.node.active_after(laws, y, bin)); });
+              [&] { return node(here, before.node.active_after(distributions, y, bin)); });
   }
-  const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& laws, Token y,
+  const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& distributions, Token y,
                      int context) {
-    return after(conditionals, before, laws, y, before.node.bin(laws, y), context);
+    return after(conditionals, before, distributions, y, before.node.bin(distributions, y), context);
   }
 
  private:
@@ -106,7 +107,7 @@ class LadderPaths {
 
   enum class Start : std::uint8_t { paths, node, distinct };
   struct Key {
-    const L* laws;
+    const L* distributions;
     Start start;
     std::uint32_t from;
     Token token;
@@ -115,25 +116,26 @@ class LadderPaths {
   struct Hash {
     std::size_t operator()(const Key& key) const {
       const auto word = (std::uint64_t{key.from} << 32) ^ static_cast<std::uint32_t>(key.token);
-      const auto laws = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.laws));
+      const auto distributions = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.distributions));
       const auto mixed = (word + static_cast<std::uint64_t>(key.start)) * 0x9E3779B97F4A7C15;
-      return static_cast<std::size_t>((mixed ^ (mixed >> 32) ^ laws) * 0x9E3779B97F4A7C15 >> 16);
+      return static_cast<std::size_t>((mixed ^ (mixed >> 32) ^ distributions) * 0x9E3779B97F4A7C15 >> 16);
     }
   };
 
   using Bins = typename LadderNode<L>::Bins;
 
-  /// Bins, fine and coarse ones, are kept per laws, for any prefix that leads there.
-  std::shared_ptr<const Bins> bins_of(const L& laws, bool coarse) {
-    auto& bins = shared_[coarse][&laws];
+  /// Bins, fine and coarse ones, are kept per distributions, for any prefix that leads there.
+  std::shared_ptr<const Bins> bins_of(const L& distributions, bool coarse) {
+    auto& bins = shared_[coarse][&distributions];
     if (!bins) {
-      bins = std::make_shared<const Bins>(ladder_bins(laws, coarse));
+      bins = std::make_shared<const Bins>(ladder_bins(distributions, coarse));
       bins_ += static_cast<std::size_t>(bins->size());
     }
     return bins;
   }
-  LadderNode<L> node(const L& laws, std::vector<Scalar> active) {
-    return LadderNode<L>(laws, std::move(active), [&](bool coarse) { return bins_of(laws, coarse); });
+  LadderNode<L> node(const L& distributions, std::vector<Scalar> active) {
+    return LadderNode<L>(distributions, std::move(active),
+                         [&](bool coarse) { return bins_of(distributions, coarse); });
   }
 
   template <class Make>
@@ -149,8 +151,8 @@ class LadderPaths {
   std::unordered_map<Key, std::unique_ptr<const Entry>, Hash> entries_;
   std::unordered_map<const L*, std::shared_ptr<const Bins>> shared_[2];  ///< [1]: coarse
   const Entry plain_{};
-  const Entry* start_ = nullptr;  ///< the last start, with its laws and number of paths
-  const L* start_laws_ = nullptr;
+  const Entry* start_ = nullptr;  ///< the last start, with its distributions and number of paths
+  const L* start_distributions_ = nullptr;
   int start_paths_ = 0;
   std::vector<int> scratch_;  ///< for the choice at one node
   std::size_t bins_ = 0;

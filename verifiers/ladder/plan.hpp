@@ -1,4 +1,4 @@
-// The plan of the ladder: the level of each break between bins, and the law of the selected draft.
+// The plan of the ladder: the level of each break between bins, and the distribution of the selected draft.
 //
 //   s_i, P_i   bins.proposal_below(i), target_below(i)     q- and p-mass of the first i bins
 //   f(s)       coverage (coverage.hpp)                     probability that some draft falls in the first s of q
@@ -7,8 +7,8 @@
 //   G_i        P_i - M_i                                   mass of the selected draft in the first i bins
 //   c_i        level of break i, in [0, 1]                 up with probability c_i
 //
-// Buckets get their own G and are joined before the sweep (selected_law.hpp). A coverage that is rough at first is
-// computed at the breaks that are left, and G for it.
+// Buckets get their own G and are joined before the sweep (selected_distribution.hpp). A coverage that is rough at
+// first is computed at the breaks that are left, and G for it.
 // Cost: O(n log n) values of f.
 // Correctness: every concave G <= f with the same ends is a mixture of interpolants of f over nested sets of breaks.
 // The levels are the times at which breaks leave while the kinks of G are spent at the rate of f's (level_sweep.hpp).
@@ -31,7 +31,7 @@
 #include <draftproof/verifiers/ladder/level_sweep.hpp>
 #include <draftproof/verifiers/ladder/levels.hpp>
 #include <draftproof/verifiers/ladder/race_step.hpp>
-#include <draftproof/verifiers/ladder/selected_law.hpp>
+#include <draftproof/verifiers/ladder/selected_distribution.hpp>
 
 namespace draftproof {
 
@@ -85,8 +85,8 @@ struct LadderView {
 
   DRAFTPROOF_DEVICE const LadderView& core() const { return *this; }
   DRAFTPROOF_DEVICE int bin(const TableView&, Token x) const { return bins[x]; }
-  DRAFTPROOF_DEVICE double selected(const TableView& laws, Token x) const {
-    const double q = laws.proposal(x);
+  DRAFTPROOF_DEVICE double selected(const TableView& distributions, Token x) const {
+    const double q = distributions.proposal(x);
     return q > 0 ? q * slope[bins[x]] : 0.0;
   }
 };
@@ -135,8 +135,8 @@ constexpr std::size_t ladder_team_bytes() {
   return (greater(to_count, greater(to_aim, to_spend)) + notes + 16 * lists) / 16 * 16;
 }
 
-/// The same for a plan of drafts without replacement (team_race.hpp): the buckets' lists, the heavy tokens and, at most,
-/// the rough F with the laws of its times, the sums of powers between breaks, or the plan's own sweep.
+/// The same for a plan of drafts without replacement (team_race.hpp): the buckets' lists, the heavy tokens and, at
+/// most, the rough F with the distributions of its times, the sums of powers between breaks, or the plan's own sweep.
 template <class Index>
 constexpr std::size_t ladder_wor_team_bytes() {
   constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
@@ -155,7 +155,7 @@ constexpr std::size_t ladder_wor_team_bytes() {
   return greater(race + notes + 16 * lists, ladder_team_bytes<Index>() + 2 * n * real) / 16 * 16;
 }
 
-/// The plan on bins with these ratios. Not inlined: compiled once for all laws that share a workspace.
+/// The plan on bins with these ratios. Not inlined: compiled once for all distributions that share a workspace.
 template <class Scalar, class Workspace, class Bins, class Ratios, class Coverage>
 [[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Workspace> make_ladder_plan(const Workspace& workspace,
                                                                                    const Bins& bins,
@@ -190,14 +190,16 @@ template <class Scalar, class Workspace, class Bins, class Ratios, class Coverag
   return plan;
 }
 
-/// The plan for i.i.d. drafts whose number has the law of `coverage`, on the bins of `laws`. `whole_buckets` serves
-/// buckets whole: right if only the next token counts; where a path goes on, G = P - M accepts more of it
-/// (docs/ladder.md). Releases the scratch lists of the workspace of the laws, the masses of bins among them.
+/// The plan for i.i.d. drafts whose number has the distribution of `coverage`, on the bins of `distributions`.
+/// `whole_buckets` serves buckets whole: right if only the next token counts; where a path goes on, G = P - M accepts
+/// more of it (docs/ladder.md). Releases the scratch lists of the workspace of the distributions, the masses of bins
+/// among them.
 template <class L, class Bins, class Coverage>
-DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, WorkspaceOf<L>> plan_ladder(const L& laws, const Bins& bins,
+DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, WorkspaceOf<L>> plan_ladder(const L& distributions, const Bins& bins,
                                                                              const Coverage& coverage,
                                                                              bool whole_buckets = false) {
-  return make_ladder_plan<typename L::Scalar>(workspace_of(laws), bins, bins.ratios(), coverage, whole_buckets);
+  return make_ladder_plan<typename L::Scalar>(workspace_of(distributions), bins, bins.ratios(), coverage,
+                                              whole_buckets);
 }
 
 }  // namespace draftproof

@@ -2,7 +2,8 @@
 // others in each bucket of p / q.
 //
 //   large_entries(q, most)   places of the entries above `most`, ascending
-//   of(bucket)               sums of r, r^2, r^3, r^4 over the tokens of a bucket with 0 < q <= most, r = q / unit, as
+//   of(bucket)               sums of r, r^2, r^3, r^4 over the tokens of a bucket with 0 < q <= most, r = q / unit,
+//                            as
 //                            integers (LightPowers)
 //
 // Wide registers find buckets and leave them and r in a buffer in the first-level cache; four powers of a token then

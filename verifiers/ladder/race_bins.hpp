@@ -39,16 +39,17 @@ struct RaceBins {
   static constexpr std::size_t powers = LightSums::powers;
   using Powers = std::array<std::int64_t, powers + 1>;
 
-  /// The bins of these laws; every bin has tokens.
+  /// The bins of these distributions; every bin has tokens.
   template <class L, class Bins>
-  RaceBins(const L& laws, const Bins& bins, int drafts) : RaceBins(at(bins.size()), at(drafts)) {
+  RaceBins(const L& distributions, const Bins& bins, int drafts) : RaceBins(at(bins.size()), at(drafts)) {
     Heavy found;
     if constexpr (ShowsRows<L> && !Bins::single_tokens) {
-      read_rows(laws, bins, found);
+      read_rows(distributions, bins, found);
     } else {
-      slowest = exact_slowest(laws);
-      for (Token x = 0; x < laws.vocabulary(); ++x)
-        if (const double q = laws.proposal(x); q > 0) found.emplace_back(ladder_bin(laws, bins, x), q);
+      slowest = exact_slowest(distributions);
+      for (Token x = 0; x < distributions.vocabulary(); ++x)
+        if (const double q = distributions.proposal(x); q > 0)
+          found.emplace_back(ladder_bin(distributions, bins, x), q);
     }
     for (const auto& [bin, q] : found) ++first_heavy[at(bin) + 1];
     for (std::size_t i = 0; i < size(); ++i) first_heavy[i + 1] += first_heavy[i];
@@ -127,14 +128,15 @@ struct RaceBins {
   }
 
   template <class L, class Bins>
-  void read_rows(const L& laws, const Bins& bins, Heavy& found) {
-    const auto p = laws.target_row(), q = laws.proposal_row();
+  void read_rows(const L& distributions, const Bins& bins, Heavy& found) {
+    const auto p = distributions.target_row(), q = distributions.proposal_row();
     slowest = bounded_slowest(q);
     if (!(slowest > 0)) {
       std::vector<Token> top;
-      for (int k = 0; k < std::min(static_cast<int>(drafts_), laws.vocabulary()); ++k)
-        top.push_back(laws.kth_most_probable(k));
-      slowest = RaceBounds::scaled_slowest(laws, static_cast<int>(drafts_), [&top](int k) { return top[at(k)]; });
+      for (int k = 0; k < std::min(static_cast<int>(drafts_), distributions.vocabulary()); ++k)
+        top.push_back(distributions.kth_most_probable(k));
+      slowest =
+          RaceBounds::scaled_slowest(distributions, static_cast<int>(drafts_), [&top](int k) { return top[at(k)]; });
     }
     unit = LightPowers(slowest);
     const double lightest = RaceBounds::light(slowest), tiny = RaceBounds::tiny(slowest);
@@ -154,7 +156,7 @@ struct RaceBins {
       Powers& sum = light[at(bin)];
       for (std::size_t m = 5; m <= powers; ++m) sum[m] += LightPowers::of(power_of(one * unit.scale(), m));
     }
-    laws.count_visited(4 * q.size());
+    distributions.count_visited(4 * q.size());
   }
 
   /// From integers: all entries, which truncate to less, without the large ones (RaceBounds).
@@ -172,13 +174,13 @@ struct RaceBins {
   }
 
   template <class L>
-  double exact_slowest(const L& laws) const {
+  double exact_slowest(const L& distributions) const {
     std::vector<Token> top;
-    for (int k = 0; k + 1 < static_cast<int>(drafts_) && k < laws.vocabulary(); ++k)
-      top.push_back(laws.kth_most_probable(k));
+    for (int k = 0; k + 1 < static_cast<int>(drafts_) && k < distributions.vocabulary(); ++k)
+      top.push_back(distributions.kth_most_probable(k));
     double sum = 0;
-    for (Token x = 0; x < laws.vocabulary(); ++x)
-      if (!among(x, top.data(), static_cast<int>(top.size()))) sum += laws.proposal(x);
+    for (Token x = 0; x < distributions.vocabulary(); ++x)
+      if (!among(x, top.data(), static_cast<int>(top.size()))) sum += distributions.proposal(x);
     return sum;
   }
 
@@ -280,7 +282,7 @@ class RaceIntegral {
     for (std::size_t n = an_octave_; n < live_; ++n) Step::double_time(rung_[n - an_octave_].at, rung_[n].at);
   }
 
-  /// The law of the number of clocks of bin i that have rung.
+  /// The distribution of the number of clocks of bin i that have rung.
   DRAFTPROOF_INLINE void ring(std::size_t i) {
     if (bins_.light[i][1] > 0) {
       const LightSums light = bins_.light_sums(i);

@@ -3,7 +3,7 @@
 //
 //   RaceBounds   which tokens are heavy, light and tiny, from a bound of the slowest clocks (race_bins.hpp)
 //   RaceTimes    the times: groups of four, in equal ratios 2^(1/4) or, for K > 8, every other one of ratios 2^(1/8)
-//   RaceStep     the law of the number of clocks that have rung, at one time
+//   RaceStep     the distribution of the number of clocks that have rung, at one time
 //   RoughStep    the rough F: its times, the terms of its integrals at one of them, and F from the integrals
 //   LightPowers  powers of light tokens as integers, so that sums over tokens have no order
 //   ChordSums    F at every break, and chords of joined bins, from the chords of single bins
@@ -130,15 +130,15 @@ struct RaceBounds {
   /// Returns the sum of all entries except the K - 1 largest, in integers of their own scale, for rows on which
   /// slowest() returns 0. `top(k)` is the k-th most probable token.
   template <class L, class Top>
-  DRAFTPROOF_DEVICE static double scaled_slowest(const L& laws, int drafts, const Top& top) {
-    if (laws.vocabulary() < drafts) return 0;
-    const double next = laws.proposal(top(drafts - 1));
+  DRAFTPROOF_DEVICE static double scaled_slowest(const L& distributions, int drafts, const Top& top) {
+    if (distributions.vocabulary() < drafts) return 0;
+    const double next = distributions.proposal(top(drafts - 1));
     if (!(next > 0)) return 0;
     const double scale = scale_of_rest(next);
-    const double rest = laws.sum([&](Token x) {
+    const double rest = distributions.sum([&](Token x) {
       for (int k = 0; k + 1 < drafts; ++k)
         if (top(k) == x) return 0.0;
-      return laws.proposal(x) * scale;
+      return distributions.proposal(x) * scale;
     }) / scale;
     return rest > next ? rest : next;
   }
@@ -286,7 +286,7 @@ struct RaceTimes {
   int drafts_;
 };
 
-/// The law of the number of clocks that have rung at the times of a cell: Pr(k) for k < K, in a column.
+/// The distribution of the number of clocks that have rung at the times of a cell: Pr(k) for k < K, in a column.
 template <class Cell>
 struct RaceStep {
   using Times = typename Cell::Times;

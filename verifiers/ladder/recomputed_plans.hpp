@@ -4,13 +4,14 @@
 //
 //   begin, start, below     as in LadderPaths (path_plans.hpp); distinct for children without replacement
 //   node(at, steps, i)      ladder at token i of the chosen path: the last one, or recomputed
-//   place.law               start of the law of a node's paths in laws_, which outlives plans
+//   place.distribution               start of the distribution of a node's paths in distributions_, which outlives
+//                                    plans
 //
 // Cost: one plan a node while the path is chosen, none for the first test, one for each further test at a node that
-// is not plain; tests below the point where paths part need no plan. Laws take K entries a node, most_kept in all. On
-// a longer path, such as more than 16 nodes shared by 32 paths, later nodes are recomputed from the last law that is
-// kept.
-// Correctness: a plan is a function of rows and law, so recomputation gives the same bits.
+// is not plain; tests below the point where paths part need no plan. Distributions take K entries a node, most_kept
+// in all. On a longer path, such as more than 16 nodes shared by 32 paths, later nodes are recomputed from the last
+// distribution that is kept.
+// Correctness: a plan is a function of rows and distribution, so recomputation gives the same bits.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +22,14 @@
 
 namespace draftproof {
 
-/// Number of entries for kept laws, and for the two laws in use.
-inline constexpr int most_kept_of_laws = 512, laws_worked_on = 2 * max_drafts;
+/// Number of entries for kept distributions, and for the two distributions in use.
+inline constexpr int most_kept_of_distributions = 512, distributions_worked_on = 2 * max_drafts;
 /// Memory of a team for these entries, in bytes.
-inline constexpr std::size_t recomputed_plan_bytes = (most_kept_of_laws + laws_worked_on) * sizeof(double);
+inline constexpr std::size_t recomputed_plan_bytes =
+    (most_kept_of_distributions + distributions_worked_on) * sizeof(double);
 
-/// Recomputes plans of laws that a team reads. One object a thread and output; all threads make the same calls.
+/// Recomputes plans of distributions that a team reads. One object a thread and output; all threads make the same
+/// calls.
 template <class L>
 class PlanRecomputer {
  public:
@@ -35,14 +38,15 @@ class PlanRecomputer {
 
   /// The place of a node's ladder.
   struct Place {
-    static constexpr int plain = -1, starts = -2, not_kept = -3;  ///< special values of `law`
-    std::int16_t law = plain, paths = 0;
+    static constexpr int plain = -1, starts = -2, not_kept = -3;  ///< special values of `distribution`
+    std::int16_t distribution = plain, paths = 0;
   };
-  DRAFTPROOF_DEVICE static bool plain(const Place& place) { return place.law == Place::plain; }
+  DRAFTPROOF_DEVICE static bool plain(const Place& place) { return place.distribution == Place::plain; }
 
   /// To be called before the first place of an output.
   DRAFTPROOF_DEVICE void begin(const DraftedTree<L>& at) {
-    laws_ = at.laws(DraftTree::root).workspace().template retained<Scalar>(most_kept + laws_worked_on);
+    distributions_ =
+        at.distributions(DraftTree::root).workspace().template retained<Scalar>(most_kept + distributions_worked_on);
   }
 
   // The calls below are not inlined: inlined they would spill registers of the loop over nodes.
@@ -55,15 +59,15 @@ class PlanRecomputer {
   }
   /// The place of u, to which the last node's choice led by a token of this bin.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place below(const DraftedTree<L>& at, int u, const Place& before, int bin) {
-    const L from = at.laws(at.tree().parent(u));
+    const L from = at.distributions(at.tree().parent(u));
     const Token y = at.tree().token(u);
     if (plain(before) || last_.plain_after(from, y, bin)) return {};
     const int paths = before.paths;
     const bool keeps = kept_ + paths <= most_kept;
-    Active law = keeps ? list(kept_, paths) : other_law(paths);
-    last_.active_after(from, y, bin, law);
-    if (Node::no_choice(at.laws(u), law)) return {};
-    plan(at, u, law);
+    Active distribution = keeps ? list(kept_, paths) : other_distribution(paths);
+    last_.active_after(from, y, bin, distribution);
+    if (Node::no_choice(at.distributions(u), distribution)) return {};
+    plan(at, u, distribution);
     if (!keeps) return place(Place::not_kept, paths);
     kept_ += paths;
     return place(kept_ - paths, paths);
@@ -73,7 +77,7 @@ class PlanRecomputer {
   /// The choice at u, whose ladder is at `place`.
   template <class R>
   [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose(const DraftedTree<L>& at, int u, const Place& place, R& random) {
-    return last(place).choose(at.tree(), u, at.laws(u), group_, random);
+    return last(place).choose(at.tree(), u, at.distributions(u), group_, random);
   }
 
   /// The ladder at token i of `steps`. Not for plain nodes.
@@ -81,16 +85,16 @@ class PlanRecomputer {
   [[gnu::noinline]] DRAFTPROOF_DEVICE const Node& node(const DraftedTree<L>& at, const Steps& steps, int i) {
     if (last_at_ == steps.node(i)) return last_;
     int from = i;
-    while (steps.place(from).law == Place::not_kept) --from;
+    while (steps.place(from).distribution == Place::not_kept) --from;
     const auto [kept, paths] = steps.place(from);
     const int start = steps.node(from);
     plan(at, start, kept == Place::starts ? all_of(at, start, paths) : list(kept, paths));
     for (; from < i; ++from) {
-      const L laws = at.laws(steps.node(from));
+      const L distributions = at.distributions(steps.node(from));
       const Token y = steps.token(from);
-      Active law = other_law(paths);
-      last_.active_after(laws, y, last_.bin(laws, y), law);
-      plan(at, steps.node(from + 1), law);
+      Active distribution = other_distribution(paths);
+      last_.active_after(distributions, y, last_.bin(distributions, y), distribution);
+      plan(at, steps.node(from + 1), distribution);
     }
     return last_;
   }
@@ -98,32 +102,34 @@ class PlanRecomputer {
  private:
   using Active = typename Node::Active;
 
-  static constexpr int most_kept = most_kept_of_laws;
+  static constexpr int most_kept = most_kept_of_distributions;
 
-  DRAFTPROOF_DEVICE static Place place(int law, int paths) {
-    return {static_cast<std::int16_t>(law), static_cast<std::int16_t>(paths)};
+  DRAFTPROOF_DEVICE static Place place(int distribution, int paths) {
+    return {static_cast<std::int16_t>(distribution), static_cast<std::int16_t>(paths)};
   }
-  DRAFTPROOF_DEVICE Active list(int begin, int paths) const { return {laws_.data() + begin, paths}; }
-  /// A list that does not hold the last node's law.
-  DRAFTPROOF_DEVICE Active other_law(int paths) {
+  DRAFTPROOF_DEVICE Active list(int begin, int paths) const { return {distributions_.data() + begin, paths}; }
+  /// A list that does not hold the last node's distribution.
+  DRAFTPROOF_DEVICE Active other_distribution(int paths) {
     working_ = !working_;
     return list(most_kept + (working_ ? max_drafts : 0), paths);
   }
   DRAFTPROOF_DEVICE Active all_of(const DraftedTree<L>& at, int u, int paths) {
-    Active law = other_law(paths);
-    at.laws(u).workspace().each(paths, [&](int i) { law[static_cast<std::size_t>(i)] = i + 1 == paths ? 1 : 0; });
-    return law;
+    Active distribution = other_distribution(paths);
+    at.distributions(u).workspace().each(
+        paths, [&](int i) { distribution[static_cast<std::size_t>(i)] = i + 1 == paths ? 1 : 0; });
+    return distribution;
   }
-  [[gnu::noinline]] DRAFTPROOF_DEVICE void plan(const DraftedTree<L>& at, int u, const Active& law) {
-    const L laws = at.laws(u);
-    last_.plan(laws, law, [&laws](bool coarse) { return ladder_bins(laws, coarse); });
+  [[gnu::noinline]] DRAFTPROOF_DEVICE void plan(const DraftedTree<L>& at, int u, const Active& distribution) {
+    const L distributions = at.distributions(u);
+    last_.plan(distributions, distribution,
+               [&distributions](bool coarse) { return ladder_bins(distributions, coarse); });
     last_at_ = u;
   }
 
   const Node plain_{};
   Node last_;
   int last_at_ = -1;  ///< the node of last_
-  Active laws_;
+  Active distributions_;
   int kept_ = 0;
   bool working_ = false;
   ListAt<L, int, max_drafts> group_;  ///< for the choice at one node
@@ -152,7 +158,7 @@ class DistinctPlans {
   template <class R>
   [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose_distinct(const DraftedTree<L>& at, int u, const Place& place,
                                                            R& random) const {
-    return last(place).choose_distinct(at.tree(), u, at.laws(u), random);
+    return last(place).choose_distinct(at.tree(), u, at.distributions(u), random);
   }
   /// The ladder at token i of `steps`. Not for plain nodes.
   template <class Steps>
@@ -163,8 +169,9 @@ class DistinctPlans {
 
  private:
   [[gnu::noinline]] DRAFTPROOF_DEVICE void plan(const DraftedTree<L>& at, int u, int children) {
-    const L laws = at.laws(u);
-    last_.plan_distinct(laws, children, [&laws](bool coarse) { return ladder_bins(laws, coarse); });
+    const L distributions = at.distributions(u);
+    last_.plan_distinct(distributions, children,
+                        [&distributions](bool coarse) { return ladder_bins(distributions, coarse); });
     last_at_ = u;
   }
 

@@ -4,8 +4,9 @@
 //   mass()        q-mass
 //   draw(word)    a token, proportional to q
 //
-// Cost: O(n) and O(n + log V) for n tokens left out where the laws keep sums along their ranking. On fresh rows a
-// pass in wide registers, but for the mass, which is O(n) while a sixteenth of the bins' mass is left. Else O(V).
+// Cost: O(n) and O(n + log V) for n tokens left out where the distributions keep sums along their ranking. On fresh
+// rows a pass in wide registers, but for the mass, which is O(n) while a sixteenth of the bins' mass is left. Else
+// O(V).
 // Correctness: where every token is left out the mass is exactly 0: sums are integers, or terms that are left out are
 // not added in the first place.
 #pragma once
@@ -39,40 +40,40 @@ class RemainingBins {
  public:
   using Scalar = typename L::Scalar;
 
-  DRAFTPROOF_DEVICE RemainingBins(const L& laws, const Bins& bins, int first, const Token* seen, int n,
+  DRAFTPROOF_DEVICE RemainingBins(const L& distributions, const Bins& bins, int first, const Token* seen, int n,
                                   Scalar all = Scalar{0})
-      : laws_{laws}, bins_{bins}, first_{first}, seen_{seen}, n_{n}, all_{all} {}
+      : distributions_{distributions}, bins_{bins}, first_{first}, seen_{seen}, n_{n}, all_{all} {}
 
   DRAFTPROOF_DEVICE Scalar mass() const {
     if constexpr (PlannedByTeam<L>) {
       Scalar left = all_;
-      for (int i = 0; i < n_; ++i) left -= laws_.proposal(seen_[i]);
+      for (int i = 0; i < n_; ++i) left -= distributions_.proposal(seen_[i]);
       if (left >= all_ * 0x1p-4) return left;
     }
-    return laws_.sum(Left{this});
+    return distributions_.sum(Left{this});
   }
-  DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const { return laws_.weights(Left{this}).draw(word); }
+  DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const { return distributions_.weights(Left{this}).draw(word); }
   template <class Visit>
   DRAFTPROOF_DEVICE void for_each(Visit visit) const {
-    laws_.weights(Left{this}).for_each(visit);
+    distributions_.weights(Left{this}).for_each(visit);
   }
   template <class Visit>
   void for_each_realised(Visit visit) const {
-    visit_realised(laws_.weights(Left{this}), visit);
+    visit_realised(distributions_.weights(Left{this}), visit);
   }
 
  private:
   struct Left {
     const RemainingBins* of;
     DRAFTPROOF_DEVICE Scalar operator()(Token x) const {
-      const auto& q = of->laws_.proposal(x);
-      const bool left =
-          q > of->laws_.zero() && !(ladder_bin(of->laws_, of->bins_, x) < of->first_) && !among(x, of->seen_, of->n_);
-      return left ? Scalar(q) : of->laws_.zero();
+      const auto& q = of->distributions_.proposal(x);
+      const bool left = q > of->distributions_.zero() &&
+                        !(ladder_bin(of->distributions_, of->bins_, x) < of->first_) && !among(x, of->seen_, of->n_);
+      return left ? Scalar(q) : of->distributions_.zero();
     }
   };
 
-  const L& laws_;
+  const L& distributions_;
   const Bins& bins_;
   int first_;
   const Token* seen_;
@@ -80,18 +81,18 @@ class RemainingBins {
   Scalar all_;
 };
 
-/// Buckets of fresh rows: the residual of no target and of a selected law of -q on the bins from a break on.
+/// Buckets of fresh rows: the residual of no target and of a selected distribution of -q on the bins from a break on.
 template <ShowsRows L, class Bins>
 requires(!Bins::single_tokens) class RemainingBins<L, Bins> {
  public:
-  RemainingBins(const L& laws, const Bins& bins, int first, const Token* seen, int n)
-      : laws_{laws},
+  RemainingBins(const L& distributions, const Bins& bins, int first, const Token* seen, int n)
+      : distributions_{distributions},
         bins_{bins},
         first_{first},
         seen_{seen},
         n_{n},
         slope_(static_cast<std::size_t>(bins.size()), 0.0),
-        weights_(laws, bins, slope_, 0.0) {
+        weights_(distributions, bins, slope_, 0.0) {
     std::fill(slope_.begin() + first, slope_.end(), -1.0);
     weights_.leave_out(seen, n);
   }
@@ -101,7 +102,7 @@ requires(!Bins::single_tokens) class RemainingBins<L, Bins> {
   double mass() const {  // by subtraction while that loses at most four bits
     const double all = bins_.proposal_below(bins_.size()) - bins_.proposal_below(first_);
     double left = all;
-    for (int i = 0; i < n_; ++i) left -= laws_.proposal(seen_[i]);
+    for (int i = 0; i < n_; ++i) left -= distributions_.proposal(seen_[i]);
     return left >= all * 0x1p-4 ? left : weights_.total();
   }
   Token draw(std::uint64_t word) const { return weights_.draw(word); }
@@ -115,7 +116,7 @@ requires(!Bins::single_tokens) class RemainingBins<L, Bins> {
   }
 
  private:
-  const L& laws_;
+  const L& distributions_;
   const Bins& bins_;
   int first_;
   const Token* seen_;
@@ -128,8 +129,8 @@ requires(!Bins::single_tokens) class RemainingBins<L, Bins> {
 template <RankedBySums L, class Bins>
 class RemainingBins<L, Bins> {
  public:
-  RemainingBins(const L& laws, const Bins& bins, int first, const Token* seen, int n)
-      : laws_{laws}, ranking_{laws.ranking()}, first_{first_rank(bins, first)}, n_{n} {
+  RemainingBins(const L& distributions, const Bins& bins, int first, const Token* seen, int n)
+      : distributions_{distributions}, ranking_{distributions.ranking()}, first_{first_rank(bins, first)}, n_{n} {
     for (int i = 0; i < n; ++i) rank_[static_cast<std::size_t>(i)] = rank_of(bins, seen[i]);
     std::sort(rank_.begin(), rank_.begin() + n);
   }
@@ -170,7 +171,7 @@ class RemainingBins<L, Bins> {
   int rank(int i) const { return rank_[static_cast<std::size_t>(i)]; }
   /// q-mass of the ranks below j, in units of 2^-62.
   std::uint64_t below(int j) const {
-    const auto sums = laws_.exact_prefix();
+    const auto sums = distributions_.exact_prefix();
     return sums[sums.size() - 1 - static_cast<std::size_t>(ranking_.size() - j)].proposal;
   }
   std::uint64_t left() const {
@@ -181,7 +182,7 @@ class RemainingBins<L, Bins> {
 
   using Ranking = decltype(std::declval<const L&>().ranking());
 
-  const L& laws_;
+  const L& distributions_;
   Ranking ranking_;
   int first_, n_;
   std::array<int, 2 * max_drafts> rank_{};

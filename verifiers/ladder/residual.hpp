@@ -1,14 +1,14 @@
-// The residual (c p - q slope)+ of a target and the law of the draft that a ladder selected, on fresh rows: its sum
-// and draws from it.
+// The residual (c p - q slope)+ of a target and the distribution of the draft that a ladder selected, on fresh rows:
+// its sum and draws from it.
 //
-//   slope    by_bucket(bins, slope)    selected law over q for every bucket of p / q
+//   slope    by_bucket(bins, slope)    selected distribution over q for every bucket of p / q
 //   total    total()                   one pass, which stores a partial sum a block
 //   token    draw(word)                the same pass, and one block again
 //   without  leave_out(seen, n)        tokens that do not count
 //
 // Cost: one pass, whose sums are kept for the life of the object.
-// Correctness: it adds the same integers as weights(f) of the same function, in the same order of tokens. Those of
-// tokens left out are subtracted, so nothing is left where all are.
+// Correctness: it adds the same integers as weights(f) of the same function, in the same order of tokens. The
+// integers of tokens left out are subtracted, so nothing is left where all tokens are left out.
 #pragma once
 
 #include <algorithm>
@@ -29,10 +29,11 @@
 
 namespace draftproof::simd {
 
-// The residual of a target and the law of a selected token, as a term of passes (block_sums.hpp).
+// The residual of a target and the distribution of a selected token, as a term of passes (block_sums.hpp).
 //
 //   c           scale             factor of the target, 1 if a single token is verified
-//   slope       slope[bucket]     selected law over q of the tokens in each bucket of p / q, 0 in the outside one
+//   slope       slope[bucket]     selected distribution over q of the tokens in each bucket of p / q, 0 in the
+//                                 outside one
 //   one(i)      (c p - q slope)+  of token i; load4(i), load8(i) as in residual_terms.hpp
 //
 // Cost: a division and a look-up in 8 KiB a token.
@@ -93,7 +94,7 @@ struct LeftTerm {
   static float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 };
 
-// The pass over the residual of a target and the law of a selected draft (LeftTerm), which is 0 for most
+// The pass over the residual of a target and the distribution of a selected draft (LeftTerm), which is 0 for most
 // tokens. Tokens with a ratio in `nothing` are known to have none and are skipped before their slopes are looked up.
 //
 //   nothing   [from, to)         ratios p / q with residual 0; may be empty
@@ -156,22 +157,22 @@ Fixed left_sums(const LeftTerm<Row>& term, std::size_t size, [[maybe_unused]] Ra
 
 namespace draftproof {
 
-/// Laws that expose an engine's rows and count the entries read.
+/// Distributions that expose an engine's rows and count the entries read.
 template <class L>
-concept ShowsRows = requires(const L& laws) {
-  laws.target_row();
-  laws.proposal_row();
-  laws.count_visited(std::size_t{});
+concept ShowsRows = requires(const L& distributions) {
+  distributions.target_row();
+  distributions.proposal_row();
+  distributions.count_visited(std::size_t{});
 };
 
-/// The residual on one pair of rows. `bins` are in buckets; `bins`, `slope` and the laws must outlive this.
+/// The residual on one pair of rows. `bins` are in buckets; `bins`, `slope` and the distributions must outlive this.
 template <ShowsRows L, class Bins>
 class LadderLeft {
  public:
-  LadderLeft(const L& laws, const Bins& bins, const std::vector<double>& slope, double scale)
-      : laws_{&laws},
-        target_{laws.target_row()},
-        proposal_{laws.proposal_row()},
+  LadderLeft(const L& distributions, const Bins& bins, const std::vector<double>& slope, double scale)
+      : distributions_{&distributions},
+        target_{distributions.target_row()},
+        proposal_{distributions.proposal_row()},
         bins_{&bins},
         slope_{&slope},
         scale_{scale} {}
@@ -186,14 +187,14 @@ class LadderLeft {
     fill();
     return among(x, seen_, n_) ? 0.0 : term().one(static_cast<std::size_t>(x));
   }
-  /// The token drawn from the residual by a random word; no_token if it is empty.
+  /// The token drawn from the residual by 64 random bits; no_token if it is empty.
   Token draw(std::uint64_t word) const {
     const Fixed total = pass();
     if (total <= 0) return no_token;
     auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
     const std::size_t block = simd::find_block(partial_.data(), left) * simd::block;
     const std::size_t end = std::min(block + simd::block, target_.size());
-    laws_->count_visited(end - block);
+    distributions_->count_visited(end - block);
     if (n_ == 0) return static_cast<Token>(simd::find(term(), block, end, left));
     auto x = static_cast<Token>(block);
     while ((left -= to_fixed(weight(x))) >= 0) ++x;
@@ -203,7 +204,7 @@ class LadderLeft {
   template <class Visit>
   void for_each(Visit visit) const {
     fill();
-    for (Token x = 0; x < laws_->vocabulary(); ++x)
+    for (Token x = 0; x < distributions_->vocabulary(); ++x)
       if (const double left = weight(x); left > 0) visit(x, left);
   }
   /// The same with the weights that draws realise, multiples of 2^-60.
@@ -229,7 +230,7 @@ class LadderLeft {
     if (!partial_.empty()) return total_;
     fill();
     partial_.resize((target_.size() + simd::block - 1) / simd::block);
-    laws_->count_visited(target_.size());
+    distributions_->count_visited(target_.size());
     total_ = simd::left_sums(term(), target_.size(), nothing_left(), partial_.data());
     for (int i = 0; i < n_; ++i) {
       const auto x = static_cast<std::size_t>(seen_[i]);
@@ -252,7 +253,7 @@ class LadderLeft {
     return {static_cast<float>(RatioBuckets::begin(from)), static_cast<float>(RatioBuckets::begin(to))};
   }
 
-  const L* laws_;
+  const L* distributions_;
   Row target_, proposal_;
   const Bins* bins_;
   const std::vector<double>* slope_;

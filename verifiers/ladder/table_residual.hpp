@@ -31,15 +31,15 @@ namespace draftproof {
 template <class Scalar>
 class ChosenTable {
  public:
-  /// `chosen(x)` is the law of the chosen token.
+  /// `chosen(x)` is the distribution of the chosen token.
   template <class L, class F>
-  ChosenTable(const L& laws, F chosen) {
+  ChosenTable(const L& distributions, F chosen) {
     std::vector<Keyed> keyed;
-    for (Token x = 0; x < laws.vocabulary(); ++x) {
-      const Scalar p = laws.target(x), law = chosen(x);
-      if (law > laws.zero())
-        keyed.push_back({Scalar(p / law), x});
-      else if (p > laws.zero())
+    for (Token x = 0; x < distributions.vocabulary(); ++x) {
+      const Scalar p = distributions.target(x), distribution = chosen(x);
+      if (distribution > distributions.zero())
+        keyed.push_back({Scalar(p / distribution), x});
+      else if (p > distributions.zero())
         order_.push_back(x);
     }
     certain_ = order_.size();
@@ -53,13 +53,14 @@ class ChosenTable {
     }
     below_.push_back({});
     for (const Token x : order_)
-      below_.push_back({below_.back().target + mass(laws.target(x)), below_.back().chosen + mass(chosen(x))});
+      below_.push_back(
+          {below_.back().target + mass(distributions.target(x)), below_.back().chosen + mass(chosen(x))});
   }
 
   /// Residual mass at factor c.
   Scalar excess(const Scalar& c) const { return up_to(prefix_length(c), c); }
 
-  /// The token drawn from the residual by a random word; no_token if it is empty.
+  /// The token drawn from the residual by 64 random bits; no_token if it is empty.
   Token draw(const Scalar& c, std::uint64_t word) const {
     const std::size_t count = prefix_length(c);
     const auto total = static_cast<double>(up_to(count, c));
@@ -69,34 +70,34 @@ class ChosenTable {
     return order_[bisected(0, count - 1, before)];
   }
 
-  /// Calls `visit(x, weight)` for each x of S. `laws` and `chosen` must be those the table was made with.
+  /// Calls `visit(x, weight)` for each x of S. `distributions` and `chosen` must be those the table was made with.
   template <class L, class F, class Visit>
-  void for_each(const L& laws, F chosen, const Scalar& c, Visit visit) const {
+  void for_each(const L& distributions, F chosen, const Scalar& c, Visit visit) const {
     for (std::size_t j = 0, count = prefix_length(c); j < count; ++j) {
       const Token x = order_[j];
-      visit(x,
-            j < certain_ ? Scalar(c * laws.target(x)) : Scalar(chosen(x) * (c * keys_[j - certain_] - laws.one())));
+      visit(x, j < certain_ ? Scalar(c * distributions.target(x))
+                            : Scalar(chosen(x) * (c * keys_[j - certain_] - distributions.one())));
     }
   }
 
-  /// The table together with its laws and `chosen`, so that for_each needs neither.
+  /// The table together with its distributions and `chosen`, so that for_each needs neither.
   template <class L, class F>
-  auto of(const L& laws, F chosen) const {
-    return With<L, F>{*this, laws, chosen};
+  auto of(const L& distributions, F chosen) const {
+    return With<L, F>{*this, distributions, chosen};
   }
 
  private:
   template <class L, class F>
   struct With {
     const ChosenTable& table;
-    const L& laws;
+    const L& distributions;
     F chosen;
 
     Scalar excess(const Scalar& c) const { return table.excess(c); }
     Token draw(const Scalar& c, std::uint64_t word) const { return table.draw(c, word); }
     template <class Visit>
     void for_each(const Scalar& c, Visit visit) const {
-      table.for_each(laws, chosen, c, visit);
+      table.for_each(distributions, chosen, c, visit);
     }
   };
   static constexpr bool rounds = std::is_floating_point_v<Scalar>;
@@ -142,7 +143,7 @@ class ChosenTable {
 // SelectedBins: the residual (c p - q slope)+ of a target and the distribution that a ladder on bins of a ranking
 // selected. It is read from the prefix sums of the table, without a sort or a list for each node.
 //
-//   slope_g   slope[g]      selected law over q on bin g
+//   slope_g   slope[g]      selected distribution over q on bin g
 //   b_g(c)    for_each_run  ranks of bin g with c p / q > slope_g: a prefix of the bin, as p / q never rises
 //   c         at most 1     factor of the target in block verification
 //   excess    excess(c)     c p(q = 0) + sum over g of c p(first(g)..b_g) - slope_g q(first(g)..b_g)
@@ -159,13 +160,14 @@ struct MassAtFactor {
   std::int64_t mass = 0;
 };
 
-/// The residual of one node. Refers to all its arguments; `last` is the mass known for these laws, bins and slopes.
+/// The residual of one node. Refers to all its arguments; `last` is the mass known for these distributions, bins and
+/// slopes.
 template <RankedBySums L>
 class SelectedBins {
  public:
-  SelectedBins(const L& laws, const RankedBins<L>& bins, const std::vector<double>& slope, int reach,
+  SelectedBins(const L& distributions, const RankedBins<L>& bins, const std::vector<double>& slope, int reach,
                MassAtFactor& last)
-      : laws_{&laws}, bins_{&bins}, slope_{&slope}, reach_{reach}, last_{&last} {}
+      : distributions_{&distributions}, bins_{&bins}, slope_{&slope}, reach_{reach}, last_{&last} {}
 
   /// Number of leading bins that can have a residual for c <= 1; all later bins have none.
   static int prefix_length(const RankedBins<L>& bins, const std::vector<double>& slope) {
@@ -177,7 +179,7 @@ class SelectedBins {
   /// Residual mass at factor c.
   double excess(double c) const { return from_fixed(total(c)); }
 
-  /// The token drawn from the residual by a random word; no_token if it is empty.
+  /// The token drawn from the residual by 64 random bits; no_token if it is empty.
   Token draw(double c, std::uint64_t word) const {
     const Fixed all = total(c);
     if (all <= 0) return no_token;
@@ -203,12 +205,13 @@ class SelectedBins {
   /// Calls `visit(x, weight)` for each token x with a positive residual.
   template <class Visit>
   void for_each(double c, Visit visit) const {
-    for (Token x = 0; x < laws_->vocabulary(); ++x)
-      if (!(laws_->proposal(x) > 0) && laws_->target(x) > 0) visit(x, c * laws_->target(x));
+    for (Token x = 0; x < distributions_->vocabulary(); ++x)
+      if (!(distributions_->proposal(x) > 0) && distributions_->target(x) > 0)
+        visit(x, c * distributions_->target(x));
     for_each_run(c, [&](int g, int end, Fixed) {
       for (int j = bins_->first(g); j < end; ++j) {
         const Token x = ranking().token(j);
-        visit(x, laws_->proposal(x) * (c * ranking().ratio(j) - slope(g)));
+        visit(x, distributions_->proposal(x) * (c * ranking().ratio(j) - slope(g)));
       }
       return true;
     });
@@ -254,7 +257,7 @@ class SelectedBins {
     }
   }
 
-  const L* laws_;
+  const L* distributions_;
   const RankedBins<L>* bins_;
   const std::vector<double>* slope_;
   int reach_;

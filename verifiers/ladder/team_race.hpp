@@ -35,29 +35,32 @@ class TeamClocks {
   using Workspace = WorkspaceOf<L>;
 
   TeamClocks() = default;
-  [[gnu::noinline]] DRAFTPROOF_DEVICE TeamClocks(const L& laws, const Bins& bins, int drafts)
-      : laws_{&laws}, drafts_{drafts}, slowest_{slowest_of(laws, drafts)}, unit_{slowest_} {
+  [[gnu::noinline]] DRAFTPROOF_DEVICE TeamClocks(const L& distributions, const Bins& bins, int drafts)
+      : distributions_{&distributions},
+        drafts_{drafts},
+        slowest_{slowest_of(distributions, drafts)},
+        unit_{slowest_} {
     lightest_ = RaceBounds::light(slowest_);
     tiny_ = RaceBounds::tiny(slowest_);
     auto token = scratch<std::int32_t>(), bin = scratch<std::int32_t>();
-    const unsigned mark = laws.workspace().brief_so_far();
+    const unsigned mark = distributions.workspace().brief_so_far();
     auto found = scratch<std::int32_t>(), its_bin = scratch<std::int32_t>();
-    const int all = laws.workspace().scan(
-        laws.vocabulary(), 0, [&](int x) { return laws.proposal(x) > lightest_ ? 1 : 0; }, Plus{},
+    const int all = distributions.workspace().scan(
+        distributions.vocabulary(), 0, [&](int x) { return distributions.proposal(x) > lightest_ ? 1 : 0; }, Plus{},
         [&](int x, int before, int own) {
           if (own == 0 || before >= RaceBounds::most_heavy) return;
           found[at(before)] = x;
-          its_bin[at(before)] = laws.bin(bins, x);
+          its_bin[at(before)] = distributions.bin(bins, x);
         });
     count_ = all < RaceBounds::most_heavy ? all : RaceBounds::most_heavy;
-    laws.workspace().each(count_, [&](int i) {
+    distributions.workspace().each(count_, [&](int i) {
       int place = 0;
       for (int j = 0; j < count_; ++j)
         place += its_bin[at(j)] < its_bin[at(i)] || (its_bin[at(j)] == its_bin[at(i)] && j < i);
       token[at(place)] = found[at(i)];
       bin[at(place)] = its_bin[at(i)];
     });
-    laws.workspace().end_brief_after(mark);
+    distributions.workspace().end_brief_after(mark);
     token_ = token;
     bin_ = bin;
   }
@@ -73,8 +76,8 @@ class TeamClocks {
       int place;
       Fixed first, second;
     };
-    return laws_->sums_by_place(places, [&](Token x) {
-      const double q = laws_->proposal(x);
+    return distributions_->sums_by_place(places, [&](Token x) {
+      const double q = distributions_->proposal(x);
       if (!(q > 0) || q > lightest_) return Term{-1, 0, 0};
       const auto power = [&](int k) -> Fixed {
         const bool counts = k > 0 && k <= static_cast<int>(LightSums::powers) && (k < 5 || q > tiny_);
@@ -88,7 +91,7 @@ class TeamClocks {
   template <class Visit>
   DRAFTPROOF_DEVICE void for_heavy(int first, int end, const Visit& visit) const {
     for (int i = from(first); i < count_ && static_cast<int>(bin_[at(i)]) < end; ++i)
-      visit(laws_->proposal(token_[at(i)]));
+      visit(distributions_->proposal(token_[at(i)]));
   }
   DRAFTPROOF_DEVICE bool has_heavy(int bin) const {
     const int i = from(bin);
@@ -97,7 +100,7 @@ class TeamClocks {
   /// Whether one token has all of q.
   DRAFTPROOF_DEVICE bool alone() const {
     for (int i = 0; i < count_; ++i)
-      if (!(laws_->proposal(token_[at(i)]) < 1)) return true;
+      if (!(distributions_->proposal(token_[at(i)]) < 1)) return true;
     return false;
   }
 
@@ -120,27 +123,30 @@ class TeamClocks {
   DRAFTPROOF_DEVICE static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   template <class T>
   DRAFTPROOF_DEVICE auto scratch() const {
-    return laws_->workspace().template scratch<T>(RaceBounds::most_heavy);
+    return distributions_->workspace().template scratch<T>(RaceBounds::most_heavy);
   }
   /// The first heavy token of bin `bin` or a later one.
   DRAFTPROOF_DEVICE int from(int bin) const {
     return static_cast<int>(bisected(0, at(count_), [&](std::size_t i) { return bin_[i] < bin; }));
   }
 
-  [[gnu::noinline]] DRAFTPROOF_DEVICE static double slowest_of(const L& laws, int drafts) {
-    const int wanted = drafts < laws.vocabulary() ? drafts : laws.vocabulary();
-    const auto top = k_smallest<max_drafts>(laws, wanted, [&laws](auto& own, int thread, int threads) {
-      for (Token x = thread; x < laws.vocabulary(); x += threads) own.add({-laws.proposal(x), x});
-    });
-    Fixed rest = laws.fixed_sum([&laws](Token x) { return laws.proposal(x); });
+  [[gnu::noinline]] DRAFTPROOF_DEVICE static double slowest_of(const L& distributions, int drafts) {
+    const int wanted = drafts < distributions.vocabulary() ? drafts : distributions.vocabulary();
+    const auto top =
+        k_smallest<max_drafts>(distributions, wanted, [&distributions](auto& own, int thread, int threads) {
+          for (Token x = thread; x < distributions.vocabulary(); x += threads)
+            own.add({-distributions.proposal(x), x});
+        });
+    Fixed rest = distributions.fixed_sum([&distributions](Token x) { return distributions.proposal(x); });
     int heads = 0;
-    for (; heads < drafts - 1 && heads < top.size() && laws.proposal(top[heads].token) > RaceBounds::large; ++heads)
-      rest -= to_fixed(laws.proposal(top[heads].token));
+    for (; heads < drafts - 1 && heads < top.size() && distributions.proposal(top[heads].token) > RaceBounds::large;
+         ++heads)
+      rest -= to_fixed(distributions.proposal(top[heads].token));
     if (const double bound = RaceBounds::slowest(rest, drafts - 1 - heads); bound > 0) return bound;
-    return RaceBounds::scaled_slowest(laws, drafts, [&top](int k) { return top[k].token; });
+    return RaceBounds::scaled_slowest(distributions, drafts, [&top](int k) { return top[k].token; });
   }
 
-  const L* laws_ = nullptr;
+  const L* distributions_ = nullptr;
   int drafts_ = 0, count_ = 0;
   double slowest_ = 0, lightest_ = 0, tiny_ = 0;
   LightPowers unit_;
@@ -149,24 +155,25 @@ class TeamClocks {
 
 /// Sets `covered` to the rough F at every break, from 0 to the number of bins. All threads call it together.
 template <PlannedByTeam L, class Bins>
-[[gnu::noinline]] DRAFTPROOF_DEVICE void team_rough_coverage(const L& laws, const Bins& bins,
+[[gnu::noinline]] DRAFTPROOF_DEVICE void team_rough_coverage(const L& distributions, const Bins& bins,
                                                              const TeamClocks<L, Bins>& clocks, int drafts,
                                                              const ListIn<WorkspaceOf<L>, double>& covered) {
   constexpr auto at = [](int i) { return static_cast<std::size_t>(i); };
   const int n = bins.size();
   const RoughStep rough(drafts);
-  auto above = laws.workspace().template scratch<double>(n), light = laws.workspace().template scratch<double>(n),
-       squares = laws.workspace().template scratch<double>(n);
-  const unsigned mark = laws.workspace().brief_so_far();
-  const auto sums = clocks.powers(n, 1, [&](Token x) { return laws.bin(bins, x); });
-  laws.workspace().each(n, [&](int i) {
+  auto above = distributions.workspace().template scratch<double>(n),
+       light = distributions.workspace().template scratch<double>(n),
+       squares = distributions.workspace().template scratch<double>(n);
+  const unsigned mark = distributions.workspace().brief_so_far();
+  const auto sums = clocks.powers(n, 1, [&](Token x) { return distributions.bin(bins, x); });
+  distributions.workspace().each(n, [&](int i) {
     light[at(i)] = clocks.unit().value(sums[2 * at(i)], 1);
     squares[at(i)] = clocks.unit().value(sums[2 * at(i) + 1], 2);
     covered[at(i)] = light[at(i)];  // until the end: the mass of the bin
     clocks.for_heavy(i, i + 1, [&](double q) { covered[at(i)] += q; });
   });
-  laws.workspace().end_brief_after(mark);
-  laws.workspace().once([&] {
+  distributions.workspace().end_brief_after(mark);
+  distributions.workspace().once([&] {
     double before = 0, below = 0, below_squares = 0;
     for (int i = 0; i < n; ++i) {
       above[at(i)] = before;
@@ -180,21 +187,21 @@ template <PlannedByTeam L, class Bins>
 
   const int times = rough.times(clocks.slowest());
   constexpr int tile = 16;
-  auto time = laws.workspace().template scratch<double>(times),
-       decay = laws.workspace().template scratch<double>(times),
-       rung = laws.workspace().template scratch<double>(times * drafts),
-       rough_sum = laws.workspace().template scratch<double>(drafts),
-       corrections = laws.workspace().template scratch<double>(drafts),
-       rough_part = laws.workspace().template scratch<double>(tile * drafts),
-       correction_part = laws.workspace().template scratch<double>(tile * drafts);
-  laws.workspace().each(rough.an_octave, [&](int phase) {
+  auto time = distributions.workspace().template scratch<double>(times),
+       decay = distributions.workspace().template scratch<double>(times),
+       rung = distributions.workspace().template scratch<double>(times * drafts),
+       rough_sum = distributions.workspace().template scratch<double>(drafts),
+       corrections = distributions.workspace().template scratch<double>(drafts),
+       rough_part = distributions.workspace().template scratch<double>(tile * drafts),
+       correction_part = distributions.workspace().template scratch<double>(tile * drafts);
+  distributions.workspace().each(rough.an_octave, [&](int phase) {
     time[at(phase)] = rough.first(phase);
     for (int t = phase + rough.an_octave; t < times; t += rough.an_octave)
       time[at(t)] = 2 * time[at(t - rough.an_octave)];
   });
-  laws.workspace().each(times * drafts, [&](int i) { rung[at(i)] = i < times ? 1 : 0; });
+  distributions.workspace().each(times * drafts, [&](int i) { rung[at(i)] = i < times ? 1 : 0; });
   const auto decay_by = [&](double rate) {
-    laws.workspace().each(rough.an_octave, [&](int phase) {
+    distributions.workspace().each(rough.an_octave, [&](int phase) {
       decay[at(phase)] = rough.first_decay(phase, rate);
       for (int t = phase + rough.an_octave; t < times; t += rough.an_octave)
         decay[at(t)] = decay[at(t - rough.an_octave)] * decay[at(t - rough.an_octave)];
@@ -202,7 +209,7 @@ template <PlannedByTeam L, class Bins>
   };
   const auto ring = [&](double q) {
     decay_by(q);
-    laws.workspace().each(times, [&](int t) {
+    distributions.workspace().each(times, [&](int t) {
       for (int k = drafts; k-- > 1;) {
         double& here = rung[at(k * times + t)];
         const double fewer = rung[at((k - 1) * times + t)];
@@ -213,14 +220,14 @@ template <PlannedByTeam L, class Bins>
   };
   const auto integrate_rough = [&](double slow) {
     decay_by(slow);
-    laws.workspace().each(drafts, [&](int m) { rough_sum[at(m)] = corrections[at(m)] = 0; });
+    distributions.workspace().each(drafts, [&](int m) { rough_sum[at(m)] = corrections[at(m)] = 0; });
     for (int first = 0; first < times; first += tile) {
       const int count = times - first < tile ? times - first : tile;
-      laws.workspace().each(count, [&](int i) {
+      distributions.workspace().each(count, [&](int i) {
         rough.template terms<false>(time[at(first + i)], decay[at(first + i)], slow, rung.data() + first + i, times,
                                     rough_part.data() + i, correction_part.data() + i, tile);
       });
-      laws.workspace().each(drafts, [&](int m) {
+      distributions.workspace().each(drafts, [&](int m) {
         for (int i = 0; i < count; ++i) {
           rough_sum[at(m)] += rough_part[at(m * tile + i)];
           corrections[at(m)] += correction_part[at(m * tile + i)];
@@ -238,14 +245,14 @@ template <PlannedByTeam L, class Bins>
     stale = false;
     int next = i - 1;  // the next bin with a heavy token, or 0
     while (next > 0 && !clocks.has_heavy(next)) --next;
-    laws.workspace().each(i - next, [&](int j) {
+    distributions.workspace().each(i - next, [&](int j) {
       const int bin = i - j;
       covered[at(bin)] =
           rough.covered(above[at(bin)], light[at(bin)], squares[at(bin)], rough_sum.data(), corrections.data());
     });
     i = next;
   }
-  laws.workspace().each(1, [&](int) {
+  distributions.workspace().each(1, [&](int) {
     covered[0] = 0;
     covered[at(n)] = 1;
   });
@@ -253,35 +260,35 @@ template <PlannedByTeam L, class Bins>
 
 /// Sets entry power * m + j to the sum of that power over the light tokens between breaks j and j + 1, m of them.
 template <PlannedByTeam L, class Bins, class Breaks>
-[[gnu::noinline]] DRAFTPROOF_DEVICE void team_stretch_powers(const L& laws, const Bins& bins,
+[[gnu::noinline]] DRAFTPROOF_DEVICE void team_stretch_powers(const L& distributions, const Bins& bins,
                                                              const TeamClocks<L, Bins>& clocks, const Breaks& breaks,
                                                              const ListIn<WorkspaceOf<L>, Fixed>& light) {
   constexpr auto at = [](int i) { return static_cast<std::size_t>(i); };
   constexpr int most_powers = static_cast<int>(LightSums::powers);
   const int m = static_cast<int>(breaks.size()) - 1;
   const auto bin = [&](int j) { return static_cast<int>(breaks[at(j)]); };
-  const unsigned mark = laws.workspace().brief_so_far();
-  auto stretch = laws.workspace().template scratch<typename WorkspaceOf<L>::Index>(bins.size());
-  laws.workspace().each(m, [&](int j) {
+  const unsigned mark = distributions.workspace().brief_so_far();
+  auto stretch = distributions.workspace().template scratch<typename WorkspaceOf<L>::Index>(bins.size());
+  distributions.workspace().each(m, [&](int j) {
     for (int i = bin(j); i < bin(j + 1); ++i) stretch[at(i)] = static_cast<typename WorkspaceOf<L>::Index>(j);
   });
   for (int power = 1; power <= most_powers; power += 2) {
-    const unsigned sums_mark = laws.workspace().brief_so_far();
+    const unsigned sums_mark = distributions.workspace().brief_so_far();
     const auto sums =
-        clocks.powers(m, power, [&](Token x) { return static_cast<int>(stretch[at(laws.bin(bins, x))]); });
-    laws.workspace().each(m, [&](int j) {
+        clocks.powers(m, power, [&](Token x) { return static_cast<int>(stretch[at(distributions.bin(bins, x))]); });
+    distributions.workspace().each(m, [&](int j) {
       light[at(power * m + j)] = sums[2 * at(j)];
       if (power < most_powers) light[at((power + 1) * m + j)] = sums[2 * at(j) + 1];
     });
-    laws.workspace().end_brief_after(sums_mark);
+    distributions.workspace().end_brief_after(sums_mark);
   }
-  laws.workspace().end_brief_after(mark);
+  distributions.workspace().end_brief_after(mark);
 }
 
 /// Sets mass and chord between neighbours of `breaks`; returns from which of these bins on, but the first, fewer
 /// tokens are left than drafts. All threads call it together.
 template <PlannedByTeam L, class Bins, class Breaks>
-[[gnu::noinline]] DRAFTPROOF_DEVICE int team_race_chords(const L& laws, const Bins& bins,
+[[gnu::noinline]] DRAFTPROOF_DEVICE int team_race_chords(const L& distributions, const Bins& bins,
                                                          const TeamClocks<L, Bins>& clocks, int drafts,
                                                          const Breaks& breaks,
                                                          const ListIn<WorkspaceOf<L>, double>& mass,
@@ -290,15 +297,15 @@ template <PlannedByTeam L, class Bins, class Breaks>
   constexpr int most_powers = static_cast<int>(LightSums::powers);
   const int m = static_cast<int>(breaks.size()) - 1;
   const auto bin = [&](int j) { return static_cast<int>(breaks[at(j)]); };
-  auto above = laws.workspace().template scratch<double>(m);
-  auto light = laws.workspace().template scratch<Fixed>((most_powers + 1) * m);
-  team_stretch_powers(laws, bins, clocks, breaks, light);
-  laws.workspace().each(m, [&](int j) {
+  auto above = distributions.workspace().template scratch<double>(m);
+  auto light = distributions.workspace().template scratch<Fixed>((most_powers + 1) * m);
+  team_stretch_powers(distributions, bins, clocks, breaks, light);
+  distributions.workspace().each(m, [&](int j) {
     mass[at(j)] = clocks.unit().value(light[at(m + j)], 1);
     clocks.for_heavy(bin(j), bin(j + 1), [&](double q) { mass[at(j)] += q; });
   });
   const auto decided = clocks.decided(m, bin, [&](int j) { return light[at(m + j)] > 0; });
-  laws.workspace().once([&] {
+  distributions.workspace().once([&] {
     double before = 0;
     for (int j = 0; j < m; ++j) {
       above[at(j)] = before;
@@ -309,16 +316,16 @@ template <PlannedByTeam L, class Bins, class Breaks>
   const RaceTimes times(drafts);
   const int count = 4 * times.groups(clocks.slowest()), first_octave = 4 * times.an_octave;
   constexpr int batch = 2;
-  auto sums = laws.workspace().template scratch<double>(4 * m);
-  auto terms = laws.workspace().template scratch<double>(batch * laws.workspace().threads());
-  laws.workspace().each(4 * m, [&](int i) { sums[at(i)] = 0; });
+  auto sums = distributions.workspace().template scratch<double>(4 * m);
+  auto terms = distributions.workspace().template scratch<double>(batch * distributions.workspace().threads());
+  distributions.workspace().each(4 * m, [&](int i) { sums[at(i)] = 0; });
   using Cell = RaceCell<1>;
   using Step = RaceStep<Cell>;
   Cell counts_of[max_drafts], own_of[max_drafts];
   const typename Step::Column counts{counts_of}, rung_own{own_of};
   const std::size_t all = static_cast<std::size_t>(drafts);
-  for (int first = 0; first < count; first += laws.workspace().threads()) {
-    const int i = first + laws.workspace().thread(), octave = i / first_octave;
+  for (int first = 0; first < count; first += distributions.workspace().threads()) {
+    const int i = first + distributions.workspace().thread(), octave = i / first_octave;
     double start = times.first(i % first_octave / 4, i % 4), time = start, below = 1;
     for (int k = 0; k < octave; ++k) time *= 2;
     Step::start(all, counts);
@@ -342,19 +349,20 @@ template <PlannedByTeam L, class Bins, class Breaks>
         clocks.for_heavy(bin(j), bin(j + 1), [&](double q) { Step::ring(rung_by(q), all, rung_own); });
         double term;
         Step::integrand(time, rung_by(above[at(j)]), above[at(j)], mass[at(j)], all, rung_own, counts, below, term);
-        terms[at(b * laws.workspace().threads() + laws.workspace().thread())] = i < count ? term : 0;
+        terms[at(b * distributions.workspace().threads() + distributions.workspace().thread())] =
+            i < count ? term : 0;
         Step::join(all, rung_own, counts, below);
-        if (laws.workspace().of_first_in_four(below) < RaceTimes::spent) Step::drop(all, counts, below);
+        if (distributions.workspace().of_first_in_four(below) < RaceTimes::spent) Step::drop(all, counts, below);
       }
-      laws.workspace().meet();
-      laws.workspace().each(4 * (batch < last ? batch : last), [&](int k) {
+      distributions.workspace().meet();
+      distributions.workspace().each(4 * (batch < last ? batch : last), [&](int k) {
         double& sum = sums[at(4 * (last - 1 - k / 4) + k % 4)];
-        for (int t = k % 4; t < laws.workspace().threads(); t += 4)
-          sum += terms[at(k / 4 * laws.workspace().threads() + t)];
+        for (int t = k % 4; t < distributions.workspace().threads(); t += 4)
+          sum += terms[at(k / 4 * distributions.workspace().threads() + t)];
       });
     }
   }
-  laws.workspace().each(m, [&](int j) {
+  distributions.workspace().each(m, [&](int j) {
     double total = mass[at(j)] * times.before_start(above[at(j)], mass[at(j)]);
     for (int lane = 0; lane < 4; ++lane) total += sums[at(4 * j + lane)];
     chord[at(j)] = j < decided.first_short ? times.step() * total / mass[at(j)] : j == 0 ? 1 / mass[at(j)] : 0;
@@ -369,9 +377,12 @@ class TeamWorCoverage {
   static constexpr bool by_place = true;
   using Workspace = WorkspaceOf<L>;
 
-  /// F of `drafts` >= 1 drafts on these bins; rough for more than two. Refers to the laws and the bins.
-  [[gnu::noinline]] DRAFTPROOF_DEVICE TeamWorCoverage(const L& laws, const Bins& bins, int drafts)
-      : laws_{&laws}, bins_{&bins}, drafts_{drafts}, chord_{own().template persistent<double>(bins.size())} {
+  /// F of `drafts` >= 1 drafts on these bins; rough for more than two. Refers to the distributions and the bins.
+  [[gnu::noinline]] DRAFTPROOF_DEVICE TeamWorCoverage(const L& distributions, const Bins& bins, int drafts)
+      : distributions_{&distributions},
+        bins_{&bins},
+        drafts_{drafts},
+        chord_{own().template persistent<double>(bins.size())} {
     const int n = bins.size();
     if (drafts < 3) mass_ = own().template persistent<double>(n);
     covered_ = own().template scratch<double>(n + 1);
@@ -384,12 +395,12 @@ class TeamWorCoverage {
       own().each(1, [&](int) { covered_[at(n)] = bins.proposal_below(n); });
       return;
     }
-    clocks_ = TeamClocks<L, Bins>(laws, bins, drafts);
+    clocks_ = TeamClocks<L, Bins>(distributions, bins, drafts);
     const unsigned mark = own().brief_so_far();
     if (drafts == 2)
       pairs();
     else
-      team_rough_coverage(*laws_, *bins_, clocks_, drafts, covered_);
+      team_rough_coverage(*distributions_, *bins_, clocks_, drafts, covered_);
     own().end_brief_after(mark);
   }
 
@@ -402,7 +413,7 @@ class TeamWorCoverage {
     const auto n = [&breaks](int j) { return static_cast<int>(breaks[at(j)]); };
     auto chord = own().template scratch<double>(m), covered = own().template scratch<double>(m + 1);
     auto mass = own().template scratch<double>(m);
-    const int decided = team_race_chords(*laws_, *bins_, clocks_, drafts_, breaks, mass, chord);
+    const int decided = team_race_chords(*distributions_, *bins_, clocks_, drafts_, breaks, mass, chord);
     own().once([&] { ChordSums::add_up(mass, chord, covered, at(decided)); });
     // Between breaks the rough F, moved as at the breaks.
     own().each(m + 1, [&](int j) { covered[at(j)] -= covered_[at(n(j))]; });
@@ -423,14 +434,14 @@ class TeamWorCoverage {
   using List = ListIn<Workspace, T>;
 
   DRAFTPROOF_DEVICE static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  DRAFTPROOF_DEVICE const Workspace& own() const { return laws_->workspace(); }
+  DRAFTPROOF_DEVICE const Workspace& own() const { return distributions_->workspace(); }
 
   /// K = 2.
   [[gnu::noinline]] DRAFTPROOF_DEVICE void pairs() {
     const int n = bins_->size();
     auto odds = own().template scratch<double>(n);
     auto light = own().template scratch<char>(n);
-    const auto place = [this](Token x) { return laws_->bin(*bins_, x); };
+    const auto place = [this](Token x) { return distributions_->bin(*bins_, x); };
     own().each(n, [&](int i) { odds[at(i)] = 0; });
     for (int m = 6; m >= 0; m -= 2) {
       const unsigned mark = own().brief_so_far();
@@ -459,7 +470,7 @@ class TeamWorCoverage {
     own().once([&] { ChordSums::add_up(mass_, chord_, covered_, at(decided.place)); });
   }
 
-  const L* laws_;
+  const L* distributions_;
   const Bins* bins_;
   int drafts_;
   TeamClocks<L, Bins> clocks_;

@@ -6,7 +6,7 @@
 //             S, one bin of no bounded width
 //   s_i       number of tokens of R in the first i bins
 //   F_i       1 - C(r - s_i, k) / C(r, k)          probability that some draft lies in the first i bins; 1 with S
-//   p_I       slope of its bin on R, p on S        law of the selected token
+//   p_I       slope of its bin on R, p on S        distribution of the selected token
 //
 // Selection: levels and groups as in ladder.hpp. Where S is in the group a token of S is drawn from p, which is
 // accepted; else the group's first draft is tested.
@@ -34,14 +34,15 @@ namespace draftproof {
 /// Returns one bin for each token outside S, by p descending, and then one for S, whose n tokens are at `support`. A
 /// token outside S has width 1.
 template <class L>
-OrderedBins<typename L::Scalar> rest_in_order(const L& laws, const Token* support, int n) {
+OrderedBins<typename L::Scalar> rest_in_order(const L& distributions, const Token* support, int n) {
   using Scalar = typename L::Scalar;
   std::vector<Token> order;
-  for (Token x = 0; x < laws.vocabulary(); ++x)
+  for (Token x = 0; x < distributions.vocabulary(); ++x)
     if (!among(x, support, n)) order.push_back(x);
-  std::stable_sort(order.begin(), order.end(), [&](Token x, Token y) { return laws.target(x) > laws.target(y); });
-  OrderedBins<Scalar> bins(static_cast<std::size_t>(laws.vocabulary()), Scalar{0});
-  for (const Token x : order) bins.add(x, laws.target(x), Scalar{1}, 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Token x, Token y) { return distributions.target(x) > distributions.target(y); });
+  OrderedBins<Scalar> bins(static_cast<std::size_t>(distributions.vocabulary()), Scalar{0});
+  for (const Token x : order) bins.add(x, distributions.target(x), Scalar{1}, 0);
   bins.add_certain();
   return bins;
 }
@@ -146,20 +147,20 @@ template <class P, class R, class Levels, class Bin, class Selected, class Refus
   return nothing_left && at.target(x) > at.zero() ? accepted(x, chosen) : refuse();
 }
 
-/// The plan for one position and its verdicts. The laws must outlive it.
+/// The plan for one position and its verdicts. The distributions must outlive it.
 template <class L>
 class UniformRest {
  public:
   using Scalar = typename L::Scalar;
 
   /// `support`: the n tokens of S, less than all; `drafts`: k > 0.
-  UniformRest(const L& laws, const Token* support, int n, int drafts)
-      : laws_{laws},
+  UniformRest(const L& distributions, const Token* support, int n, int drafts)
+      : distributions_{distributions},
         drafts_{drafts},
-        core_{std::make_shared<const Core>(laws, support, n, drafts)},
-        left_{laws.alias_weights(Left{&laws, core_})} {
-    for (Token x = 0; x < laws.vocabulary() && nothing_left_; ++x)
-      nothing_left_ = !(left(laws, *core_, x) > laws.zero());
+        core_{std::make_shared<const Core>(distributions, support, n, drafts)},
+        left_{distributions.alias_weights(Left{&distributions, core_})} {
+    for (Token x = 0; x < distributions.vocabulary() && nothing_left_; ++x)
+      nothing_left_ = !(left(distributions, *core_, x) > distributions.zero());
   }
 
   int drafts() const { return drafts_; }
@@ -174,13 +175,13 @@ class UniformRest {
         at, used, random, core_->levels, bins.outside(), [&](int k) { return bins.of(at.draft(k)); },
         [this](Token x) { return selected(x); }, nothing_left_,
         // The residual; p itself where rounding leaves none.
-        [&] { return nothing_left_ ? random.emit(laws_.residual(at.zero())) : random.emit(left_); });
+        [&] { return nothing_left_ ? random.emit(distributions_.residual(at.zero())) : random.emit(left_); });
   }
 
  private:
   struct Core {
-    Core(const L& laws, const Token* support, int n, int drafts)
-        : bins{rest_in_order(laws, support, n)},
+    Core(const L& distributions, const Token* support, int n, int drafts)
+        : bins{rest_in_order(distributions, support, n)},
           plan{make_ladder_plan<Scalar>(HostWorkspace{}, bins, bins.ratios(),
                                         RestCoverage<Scalar>(bins.outside(), drafts), false)},
           levels{plan, true} {}
@@ -190,19 +191,19 @@ class UniformRest {
   };
 
   /// (p - p_I)+.
-  static Scalar left(const L& laws, const Core& core, Token x) {
+  static Scalar left(const L& distributions, const Core& core, Token x) {
     const int bin = core.bins.of(x);
-    if (bin < 0) return laws.zero();
-    const Scalar rest = laws.target(x) - core.plan.slope[static_cast<std::size_t>(bin)];
-    return rest > laws.zero() ? rest : laws.zero();
+    if (bin < 0) return distributions.zero();
+    const Scalar rest = distributions.target(x) - core.plan.slope[static_cast<std::size_t>(bin)];
+    return rest > distributions.zero() ? rest : distributions.zero();
   }
   struct Left {
-    const L* laws;
+    const L* distributions;
     std::shared_ptr<const Core> core;
-    Scalar operator()(Token x) const { return left(*laws, *core, x); }
+    Scalar operator()(Token x) const { return left(*distributions, *core, x); }
   };
 
-  const L& laws_;
+  const L& distributions_;
   int drafts_;
   std::shared_ptr<const Core> core_;
   decltype(std::declval<const L&>().alias_weights(std::declval<Left>())) left_;
@@ -211,24 +212,24 @@ class UniformRest {
 
 /// On fresh rows and on a device: made in the decision that needs it. A team's plan takes the place of the one
 /// before.
-template <FreshLaws L>
+template <FreshDistributions L>
 class UniformRest<L> {
  public:
   /// `support` must outlive this.
-  [[gnu::noinline]] DRAFTPROOF_DEVICE UniformRest(const L& laws, const Token* support, int n, int drafts)
-      : laws_{laws},
+  [[gnu::noinline]] DRAFTPROOF_DEVICE UniformRest(const L& distributions, const Token* support, int n, int drafts)
+      : distributions_{distributions},
         support_{support},
         n_{n},
-        bins_{cleared(workspace_of(laws)), laws, support, n},
-        plan_{make_ladder_plan<double>(workspace_of(laws), bins_, bins_.ratios(),
+        bins_{cleared(workspace_of(distributions)), distributions, support, n},
+        plan_{make_ladder_plan<double>(workspace_of(distributions), bins_, bins_.ratios(),
                                        RestBucketCoverage<Tokens>(bins_.tokens_below(), drafts), true)},
-        levels_{workspace_of(laws), plan_, false} {
-    nothing_left_ = !(laws.sum([this](Token x) { return left(x) > 0 ? 0x1p-60 : 0.0; }) > 0);
+        levels_{workspace_of(distributions), plan_, false} {
+    nothing_left_ = !(distributions.sum([this](Token x) { return left(x) > 0 ? 0x1p-60 : 0.0; }) > 0);
   }
 
   /// Probability that token x of R is selected.
   DRAFTPROOF_DEVICE double selected(Token x) const {
-    return plan_.slope[static_cast<std::size_t>(bins_.of(laws_.target(x)))];
+    return plan_.slope[static_cast<std::size_t>(bins_.of(distributions_.target(x)))];
   }
 
   /// `at` has S as its first `used` drafts, then k others.
@@ -239,8 +240,8 @@ class UniformRest<L> {
         [this](Token x) { return selected(x); }, nothing_left_,
         // The residual; p itself where rounding leaves none.
         [&] {
-          if (nothing_left_) return random.emit(laws_.residual(at.zero()));
-          return random.emit(laws_.weights([this](Token x) { return left(x); }));
+          if (nothing_left_) return random.emit(distributions_.residual(at.zero()));
+          return random.emit(distributions_.weights([this](Token x) { return left(x); }));
         });
   }
 
@@ -255,11 +256,11 @@ class UniformRest<L> {
   /// (p - p_I)+.
   DRAFTPROOF_DEVICE double left(Token x) const {
     if (among(x, support_, n_)) return 0;
-    const double rest = laws_.target(x) - selected(x);
+    const double rest = distributions_.target(x) - selected(x);
     return rest > 0 ? rest : 0.0;
   }
 
-  const L& laws_;
+  const L& distributions_;
   const Token* support_;
   int n_;
   RestBuckets<Workspace> bins_;

@@ -1,6 +1,7 @@
 // Raises the target probability of the drafted token, lowers the others in proportion, and verifies the draft against
-// that law by single-draft sampling. Lossy by design: every drafted token is raised, whichever was drafted. Not
-// visible at p = q, where nothing is refused. The residual is a reconstruction: the published rule was not at hand.
+// that distribution by single-draft sampling. Lossy by design: every drafted token is raised, whichever was drafted.
+// Not visible at p = q, where nothing is refused. The residual is a reconstruction: the published rule was not at
+// hand.
 //
 //   d        divergence       how far a step may move p
 //   g        raised           min(1, p(x) + sqrt(2 d p(x) (1 - p(x)))), x the draft
@@ -21,7 +22,7 @@ struct Cactus {
   static constexpr Info info{.name = "cactus",
                              .summary = "raise the draft's target probability within a divergence, then test it",
                              .source = "Cactus; residual reconstructed here",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossy,
                              .most_drafts = 1,
                              .derived_from = "single_draft"};

@@ -16,7 +16,7 @@ struct Lenience {
   static constexpr Info info{.name = "lenience",
                              .summary = "accept with min(1, p / (l q)), residual unchanged",
                              .source = "Leviathan et al. 2023, arXiv:2211.17192, appendix",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossy,
                              .most_drafts = 1,
                              .derived_from = "single_draft"};

@@ -4,20 +4,20 @@
 //
 //   p, q     at.target(x), at.proposal(x)
 //   D        divergence           bound on KL(pi || p), in nats
-//   pi       output law           q clamped between b p and p / c
+//   pi       output distribution           q clamped between b p and p / c
 //   c        plan.floor           0 <= c <= 1; a draft is accepted with probability min(1, p / (c q))
 //   b        plan.lift            0 <= b <= 1; a refusal is served from (b p - q)+
 //
 // Cost: about 50 bisections of c, a few passes each; then a flip, and a draw after a refusal. In fractions c is taken
 // from a coarse grid, from above, so that the divergence bound holds and the fractions stay short.
-// Correctness: an output law pi accepts at most sum min(pi, q), reached by single-draft sampling of pi. So the task
-// is to maximise sum min(pi, q) over laws with KL(pi || p) <= D, a concave function over a convex set. With
-// multipliers lambda > 0 for the divergence and mu for the total, pi is optimal where lambda (ln(pi / p) + 1) + mu is
-// 1 below q, 0 above q and in [0, 1] at pi = q. So pi = min(max(q, b p), p / c) with ln(1 / (b c)) = 1 / lambda.
-// Single-draft sampling of this pi accepts with min(1, pi / q) = min(1, p / (c q)), since no test is needed where b p
-// > q, and its residual (b p - q)+ belongs to the family of (p, q) at 1 / b. The total is 1 if the refused mass, R =
-// sum (q - p / c)+, equals sum (b p - q)+. A larger c moves mass from q > p / c to q < b p: acceptance and divergence
-// fall together, so the least c whose divergence is at most D is best. c = 0 is q itself wherever p > 0.
+// Correctness: an output distribution pi accepts at most sum min(pi, q), reached by single-draft sampling of pi. So
+// the task is to maximise sum min(pi, q) over distributions with KL(pi || p) <= D, a concave function over a convex
+// set. With multipliers lambda > 0 for the divergence and mu for the total, pi is optimal where lambda (ln(pi / p) +
+// 1) + mu is 1 below q, 0 above q and in [0, 1] at pi = q. So pi = min(max(q, b p), p / c) with ln(1 / (b c)) = 1 /
+// lambda. Single-draft sampling of this pi accepts with min(1, pi / q) = min(1, p / (c q)), since no test is needed
+// where b p > q, and its residual (b p - q)+ belongs to the family of (p, q) at 1 / b. The total is 1 if the refused
+// mass, R = sum (q - p / c)+, equals sum (b p - q)+. A larger c moves mass from q > p / c to q < b p: acceptance and
+// divergence fall together, so the least c whose divergence is at most D is best. c = 0 is q itself wherever p > 0.
 #pragma once
 
 #include <cmath>
@@ -32,7 +32,7 @@ struct MentoredDecoding {
   static constexpr Info info{.name = "mentored_decoding",
                              .summary = "the most acceptance of one draft within a divergence of p",
                              .source = "mentored decoding; rule and proof derived here",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossy,
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
@@ -44,16 +44,17 @@ struct MentoredDecoding {
     Scalar floor, lift;
   };
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE Plan<typename L::Scalar> prepare(const L& laws, int) const {
+  template <Distributions L>
+  DRAFTPROOF_DEVICE Plan<typename L::Scalar> prepare(const L& distributions, int) const {
     using Scalar = typename L::Scalar;
-    Plan<Scalar> best{laws.one(), laws.one()};
+    Plan<Scalar> best{distributions.one(), distributions.one()};
     if (!(divergence > 0)) return best;
-    if (const Plan<Scalar> least = plan_of(laws, laws.zero()); within(laws, least)) return least;
-    Scalar low = laws.zero();
+    if (const Plan<Scalar> least = plan_of(distributions, distributions.zero()); within(distributions, least))
+      return least;
+    Scalar low = distributions.zero();
     for (int step = 0; step < steps<Scalar>; ++step) {
       const Scalar middle = (low + best.floor) / Scalar(2);
-      if (const Plan<Scalar> plan = plan_of(laws, middle); within(laws, plan))
+      if (const Plan<Scalar> plan = plan_of(distributions, middle); within(distributions, plan))
         best = plan;
       else
         low = middle;
@@ -71,13 +72,14 @@ struct MentoredDecoding {
   }
 
   /// KL(pi || p) of a plan, in nats.
-  template <Laws L>
-  DRAFTPROOF_DEVICE static double divergence_of(const L& laws, const Plan<typename L::Scalar>& plan) {
+  template <Distributions L>
+  DRAFTPROOF_DEVICE static double divergence_of(const L& distributions, const Plan<typename L::Scalar>& plan) {
     const double c = static_cast<double>(plan.floor), b = static_cast<double>(plan.lift);
     // A general pass needs non-negative terms with a total below 8: t ln t - t + 1 >= 0 with t = pi / p, and ln t <
     // 745 for doubles.
-    return 1024 * laws.sum([&laws, c, b](Token x) {
-      const double p = static_cast<double>(laws.target(x)), q = static_cast<double>(laws.proposal(x));
+    return 1024 * distributions.sum([&distributions, c, b](Token x) {
+      const double p = static_cast<double>(distributions.target(x)),
+                   q = static_cast<double>(distributions.proposal(x));
       if (!(p > 0)) return 0.0;
       const double t = p < c * q ? 1 / c : (b * p > q ? b : q / p);
       const double term = p * ((t > 0 ? t * std::log(t) : 0.0) - t + 1);
@@ -86,37 +88,38 @@ struct MentoredDecoding {
   }
 
  private:
-  template <Laws L>
-  DRAFTPROOF_DEVICE bool within(const L& laws, const Plan<typename L::Scalar>& plan) const {
-    return divergence_of(laws, plan) <= divergence;
+  template <Distributions L>
+  DRAFTPROOF_DEVICE bool within(const L& distributions, const Plan<typename L::Scalar>& plan) const {
+    return divergence_of(distributions, plan) <= divergence;
   }
 
   /// The plan of a floor c. With P and Q the masses of the tokens with b p > q, b is (R + Q) / P: Newton on a convex
   /// curve of at most V pieces, from 1 downwards until the set of tokens stays the same.
-  template <Laws L>
-  DRAFTPROOF_DEVICE static Plan<typename L::Scalar> plan_of(const L& laws, const typename L::Scalar& c) {
+  template <Distributions L>
+  DRAFTPROOF_DEVICE static Plan<typename L::Scalar> plan_of(const L& distributions, const typename L::Scalar& c) {
     using Scalar = typename L::Scalar;
-    const Scalar refused = c > laws.zero() ? laws.sum([&laws, c](Token x) {
-      const Scalar p = laws.target(x), q = laws.proposal(x), above = q - p / c;
-      return c * q > p ? above : laws.zero();
+    const Scalar refused = c > distributions.zero() ? distributions.sum([&distributions, c](Token x) {
+      const Scalar p = distributions.target(x), q = distributions.proposal(x), above = q - p / c;
+      return c * q > p ? above : distributions.zero();
     })
-                                           : laws.sum([&laws](Token x) {
-                                               const Scalar p = laws.target(x), q = laws.proposal(x);
-                                               return p > laws.zero() ? laws.zero() : q;
-                                             });
-    if (!(refused > laws.zero())) return {c, laws.zero()};  // no refusal, no residual
-    for (Scalar b = laws.one();;) {
+                                                    : distributions.sum([&distributions](Token x) {
+                                                        const Scalar p = distributions.target(x),
+                                                                     q = distributions.proposal(x);
+                                                        return p > distributions.zero() ? distributions.zero() : q;
+                                                      });
+    if (!(refused > distributions.zero())) return {c, distributions.zero()};  // no refusal, no residual
+    for (Scalar b = distributions.one();;) {
       // Both numbers are always read: passes without branches vectorise.
-      const Scalar target = laws.sum([&laws, b](Token x) {
-        const Scalar p = laws.target(x), q = laws.proposal(x);
-        return b * p > q ? p : laws.zero();
+      const Scalar target = distributions.sum([&distributions, b](Token x) {
+        const Scalar p = distributions.target(x), q = distributions.proposal(x);
+        return b * p > q ? p : distributions.zero();
       });
-      const Scalar proposal = laws.sum([&laws, b](Token x) {
-        const Scalar p = laws.target(x), q = laws.proposal(x);
-        return b * p > q ? q : laws.zero();
+      const Scalar proposal = distributions.sum([&distributions, b](Token x) {
+        const Scalar p = distributions.target(x), q = distributions.proposal(x);
+        return b * p > q ? q : distributions.zero();
       });
       // Only rounding can leave no token to lift while some are refused.
-      if (!(target > laws.zero())) return {c, b};
+      if (!(target > distributions.zero())) return {c, b};
       const Scalar next = (refused + proposal) / target;
       if (!(next < b)) return {c, b};
       b = next;

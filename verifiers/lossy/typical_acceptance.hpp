@@ -17,13 +17,13 @@
 namespace draftproof::verifiers::lossy {
 
 /// min(epsilon, delta exp(-H)) with H = -sum p log(p + added).
-template <Laws L>
-DRAFTPROOF_DEVICE double typical_threshold(const L& laws, double epsilon, double delta, double added = 0) {
+template <Distributions L>
+DRAFTPROOF_DEVICE double typical_threshold(const L& distributions, double epsilon, double delta, double added = 0) {
   // A general pass sums non-negative terms with a total below 8. So the logarithm is measured down from its largest
   // value, at p = 1, and divided by 16: H <= ln V < 16 for every V up to 2^23.
   const double largest = std::log1p(added);
-  const double sixteenth = laws.sum([&laws, added, largest](Token x) {
-    const double p = static_cast<double>(laws.target(x));
+  const double sixteenth = distributions.sum([&distributions, added, largest](Token x) {
+    const double p = static_cast<double>(distributions.target(x));
     const double below = largest - std::log(p + added);
     return p > 0 && below > 0 ? p * below / 16 : 0.0;
   });
@@ -35,15 +35,15 @@ struct TypicalAcceptance {
   static constexpr Info info{.name = "typical_acceptance",
                              .summary = "take the first draft that p finds typical, without a test against q",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossy,
                              .derived_from = "recursive_rejection"};
 
   double epsilon = 0.3, delta = 0.6;
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE double prepare(const L& laws, int) const {
-    return typical_threshold(laws, epsilon, delta);
+  template <Distributions L>
+  DRAFTPROOF_DEVICE double prepare(const L& distributions, int) const {
+    return typical_threshold(distributions, epsilon, delta);
   }
 
   template <Position P, RandomSource R>

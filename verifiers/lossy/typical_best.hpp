@@ -16,16 +16,16 @@ struct TypicalBest {
   static constexpr Info info{.name = "typical_best",
                              .summary = "take the most probable of the drafts that p finds typical",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774, default of the code",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossy,
                              .ranks_tokens = true,
                              .derived_from = "recursive_rejection"};
 
   double epsilon = 0.3, delta = 0.09, added = 1e-5;
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE double prepare(const L& laws, int) const {
-    return typical_threshold(laws, epsilon, delta, added);
+  template <Distributions L>
+  DRAFTPROOF_DEVICE double prepare(const L& distributions, int) const {
+    return typical_threshold(distributions, epsilon, delta, added);
   }
 
   template <Position P, RandomSource R>

@@ -1,12 +1,12 @@
 // Draws the token from p cut to the tokens at or above the entropy threshold; it counts as accepted if it was
-// drafted. Lossy by design: exact for the cut law, which is not p. Not visible if every token of p is above the
-// threshold, as on flat targets.
+// drafted. Lossy by design: exact for the cut distribution, which is not p. Not visible if every token of p is above
+// the threshold, as on flat targets.
 //
 //   p        at.target(x)        target probability of token x
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
 //
-// Cost: a pass for the threshold and one for the cut law, then a pass a draw; for many trials the cut law is kept and
-// a draw bisects it (sim/sampling/weights.hpp).
+// Cost: a pass for the threshold and one for the cut distribution, then a pass a draw; for many trials the cut
+// distribution is kept and a draw bisects it (sim/sampling/weights.hpp).
 // Source: the sampling variant of the code of Cai et al. 2024 (Medusa), arXiv:2401.10774.
 #pragma once
 
@@ -19,7 +19,7 @@ struct TypicalSample {
   static constexpr Info info{.name = "typical_sample",
                              .summary = "draw from p cut to its typical tokens, accepted if drafted",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774, sampling variant of the code",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossy,
                              .derived_from = "sample_and_match"};
 
@@ -28,20 +28,21 @@ struct TypicalSample {
   /// p cut at the threshold.
   template <class L>
   struct Cut {
-    const L& laws;
+    const L& distributions;
     double threshold;
     DRAFTPROOF_DEVICE typename L::Scalar operator()(Token x) const {
-      return static_cast<double>(laws.target(x)) >= threshold ? laws.target(x) : laws.zero();
+      return static_cast<double>(distributions.target(x)) >= threshold ? distributions.target(x)
+                                                                       : distributions.zero();
     }
   };
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE auto prepare(const L& laws, int) const {
-    const Cut<L> typical{laws, typical_threshold(laws, epsilon, delta, added)};
-    // exp(-H) <= max p holds for the entropy; with 1e-5 added the threshold can exceed every probability of a law
-    // that is flat on 50,000 tokens.
-    const bool some = laws.sum(typical) > laws.zero();
-    return tabulated(laws, Cut<L>{laws, some ? typical.threshold : 0.0});
+  template <Distributions L>
+  DRAFTPROOF_DEVICE auto prepare(const L& distributions, int) const {
+    const Cut<L> typical{distributions, typical_threshold(distributions, epsilon, delta, added)};
+    // exp(-H) <= max p holds for the entropy; with 1e-5 added the threshold can exceed every probability of a
+    // distribution that is flat on 50,000 tokens.
+    const bool some = distributions.sum(typical) > distributions.zero();
+    return tabulated(distributions, Cut<L>{distributions, some ? typical.threshold : 0.0});
   }
 
   template <Position P, Weights Plan, RandomSource R>

@@ -13,14 +13,14 @@ namespace draftproof::mutants {
 //
 // Cost: none.
 // Source: a wrong count of matches kept every draft: huggingface/transformers#28508; rule of arXiv:2211.17192.
-// Error: the output law is q.
+// Error: the output distribution is q.
 // Hidden: at p = q only.
-// Smallest: p = (0 1), q = (1 0): law (1 0), TV 1.
+// Smallest: p = (0 1), q = (1 0): distribution (1 0), TV 1.
 struct AcceptAlways {
   static constexpr Info info{.name = "accept_always",
                              .summary = "keep the draft without a test",
                              .source = "count of matches as in huggingface/transformers#28508",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
@@ -39,13 +39,13 @@ struct AcceptAlways {
 // Source: alibaba/rtp-llm#1295.
 // Error: each of the two tests alone is exact; together they accept more than min(p, q).
 // Hidden: at p = q, and where p and q share no token.
-// Smallest: p = (1 1)/2, q = (0 1): law (1 3)/4, TV 1/4.
+// Smallest: p = (1 1)/2, q = (0 1): distribution (1 3)/4, TV 1/4.
 
 struct AcceptIfMatchOrRatio {
   static constexpr Info info{.name = "accept_if_match_or_ratio",
                              .summary = "keep the draft if it equals a draw from p or passes the ratio test",
-                             .source = "slip reported as alibaba/rtp-llm#1295",
-                             .drafts = DraftLaws{"iid"},
+                             .source = "bug reported as alibaba/rtp-llm#1295",
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
@@ -66,14 +66,14 @@ struct ArgmaxMatch {
   static constexpr Info info{.name = "argmax_match",
                              .summary = "emit the most probable token of p",
                              .source = "greedy verification used for sampling",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .derived_from = "sample_and_match"};
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE Token prepare(const L& laws, int) const {
+  template <Distributions L>
+  DRAFTPROOF_DEVICE Token prepare(const L& distributions, int) const {
     Token best = 0;
-    for (Token x = 1; x < laws.vocabulary(); ++x)
-      if (laws.target(x) > laws.target(best)) best = x;
+    for (Token x = 1; x < distributions.vocabulary(); ++x)
+      if (distributions.target(x) > distributions.target(best)) best = x;
     return best;
   }
 
@@ -95,9 +95,9 @@ struct CoinCanBeOne {
   static constexpr Info info{.name = "coin_can_be_one",
                              .summary = "accept coins of 32 bits as floats, of which the largest are 1",
                              .source = "sgl-project/sglang#30822, found in review",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true},
                              .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
@@ -129,13 +129,13 @@ struct CoinCanBeOne {
 // Error: the difference is small wherever both probabilities are, so rare tokens are emitted as often as q drafts
 // them.
 // Hidden: at p = q, and where no drafted token's p is below its q by less than the difference.
-// Smallest: p = (1 2)/3, q = (1 3)/4: law (1 3)/4, TV 1/12.
+// Smallest: p = (1 2)/3, q = (1 3)/4: distribution (1 3)/4, TV 1/12.
 
 struct EpsilonAccept {
   static constexpr Info info{.name = "epsilon_accept",
                              .summary = "keep the draft untested where p and q differ by less than 0.1",
                              .source = "mlc-ai/mlc-llm#2236",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
@@ -167,9 +167,9 @@ struct LogSpaceTest {
   static constexpr Info info{.name = "log_space_test",
                              .summary = "accept while log u + log q < log p, in single precision",
                              .source = "vllm-project/vllm 0.33.0; rule of arXiv:2211.17192",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true},
                              .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
@@ -197,16 +197,15 @@ struct LogSpaceTest {
 //   u        one uniform     can be 0: a draft with p = 0 is then accepted
 //
 // Source: sgl-project/sglang#35771.
-// Error: 2^-53 a test, so neither laws nor samples show it, and an explorer finds it exact. On a grid of b bits the
-// error is one cell, 1/32 in total variation at b = 4.
-// Smallest: p=(0 1), q=(1 1)/2, u = 0.
+// Error: 2^-53 a test, so neither distributions nor samples show it, and an explorer finds it exact. On a grid of b
+// bits the error is one cell, 1/32 in total variation at b = 4. Smallest: p=(0 1), q=(1 1)/2, u = 0.
 struct NonStrictCompare {
   static constexpr Info info{.name = "non_strict_compare",
                              .summary = "accept while u q <= p, on the threshold too",
                              .source = "sgl-project/sglang#35771",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true},
                              .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
@@ -230,15 +229,15 @@ struct NonStrictCompare {
 // Mutant: single-draft sampling with its ratio inverted: the draft is kept with probability min(1, q / p).
 //
 // Cost: one flip, a draw after a refusal.
-// Source: a classic slip, p and q swapped in one line; rule of arXiv:2211.17192.
+// Source: a classic bug, p and q swapped in one line; rule of arXiv:2211.17192.
 // Error: drafts with p below q are always kept.
 // Hidden: at p = q only.
-// Smallest: p = (1 2)/3, q = (2 1)/3: law (2 1)/3, TV 1/3.
+// Smallest: p = (1 2)/3, q = (2 1)/3: distribution (2 1)/3, TV 1/3.
 struct RatioInverted {
   static constexpr Info info{.name = "ratio_inverted",
                              .summary = "keep the draft with min(1, q / p)",
-                             .source = "classic slip; rule of arXiv:2211.17192",
-                             .drafts = DraftLaws{"iid"},
+                             .source = "classic bug; rule of arXiv:2211.17192",
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
@@ -257,16 +256,15 @@ struct RatioInverted {
 //   calls_     decisions so far
 //
 // Source: derived here.
-// Error: no law: the same drafts and coins give different tokens. A single decision, and so a replay that begins
-// anew, is right.
-// Hidden: in every first call.
+// Error: no distribution: the same drafts and coins give different tokens. A single decision, and so a replay that
+// begins anew, is right. Hidden: in every first call.
 
 struct SecondCallAccepts {
   static constexpr Info info{
       .name = "second_call_accepts",
       .summary = "every second decision accepts its draft without a coin",
       .source = "derived here",
-      .drafts = DraftLaws{"iid"},
+      .drafts = DraftSamplings{"iid"},
       .most_drafts = 1,
       .unsupported = {.simulate = "it counts its calls, of all threads", .device = "it counts its calls"},
       .derived_from = "single_draft"};

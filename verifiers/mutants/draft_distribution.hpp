@@ -17,7 +17,7 @@ struct FixedVerifiedAsSampled {
   static constexpr Info info{.name = "fixed_verified_as_sampled",
                              .summary = "fixed top-K drafts tested as a draw without replacement",
                              .source = "mismatch of EAGLE-2 style trees and arXiv:2402.14160",
-                             .drafts = DraftLaws{"fixed_top_k"},
+                             .drafts = DraftSamplings{"fixed_top_k"},
                              .derived_from = "sample_and_match"};
 
   template <Position P, RandomSource R>
@@ -36,14 +36,14 @@ struct FixedVerifiedAsSampled {
 // Source: mirror image of drafts without replacement verified as i.i.d. ones; no single report.
 // Error: a repeat is no refusal; dropping repeats without an update is exact.
 // Hidden: at K = 1, at p = q, and at V = 2, K = 2 with q positive.
-// Smallest: p = (0 1 1)/2, q = (2 0 1)/3, K = 2: law (0 11 7)/18, TV 1/9.
+// Smallest: p = (0 1 1)/2, q = (2 0 1)/3, K = 2: distribution (0 11 7)/18, TV 1/9.
 
 struct IidVerifiedAsWorCountingRepeats {
   static constexpr Info info{
       .name = "iid_verified_as_wor_counting_repeats",
       .summary = "i.i.d. drafts tested as drawn without replacement, a repeat counts as refused",
-      .source = "slip of tree verifiers; rule of arXiv:2402.14160",
-      .drafts = DraftLaws{"iid"},
+      .source = "bug of tree verifiers; rule of arXiv:2402.14160",
+      .drafts = DraftSamplings{"iid"},
       .derived_from = "recursive_rejection_distinct"};
 
   template <Position P, RandomSource R>
@@ -61,7 +61,8 @@ struct IidVerifiedAsWorCountingRepeats {
         if (random.flip((at.target(x) - b * at.proposal(x)) * unseen, mass * at.proposal(x))) return accepted(x, k);
         seen[count++] = x;
       }
-      // With a wrong law a residual can end before the drafts do; the draw is then from the last residual with mass.
+      // With a wrong distribution a residual can end before the drafts do; the draw is then from the last residual
+      // with mass.
       const typename P::Scalar next = b + mass / unseen, rest = at.residual_mass(next);
       if (!(rest > at.zero())) break;
       b = next;
@@ -74,17 +75,18 @@ struct IidVerifiedAsWorCountingRepeats {
 // Mutant: drafts drawn without replacement, verified by recursive rejection as if each had been drawn from the whole
 // q.
 //
-// Source: a slip of tree verifiers: q is not renormalised after a refusal. Setting the refused token to zero without
-// renormalising has the same law.
+// Source: a bug of tree verifiers: q is not renormalised after a refusal. Setting the refused token to zero without
+// renormalising has the same distribution.
 // Error: a later draft has a higher probability than the q it is tested against.
 // Hidden: if at most one token is left in the residual, so on most small instances.
 struct WorVerifiedAsIid {
-  static constexpr Info info{.name = "wor_verified_as_iid",
-                             .summary = "drafts without replacement tested against the whole q",
-                             .source = "common slip; recursive rejection of arXiv:2305.09781 on the wrong draft law",
-                             .drafts = DraftLaws{"without_replacement"},
-                             .sequential = true,
-                             .derived_from = "recursive_rejection_wor"};
+  static constexpr Info info{
+      .name = "wor_verified_as_iid",
+      .summary = "drafts without replacement tested against the whole q",
+      .source = "common bug; recursive rejection of arXiv:2305.09781 on the wrong draft sampling",
+      .drafts = DraftSamplings{"without_replacement"},
+      .sequential = true,
+      .derived_from = "recursive_rejection_wor"};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

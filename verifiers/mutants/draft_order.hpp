@@ -12,19 +12,19 @@ namespace draftproof::mutants {
 // Mutant: recursive rejection of drafts from different proposals that next tests the draft whose token has the
 // greatest ratio of residual to proposal.
 //
-//   q_k      at.proposal(x, k)   law of draft k
+//   q_k      at.proposal(x, k)   distribution of draft k
 //   F r      refusals.left(x)    residual, not normalised
 //
-// Source: a possible slip of any verifier with several draft models, whose order is free only as long as it does not
+// Source: a possible bug of any verifier with several draft models, whose order is free only as long as it does not
 // depend on the tokens; rule of arXiv:2305.09781.
-// Error: a draft that comes first because of its token does not have law q_k.
+// Error: a draft that comes first because of its token does not have distribution q_k.
 // Hidden: at K = 1 and where all proposals equal p; identical proposals alone do not hide it.
 
 struct BestRatioFirst {
   static constexpr Info info{.name = "best_ratio_first",
                              .summary = "recursive rejection that tests the draft of the best ratio first",
                              .source = "order made from the drafted tokens; rule of arXiv:2305.09781",
-                             .drafts = DraftLaws{"independent"},
+                             .drafts = DraftSamplings{"independent"},
                              .derived_from = "recursive_rejection_independent"};
 
   template <Position P, RandomSource R>
@@ -55,7 +55,7 @@ struct BestRatioFirst {
 // Mutant: i.i.d. drafts sorted by q before recursive rejection.
 //
 // Source: tree builders that rank nodes.
-// Error: the first of the sorted drafts does not have law q, though acceptance stays plausible.
+// Error: the first of the sorted drafts does not have distribution q, though acceptance stays plausible.
 // Hidden: at K = 1.
 
 namespace detail {
@@ -63,17 +63,18 @@ namespace detail {
 /// The more probable token of q first; ties go to the lower id.
 struct HigherProposal {
   template <class L>
-  DRAFTPROOF_DEVICE bool operator()(const L& laws, Token a, Token b) const {
-    return laws.proposal(a) > laws.proposal(b) || (laws.proposal(a) == laws.proposal(b) && a < b);
+  DRAFTPROOF_DEVICE bool operator()(const L& distributions, Token a, Token b) const {
+    return distributions.proposal(a) > distributions.proposal(b) ||
+           (distributions.proposal(a) == distributions.proposal(b) && a < b);
   }
 };
 
 /// A verifier that gets its drafts sorted: `Before` is true if its first token precedes its second.
 template <class Verifier, class Before = HigherProposal>
 struct Resorted {
-  template <Laws L>
-  DRAFTPROOF_DEVICE auto prepare(const L& laws, int drafts) const {
-    return draftproof::prepare(Verifier{}, laws, drafts);
+  template <Distributions L>
+  DRAFTPROOF_DEVICE auto prepare(const L& distributions, int drafts) const {
+    return draftproof::prepare(Verifier{}, distributions, drafts);
   }
 
   template <Position P, RandomSource R>
@@ -82,10 +83,10 @@ struct Resorted {
     Token sorted[max_drafts];
     for (int k = 0; k < at.drafts(); ++k) {
       int i = k;
-      for (; i > 0 && Before{}(at.laws(), at.draft(k), sorted[i - 1]); --i) sorted[i] = sorted[i - 1];
+      for (; i > 0 && Before{}(at.distributions(), at.draft(k), sorted[i - 1]); --i) sorted[i] = sorted[i - 1];
       sorted[i] = at.draft(k);
     }
-    const DraftedPosition<typename P::Underlying> resorted(at.laws(), sorted, at.drafts());
+    const DraftedPosition<typename P::Underlying> resorted(at.distributions(), sorted, at.drafts());
     const Verdict verdict = draftproof::verify(Verifier{}, resorted, plan, random);
     return verdict.accepted >= 0 ? accepted(verdict.token, find_draft(at, verdict.token)) : verdict;
   }
@@ -96,21 +97,21 @@ struct Resorted {
 struct ResortedDrafts : detail::Resorted<verifiers::RecursiveRejection> {
   static constexpr Info info{.name = "resorted_drafts",
                              .summary = "recursive rejection of i.i.d. drafts sorted by q",
-                             .source = "slip of tree builders; rule of arXiv:2305.09781",
-                             .drafts = DraftLaws{"iid"},
+                             .source = "bug of tree builders; rule of arXiv:2305.09781",
+                             .drafts = DraftSamplings{"iid"},
                              .derived_from = "recursive_rejection"};
 };
 
 // Mutant: i.i.d. drafts sorted by q before K-SEQ.
 //
 // Source: tree builders that rank nodes.
-// Error: K-SEQ takes the first draft that passes, and the first of the sorted drafts does not have law q.
+// Error: K-SEQ takes the first draft that passes, and the first of the sorted drafts does not have distribution q.
 // Hidden: at K = 1.
 struct ResortedKSeq : detail::Resorted<verifiers::KSeq> {
   static constexpr Info info{.name = "resorted_k_seq",
                              .summary = "K-SEQ of i.i.d. drafts sorted by q",
-                             .source = "slip of tree builders; rule of arXiv:2310.15141",
-                             .drafts = DraftLaws{"iid"},
+                             .source = "bug of tree builders; rule of arXiv:2310.15141",
+                             .drafts = DraftSamplings{"iid"},
                              .derived_from = "k_seq"};
 };
 
@@ -122,8 +123,8 @@ struct ResortedKSeq : detail::Resorted<verifiers::KSeq> {
 struct ResortedWor : detail::Resorted<verifiers::RecursiveRejectionWor> {
   static constexpr Info info{.name = "resorted_wor",
                              .summary = "recursive rejection of drafts without replacement sorted by q",
-                             .source = "slip of tree builders; rule of arXiv:2402.14160",
-                             .drafts = DraftLaws{"without_replacement"},
+                             .source = "bug of tree builders; rule of arXiv:2402.14160",
+                             .drafts = DraftSamplings{"without_replacement"},
                              .derived_from = "recursive_rejection_wor"};
 };
 

@@ -2,7 +2,7 @@
 //
 // Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
 // Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
-// choice does not have law q on the group, and p_I is not the law of the selected draft.
+// choice does not have distribution q on the group, and p_I is not the distribution of the selected draft.
 #pragma once
 
 #include <draftproof/verifiers/ladder_wor.hpp>
@@ -18,7 +18,7 @@ namespace detail {
 struct BestOfGroup {
   template <class P, class Core, class R>
   DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const TakenGroup& group, R&) const {
-    const auto bin = [&](int i) { return core.bin(at.laws(), at.draft(group.drafts[i])); };
+    const auto bin = [&](int i) { return core.bin(at.distributions(), at.draft(group.drafts[i])); };
     int best = 0;
     for (int i = 1; i < group.size; ++i)
       if (bin(i) < bin(best)) best = i;
@@ -32,8 +32,8 @@ struct LadderWorBestRatio : verifiers::LadderWorBy<detail::BestOfGroup> {
   static constexpr Info info{
       .name = "ladder_wor_best_ratio",
       .summary = "the ladder for drafts without replacement takes the draft of the highest p/q",
-      .source = "slip of a choice inside a group; rule in docs/ladder.md",
-      .drafts = DraftLaws{"without_replacement"},
+      .source = "bug of a choice inside a group; rule in docs/ladder.md",
+      .drafts = DraftSamplings{"without_replacement"},
       .unsupported = verifiers::LadderWor::info.unsupported,
       .derived_from = "ladder_wor"};
 };
@@ -57,8 +57,8 @@ struct LadderWorFirstDraft : verifiers::LadderWorBy<detail::FirstOfGroup> {
   static constexpr Info info{
       .name = "ladder_wor_first_draft",
       .summary = "the ladder for drafts without replacement takes the first draft of the group",
-      .source = "slip of a choice inside a group; rule in docs/ladder.md",
-      .drafts = DraftLaws{"without_replacement"},
+      .source = "bug of a choice inside a group; rule in docs/ladder.md",
+      .drafts = DraftSamplings{"without_replacement"},
       .unsupported = verifiers::LadderWor::info.unsupported,
       .derived_from = "ladder_wor"};
 };
@@ -81,8 +81,8 @@ struct LastOfGroup {
 struct LadderWorLastDraft : verifiers::LadderWorBy<detail::LastOfGroup> {
   static constexpr Info info{.name = "ladder_wor_last_draft",
                              .summary = "the ladder for drafts without replacement takes the last draft of the group",
-                             .source = "slip of a choice inside a group; rule in docs/ladder.md",
-                             .drafts = DraftLaws{"without_replacement"},
+                             .source = "bug of a choice inside a group; rule in docs/ladder.md",
+                             .drafts = DraftSamplings{"without_replacement"},
                              .unsupported = verifiers::LadderWor::info.unsupported,
                              .derived_from = "ladder_wor"};
 };
@@ -105,8 +105,8 @@ struct AnyOfGroup {
 struct LadderWorUniformDraft : verifiers::LadderWorBy<detail::AnyOfGroup> {
   static constexpr Info info{.name = "ladder_wor_uniform_draft",
                              .summary = "the ladder for drafts without replacement chooses uniformly in the group",
-                             .source = "slip of a choice inside a group; rule in docs/ladder.md",
-                             .drafts = DraftLaws{"without_replacement"},
+                             .source = "bug of a choice inside a group; rule in docs/ladder.md",
+                             .drafts = DraftSamplings{"without_replacement"},
                              .unsupported = verifiers::LadderWor::info.unsupported,
                              .derived_from = "ladder_wor"};
 };

@@ -27,9 +27,9 @@ struct FallbackToLastId {
   static constexpr Info info{.name = "fallback_to_last_id",
                              .summary = "emit the last id when float running sums end below the uniform",
                              .source = "sgl-project/sglang#22643",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true},
                              .unsupported = {.device = "its draw scans the vocabulary in one thread"},
                              .derived_from = "single_draft"};
 
@@ -70,20 +70,20 @@ struct FallbackToLastId {
 //
 //   S_x      sums[x]                     p(0) + ... + p(x), rounded to float after each addition
 //   draw     Differences                 smallest x with S_x > u S_(V-1)
-//   law      (S_x - S_(x-1)) / S_(V-1)   in place of p(x)
+//   distribution      (S_x - S_(x-1)) / S_(V-1)   in place of p(x)
 //
 // Cost: V additions once, then O(log V) a draw.
 // Source: class property of textbook samplers.
 // Error: near 1 floats are 2^-24 apart, so a token of probability 2^-26 gets probability 0 or a whole step. The loss
 // grows with V.
-// Hidden: in fractions, where the sums are exact and so is the law; only an audit of the floating-point program sees
-// it.
+// Hidden: in fractions, where the sums are exact and so is the distribution; only an audit of the floating-point
+// program sees it.
 
 struct FloatRunningSum {
   static constexpr Info info{.name = "float_running_sum",
                              .summary = "draw from p by its running sum in single precision; accepted if drafted",
                              .source = "class property of textbook samplers",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .unsupported = {.device = "the plan keeps V sums on the host"},
                              .derived_from = "sample_and_match",
                              .wrong_by_rounding = true};
@@ -121,14 +121,14 @@ struct FloatRunningSum {
     const std::vector<Number>* sums_;
   };
 
-  template <Laws L>
-  auto prepare(const L& laws, int) const {
+  template <Distributions L>
+  auto prepare(const L& distributions, int) const {
     using Scalar = typename L::Scalar;
     using Number = std::conditional_t<std::floating_point<Scalar>, float, Scalar>;
     Plan<Number> plan;
     Number running{0};
-    for (Token x = 0; x < laws.vocabulary(); ++x) {
-      running += static_cast<Number>(laws.target(x));
+    for (Token x = 0; x < distributions.vocabulary(); ++x) {
+      running += static_cast<Number>(distributions.target(x));
       plan.sums.push_back(running);
     }
     return plan;
@@ -155,7 +155,7 @@ struct ZeroExponentialWins {
       .name = "zero_exponential_wins",
       .summary = "race for p with clocks that may be 0: 0 / 0 wins",
       .source = "pytorch/pytorch#192577",
-      .drafts = DraftLaws{"iid"},
+      .drafts = DraftSamplings{"iid"},
       .unsupported = {.simulate = "takes a logarithm a token at every draw", .device = "takes a logarithm a token"},
       .derived_from = "sample_and_match"};
 

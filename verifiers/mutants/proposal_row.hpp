@@ -9,12 +9,12 @@ namespace draftproof::mutants {
 // Mutant: recursive rejection of drafts from different proposals that tests each draft against the proposal of
 // another one: the rows arrive in reverse order.
 //
-//   q_k      at.proposal(x, k)   law of draft k
+//   q_k      at.proposal(x, k)   distribution of draft k
 //   F r      refusals.left(x)    residual, not normalised
 //
 // Source: rows of q gathered in another order than the drafts, as in NVIDIA/TensorRT-LLM#12588; rule of
 // arXiv:2305.09781.
-// Error: a draft is tested against a law it was not drawn from.
+// Error: a draft is tested against a distribution it was not drawn from.
 // Hidden: at K = 1 and with identical proposals.
 
 namespace detail {
@@ -32,7 +32,7 @@ struct Mispaired {
       const auto served = refusals.mass() * at.proposal(x, row);
       if (served > at.zero() ? random.flip(refusals.left(x), served) : refusals.left(x) > at.zero())
         return accepted(x, k);
-      // With a wrong law a refusal can leave no residual; the draw is then from p.
+      // With a wrong distribution a refusal can leave no residual; the draw is then from p.
       if (!refusals.refuse(row)) return random.emit(at.residual(at.zero()));
     }
     return refusals.emit(random);
@@ -49,14 +49,14 @@ struct CrossedProposals : detail::Mispaired<detail::ReversedRows> {
   static constexpr Info info{.name = "crossed_proposals",
                              .summary = "recursive rejection with every draft tested against another's proposal",
                              .source = "row offsets as in NVIDIA/TensorRT-LLM#12588; rule of arXiv:2305.09781",
-                             .drafts = DraftLaws{"independent"},
+                             .drafts = DraftSamplings{"independent"},
                              .derived_from = "recursive_rejection_independent"};
 };
 
 // Mutant: drafts of different proposals, verified as if all had been drawn from the first.
 //
 // Source: a verifier that keeps one row of q for all draft models; rule of arXiv:2305.09781.
-// Error: later drafts are tested against a law they were not drawn from.
+// Error: later drafts are tested against a distribution they were not drawn from.
 // Hidden: at K = 1 and with identical proposals.
 
 namespace detail {
@@ -71,12 +71,12 @@ struct IndependentVerifiedAsIid : detail::Mispaired<detail::FirstRow> {
   static constexpr Info info{.name = "independent_verified_as_iid",
                              .summary = "drafts of different proposals all tested against the first proposal",
                              .source = "one row of q kept for all draft models; rule of arXiv:2305.09781",
-                             .drafts = DraftLaws{"independent"},
+                             .drafts = DraftSamplings{"independent"},
                              .derived_from = "recursive_rejection_independent"};
 };
 
-// Mutant: drafts come from q; the verifier gets the numbers of q in another order of the tokens, the reversed one, and
-// is correct for that law. A draft whose number is 0 there is accepted whenever p > 0, as u * 0 < p is.
+// Mutant: drafts come from q; the verifier gets the numbers of q in another order of the tokens, the reversed one,
+// and is correct for that distribution. A draft whose number is 0 there is accepted whenever p > 0, as u * 0 < p is.
 //
 //   p        at.target(x)               target probability of token x
 //   q        at.proposal(x)             probability the draft was drawn with
@@ -92,7 +92,7 @@ struct ProposalRowPermuted {
   static constexpr Info info{.name = "proposal_row_permuted",
                              .summary = "drafts of q verified with the numbers of q in reversed order",
                              .source = "huggingface/transformers 5.23.0; rule of arXiv:2211.17192",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
@@ -114,28 +114,28 @@ struct ProposalRowPermuted {
 };
 
 // Mutant: drafts come from q; the verifier gets q at another temperature, q^(1/T) normalised with T = 1/2, and is
-// correct for that law.
+// correct for that distribution.
 //
 //   p        at.target(x)     target probability of token x
 //   q        at.proposal(x)   probability the draft was drawn with
 //   q'       q q / S          proposal that the verifier assumes; S is the sum of q^2
 //
 // Cost: a pass for S, one flip, a pass after a refusal.
-// Source: the family of vllm-project/vllm#9834, where a law was computed at another temperature than the request's.
-// Error: it serves min(p, q') q / q', not min(p, q').
-// Hidden: where q is flat on its support.
+// Source: the family of vllm-project/vllm#9834, where a distribution was computed at another temperature than the
+// request's. Error: it serves min(p, q') q / q', not min(p, q'). Hidden: where q is flat on its support.
 
 struct TemperatureMismatch {
   static constexpr Info info{.name = "temperature_mismatch",
                              .summary = "drafts of q verified as if drawn from q at temperature 1/2",
                              .source = "family of vllm-project/vllm#9834; rule of arXiv:2211.17192",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE typename L::Scalar prepare(const L& laws, int) const {
-    return laws.sum([&laws](Token x) { return laws.proposal(x) * laws.proposal(x); });
+  template <Distributions L>
+  DRAFTPROOF_DEVICE typename L::Scalar prepare(const L& distributions, int) const {
+    return distributions.sum(
+        [&distributions](Token x) { return distributions.proposal(x) * distributions.proposal(x); });
   }
 
   template <Position P, RandomSource R>
@@ -152,23 +152,22 @@ struct TemperatureMismatch {
 };
 
 // Mutant: drafts come from the whole q; the verifier gets q cut to its two likeliest tokens and normalised, and is
-// correct for that law. A draft outside the cut is accepted whenever p > 0 there, as u * 0 < p is.
+// correct for that distribution. A draft outside the cut is accepted whenever p > 0 there, as u * 0 < p is.
 //
 //   p        at.target(x)     target probability of token x
 //   q        at.proposal(x)   probability the draft was drawn with
 //   q'       -                q / kept on the likeliest tokens, 0 elsewhere: the proposal that the verifier assumes
 //
 // Cost: one flip, a pass after a refusal.
-// Source: the mirror image of huggingface/transformers#47932, where drafts came from the cut law and the verifier had
-// the whole one.
-// Error: tokens outside the cut are served twice, by the draft and by the residual.
+// Source: the mirror image of huggingface/transformers#47932, where drafts came from the cut distribution and the
+// verifier had the whole one. Error: tokens outside the cut are served twice, by the draft and by the residual.
 // Hidden: where q has no more tokens than the cut keeps.
 
 struct TruncatedProposal {
   static constexpr Info info{.name = "truncated_proposal",
                              .summary = "drafts of q verified as if drawn from the two likeliest tokens of q",
                              .source = "mirror image of huggingface/transformers#47932; rule of arXiv:2211.17192",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
@@ -181,11 +180,12 @@ struct TruncatedProposal {
     DRAFTPROOF_DEVICE bool has(Token x) const { return x == first || x == second; }
   };
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE Cut<typename L::Scalar> prepare(const L& laws, int) const {
-    const Token first = laws.kth_most_probable(0), second = laws.vocabulary() > 1 ? laws.kth_most_probable(1) : first;
-    if (first == second) return {first, second, laws.proposal(first)};
-    return {first, second, laws.proposal(first) + laws.proposal(second)};
+  template <Distributions L>
+  DRAFTPROOF_DEVICE Cut<typename L::Scalar> prepare(const L& distributions, int) const {
+    const Token first = distributions.kth_most_probable(0),
+                second = distributions.vocabulary() > 1 ? distributions.kth_most_probable(1) : first;
+    if (first == second) return {first, second, distributions.proposal(first)};
+    return {first, second, distributions.proposal(first) + distributions.proposal(second)};
   }
 
   template <Position P, RandomSource R>

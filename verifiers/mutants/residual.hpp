@@ -27,9 +27,9 @@ struct CoinReusedAsThreshold {
   static constexpr Info info{.name = "coin_reused_as_threshold",
                              .summary = "draw from the residual by the accept coin, used a second time",
                              .source = "vllm-project/vllm-ascend#16370",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true},
                              .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
@@ -74,14 +74,14 @@ struct CoinReusedAsThreshold {
 //   p        at.target(x)     target probability of token x
 //   q        at.proposal(x)   probability the draft was drawn with
 //
-// Source: a slip reported in public verifiers (alibaba/rtp-llm#1295).
+// Source: a bug reported in public verifiers (alibaba/rtp-llm#1295).
 // Error: accepted drafts already served min(p, q); the draw from all of p serves it twice.
 // Hidden: when p = q and when p and q are disjoint.
 struct ResampleFromTarget {
   static constexpr Info info{.name = "resample_from_target",
                              .summary = "after a refusal draw from p, not from (p - q)+",
-                             .source = "slip reported as alibaba/rtp-llm#1295",
-                             .drafts = DraftLaws{"iid"},
+                             .source = "bug reported as alibaba/rtp-llm#1295",
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
@@ -102,24 +102,27 @@ struct ResampleFromTarget {
 // Source: family of vllm-project/vllm#10863.
 // Error: the other tokens of the residual are never served.
 // Hidden: at p = q and where the residual has one token, so at V = 2.
-// Smallest: p = (0 1 1)/2, q = (1 0 0): law (0 1 0), TV 1/2.
+// Smallest: p = (0 1 1)/2, q = (1 0 0): distribution (0 1 0), TV 1/2.
 
 struct ResidualArgmax {
   static constexpr Info info{.name = "residual_argmax",
                              .summary = "after a refusal emit the most probable token of (p - q)+",
                              .source = "family of vllm-project/vllm#10863",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
-  template <Laws L>
-  DRAFTPROOF_DEVICE Token prepare(const L& laws, int) const {
+  template <Distributions L>
+  DRAFTPROOF_DEVICE Token prepare(const L& distributions, int) const {
     Token best = 0, top = 0;
-    for (Token x = 1; x < laws.vocabulary(); ++x) {
-      if (laws.target(x) - laws.proposal(x) > laws.target(best) - laws.proposal(best)) best = x;
-      if (laws.target(x) > laws.target(top)) top = x;
+    for (Token x = 1; x < distributions.vocabulary(); ++x) {
+      if (distributions.target(x) - distributions.proposal(x) >
+          distributions.target(best) - distributions.proposal(best))
+        best = x;
+      if (distributions.target(x) > distributions.target(top)) top = x;
     }
-    return laws.target(best) > laws.proposal(best) ? best : top;  // rounding may have left no residual
+    return distributions.target(best) > distributions.proposal(best) ? best
+                                                                     : top;  // rounding may have left no residual
   }
 
   template <Position P, RandomSource R>
@@ -131,7 +134,7 @@ struct ResidualArgmax {
 };
 
 // Mutant: the right accept test; after a refusal a draw from p in which only the refused token's entry is lowered by
-// q and clipped at 0. Setting that entry to 0 has the same law, since a refused token has p < q.
+// q and clipped at 0. Setting that entry to 0 has the same distribution, since a refused token has p < q.
 //
 //   p        at.target(x)     target probability of token x
 //   q        at.proposal(x)   probability the draft was drawn with
@@ -140,13 +143,13 @@ struct ResidualArgmax {
 // Source: SafeAILab/EAGLE#20, xLLM-AI/xllm#2175.
 // Error: every token that q drafts was served, not only the refused one.
 // Hidden: at p = q, at V = 2 and where the residual has one token besides the refused one.
-// Smallest: p = (0 1 1)/2, q = (1 0 1)/2: law (0 1 3)/4, TV 1/4.
+// Smallest: p = (0 1 1)/2, q = (1 0 1)/2: distribution (0 1 3)/4, TV 1/4.
 
 struct ResidualLowersOneEntry {
   static constexpr Info info{.name = "residual_lowers_one_entry",
                              .summary = "after a refusal draw from p without the refused token",
-                             .source = "slip reported as SafeAILab/EAGLE#20 and xLLM-AI/xllm#2175",
-                             .drafts = DraftLaws{"iid"},
+                             .source = "bug reported as SafeAILab/EAGLE#20 and xLLM-AI/xllm#2175",
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
@@ -162,12 +165,13 @@ struct ResidualLowersOneEntry {
   }
 };
 
-// Mutant: single-draft sampling whose residual subtracts two lists entry by entry. A list has the tokens of a row that
-// are possible, by ascending id, as top-k leaves them.
+// Mutant: single-draft sampling whose residual subtracts two lists entry by entry. A list has the tokens of a row
+// that are possible, by ascending id, as top-k leaves them.
 //
 //   p        at.target(x)        target probability of token x
 //   q        at.proposal(x)      probability the draft was drawn with
-//   q'       paired[x]           q of the r-th possible token of q, where x is the r-th possible token of p; 0 if none
+//   q'       paired[x]           q of the r-th possible token of q, where x is the r-th possible token of p; 0 if
+//                                none
 //
 // Cost: V entries a plan, one flip, a pass after a refusal.
 // Source: llama.cpp, examples/speculative (docs/findings/engine-llama-cpp-speculative.md).
@@ -178,7 +182,7 @@ struct ResidualPairedByPosition {
   static constexpr Info info{.name = "residual_paired_by_position",
                              .summary = "after a refusal subtract q from p by place among possible tokens, not by id",
                              .source = "ggml-org/llama.cpp, examples/speculative; rule of arXiv:2211.17192",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
                              .unsupported = {.device = "the plan keeps V entries on the host"},
                              .derived_from = "single_draft"};
@@ -188,14 +192,16 @@ struct ResidualPairedByPosition {
     std::vector<Scalar> paired;
   };
 
-  template <Laws L>
-  Pairs<typename L::Scalar> prepare(const L& laws, int) const {
-    std::vector<typename L::Scalar> paired(static_cast<std::size_t>(laws.vocabulary()), laws.zero());
+  template <Distributions L>
+  Pairs<typename L::Scalar> prepare(const L& distributions, int) const {
+    std::vector<typename L::Scalar> paired(static_cast<std::size_t>(distributions.vocabulary()),
+                                           distributions.zero());
     Token behind = 0;  // the possible tokens of q below it have their pairs
-    for (Token x = 0; x < laws.vocabulary(); ++x) {
-      if (!(laws.target(x) > laws.zero())) continue;
-      while (behind < laws.vocabulary() && !(laws.proposal(behind) > laws.zero())) ++behind;
-      if (behind < laws.vocabulary()) paired[static_cast<std::size_t>(x)] = laws.proposal(behind++);
+    for (Token x = 0; x < distributions.vocabulary(); ++x) {
+      if (!(distributions.target(x) > distributions.zero())) continue;
+      while (behind < distributions.vocabulary() && !(distributions.proposal(behind) > distributions.zero()))
+        ++behind;
+      if (behind < distributions.vocabulary()) paired[static_cast<std::size_t>(x)] = distributions.proposal(behind++);
     }
     return {std::move(paired)};
   }
@@ -225,9 +231,9 @@ struct ResidualWithoutMass {
   static constexpr Info info{.name = "residual_without_mass",
                              .summary = "draw from the residual without asking whether anything is left",
                              .source = "engines that divide (p - q)+ by its sum, untested",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true},
                              .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
@@ -253,9 +259,9 @@ struct ZeroResidualBecomesUniform {
   static constexpr Info info{.name = "zero_residual_becomes_uniform",
                              .summary = "clamp the residual from below, so that an empty one is uniform",
                              .source = "vllm-project/vllm#2336",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+                             .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true},
                              .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>
@@ -293,7 +299,7 @@ struct ZeroResidualBecomesUniform {
 //
 // Source: vllm-project/vllm#47386, fixed by #54282.
 // Error: if x won the race of q at time T, every other clock is above q T, so the correction favours tokens with
-// little q. An explorer cannot enumerate noise; the ledger sees which words are read, trials see the law.
+// little q. An explorer cannot enumerate noise; draw_count finds the reused bits, trials the distribution.
 // Hidden: where the residual has one token, so below V = 3.
 // Smallest: by hand, as the remainder of each clock is exponential again and T is too: p=(1 1 1)/3, q=(8 1 3)/12
 // gives (10 11 9)/30, TV 1/30.
@@ -303,9 +309,9 @@ struct DraftNoiseReused {
       .name = "draft_noise_reused",
       .summary = "draw the correction by the race noise that drew the draft",
       .source = "vllm-project/vllm#47386, fixed by #54282",
-      .drafts = DraftLaws{"gumbel_iid"},
+      .drafts = DraftSamplings{"gumbel_iid"},
       .most_drafts = 1,
-      .claims = {.accepts_equal_laws = true, .one_draft_is_single_draft = true},
+      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true},
       .unsupported = {.explore = "its correction is drawn by noise that the drafter reads too"},
       .derived_from = "single_draft"};
 
@@ -317,7 +323,7 @@ struct DraftNoiseReused {
       const auto weight = at.target(y) - at.proposal(y);
       return weight > at.zero() ? weight : at.zero();
     };
-    const Token won = race<1>(at.laws(), 0, 1, 1, left, random)[0].token;
+    const Token won = race<1>(at.distributions(), 0, 1, 1, left, random)[0].token;
     if (won != no_token) return {won, none_accepted};
     return last_draw(at, random, at.residual(at.one()));
   }

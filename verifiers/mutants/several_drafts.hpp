@@ -12,18 +12,18 @@ namespace draftproof::mutants {
 //   F(b)     at.residual_mass(b)     sum over the vocabulary of (p - b q)+
 //
 // Cost: K - 1 flips.
-// Source: ohdearquant/lattice#243, where a loop over positions starts at 1; this is the same slip in a loop over
+// Source: ohdearquant/lattice#243, where a loop over positions starts at 1; this is the same bug in a loop over
 // siblings.
-// Error: an untested draft has law q, and no residual is ever served.
+// Error: an untested draft has distribution q, and no residual is ever served.
 // Hidden: at p = q only.
-// Smallest: p = (0 1), q = (1 0), K = 1: law (1 0), TV 1.
+// Smallest: p = (0 1), q = (1 0), K = 1: distribution (1 0), TV 1.
 
 struct FirstDraftUnchecked {
   static constexpr Info info{
       .name = "first_draft_unchecked",
       .summary = "recursive rejection that starts at the second draft and falls back to the first",
       .source = "loop bound as in ohdearquant/lattice#243; rule of arXiv:2305.09781",
-      .drafts = DraftLaws{"iid"},
+      .drafts = DraftSamplings{"iid"},
       .derived_from = "recursive_rejection"};
 
   template <Position P, RandomSource R>
@@ -50,21 +50,21 @@ struct FirstDraftUnchecked {
 // Source: rule of arXiv:2310.15141 with rho = 1.
 // Error: gamma min(p, q) exceeds p where p < q; negative entries of the residual cannot be taken back.
 // Hidden: at K = 1, at p = q and on disjoint supports.
-// Smallest: p = (1 2)/3, q = (2 1)/3, K = 2: law (4 5)/9, TV 1/9.
+// Smallest: p = (1 2)/3, q = (2 1)/3, K = 2: distribution (4 5)/9, TV 1/9.
 
 struct KseqRhoOne {
   static constexpr Info info{.name = "kseq_rho_one",
                              .summary = "K-SEQ with factor 1 and a clipped residual",
                              .source = "rule of arXiv:2310.15141 without its division factor",
-                             .drafts = DraftLaws{"iid"},
+                             .drafts = DraftSamplings{"iid"},
                              .derived_from = "k_seq"};
 
   /// gamma as the sum of (1 - beta)^k over k < K.
-  template <Laws L>
-  DRAFTPROOF_DEVICE typename L::Scalar prepare(const L& laws, int drafts) const {
-    const auto refused = laws.residual_mass(laws.one());  // 1 - beta
-    auto served = laws.zero();
-    for (int k = 0; k < drafts; ++k) served = laws.one() + refused * served;
+  template <Distributions L>
+  DRAFTPROOF_DEVICE typename L::Scalar prepare(const L& distributions, int drafts) const {
+    const auto refused = distributions.residual_mass(distributions.one());  // 1 - beta
+    auto served = distributions.zero();
+    for (int k = 0; k < drafts; ++k) served = distributions.one() + refused * served;
     return served;
   }
 
@@ -85,14 +85,14 @@ struct KseqRhoOne {
 
 // Mutant: tests every draft against p itself; only the last residual is right.
 //
-// Source: a slip of multi-draft loops that never update the residual.
+// Source: a bug of multi-draft loops that never update the residual.
 // Error: after a refusal part of p is already served.
 // Hidden: at K = 1, where it is single-draft sampling, and at p = q.
 struct NoResidualUpdate {
   static constexpr Info info{.name = "no_residual_update",
                              .summary = "test every draft against p, as if none had been refused",
-                             .source = "common slip of recursive rejection, arXiv:2305.09781",
-                             .drafts = DraftLaws{"iid"},
+                             .source = "common bug of recursive rejection, arXiv:2305.09781",
+                             .drafts = DraftSamplings{"iid"},
                              .derived_from = "recursive_rejection"};
 
   template <Position P, RandomSource R>
@@ -109,16 +109,16 @@ struct NoResidualUpdate {
 //   r        (p - b q)+              residual, with b the number of refusals
 //
 // Cost: K flips, one residual mass.
-// Source: a slip of tree verifiers; rule of arXiv:2305.09781.
+// Source: a bug of tree verifiers; rule of arXiv:2305.09781.
 // Error: with a residual of mass below 1 every later test is too strict, and the last draw serves the difference.
 // Hidden: at K = 1, at p = q, and at V = 2, K = 2 with q positive.
-// Smallest: p = (0 1 2)/3, q = (1 0 1)/2, K = 2: law (0 5 7)/12, TV 1/12.
+// Smallest: p = (0 1 2)/3, q = (1 0 1)/2, K = 2: distribution (0 5 7)/12, TV 1/12.
 
 struct SiblingResidualNotNormalised {
   static constexpr Info info{.name = "sibling_residual_not_normalised",
                              .summary = "recursive rejection on a residual that is never divided by its sum",
-                             .source = "slip of tree verifiers; rule of arXiv:2305.09781",
-                             .drafts = DraftLaws{"iid"},
+                             .source = "bug of tree verifiers; rule of arXiv:2305.09781",
+                             .drafts = DraftSamplings{"iid"},
                              .derived_from = "recursive_rejection"};
 
   template <Position P, RandomSource R>

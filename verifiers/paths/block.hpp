@@ -16,9 +16,9 @@ struct Block {
   static constexpr Info info{.name = "block",
                              .summary = "accept the longest prefix of one path whose joint test succeeds",
                              .source = "Sun et al. 2025, arXiv:2403.10444",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true, .one_path_is_block = true}};
+                             .claims = {.accepts_equal_distributions = true, .one_path_is_block = true}};
 
   template <class L, class R>
   DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, R& random) const {

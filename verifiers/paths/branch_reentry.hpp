@@ -8,8 +8,8 @@
 // Source: conditions and proof derived here; proved by exploration.
 // Correctness: the choice of a path never reads tokens below the point where two paths part
 // (verifiers/paths/greatest/greatest_path.hpp). Given K', the tokens of the paths through s below s are still K'
-// draws of q, and each run emits the target's law from its start. The correction never lies on the chosen path, so it
-// leads to another branch.
+// draws of q, and each run emits the target's distribution from its start. The correction never lies on the chosen
+// path, so it leads to another branch.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
@@ -22,7 +22,7 @@ struct BranchReentry {
   static constexpr Info info{.name = "branch_reentry",
                              .summary = "greedy multi-path block verification, again from a drafted correction",
                              .source = "derived here",
-                             .drafts = DraftLaws{"iid_paths", "delayed_paths"},
+                             .drafts = DraftSamplings{"iid_paths", "delayed_paths"},
                              .claims = {.one_path_is_block = true},
                              .ranks_tokens = true};
 
@@ -31,7 +31,8 @@ struct BranchReentry {
     const auto& tree = at.tree();
     ImmediateEmit<R> immediate(random);
     for (int start = DraftTree::root;;) {
-      if (tree.leaf(start)) return {start, random.emit(at.laws(start).residual(at.laws(start).zero()))};
+      if (tree.leaf(start))
+        return {start, random.emit(at.distributions(start).residual(at.distributions(start).zero()))};
       const StepOutput step = verify_block(GreatestPath<L>(at, start), immediate);
       const int child = step.extra.token < 0 ? -1 : tree.find(step.node, step.extra.token);
       if (child < 0) return step;

@@ -22,24 +22,24 @@ struct GreedyBlock {
   static constexpr Info info{.name = "greedy_block",
                              .summary = "block tests without clipping, made good by the next iterations' target",
                              .source = "Sun et al. 2025, arXiv:2403.10444, appendix; formulas derived here",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
-                             .claims = {.accepts_equal_laws = true}};
+                             .claims = {.accepts_equal_distributions = true}};
 
   template <class L, class R>
   DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, const StateAt<L>& carry, R& random) const {
     using Scalar = typename L::Scalar;
     const LayeredPath<L> path(at, carry);
-    const L& laws = at.laws(DraftTree::root);
+    const L& distributions = at.distributions(DraftTree::root);
     int i = path.length();
-    if (random.flip(path.ratio(i), laws.one())) return {path.node(i), random.emit(path.bonus())};
+    if (random.flip(path.ratio(i), distributions.one())) return {path.node(i), random.emit(path.bonus())};
     while (--i > 0) {
       const Scalar& ratio = path.ratio(i);
-      if (!(ratio > laws.zero())) continue;
+      if (!(ratio > distributions.zero())) continue;
       // For R >= 1, D+ >= D-, so D-, which would be a difference, is not needed.
-      if (!(ratio < laws.one())) break;
+      if (!(ratio < distributions.one())) break;
       const Scalar excess = path.excess(i);
-      if (random.flip(excess, Scalar(excess + (laws.one() - ratio)))) break;
+      if (random.flip(excess, Scalar(excess + (distributions.one() - ratio)))) break;
     }
     // Where rounding left no residual, the present target ends the step.
     const Verdict corrected = random.emit(path.correction(i));

@@ -1,14 +1,14 @@
 // Greedy multi-path block verification: verifies the greatest of K paths, compared by p / q token by token, as a
-// block drawn from the law of the greatest path (verifiers/paths/greatest/greatest_path.hpp). It is not monotone in K
-// and not always better than one path: the choice costs acceptance where p and q agree.
+// block drawn from the distribution of the greatest path (verifiers/paths/greatest/greatest_path.hpp). It is not
+// monotone in K and not always better than one path: the choice costs acceptance where p and q agree.
 //
-// Cost: O(K) a token of the path and O(K log V) a refused test on laws that rank their tokens; no plan is kept
-// between steps. On fresh rows and on a device a pass a token of the path and a few a test
-// (verifiers/paths/greatest/bucketed_row.hpp). There tokens are ordered by buckets of p / q and then by id: the law
-// of the greatest path telescopes over most buckets, and no token's rank has to be stored.
+// Cost: O(K) a token of the path and O(K log V) a refused test on distributions that rank their tokens; no plan is
+// kept between steps. On fresh rows and on a device a pass a token of the path and a few a test
+// (verifiers/paths/greatest/bucketed_row.hpp). There tokens are ordered by buckets of p / q and then by id: the
+// distribution of the greatest path telescopes over most buckets, and no token's rank has to be stored.
 // Source: Thomas and Pal, arXiv:2602.16961.
-// Correctness: block verification is lossless for the true law of its path. Any strict order will do if the choice
-// and the law use the same one.
+// Correctness: block verification is lossless for the true distribution of its path. Any strict order will do if the
+// choice and the distribution use the same one.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
@@ -18,9 +18,9 @@ namespace draftproof::verifiers::paths {
 
 struct GreedyMultipathBlock {
   static constexpr Info info{.name = "greedy_multipath_block",
-                             .summary = "verify the greatest of K paths as a block of the law it then has",
+                             .summary = "verify the greatest of K paths as a block of the distribution it then has",
                              .source = "Thomas and Pal, arXiv:2602.16961",
-                             .drafts = DraftLaws{"iid_paths", "delayed_paths"},
+                             .drafts = DraftSamplings{"iid_paths", "delayed_paths"},
                              .claims = {.one_path_is_block = true},
                              .ranks_tokens = true};
 

@@ -1,8 +1,8 @@
 // Ladders choose one of K i.i.d. paths token by token; block verification then verifies it as one path drawn from the
-// law of the chosen path.
+// distribution of the chosen path.
 //
 //   u         node of the chosen path        the paths that share it are active, all K at the root
-//   mu        law of their number            a function of the prefix (verifiers/ladder/live_paths.hpp)
+//   mu        distribution of their number            a function of the prefix (verifiers/ladder/live_paths.hpp)
 //   f(s)      sum of mu_m (1 - (1 - s)^m)    upper bound of the ladder at u, which approximates p(.|u)
 //   q_chosen  q(y|u) slope[bin of y]         the proposal row given to block verification
 //
@@ -12,8 +12,8 @@
 // single tokens and where two active paths are rare. On a device no plan is kept: one plan a node, and one for each
 // test but the first at a node of several paths.
 // Source: derived here (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444.
-// Correctness: block verification is lossless for any path whose law it is given. Given u and m, the next tokens of
-// the active paths are i.i.d. from q(.|u), whatever was chosen before.
+// Correctness: block verification is lossless for any path whose distribution it is given. Given u and m, the next
+// tokens of the active paths are i.i.d. from q(.|u), whatever was chosen before.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,13 @@ namespace draftproof::verifiers::paths {
 struct LadderBlock {
   static constexpr Info info{
       .name = "ladder_block",
-      .summary = "choose one of K paths by ladders, verify it as a block of the law it then has",
+      .summary = "choose one of K paths by ladders, verify it as a block of the distribution it then has",
       .source = "derived here, docs/ladder.md; block verification of arXiv:2403.10444",
-      .drafts = DraftLaws{"iid_paths", "delayed_paths"},
-      .claims = {.accepts_equal_laws = true, .one_path_is_block = true},
+      .drafts = DraftSamplings{"iid_paths", "delayed_paths"},
+      .claims = {.accepts_equal_distributions = true, .one_path_is_block = true},
       .ranks_tokens = true};
 
-  /// Shared memory of a team for a plan and for the laws of the number of paths, in bytes.
+  /// Shared memory of a team for a plan and for the distributions of the number of paths, in bytes.
   static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>() + recomputed_plan_bytes;
 
   template <class L>

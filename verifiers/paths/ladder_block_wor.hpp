@@ -1,5 +1,5 @@
-// Ladders choose a path through a tree whose children were drawn without replacement; block verification then verifies
-// it as one path drawn from the law of the chosen path.
+// Ladders choose a path through a tree whose children were drawn without replacement; block verification then
+// verifies it as one path drawn from the distribution of the chosen path.
 //
 //   u         node of the chosen path        its children are m drafts without replacement, in draw order
 //   F         coverage of m drafts           bound of the ladder at u, which approximates p(.|u)
@@ -12,8 +12,8 @@
 // O(n) a test on the n bins of a table. On a device no plan is kept: one plan a node, and one for each test but the
 // first at a node of several children.
 // Source: derived here (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444.
-// Correctness: block verification is lossless for any path whose law it is given. Given the prefix, the chosen token
-// has law q_chosen, whatever its siblings are.
+// Correctness: block verification is lossless for any path whose distribution it is given. Given the prefix, the
+// chosen token has distribution q_chosen, whatever its siblings are.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,10 @@ namespace draftproof::verifiers::paths {
 struct LadderBlockWor {
   static constexpr Info info{
       .name = "ladder_block_wor",
-      .summary = "choose a path of children without replacement by ladders, verify it as a block of its law",
+      .summary = "choose a path of children without replacement by ladders, verify it as a block of its distribution",
       .source = "derived here, docs/ladder.md; block verification of arXiv:2403.10444",
-      .drafts = DraftLaws{"without_replacement_tree"},
-      .claims = {.accepts_equal_laws = true, .one_path_is_block = true},
+      .drafts = DraftSamplings{"without_replacement_tree"},
+      .claims = {.accepts_equal_distributions = true, .one_path_is_block = true},
       .ranks_tokens = true};
 
   /// Shared memory of a team for a plan, in bytes.

@@ -32,15 +32,15 @@ struct LayerwiseRejection {
   static constexpr Info info{.name = "layerwise_rejection",
                              .summary = "sweep a tree layer by layer, scores shared by recursive rejection",
                              .source = "derived here",
-                             .drafts = DraftLaws{"iid_paths", "delayed_paths"},
-                             .claims = {.accepts_equal_laws = true, .one_path_is_block = true},
+                             .drafts = DraftSamplings{"iid_paths", "delayed_paths"},
+                             .claims = {.accepts_equal_distributions = true, .one_path_is_block = true},
                              .unsupported = {.device = "it keeps a score for every node of the tree"}};
 
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;
     const DraftTree& tree = at.tree();
-    const Scalar zero = at.laws(DraftTree::root).zero(), one = at.laws(DraftTree::root).one();
+    const Scalar zero = at.distributions(DraftTree::root).zero(), one = at.distributions(DraftTree::root).one();
     std::vector<Node<Scalar>> nodes(static_cast<std::size_t>(tree.size()), Node<Scalar>{zero, zero, zero, zero});
     nodes.front().score = one;
     Scalar total = one;
@@ -50,7 +50,7 @@ struct LayerwiseRejection {
       IndexWeights<Scalar> scores;
       for_each_in_layer(tree, depth, nodes, [&](int u, const Node<Scalar>& node) { scores.add(u, node.score); });
       const int u = random.pick(scores);
-      return {u, random.emit(at.laws(u).residual(zero))};
+      return {u, random.emit(at.distributions(u).residual(zero))};
     }
     for (;;) {
       IndexWeights<Scalar> stops;
@@ -62,7 +62,7 @@ struct LayerwiseRejection {
       });
       if (depth > 0 && !random.flip(stop, refused)) continue;
       const int u = depth > 0 ? random.pick(stops) : DraftTree::root;
-      return {u, random.emit(at.laws(u).residual(nodes[static_cast<std::size_t>(u)].b))};
+      return {u, random.emit(at.distributions(u).residual(nodes[static_cast<std::size_t>(u)].b))};
     }
   }
 
@@ -96,20 +96,21 @@ struct LayerwiseRejection {
   template <class L, class Scalar>
   static Scalar score_children(const DraftedTree<L>& at, int u, const Scalar& total, std::vector<Node<Scalar>>& nodes,
                                Node<Scalar>& node) {
-    const L& laws = at.laws(u);
-    const Scalar zero = laws.zero(), one = laws.one(), share = node.score / total;
+    const L& distributions = at.distributions(u);
+    const Scalar zero = distributions.zero(), one = distributions.one(), share = node.score / total;
     Scalar left = share, c = total, mass = one, sum = zero;
     node.refused = share;
     for (const int child : at.tree().draws(u)) {
       const Token x = at.tree().token(child);
-      const Scalar num = c * (laws.target(x) - node.b * laws.proposal(x)), den = mass * laws.proposal(x);
+      const Scalar num = c * (distributions.target(x) - node.b * distributions.proposal(x)),
+                   den = mass * distributions.proposal(x);
       if (num > zero) {
         const Scalar score = num < den ? Scalar(left * (num / den)) : left;
         nodes[static_cast<std::size_t>(child)].score += score;
         sum += score;
         left = num < den ? Scalar(left * ((den - num) / den)) : zero;
       }
-      const Scalar b = node.b + mass / c, next = laws.residual_mass(b);
+      const Scalar b = node.b + mass / c, next = distributions.residual_mass(b);
       const Scalar served = c * (next / mass), average = (one - c) + served;
       node.refused *= average;
       if (!(next > zero)) {  // residual 0: further drafts serve nothing

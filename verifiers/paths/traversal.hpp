@@ -16,8 +16,8 @@ struct Traversal {
   static constexpr Info info{.name = "traversal",
                              .summary = "try a tree leaf to root, what is refused goes to the parent",
                              .source = "Weng et al. 2025, arXiv:2505.12398",
-                             .drafts = DraftLaws{"without_replacement_tree", "iid_paths", "delayed_paths"},
-                             .claims = {.accepts_equal_laws = true, .one_path_is_block = true}};
+                             .drafts = DraftSamplings{"without_replacement_tree", "iid_paths", "delayed_paths"},
+                             .claims = {.accepts_equal_distributions = true, .one_path_is_block = true}};
 
   template <class L, class R>
   DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, R& random) const {

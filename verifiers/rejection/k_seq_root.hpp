@@ -2,7 +2,7 @@
 // Found in few passes over fresh rows and rounded up.
 //
 //   rho      at                          factor tried; 1 <= rho <= K
-//   F, S     laws.mass_and_slope(rho)    mass of (p - rho q)+ and its slope
+//   F, S     distributions.mass_and_slope(rho)    mass of (p - rho q)+ and its slope
 //   beta     (1 - F) / rho               mass served by one draft
 //   gamma    served_by(..)               (1 - (1 - beta)^K) / beta: K drafts serve gamma min(q, p / rho)
 //   loss     (rho - gamma) beta          (1 - beta)^K - F; >= 0 where rho is valid, and then at least the acceptance
@@ -45,12 +45,12 @@ class CommonFactorSearch {
 
   /// Returns a valid factor and its gamma. The factor is within 1e-6 of the root wherever such a shift changes
   /// acceptance by more than the tolerance.
-  template <Laws L>
-  DRAFTPROOF_DEVICE static CommonFactor<double> find(const L& laws, int drafts) {
+  template <Distributions L>
+  DRAFTPROOF_DEVICE static CommonFactor<double> find(const L& distributions, int drafts) {
     CommonFactorSearch search(drafts);
     double at = 1;
     for (;;) {
-      const auto [mass, slope] = laws.mass_and_slope(at);
+      const auto [mass, slope] = distributions.mass_and_slope(at);
       const double served = served_by(1.0, at, mass, drafts);
       if (search.learn({at, mass, slope}, served)) return search.best_;
       at = search.next();

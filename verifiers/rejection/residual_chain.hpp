@@ -6,7 +6,7 @@
 //
 // Cost: O(n) a token, since r_n(x) is computed from p(x) and the n proposals of x and no row is kept. So a pass of
 // O(n V) a refusal and one for the draw that ends the trial, vectorised up to four refusals. Works with every type of
-// laws.
+// distributions.
 #pragma once
 
 #include <array>
@@ -22,15 +22,15 @@ namespace draftproof {
 // The draw that ends a trial in which every draft was refused, on rows where the residual may have vanished by
 // rounding.
 //
-// In exact arithmetic a refusal has probability F > 0, the mass of the residual. After several refusals, or where p and
-// q of a draft lie below the unit of sums (2^-60), F may lie below the rounding of the residual: no word leads to a
-// token. The target itself then ends the trial.
+// In exact arithmetic a refusal has probability F > 0, the mass of the residual. After several refusals, or where p
+// and q of a draft lie below the unit of sums (2^-60), F may lie below the rounding of the residual: no word leads to
+// a token. The target itself then ends the trial.
 //
 // Cost: nothing where the residual has mass: one comparison of the token drawn.
-// Correctness: the event has a probability below the rounding of the sums, so it moves the law by less. Every token
-// emitted has target mass. An explorer in fractions still refuses the draw.
+// Correctness: the event has a probability below the rounding of the sums, so it moves the distribution by less.
+// Every token emitted has target mass. An explorer in fractions still refuses the draw.
 
-/// `at` is the position, or its laws.
+/// `at` is the position, or its distributions.
 template <class P, class R, class W>
 DRAFTPROOF_DEVICE Verdict last_draw(const P& at, R& random, const W& residual) {
   const Verdict verdict = random.emit(residual);
@@ -138,10 +138,10 @@ class RefusalPlan {
   /// Largest number of different proposals whose orders are kept: K! tables of up to V entries of 12 bytes.
   static constexpr int most_orders_of = 4;
 
-  RefusalPlan(const L& laws, int drafts) : one_row_{laws.proposals() == 1} {
+  RefusalPlan(const L& distributions, int drafts) : one_row_{distributions.proposals() == 1} {
     if (!one_row_ && drafts > most_orders_of) return;
     drafts_ = drafts;
-    grow(laws, Refusals<L>(laws));
+    grow(distributions, Refusals<L>(distributions));
   }
 
   /// Whether decisions on this number of drafts can use the plan.
@@ -192,19 +192,20 @@ class RefusalPlan {
   std::size_t column(int row) const { return one_row_ ? 0 : static_cast<std::size_t>(row); }
 
   /// Adds the node after these refusals and all that can follow. Returns its index.
-  std::size_t grow(const L& laws, const Refusals<L>& refusals) {
+  std::size_t grow(const L& distributions, const Refusals<L>& refusals) {
     const std::size_t node = nodes_.size();
     nodes_.push_back({refusals.mass(), lasts_.size(), {}});
-    if (!(refusals.mass() > laws.zero())) return node;  // no residual: the test before it accepts in any case
+    if (!(refusals.mass() > distributions.zero()))
+      return node;  // no residual: the test before it accepts in any case
     if (refusals.count() == drafts_) {
-      lasts_.push_back(laws.tabulated(Left{refusals}));
+      lasts_.push_back(distributions.tabulated(Left{refusals}));
       return node;
     }
     for (int row = 0; row < (one_row_ ? 1 : drafts_); ++row) {
       if (!one_row_ && refusals.refused(row)) continue;
       Refusals<L> longer = refusals;
       longer.refuse(row);
-      const std::size_t next = grow(laws, longer);
+      const std::size_t next = grow(distributions, longer);
       nodes_[node].next[column(row)] = next;
     }
     return node;

@@ -1,10 +1,10 @@
 // Selection of one of K independent drafts: by an optimal flow if all drafts are among a few tokens, otherwise by the
-// ladder of the mean proposal. So the law of the selected draft is known for any V.
+// ladder of the mean proposal. So the distribution of the selected draft is known for any V.
 //
 //   W      tokens     the n most probable tokens of p that can be drafted; rank[x] in it, -1 outside
-//   b      base       the ladder's law less its part within W
+//   b      base       the ladder's distribution less its part within W
 //   beta   sets       shares of the sets of ranks that can be drafted inside
-//   p_I    law[x]     b + the shares of x
+//   p_I    distribution[x]     b + the shares of x
 //
 // Cost: that of the ladder (verifiers/ladder/mean_ladder.hpp), and a flow over the sets of at most K of n tokens.
 // Acceptance: at least the ladder's. The ladder inside W is one way to share the sets, and the flow is the best one.
@@ -26,24 +26,25 @@ namespace draftproof {
 /// proposals. Ids decide between equal tokens only, so relabelling tokens changes nothing. Tokens that no proposal
 /// can draft are excluded.
 template <class L>
-std::vector<Token> draftable_tokens(const L& laws, int drafts, std::size_t most) {
+std::vector<Token> draftable_tokens(const L& distributions, int drafts, std::size_t most) {
   const auto before = [&](Token a, Token b) {
-    if (laws.target(a) != laws.target(b)) return laws.target(a) > laws.target(b);
+    if (distributions.target(a) != distributions.target(b)) return distributions.target(a) > distributions.target(b);
     for (int k = 0; k < drafts; ++k)
-      if (laws.proposal(a, k) != laws.proposal(b, k)) return laws.proposal(a, k) > laws.proposal(b, k);
+      if (distributions.proposal(a, k) != distributions.proposal(b, k))
+        return distributions.proposal(a, k) > distributions.proposal(b, k);
     return a < b;
   };
   const auto draftable = [&](Token x) {
     for (int k = 0; k < drafts; ++k)
-      if (laws.proposal(x, k) > laws.zero()) return true;
+      if (distributions.proposal(x, k) > distributions.zero()) return true;
     return false;
   };
-  const auto key = [&laws](Token x) -> typename L::Scalar { return laws.target(x); };
-  return first_tokens(laws.vocabulary(), most, key, before, draftable);
+  const auto key = [&distributions](Token x) -> typename L::Scalar { return distributions.target(x); };
+  return first_tokens(distributions.vocabulary(), most, key, before, draftable);
 }
 
-/// The number of tokens of which at most `most` have at most 1024 sets of 1 to K tokens: a flow of milliseconds. 40 of
-/// 40 at K = 2, 12 at K = 4 and 10 at K = 8.
+/// The number of tokens of which at most `most` have at most 1024 sets of 1 to K tokens: a flow of milliseconds. 40
+/// of 40 at K = 2, 12 at K = 4 and 10 at K = 8.
 constexpr int affordable_tokens(int drafts, int most) {
   int n = 0;
   for (; n < most; ++n) {
@@ -63,13 +64,14 @@ class AlphabetPlan {
   using Scalar = typename L::Scalar;
 
   /// `rows`: the number of different proposals, K or 1. At most `most` tokens are inside.
-  AlphabetPlan(const L& laws, int drafts, int rows, int most)
-      : ladder_(laws, drafts, rows, MeanLadder<L>::most_orders),
-        tokens_{draftable_tokens(laws, rows, static_cast<std::size_t>(affordable_tokens(drafts, most)))},
-        rank_(static_cast<std::size_t>(laws.vocabulary()), -1) {
-    for (Token x = 0; x < laws.vocabulary(); ++x) law.push_back(ladder_.law(laws, x));
+  AlphabetPlan(const L& distributions, int drafts, int rows, int most)
+      : ladder_(distributions, drafts, rows, MeanLadder<L>::most_orders),
+        tokens_{draftable_tokens(distributions, rows, static_cast<std::size_t>(affordable_tokens(drafts, most)))},
+        rank_(static_cast<std::size_t>(distributions.vocabulary()), -1) {
+    for (Token x = 0; x < distributions.vocabulary(); ++x)
+      distribution.push_back(ladder_.distribution(distributions, x));
     if (tokens_.empty()) return;
-    const auto within = ladder_.within(laws, tokens_);
+    const auto within = ladder_.within(distributions, tokens_);
     std::vector<std::vector<Scalar>> inside(static_cast<std::size_t>(drafts));
     std::vector<Scalar> room;
     for (std::size_t r = 0; r < tokens_.size(); ++r) {
@@ -77,13 +79,15 @@ class AlphabetPlan {
       const auto i = static_cast<std::size_t>(x);
       rank_[i] = static_cast<int>(r);
       for (int k = 0; k < drafts; ++k)
-        inside[static_cast<std::size_t>(k)].push_back(laws.proposal(x, std::min(k, rows - 1)));
-      law[i] = law[i] > within[r] ? Scalar(law[i] - within[r]) : Scalar{0};
-      room.push_back(laws.target(x) > law[i] ? Scalar(laws.target(x) - law[i]) : Scalar{0});
+        inside[static_cast<std::size_t>(k)].push_back(distributions.proposal(x, std::min(k, rows - 1)));
+      distribution[i] = distribution[i] > within[r] ? Scalar(distribution[i] - within[r]) : Scalar{0};
+      room.push_back(distributions.target(x) > distribution[i] ? Scalar(distributions.target(x) - distribution[i])
+                                                               : Scalar{0});
     }
     sets_ = plan_transport<Scalar>(independent_sets(inside), room);
     sets_.spend_spare();
-    for (std::size_t r = 0; r < tokens_.size(); ++r) law[static_cast<std::size_t>(tokens_[r])] += sets_.served[r];
+    for (std::size_t r = 0; r < tokens_.size(); ++r)
+      distribution[static_cast<std::size_t>(tokens_[r])] += sets_.served[r];
   }
 
   /// The token selected from the drafts at `at`.
@@ -98,7 +102,7 @@ class AlphabetPlan {
     return at.draft(ladder_.select(at, random));
   }
 
-  std::vector<Scalar> law;  ///< p_I by token
+  std::vector<Scalar> distribution;  ///< p_I by token
 
  private:
   MeanLadder<L> ladder_;
@@ -111,9 +115,9 @@ class AlphabetPlan {
 template <class L>
 class TwoStepByAlphabet {
  public:
-  TwoStepByAlphabet(const L& laws, int drafts, int rows, int most)
-      : alphabet_{std::make_shared<const AlphabetPlan<L>>(laws, drafts, rows, most)},
-        selected_(laws, alphabet_->law, rows) {}
+  TwoStepByAlphabet(const L& distributions, int drafts, int rows, int most)
+      : alphabet_{std::make_shared<const AlphabetPlan<L>>(distributions, drafts, rows, most)},
+        selected_(distributions, alphabet_->distribution, rows) {}
 
   template <class P, class R>
   Verdict verify(const P& at, R& random) const {

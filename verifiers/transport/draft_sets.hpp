@@ -1,5 +1,5 @@
-// All sets of distinct tokens that can be drafted, with their probabilities: the draft law as plans need it. The law
-// is not written a second time; the drafter itself is enumerated.
+// All sets of distinct tokens that can be drafted, with their probabilities: the draft sampling as plans need it. The
+// distribution is not written a second time; the drafter itself is enumerated.
 //
 //   A       sets[i]          distinct tokens of a tuple, ascending; sets in lexicographic order
 //   Q(A)    probability[i]   positive probability that the drafts are exactly these tokens, in any order and number
@@ -49,15 +49,16 @@ struct DraftSets {
   }
 };
 
-/// The sets that `Drafter` draws from these laws. Throws: EnumerationCut if there are too many tuples.
+/// The sets that `Drafter` draws from these distributions. Throws: EnumerationCut if there are too many tuples.
 template <class Drafter, class L>
-DraftSets<typename L::Scalar> draft_sets(const L& laws, int drafts) {
+DraftSets<typename L::Scalar> draft_sets(const L& distributions, int drafts) {
   using Scalar = typename L::Scalar;
   Explorer<Scalar> explorer;
   std::map<std::vector<Token>, Scalar> found;
   std::vector<Token> set;
   const bool complete = each_drafted_tuple(
-      explorer, [&](Explorer<Scalar>& random, Token* out) { return Drafter{}.draw(laws, drafts, random, out); },
+      explorer,
+      [&](Explorer<Scalar>& random, Token* out) { return Drafter{}.draw(distributions, drafts, random, out); },
       [&](std::span<const Token> tuple, const Scalar& drawn) {
         set.assign(tuple.begin(), tuple.end());
         std::sort(set.begin(), set.end());
@@ -65,9 +66,9 @@ DraftSets<typename L::Scalar> draft_sets(const L& laws, int drafts) {
         found.try_emplace(set, 0).first->second += drawn;
       });
   if (!complete) throw EnumerationCut("too many draft tuples to enumerate: this plan is for small vocabularies");
-  DraftSets<Scalar> law;
-  for (auto& [tokens, chance] : found) law.add(tokens, std::move(chance));
-  return law;
+  DraftSets<Scalar> distribution;
+  for (auto& [tokens, chance] : found) distribution.add(tokens, std::move(chance));
+  return distribution;
 }
 
 /// The same for independent draws, one from each of these rows; rows need not sum to 1. Cost: rows x sets x tokens.
@@ -86,9 +87,9 @@ DraftSets<Scalar> independent_sets(const std::vector<std::vector<Scalar>>& rows)
       }
     found = std::move(longer);
   }
-  DraftSets<Scalar> law;
-  for (auto& [tokens, chance] : found) law.add(tokens, std::move(chance));
-  return law;
+  DraftSets<Scalar> distribution;
+  for (auto& [tokens, chance] : found) distribution.add(tokens, std::move(chance));
+  return distribution;
 }
 
 }  // namespace draftproof

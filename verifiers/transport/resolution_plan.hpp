@@ -14,10 +14,10 @@
 // Cost: the sets of at most K tokens of H + T, and two fits (verifiers/transport/two_step.hpp). In double.
 // Correctness: `error` bounds the total variation. Let b = p - delta be the mass that the outer sets should serve and
 // B its part outside H + T. Only tuples with a draft outside serve that part; they have mass eps_T, hence B <= eps_T,
-// and their first such draft has law q there. The others are fitted to b on T, scaled down by eps_T - B in all. So
-// the output differs from p by at most gradient + (eps_T - B) + sum outside of |eps_T q / q(outside) - b| in L1,
-// which is twice `error`; the last sum is at most eps_T + B. Refused mass does not change: truncation costs accuracy,
-// no acceptance.
+// and their first such draft has distribution q there. The others are fitted to b on T, scaled down by eps_T - B in
+// all. So the output differs from p by at most gradient + (eps_T - B) + sum outside of |eps_T q / q(outside) - b| in
+// L1, which is twice `error`; the last sum is at most eps_T + B. Refused mass does not change: truncation costs
+// accuracy, no acceptance.
 #pragma once
 
 #include <algorithm>

@@ -34,7 +34,7 @@ class IndexWeights {
   /// Adds an item; items of weight 0 are never drawn.
   void add(int item, Scalar weight) { weights_.emplace_back(item, std::move(weight)); }
 
-  /// The item drawn by a random word; no_token without items of positive weight.
+  /// The item drawn by 64 random bits; no_token without items of positive weight.
   Token draw(std::uint64_t word) const {
     double total = 0;
     for (const auto& [item, weight] : weights_) total += static_cast<double>(weight);

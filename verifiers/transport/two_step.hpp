@@ -1,13 +1,14 @@
-// The second half of two-step verification: one draft was selected by some rule, the law of the selected draft is
-// known, and the draft is verified as a single draft of that law.
+// The second half of two-step verification: one draft was selected by some rule, the distribution of the selected
+// draft is known, and the draft is verified as a single draft of that distribution.
 //
-//   p_I(x)   law[x]         probability that the selected draft is x, over drafts and selection
+//   p_I(x)   distribution[x]         probability that the selected draft is x, over drafts and selection
 //   r        residual       weights (p - p_I)+
 //            nothing_left   whether r is 0 everywhere
 //
 // Cost: one pass for the residual, one flip a trial.
 // Source: Khisti et al., arXiv:2410.18234.
-// Correctness: it is single-draft sampling with draft law p_I, for every rule of selection with this law.
+// Correctness: it is single-draft sampling with draft sampling p_I, for every rule of selection with this
+// distribution.
 #pragma once
 
 #include <algorithm>
@@ -183,17 +184,19 @@ class SelectedDraft {
  public:
   using Scalar = typename L::Scalar;
 
-  /// `law` is p_I by token. Drafts that are drawn from this many proposals name their number: where each of these is p
-  /// the first draft is accepted, since p_I misses p by its rounding and some drafts would be refused for it.
-  SelectedDraft(const L& laws, std::vector<Scalar> law, int proposals = 0)
-      : all_equal_{all_equal(laws, proposals)},
-        law_{std::make_shared<const std::vector<Scalar>>(std::move(law))},
-        residual_{residual_of(laws, law_)} {
-    for (Token x = 0; nothing_left_ && x < laws.vocabulary(); ++x) nothing_left_ = !(laws.target(x) > of(x));
+  /// `distribution` is p_I by token. Drafts that are drawn from this many proposals name their number: where each of
+  /// these is p the first draft is accepted, since p_I misses p by its rounding and some drafts would be refused for
+  /// it.
+  SelectedDraft(const L& distributions, std::vector<Scalar> distribution, int proposals = 0)
+      : all_equal_{all_equal(distributions, proposals)},
+        distribution_{std::make_shared<const std::vector<Scalar>>(std::move(distribution))},
+        residual_{residual_of(distributions, distribution_)} {
+    for (Token x = 0; nothing_left_ && x < distributions.vocabulary(); ++x)
+      nothing_left_ = !(distributions.target(x) > of(x));
   }
 
   /// p_I(x).
-  const Scalar& of(Token x) const { return (*law_)[static_cast<std::size_t>(x)]; }
+  const Scalar& of(Token x) const { return (*distribution_)[static_cast<std::size_t>(x)]; }
 
   /// `x` is the selected token and must be among the drafts.
   template <class P, class R>
@@ -213,24 +216,24 @@ class SelectedDraft {
  private:
   using Shared = std::shared_ptr<const std::vector<Scalar>>;
 
-  static bool all_equal(const L& laws, int proposals) {
-    for (Token x = 0; x < laws.vocabulary(); ++x)
+  static bool all_equal(const L& distributions, int proposals) {
+    for (Token x = 0; x < distributions.vocabulary(); ++x)
       for (int k = 0; k < proposals; ++k)
-        if (laws.proposal(x, k) != laws.target(x)) return false;
+        if (distributions.proposal(x, k) != distributions.target(x)) return false;
     return proposals > 0;
   }
 
-  static auto residual_of(const L& laws, const Shared& law) {
-    return laws.alias_weights([&laws, law](Token x) -> Scalar {
-      const Scalar left = laws.target(x) - (*law)[static_cast<std::size_t>(x)];
-      return left > laws.zero() ? left : laws.zero();
+  static auto residual_of(const L& distributions, const Shared& distribution) {
+    return distributions.alias_weights([&distributions, distribution](Token x) -> Scalar {
+      const Scalar left = distributions.target(x) - (*distribution)[static_cast<std::size_t>(x)];
+      return left > distributions.zero() ? left : distributions.zero();
     });
   }
 
   bool all_equal_;
-  Shared law_;
+  Shared distribution_;
   bool nothing_left_ = true;
-  decltype(residual_of(std::declval<const L&>(), law_)) residual_;
+  decltype(residual_of(std::declval<const L&>(), distribution_)) residual_;
 };
 
 }  // namespace draftproof

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <draftproof/bench/gpu/run.cuh>
-#include <draftproof/bench/gpu/sorted_laws.cuh>
+#include <draftproof/bench/gpu/sorted_distributions.cuh>
 
 namespace draftproof::gpu_bench {
 
@@ -12,14 +12,15 @@ struct Orders {
   static void run(Run& run) {
     for (const int vocabulary : run.quick ? std::vector<int>{32000} : std::vector<int>{32000, 128256})
       for (const int count : {1, 16}) {
-        const SortedLaws laws(count, vocabulary, run.cache_bytes());
-        const double sort = run.microseconds([&](cudaStream_t stream) { laws.queue_sort(stream); });
-        const double optimum = run.microseconds([&](cudaStream_t stream) { laws.queue_optimum(stream); });
-        laws.check();
+        const SortedDistributions distributions(count, vocabulary, run.cache_bytes());
+        const double sort = run.microseconds([&](cudaStream_t stream) { distributions.queue_sort(stream); });
+        const double optimum = run.microseconds([&](cudaStream_t stream) { distributions.queue_optimum(stream); });
+        distributions.check();
         run.add({.name = "sort_of_ratios" + where(vocabulary, count), .microseconds = sort});
         run.add({.name = "iid_optimum" + where(vocabulary, count), .microseconds = optimum});
         if (count == 1)
-          run.add({.name = "ratio_table" + where(vocabulary, count), .microseconds = laws.table_microseconds()});
+          run.add(
+              {.name = "ratio_table" + where(vocabulary, count), .microseconds = distributions.table_microseconds()});
       }
   }
 };

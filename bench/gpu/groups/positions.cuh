@@ -1,11 +1,12 @@
-// Positions whose drafts are all refused, by every mapping; the kernel of the common shape and a copy of the same rows.
+// Positions whose drafts are all refused, by every mapping; the kernel of the common shape and a copy of the same
+// rows.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include <draftproof/bench/gpu/common_shape.cuh>
-#include <draftproof/bench/gpu/groups/floors.cuh>
+#include <draftproof/bench/gpu/groups/lower_bounds.cuh>
 #include <draftproof/bench/gpu/run.cuh>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/ladder.hpp>

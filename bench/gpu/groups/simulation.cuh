@@ -1,4 +1,4 @@
-// Simulation on flat laws, and on laws with one dominant token.
+// Simulation on flat distributions, and on distributions with one dominant token.
 #pragma once
 
 #include <draftproof/bench/gpu/run.cuh>

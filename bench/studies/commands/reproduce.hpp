@@ -15,16 +15,17 @@ namespace draftproof::commands {
 
 struct Reproduce {
   static constexpr std::string_view name = "reproduce";
-  static constexpr std::string_view about = "published figures and claims, computed again (docs/studies.md)";
+  static constexpr std::string_view about = "recomputes published figures and claims (docs/studies.md)";
+  static constexpr std::string_view example = "reproduce worst_cases";
 
   std::string study;
   StudyOptions options;
   WorkChoice work;
 
   void declare(CLI::App& app) {
-    app.add_option("study", study, "name of the study; without it all are listed");
+    app.add_option("study", study, "name of the study; without a name, lists all studies");
     app.add_option("source", options.sources, source_help);
-    app.add_option("--effort", options.effort, "instances or tuples, whatever the study counts; 0: its own default")
+    app.add_option("--effort", options.effort, "number of instances or tuples of the study; 0: the study's default")
         ->check(between(0.0, 1e15));
     work.declare(app);
   }
@@ -38,13 +39,13 @@ struct Reproduce {
       std::vector<std::string> names;
       for (const Study& known : all) names.emplace_back(known.name);
       throw InputError({.file = "study",
-                        .found = in_quotes(study),
-                        .wanted = "one that `draftproof list` shows" + did_you_mean(names, study)});
+                        .got = in_quotes(study),
+                        .expected = "one that `draftproof list` shows" + did_you_mean(names, study)});
     }
     if (!found->divided) {
       if (work.asked(session))
-        throw InputError({.file = "blocks", .found = study, .wanted = "a study with blocks: " + divided()});
-      if (rank_of_job().first > 0) return exit_held;  // rank 0 alone
+        throw InputError({.file = "blocks", .got = study, .expected = "a study with blocks: " + divided()});
+      if (rank_of_job().first > 0) return exit_passed;  // rank 0 alone
     } else {
       options.checkpoint = work.open(session, options.sources);
     }
@@ -62,8 +63,8 @@ struct Reproduce {
     if (options.checkpoint)
       if (const auto code = work.finish(session)) return *code;
     session.write(result.document);
-    if (!result.held) return exit_violated;
-    return result.complete ? exit_held : exit_undecided;
+    if (!result.passed) return exit_failed;
+    return result.complete ? exit_passed : exit_undecided;
   }
 
  private:
@@ -85,7 +86,7 @@ struct Reproduce {
     }
     document.sections.push_back(std::move(section));
     session.write(document);
-    return exit_held;
+    return exit_passed;
   }
 };
 

@@ -1,14 +1,14 @@
-// Compares estimators of the emitted law and of acceptance by the variance that each saves against counting:
-// conditional laws given the drafts, control variates, stratified and scrambled Sobol drafts. Then it compares the
-// acceptance of `simulate --estimate` with closed forms.
+// Compares estimators of the emitted distribution and of acceptance by the variance that each saves against counting:
+// conditional distributions given the drafts, control variates, stratified and scrambled Sobol drafts. Then it
+// compares the acceptance of `simulate --estimate` with closed forms.
 //
 //   groups       sum of variances over 32 groups of tokens along p / q, of the plain histogram over the estimator's
-//   tokens       the same of sum Var / p over tokens
-//   acceptance   the same of the acceptance
+//   tokens       the same grouping for sum Var / p over tokens
+//   acceptance   the same grouping for the acceptance
 //
 // The first table is of recursive rejection of i.i.d. drafts. Claimed: estimates agree with the target and with
-// closed forms within ten standard errors, conditional laws are no noisier than counts, Sobol drafts no noisier than
-// independent ones, and on the standard pair acceptance is within 1e-4 with 2^16 tuples.
+// closed forms within ten standard errors, conditional distributions are no noisier than counts, Sobol drafts no
+// noisier than independent ones, and on the standard pair acceptance is within 1e-4 with 2^16 tuples.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,15 @@
 #include <draftproof/properties/estimation/acceptance_estimate.hpp>
 #include <draftproof/properties/estimation/quasi_random_drafts.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
-#include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/properties/simulation/joint_distribution.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
 
 namespace draftproof::studies {
 
 struct AcceptanceEstimators {
   static constexpr std::string_view name = "acceptance_estimators";
-  static constexpr std::string_view about = "noise of acceptance: conditional laws, control variates, Sobol drafts";
+  static constexpr std::string_view about =
+      "noise of acceptance: conditional distributions, control variates, Sobol drafts";
   static constexpr std::string_view source = "derived here, docs/statistics.md";
 
   static constexpr int numbers[] = {1, 2, 4};
@@ -42,7 +43,7 @@ struct AcceptanceEstimators {
     PointSet points;
     bool controls;
   };
-  static constexpr Estimator estimators[] = {{"conditional law", PointSet::random, false},
+  static constexpr Estimator estimators[] = {{"conditional distribution", PointSet::random, false},
                                              {"+ control variates", PointSet::random, true},
                                              {"+ first draft stratified", PointSet::stratified, false},
                                              {"+ Sobol", PointSet::sobol, false},
@@ -86,7 +87,7 @@ struct AcceptanceEstimators {
   /// Returns nothing after a stop. Outcomes: 32 groups, sum C^2 / p, acceptance.
   static std::optional<Noise> noise(const StudyOptions& options, const Estimator& estimator, const RatioTable& table,
                                     int drafts, Checks& checks) {
-    const RefusalGroups law(table, drafts);
+    const RefusalGroups distribution(table, drafts);
     const DraftPoints points(*registry().drafter("iid"), table, drafts);
     const TupleControls controls(points);
     const std::uint64_t each = options.effort > 0 ? options.effort : tuples;
@@ -94,10 +95,10 @@ struct AcceptanceEstimators {
     how.points = estimator.points;
     how.controls = estimator.controls;
     constexpr std::size_t square = default_groups, accepted = square + 1;
-    const auto means = replicated_means(points, controls, accepted + 1, how, [&law] {
-      return [&law](const TupleStream& stream, std::span<double> out) {
-        out[accepted] = law.groups(stream.tuple(), out);
-        out[square] = law.square(stream.tuple());
+    const auto means = replicated_means(points, controls, accepted + 1, how, [&distribution] {
+      return [&distribution](const TupleStream& stream, std::span<double> out) {
+        out[accepted] = distribution.groups(stream.tuple(), out);
+        out[square] = distribution.square(stream.tuple());
       };
     });
     if (means.empty()) return std::nullopt;
@@ -110,20 +111,21 @@ struct AcceptanceEstimators {
       // t with 127 degrees of freedom exceeds ten less often than once in 1e16.
       checks.at_most(std::abs(mean.mean - exact), 10 * mean.standard_error, unseen / used, what);
     };
-    const std::vector<double> target = folded(law.group(), law.target());
+    const std::vector<double> target = folded(distribution.group(), distribution.target());
     double plain = 0, estimated = 0;
     for (std::size_t g = 0; g < target.size(); ++g) {
       plain += target[g] * (1 - target[g]);
       estimated += variance(means[g]);
       near(means[g], target[g]);
     }
-    near(means[accepted], law.acceptance());
-    const double tokens =
-        static_cast<double>(std::count_if(law.target().begin(), law.target().end(), [](double p) { return p > 0; }));
+    near(means[accepted], distribution.acceptance());
+    const double tokens = static_cast<double>(
+        std::count_if(distribution.target().begin(), distribution.target().end(), [](double p) { return p > 0; }));
     // If the controls explain all variance, only rounding is left.
     const double rounding = 0x1p-90;
-    const Noise out{plain / std::max(estimated, rounding), (tokens - 1) / (means[square].mean - 1),
-                    law.acceptance() * (1 - law.acceptance()) / std::max(variance(means[accepted]), rounding)};
+    const Noise out{
+        plain / std::max(estimated, rounding), (tokens - 1) / (means[square].mean - 1),
+        distribution.acceptance() * (1 - distribution.acceptance()) / std::max(variance(means[accepted]), rounding)};
     checks.at_most(1, out.groups, variance_noise, what);
     checks.at_most(1, out.tokens, 10 * means[square].standard_error / (means[square].mean - 1), what);
     return out;
@@ -179,9 +181,9 @@ struct AcceptanceEstimators {
   }
 
   static double exact_acceptance(const AnyVerifier& verifier, const RatioTable& table, int drafts) {
-    const JointLaw* const law = known_joint_laws().of(verifier.info().name, "iid");
-    if (!law) return iid_optimum(table, drafts).acceptance;
-    const JointRows rows = law->rows(table, drafts);
+    const JointDistribution* const distribution = known_joint_distributions().of(verifier.info().name, "iid");
+    if (!distribution) return iid_optimum(table, drafts).acceptance;
+    const JointRows rows = distribution->rows(table, drafts);
     NeumaierSum sum;
     for (std::size_t k = 0; k + 1 < rows.size(); ++k)
       for (const double mass : rows[k]) sum.add(mass);

@@ -1,14 +1,15 @@
 // The power of the statistical gate: the number of trials until it detects wrong programs and deviations of a given
 // size, and that it accuses no correct verifier; at V = 32,000, with the alarm at e = 1e9.
 //
-//   exposure   planned trials of the batches run when e reached 1e9; batches double from 16, so it is a power of two up
+//   exposure   planned trials of the batches run when e reached 1e9; batches double from 16, so it is a power of two
+//              up
 //              to the budget. Median and largest of several seeds; a run without an alarm counts as infinite
 //   reference  the smallest power of two at which another implementation of the same e-values alarmed in each of
 //              several runs, on a pair of the same kind (bench/studies/wrong_programs.hpp)
 //   pr, nightly  the budgets of the two profiles of `draftproof check`
 //
-// Correct verifiers are those whose path law is known, each at the budget of pr and, with timings, also at that of
-// nightly. Times are wall-clock and processor times.
+// Correct verifiers are those whose path distribution is known, each at the budget of pr and, with timings, also at
+// that of nightly. Times are wall-clock and processor times.
 //
 // Claimed: every median is within 4 times its reference; every run detects a deviation of TV 1 % of each shape within
 // the budget of pr, and of 0.1 % within that of nightly; no correct verifier is accused. The first two are claimed
@@ -24,7 +25,7 @@
 #include <draftproof/properties/gate/gate.hpp>
 #include <draftproof/properties/gate/sampled_gate.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
-#include <draftproof/properties/simulation/joint_law.hpp>
+#include <draftproof/properties/simulation/joint_distribution.hpp>
 
 namespace draftproof::studies {
 
@@ -79,7 +80,8 @@ struct GatePower {
       nlohmann::ordered_json entry{{"source", from.name()}, {"about", from.describe()}};
       const std::span all(rows);
       write("wrong programs", "programs", all.first(wrong), from, entry, result.document);
-      write("deviations of p, by shape; no path law", "shapes", all.subspan(wrong), from, entry, result.document);
+      write("deviations of p, by shape; no path distribution", "shapes", all.subspan(wrong), from, entry,
+            result.document);
       if (!leave_alone(right, table, options, from, meter, checks, entry, result)) break;
       if (references == References::compared)
         for (const PowerRow& row : rows) compare(row, checks);
@@ -107,7 +109,7 @@ struct GatePower {
          {std::tuple{profiles[0], 1e-2, runs}, std::tuple{profiles[1], 1e-3, nightly_runs}})
       for (const ShapeReference& shape : deviation_shapes)
         rows.push_back({.about = fmt::format("{}, {}", profile.name, shape.about),
-                        .verifier = emitter_of(deviating_law(shape.shape, table, distance, options.seed)),
+                        .verifier = emitter_of(deviating_distribution(shape.shape, table, distance, options.seed)),
                         .imitates = {},
                         .drafter = "iid",
                         .drafts = 1,
@@ -117,16 +119,16 @@ struct GatePower {
                         .runs = times});
   }
 
-  /// Rows of the schemes whose path law is known.
+  /// Rows of the schemes whose path distribution is known.
   static std::vector<PowerRow> right_rows(const StudyOptions& options) {
     std::vector<PowerRow> rows;
-    for (const JointLaw& law : known_joint_laws().all()) {
-      const AnyVerifier* verifier = registry().verifier(law.verifier);
+    for (const JointDistribution& distribution : known_joint_distributions().all()) {
+      const AnyVerifier* verifier = registry().verifier(distribution.verifier);
       const int most = verifier->info().most_drafts;
-      rows.push_back({.about = std::string(law.verifier),
+      rows.push_back({.about = std::string(distribution.verifier),
                       .verifier = {std::shared_ptr<void>(), verifier},
                       .imitates = {},
-                      .drafter = law.drafts.names[0],
+                      .drafter = distribution.drafts.names[0],
                       .drafts = most > 0 ? std::min(most, 4) : 4,
                       .reference = std::nan(""),
                       .distance = "0",

@@ -21,7 +21,8 @@ namespace draftproof::studies {
 //
 //   E[tau]        accepted tokens of a step, the extra token not counted
 //   K L           a single path with as many tokens as K paths of L: as many rows of the target
-//   difference    of two schemes on the same contexts, drafts and coins (bench/studies/paired_paths.hpp), ± standard error
+//   difference    of two schemes on the same contexts, drafts and coins (bench/studies/paired_paths.hpp), ± standard
+//                 error
 //   BE            emitted tokens per call of the target, over an episode of 32 iterations
 //
 // Without sources it reads the model in data/, relative to the repository's root. Effort: contexts of each draft;
@@ -236,8 +237,8 @@ struct LivePaths {
   }
 };
 
-// Which tree to draft: accepted tokens of every shape within a budget of nodes, children per depth, by the ladders for
-// drafts with and without replacement, on the same contexts and coins.
+// Which tree to draft: accepted tokens of every shape within a budget of nodes, children per depth, by the ladders
+// for drafts with and without replacement, on the same contexts and coins.
 //
 //   b_1 b_2 ..    children of every node at depth 0, 1, ..; never rising
 //   N             nodes of the tree: b_1 + b_1 b_2 + ..; the rows that the target reads beside the root's

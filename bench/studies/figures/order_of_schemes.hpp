@@ -1,4 +1,5 @@
-// The order of acceptance of the schemes on one pair of laws, tried on many instances with exact comparisons:
+// The order of acceptance of the schemes on one pair of distributions, tried on many instances with exact
+// comparisons:
 //
 //   sample_and_match <= naive_tree <= recursive_rejection <= k_seq at its root <= optimum        K i.i.d. drafts
 //   recursive_rejection <= recursive_rejection_wor <= optimum_wor, optimum_iid <= optimum_wor    without replacement
@@ -34,7 +35,7 @@ struct OrderOfSchemes {
         {"schema", "draftproof.study.order_of_schemes/1"}, {"seed", options.seed}, {"instances", search.instances}};
     orders(search, result);
     crossings(search, result);
-    result.document.data["held"] = result.held;
+    result.document.data["passed"] = result.passed;
     return result;
   }
 
@@ -44,14 +45,14 @@ struct OrderOfSchemes {
     for (std::size_t c = 0; c < order_claims.size(); ++c) {
       const OrderClaim& claim = order_claims[c];
       const OrderTally& tally = search.orders[c];
-      const bool held = result.expect(tally.greater == 0);
+      const bool passed = result.expect(tally.greater == 0);
       orders.add({word("never more", "lower", to_text(claim.lower)), word("than", "upper", to_text(claim.upper)),
                   note("", claim.proved ? "proved" : "open"), datum("proved", claim.proved),
                   number("tried", "", tally.tried()), number("less", "less", tally.less),
-                  number("equal", "equal", tally.equal), number("more", "more", tally.greater).marked(held),
+                  number("equal", "equal", tally.equal), number("more", "more", tally.greater).marked(passed),
                   number("least ratio", "least_ratio", tally.ratio, "{:.4f}"),
                   word("on", "least_ratio_on", tally.least), datum("counterexample", tally.refutation)});
-      if (!held)
+      if (!passed)
         orders.section.after.push_back(fmt::format("COUNTEREXAMPLE: {} accepts more than {} on {}",
                                                    to_text(claim.lower), to_text(claim.upper), tally.refutation));
     }
@@ -66,12 +67,12 @@ struct OrderOfSchemes {
     Records crossings{{.title = "in no order", .after = {"seen: how many instances of the search went that way"}}};
     const auto add = [&](Scheme more, Scheme less, std::string_view on, std::uint64_t seen) {
       Acceptances at(Instance::parse(on));
-      const bool held = result.expect(at.compare(more, less) > 0);
+      const bool passed = result.expect(at.compare(more, less) > 0);
       crossings.add({word("more", "more", to_text(more)), cell("accepts", value(at, more)),
                      datum("more_accepts", value(at, more)), word("less", "less", to_text(less)),
                      cell("accepts", value(at, less)), datum("less_accepts", value(at, less)),
-                     word("on", "instance", on), number("seen", "seen", seen), verdict("", held, "shown", "NOT SO"),
-                     datum("held", held)});
+                     word("on", "instance", on), number("seen", "seen", seen), verdict("", passed, "shown", "NOT SO"),
+                     datum("passed", passed)});
     };
     for (std::size_t c = 0; c < crossing_claims.size(); ++c) {
       const CrossingClaim& claim = crossing_claims[c];

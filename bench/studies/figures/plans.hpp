@@ -133,7 +133,7 @@ struct LadderBuckets {
 //
 //   n       6, 8, 10, 12     likeliest tokens kept, of target and of proposal each, as by an engine's top-k
 //   share   acceptance / optimum, both means over positions; acceptance by exploration in double
-//   TV      half the L1 distance of the explored output law to the target, the largest over positions
+//   TV      half the L1 distance of the explored output distribution to the target, the largest over positions
 //   time    of making the plan, with --timings only, as a multiple of the ladder's in the same run
 //
 // Cost: one exploration of all tuples per scheme, n and K: V^K branches and their continuations.
@@ -223,20 +223,20 @@ struct ResolutionTrade {
 
   static Outcome outcome(const Scheme& scheme, const Rows<double>& rows, int drafts, bool timings) {
     const auto decider = scheme.verifier->explore_on(rows, drafts);
-    const auto law = explore_law(*registry().drafter("iid"), *decider, rows, drafts);
-    if (!law.complete) throw EnumerationCut("too many branches to enumerate");
+    const auto distribution = explore_distribution(*registry().drafter("iid"), *decider, rows, drafts);
+    if (!distribution.complete) throw EnumerationCut("too many branches to enumerate");
     double distance = 0;
     for (Token x = 0; x < rows.vocabulary(); ++x)
-      distance += std::abs(law.output[static_cast<std::size_t>(x)] - rows.target(x)) / 2;
-    return {law.membership, distance, timings ? seconds_to_prepare(scheme, rows, drafts) : 0};
+      distance += std::abs(distribution.output[static_cast<std::size_t>(x)] - rows.target(x)) / 2;
+    return {distribution.membership, distance, timings ? seconds_to_prepare(scheme, rows, drafts) : 0};
   }
 
   static std::vector<Point> points(const RowPair& pair, const std::vector<Scheme>& schemes, bool timings) {
     std::vector<Point> all;
     for (const std::size_t tokens : sizes) {
-      // Both laws cut to their n likeliest tokens, without the tokens that both drop.
-      const auto p = filtered_law(pair.target, {.top_k = tokens});
-      const auto q = filtered_law(pair.proposals.front(), {.top_k = tokens});
+      // Both distributions cut to their n likeliest tokens, without the tokens that both drop.
+      const auto p = filtered_distribution(pair.target, {.top_k = tokens});
+      const auto q = filtered_distribution(pair.proposals.front(), {.top_k = tokens});
       std::vector<double> target, proposal;
       for (std::size_t x = 0; x < p.size(); ++x) {
         if (p[x] == 0 && q[x] == 0) continue;

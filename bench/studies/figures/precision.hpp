@@ -1,18 +1,19 @@
-// The effect of floating point on a lossless law: the exact law of each verifier's program, form by form, and the
-// error of rows stored in short formats, at the sizes of real vocabularies.
+// The effect of floating point on a lossless distribution: the exact distribution of each verifier's program, form by
+// form, and the error of rows stored in short formats, at the sizes of real vocabularies.
 //
 //   rows      p over all V tokens, q over a few, so that an enumeration ends: whole_rows()
-//   TV        distance of the law of a form from p, the rows' own law: audit()
-//   stored    rows rounded to a format and read directly; TV to their own law, and to that of the rows before
+//   TV        distance of the distribution of a form from p, the rows' own distribution: audit()
+//   stored    rows rounded to a format and read directly; TV to their own distribution, and to that of the rows
+//             before
 //   controls  textbook samplers of p, for comparison: the running sum of p in float32, and exact sums of p with a
 //             uniform of b bits
 //
 // Cost: an enumeration is a few passes over V; --effort is the number of tokens that can be drafted.
 // Correctness: a draw takes token x when u falls between two adjacent sums. For an ideal u the probability is their
-// difference; for a uniform of b bits it is the number of multiples of 2^-b between them, times 2^-b. Those sums are
+// difference; for a uniform of b bits it is the number of multiples of 2^-b between them, times 2^-b. The sums are
 // integers here: a row that sums to 2^62 (quantise()).
-// Claimed: every form is within 1e-11 of p, and float32 rows within 1e-6 of their own law; float32 running sums and
-// 24-bit uniforms are beyond 1e-6.
+// Claimed: every form is within 1e-11 of p, and float32 rows within 1e-6 of their own distribution; float32 running
+// sums and 24-bit uniforms are beyond 1e-6.
 #pragma once
 
 #include <array>
@@ -34,7 +35,7 @@ namespace draftproof::studies {
 struct Precision {
   static constexpr std::string_view name = "precision";
   static constexpr std::string_view about =
-      "what floating point does to the law of every verifier, at V up to 262,144";
+      "what floating point does to the distribution of every verifier, at V up to 262,144";
   static constexpr std::string_view source = "measured here";
 
   static constexpr std::array<int, 3> vocabularies{32'000, 128'256, 262'144};
@@ -59,7 +60,8 @@ struct Precision {
                                          {"tokens_that_can_be_drafted", support}};
     Records exact{{.title = "TV to p, of the program in double"}};
     Records stored{
-        {.title = "rows stored in short formats, read as fresh rows: TV to their own law / to the rows before"}};
+        {.title =
+             "rows stored in short formats, read as fresh rows: TV to their own distribution / to the rows before"}};
     Checks checks;
     std::uint64_t done = 0;
     for (const AnyVerifier* verifier : verifiers) {
@@ -69,33 +71,34 @@ struct Precision {
     }
     result.document.sections = {std::move(exact.section), std::move(stored.section),
                                 controls(options.seed, sizes, data, checks)};
-    checks.report(result,
-                  "forms within 1e-11 of p, float32 rows within 1e-6 of their law, textbook samplers beyond it");
+    checks.report(
+        result,
+        "forms within 1e-11 of p, float32 rows within 1e-6 of their distribution, textbook samplers beyond it");
     return result;
   }
 
-  /// The law of a draw by the running sum of the row in float32.
+  /// The distribution of a draw by the running sum of the row in float32.
   static std::vector<double> running_float_sum(const std::vector<double>& row) {
     const auto plan = mutants::FloatRunningSum{}.prepare(Rows<double>(row, row), 1);
-    std::vector<double> law(row.size());
+    std::vector<double> distribution(row.size());
     mutants::FloatRunningSum::Differences<float>(plan.sums).for_each(
-        [&law](Token x, double weight) { law[static_cast<std::size_t>(x)] = weight; });
-    return exact_target(law);
+        [&distribution](Token x, double weight) { distribution[static_cast<std::size_t>(x)] = weight; });
+    return exact_target(distribution);
   }
 
-  /// The law of a draw by exact sums and a uniform of 1 <= bits <= 53.
-  static std::vector<double> grid_law(const std::vector<double>& row, int bits) {
+  /// The distribution of a draw by exact sums and a uniform of 1 <= bits <= 53.
+  static std::vector<double> grid_distribution(const std::vector<double>& row, int bits) {
     const std::uint64_t step = row_total >> bits;
-    std::vector<double> law;
-    law.reserve(row.size());
+    std::vector<double> distribution;
+    distribution.reserve(row.size());
     std::uint64_t sum = 0, points = 0;  // multiples of the step below the sum, including 0
     for (const std::uint64_t mass : quantise(row)) {
       const std::uint64_t before = points;
       sum += mass;
       points = (sum + step - 1) / step;
-      law.push_back(static_cast<double>(points - before) * static_cast<double>(step) * 0x1p-62);
+      distribution.push_back(static_cast<double>(points - before) * static_cast<double>(step) * 0x1p-62);
     }
-    return law;
+    return distribution;
   }
 
  private:
@@ -110,7 +113,7 @@ struct Precision {
       return whole_rows(vocabulary, std::max(support, count() + 1), drafter().info().several_proposals ? count() : 1,
                         seed);
     }
-    std::optional<AuditedLaw> law(Form form, const RowPair& rows) const {
+    std::optional<AuditedDistribution> distribution(Form form, const RowPair& rows) const {
       return audit(verifier, drafter(), form, rows, count(), 1'000'000);
     }
   };
@@ -131,10 +134,10 @@ struct Precision {
       const RowPair rows = subject.rows(vocabulary);
       const std::vector<double> target = exact_target(rows.target);
       for (const Form form : all_forms) {
-        const auto law = subject.law(form, rows);
-        const double distance = law ? law->distance(target) : 0;
-        forms[static_cast<std::size_t>(form)].push_back(of_size(vocabulary, law ? text(distance) : "-"));
-        if (!law) continue;
+        const auto distribution = subject.distribution(form, rows);
+        const double distance = distribution ? distribution->distance(target) : 0;
+        forms[static_cast<std::size_t>(form)].push_back(of_size(vocabulary, distribution ? text(distance) : "-"));
+        if (!distribution) continue;
         data["forms"].push_back(
             {{"verifier", info.name}, {"form", to_text(form)}, {"vocabulary", vocabulary}, {"distance", distance}});
         const double tau = info.promise == Promise::lossless_up_to ? info.tau : 0;
@@ -143,12 +146,13 @@ struct Precision {
       }
       for (std::size_t f = 0; f < stored_formats.size(); ++f) {
         const RowPair rounded = stored_formats[f].round(rows);
-        const auto law = subject.law(Form::fresh, rounded);
-        if (!law) {
+        const auto distribution = subject.distribution(Form::fresh, rounded);
+        if (!distribution) {
           formats[f].push_back(of_size(vocabulary, "-"));
           continue;
         }
-        const double own = law->distance(exact_target(rounded.target)), before = law->distance(target);
+        const double own = distribution->distance(exact_target(rounded.target)),
+                     before = distribution->distance(target);
         formats[f].push_back(of_size(vocabulary, text(own) + " / " + text(before)));
         data["stored"].push_back({{"verifier", info.name},
                                   {"format", stored_formats[f].name},
@@ -166,20 +170,20 @@ struct Precision {
 
   static Section controls(std::uint64_t seed, std::span<const int> sizes, nlohmann::ordered_json& data,
                           Checks& checks) {
-    using Law = std::vector<double>;
-    const std::pair<std::string_view, Law (*)(const Law&)> samplers[] = {
-        {"float32 running sum", [](const Law& p) { return running_float_sum(p); }},
-        {"24-bit uniforms, exact sums", [](const Law& p) { return grid_law(p, 24); }},
-        {"32-bit uniforms, exact sums", [](const Law& p) { return grid_law(p, 32); }},
-        {"53-bit uniforms, exact sums", [](const Law& p) { return grid_law(p, 53); }},
-        {"p stored as bf16", [](const Law& p) { return exact_target(bfloat16.round(p)); }}};
+    using Distribution = std::vector<double>;
+    const std::pair<std::string_view, Distribution (*)(const Distribution&)> samplers[] = {
+        {"float32 running sum", [](const Distribution& p) { return running_float_sum(p); }},
+        {"24-bit uniforms, exact sums", [](const Distribution& p) { return grid_distribution(p, 24); }},
+        {"32-bit uniforms, exact sums", [](const Distribution& p) { return grid_distribution(p, 32); }},
+        {"53-bit uniforms, exact sums", [](const Distribution& p) { return grid_distribution(p, 53); }},
+        {"p stored as bf16", [](const Distribution& p) { return exact_target(bfloat16.round(p)); }}};
     std::vector<std::vector<Field>> rows;
-    for (const auto& [sampler, law] : samplers) rows.push_back({note("sampler", sampler)});
+    for (const auto& [sampler, distribution] : samplers) rows.push_back({note("sampler", sampler)});
     for (const int vocabulary : sizes) {
-      const Law p = exact_target(whole_rows(vocabulary, 1, 1, seed).target);
+      const Distribution p = exact_target(whole_rows(vocabulary, 1, 1, seed).target);
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        const auto& [sampler, law] = samplers[i];
-        const double distance = total_variation(law(p), p);
+        const auto& [sampler, distribution] = samplers[i];
+        const double distance = total_variation(distribution(p), p);
         rows[i].push_back(of_size(vocabulary, text(distance)));
         data["controls"].push_back({{"sampler", sampler}, {"vocabulary", vocabulary}, {"distance", distance}});
         if (i < 2)

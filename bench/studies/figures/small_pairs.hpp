@@ -1,5 +1,5 @@
-// Studies of the acceptance of schemes on small pairs of laws, against values that were published or enumerated
-// independently of this program.
+// Studies of the acceptance of schemes on small pairs of distributions, against values that were published or
+// enumerated independently of this program.
 #pragma once
 
 #include <cmath>
@@ -24,12 +24,12 @@ namespace draftproof::studies {
 // by all cuts and by a maximal flow whose certificate is checked without the solver.
 //
 //   p, q       target, proposal   fractions
-//   accepted   recursive          law.flag, equal to law.membership
+//   accepted   recursive          distribution.flag, equal to distribution.membership
 //   alpha*     optimum            cut_optimum == optimal_transport, certificate not rejected
 //
 // Cost: milliseconds; there is nothing to scale, so `effort` is not used.
 // Source: of the published values, a public exact-rational study, repository NinjaTurtles.
-// Holds if the output law is the target, both optima are equal fractions, the certificate is valid and every
+// Holds if the output distribution is the target, both optima are equal fractions, the certificate is valid and every
 // published value is met (fractions with ==, decimals to their digits).
 struct CertifiedInstances {
   static constexpr std::string_view name = "certified_instances";
@@ -38,7 +38,7 @@ struct CertifiedInstances {
   static constexpr std::string_view source = "a public exact-rational study, repository NinjaTurtles";
 
   struct Case {
-    std::string_view instance, law, scheme;
+    std::string_view instance, distribution, scheme;
     Reference accepted, optimum;
   };
   static constexpr Case cases[] = {
@@ -62,7 +62,7 @@ struct CertifiedInstances {
       add(cases[i], i + 1, result);
       options.tell(i + 1, std::size(cases));
     }
-    result.document.data["held"] = result.held;
+    result.document.data["passed"] = result.passed;
     return result;
   }
 
@@ -72,44 +72,47 @@ struct CertifiedInstances {
     const int drafts = instance.drafts;
     const Rows<Rational> rows = instance.rows();
     const std::vector<Rational> p = normalised(instance.target), q = normalised(instance.proposals.front());
-    const AnyDrafter& drafter = *registry().drafter(at.law);
-    const auto law = explore_law(drafter, *registry().verifier(at.scheme)->prove_on(rows, drafts), rows, drafts);
-    const auto sets = set_law<Rational>(
+    const AnyDrafter& drafter = *registry().drafter(at.distribution);
+    const auto distribution =
+        explore_distribution(drafter, *registry().verifier(at.scheme)->prove_on(rows, drafts), rows, drafts);
+    const auto sets = set_distribution<Rational>(
         [&](Explorer<Rational>& random, Token* out) { return drafter.draw(rows, drafts, random, out); });
     const Rational cut = cut_optimum<Rational>(p, sets);
     const Certificate<Rational> flow = optimal_transport(p, sets);
     const std::string rejected = reject(p, sets, flow);
 
-    Records values{{.title = fmt::format("instance {}: {} drafts, {}", number_of_case, drafts, at.law),
+    Records values{{.title = fmt::format("instance {}: {} drafts, {}", number_of_case, drafts, at.distribution),
                     .before = {"p = " + to_text(p), "q = " + to_text(q)}}};
-    bool held = true;
+    bool passed = true;
     const auto value = [&](std::string_view what, const Rational& found, const Reference& published) {
       const bool same = published.matches(found, 0x1p-53);
-      held = held && same;
+      passed = passed && same;
       values.add({word("what", "what", what), word("fraction", "fraction", to_text(found)),
                   number("decimal", "decimal", static_cast<double>(found), "{:.10f}"),
                   cell("published", published.text), datum("published", published.text), verdict("", same),
                   datum("agrees", same)});
     };
-    value(at.scheme, law.flag, at.accepted);
+    value(at.scheme, distribution.flag, at.accepted);
     value("optimum, all cuts", cut, at.optimum);
     value("optimum, maximal flow", flow.acceptance, at.optimum);
-    const bool exact = law.complete && law.output == p && law.membership == law.flag;
+    const bool exact =
+        distribution.complete && distribution.output == p && distribution.membership == distribution.flag;
     const bool certified = rejected.empty() && flow.acceptance == cut;
-    held = held && exact && certified;
+    passed = passed && exact && certified;
     values.section.after = {
-        exact ? fmt::format("output law equal to p over {} branches; flag equal to membership", law.leaves)
-              : "output law NOT p, or flag not membership",
+        exact ? fmt::format("output distribution equal to p over {} branches; flag equal to membership",
+                            distribution.leaves)
+              : "output distribution NOT p, or flag not membership",
         certified ? fmt::format("certificate checked: {} shipments and one cut prove the optimum", flow.plan.size())
                   : "certificate REJECTED: " + rejected};
     result.document.data["instances"].push_back({{"p", to_text(p)},
                                                  {"q", to_text(q)},
-                                                 {"law", at.law},
+                                                 {"draft_sampling", at.distribution},
                                                  {"drafts", drafts},
                                                  {"values", values.rows},
                                                  {"output_is_target", exact},
                                                  {"certified", certified},
-                                                 {"held", result.expect(held)}});
+                                                 {"passed", result.expect(passed)}});
     result.document.sections.push_back(std::move(values.section));
   }
 };
@@ -161,15 +164,15 @@ struct CurvesInDrafts {
           agrees = agrees && same;
           row.push_back(number(names[s], names[s], found[s], "{:.6f}").marked(same));
         }
-        const bool held = result.expect(ordered && agrees);
-        row.push_back(verdict("reference", held, compared ? "agrees" : "", ordered ? "differs" : "order broken"));
+        const bool passed = result.expect(ordered && agrees);
+        row.push_back(verdict("reference", passed, compared ? "agrees" : "", ordered ? "differs" : "order broken"));
         row.push_back(datum("reference", compared));
-        row.push_back(datum("held", held));
+        row.push_back(datum("passed", passed));
         curve.add(row);
       }
       curve.write(result.document, data, "points");
     }
-    data["held"] = result.held;
+    data["passed"] = result.passed;
     return result;
   }
 
@@ -271,7 +274,7 @@ struct TwoUniformDrafts {
         const std::vector<double> p{curve.first, x, 1 - curve.first - x}, q(3, 1 / 3.0);
         const double optimum = iid_optimum(RatioTable(p, q), 2).acceptance;
         const double k_seq = acceptance::k_seq(p, q, 2), rejection = acceptance::recursive_rejection(p, q, 2);
-        bool held = rejection <= k_seq + rounding && k_seq <= optimum + rounding;
+        bool passed = rejection <= k_seq + rounding && k_seq <= optimum + rounding;
         std::string reference;
         for (const Point& point : curve.points) {
           if (point.x != x) continue;
@@ -280,20 +283,20 @@ struct TwoUniformDrafts {
                             Reference{point.recursive_rejection}.agrees(rejection, rounding);
           reference = same ? "agrees"
                            : fmt::format("differs: {} {} {}", point.optimum, point.k_seq, point.recursive_rejection);
-          held = held && same;
+          passed = passed && same;
         }
-        result.expect(held);
+        result.expect(passed);
         records.add({datum("first", curve.first), number("x", "", x, "{:.4g}"), datum("x", x),
                      number("optimum", "optimum", optimum, "{:.6f}"), number("k_seq", "k_seq", k_seq, "{:.6f}"),
                      number("recursive_rejection", "recursive_rejection", rejection, "{:.6f}"),
-                     note("reference", reference).marked(held), datum("reference", !reference.empty()),
-                     datum("held", held)});
+                     note("reference", reference).marked(passed), datum("reference", !reference.empty()),
+                     datum("passed", passed)});
         options.tell(++done, total);
       }
       records.write(result.document, data, "points");
       if (!result.complete) break;
     }
-    data["held"] = result.held;
+    data["passed"] = result.passed;
     return result;
   }
 
@@ -338,7 +341,7 @@ struct WorstCases {
     families(result);
     // At resolutions below 4 the starts are too far from every minimum.
     search(options, options.effort > 0 ? std::max(4, static_cast<int>(options.effort)) : 24, result);
-    result.document.data["held"] = result.held;
+    result.document.data["passed"] = result.passed;
     return result;
   }
 
@@ -373,14 +376,15 @@ struct WorstCases {
   /// K-SEQ with a rational factor that equals the root.
   class KSeqAtRoot final : public Decider<Rows<Rational>, Explorer<Rational>> {
    public:
-    KSeqAtRoot(const Rows<Rational>& laws, const Rational& root) : laws_{laws}, plan_{root, root} {}
+    KSeqAtRoot(const Rows<Rational>& distributions, const Rational& root)
+        : distributions_{distributions}, plan_{root, root} {}
     Verdict decide(std::span<const Token> drafts, Explorer<Rational>& random) const override {
-      const DraftedPosition<Rows<Rational>> at(laws_, drafts.data(), static_cast<int>(drafts.size()));
+      const DraftedPosition<Rows<Rational>> at(distributions_, drafts.data(), static_cast<int>(drafts.size()));
       return verifiers::KSeq{}.verify(at, plan_, random);
     }
 
    private:
-    const Rows<Rational>& laws_;
+    const Rows<Rational>& distributions_;
     verifiers::KSeq::Plan<Rational> plan_;
   };
 
@@ -393,21 +397,21 @@ struct WorstCases {
     Records pair{{.title = "p = (5/9 4/9), q = (1/3 2/3), K = 2, in fractions"}};
     const auto add = [&](std::string_view scheme, const Rational& closed, const Rational& walked,
                          const Rational& wanted) {
-      const bool held = result.expect(closed == wanted && walked == wanted);
+      const bool passed = result.expect(closed == wanted && walked == wanted);
       pair.add({word("scheme", "scheme", scheme), cell("closed form", to_text(closed)),
-                cell("program walked", to_text(walked)), cell("reference", to_text(wanted)), verdict("", held),
+                cell("program enumerated", to_text(walked)), cell("reference", to_text(wanted)), verdict("", passed),
                 datum("closed_form", to_text(closed)), datum("walked", to_text(walked)),
-                datum("reference", to_text(wanted)), datum("held", held)});
+                datum("reference", to_text(wanted)), datum("passed", passed)});
     };
     // A program whose output is not the target gets -1.
     const auto walked = [&](const Decider<Rows<Rational>, Explorer<Rational>>& decider) -> Rational {
-      const auto law = explore_law(iid, decider, rows, drafts);
-      return law.complete && law.output == p ? law.flag : Rational(-1);
+      const auto distribution = explore_distribution(iid, decider, rows, drafts);
+      return distribution.complete && distribution.output == p ? distribution.flag : Rational(-1);
     };
     const auto found = [&](std::string_view scheme) {
       return walked(*registry().verifier(scheme)->prove_on(rows, drafts));
     };
-    const auto sets = set_law<Rational>(
+    const auto sets = set_distribution<Rational>(
         [&](Explorer<Rational>& random, Token* out) { return iid.draw(rows, drafts, random, out); });
     add("optimum", acceptance::optimum(p, q, drafts), cut_optimum<Rational>(p, sets), 1);
     add("k_seq", 1 - acceptance::residual_mass(p, q, root), walked(KSeqAtRoot(rows, root)), {8, 9});
@@ -420,7 +424,7 @@ struct WorstCases {
     pair.section.after = {is_root ? "K-SEQ's equation at the factor 4/3: 0, in fractions"
                                   : "K-SEQ's equation at the factor 4/3 is NOT 0"};
     pair.write(result.document, result.document.data, "pair");
-    result.document.data["root"] = {{"factor", to_text(root)}, {"held", is_root}};
+    result.document.data["root"] = {{"factor", to_text(root)}, {"passed", is_root}};
   }
 
   static void families(StudyResult& result) {
@@ -433,13 +437,13 @@ struct WorstCases {
         // A few times K roundings of numbers at most 1 in the scheme's loop. Near its minimum the function is flat,
         // so half the digits of q give all digits of the value.
         const double rounding = (drafts + 16) * 0x1p-50;
-        const bool held = result.expect(std::abs(closed.acceptance - found.acceptance) <= rounding &&
-                                        reference.agrees(closed.acceptance, rounding));
+        const bool passed = result.expect(std::abs(closed.acceptance - found.acceptance) <= rounding &&
+                                          reference.agrees(closed.acceptance, rounding));
         family.add({datum("scheme", scheme.name), number("K", "drafts", drafts), number("q", "q", closed.q, "{:.7f}"),
                     number("ratio", "ratio", closed.acceptance, "{:.9f}"),
                     number("by Brent's method", "ratio_by_brent", found.acceptance, "{:.9f}"),
-                    cell("reference", reference.text), datum("reference", reference.text), verdict("", held),
-                    datum("held", held)});
+                    cell("reference", reference.text), datum("reference", reference.text), verdict("", passed),
+                    datum("passed", passed)});
       }
       family.section.after = {fmt::format("limit for many drafts {:.9f}", scheme.limit)};
       family.write(result.document, result.document.data, "families");
@@ -468,14 +472,14 @@ struct WorstCases {
           const bool lower = found.value < family - 1000 * 0x1p-48;
           // A search that misses the known minimum is no evidence.
           const bool reached = found.value < family + 1e-6;
-          const bool held = result.expect(!lower && reached);
+          const bool passed = result.expect(!lower && reached);
           least.add({word("scheme", "scheme", scheme.name), number("V", "vocabulary", vocabulary),
                      number("K", "drafts", drafts), number("least found", "least", found.value, "{:.6f}"),
                      number("family", "family", family, "{:.6f}"),
                      note("p", fmt::format("{:.4f}", fmt::join(found.p, " "))), datum("p", found.p),
                      note("q", fmt::format("{:.4f}", fmt::join(found.q, " "))), datum("q", found.q),
-                     verdict("", held, "nothing below", lower ? "WORSE than the family" : "family not reached"),
-                     datum("evaluations", found.evaluations), datum("held", held)});
+                     verdict("", passed, "nothing below", lower ? "WORSE than the family" : "family not reached"),
+                     datum("evaluations", found.evaluations), datum("passed", passed)});
           options.tell(++done, 8);
         }
     least.write(result.document, result.document.data, "search");

@@ -10,7 +10,7 @@
 #include <draftproof/bench/studies/positions.hpp>
 #include <draftproof/bench/studies/small_models.hpp>
 #include <draftproof/captures/path_source.hpp>
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/paths/tree_optimum.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
@@ -168,10 +168,10 @@ struct BlockAgainstToken {
     double kept = 1, clipped = 1, token = 0, block = 0;
     int u = DraftTree::root;
     for (int i = 0; i < length; ++i) {
-      const RatioTable& laws = conditionals.laws(context);
+      const RatioTable& distributions = conditionals.distributions(context);
       if (stored) u = *stored->children(u).begin();
-      const Token x = stored ? stored->token(u) : draft.pick(laws.row(0));
-      const double ratio = laws.target(x) / laws.proposal(x);
+      const Token x = stored ? stored->token(u) : draft.pick(distributions.row(0));
+      const double ratio = distributions.target(x) / distributions.proposal(x);
       kept *= std::min(1.0, ratio);
       clipped = std::min(1.0, clipped * ratio);
       path.token[i] = token += kept;
@@ -284,9 +284,10 @@ struct MultipathInK {
       check(curves, size, checks);
       write(curves, size, result.document);
     }
-    checks.report(result,
-                  "reference values; equal laws are accepted whole by all but greedy choice and target walks; "
-                  "no scheme above the optimum");
+    checks.report(
+        result,
+        "reference values; equal distributions are accepted whole by all but greedy choice and target paths; "
+        "no scheme above the optimum");
     return result;
   }
 
@@ -314,11 +315,12 @@ struct MultipathInK {
     constexpr Reference references[paths] = {{"3.0"}, {"2.114"}, {"1.642"}, {"1.373"}};
     Records equal{
         {.title = "p = q = (3 7)/10, L = 3: nothing to refuse",
-         .after = {"  greedy choice prefers a token though none is better, and pays with the law it then has"}}};
+         .after = {
+             "  greedy choice prefers a token though none is better, and pays with the distribution it then has"}}};
     for (const std::string_view scheme : schemes) {
       if (!found(scheme)) continue;
       const bool greedy = scheme == "greedy_multipath_block";
-      const bool whole = found(scheme)->info().claims.accepts_equal_laws;
+      const bool whole = found(scheme)->info().claims.accepts_equal_distributions;
       std::vector<Field> row{word("scheme", "scheme", scheme)};
       std::vector<double> values;
       for (int k = 1; k <= paths; ++k) {
@@ -332,7 +334,7 @@ struct MultipathInK {
       row.push_back(note("reference", greedy ? "3.0, 2.114, 1.642, 1.373" : whole ? "3 at any K" : ""));
       equal.add(row);
     }
-    equal.write(document, document.data, "equal_laws");
+    equal.write(document, document.data, "equal_distributions");
   }
 
   static Curves curves_of(const std::vector<WeightPair>& weights, int length) {
@@ -509,7 +511,7 @@ struct PublishedPathExample {
     }
     one.write(result.document, result.document.data, "values");
     many.write(result.document, result.document.data, "iterations");
-    result.document.data["held"] = result.held;
+    result.document.data["passed"] = result.passed;
     return result;
   }
 
@@ -520,10 +522,11 @@ struct PublishedPathExample {
     const auto model = path_model<Rational>(weights);
     if (value.what == "one shot" || value.what == "whole block") {
       const Sight sight = value.what == "one shot" ? Sight::one_shot : Sight::whole_block;
-      const TreeLaw law = enumerate_tree_law(*path_registry().drafter("iid_paths"), model, shape).value();
-      const TreeCertificate certificate = tree_optimum(law, sight);
+      const TreeSampling distribution =
+          enumerate_tree_sampling(*path_registry().drafter("iid_paths"), model, shape).value();
+      const TreeCertificate certificate = tree_optimum(distribution, sight);
       // A rejected certificate, or one with a gap, gives -1, which equals no reference.
-      const bool proved = reject(law, sight, certificate).empty() && certificate.lower == certificate.upper;
+      const bool proved = reject(distribution, sight, certificate).empty() && certificate.lower == certificate.upper;
       return proved ? certificate.lower : Rational(-1);
     }
     const AnyPathVerifier* scheme = path_registry().verifier(value.what);
@@ -543,17 +546,17 @@ struct PublishedPathExample {
     const std::vector<Rational> tokens = expected_tokens(iterated, iterations);
     std::vector<Field> row{word("scheme", "scheme", process.scheme)};
     nlohmann::ordered_json values, references;
-    bool held = true;
+    bool passed = true;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const bool same = process.references[i].matches(tokens[i], rounding);
-      held = held && same;
+      passed = passed && same;
       const auto text = fmt::format("{} = {:.4f}", brief(tokens[i]), static_cast<double>(tokens[i]));
       row.push_back(cell(fmt::format("after {}", i + 1), text).marked(same));
       values.push_back(brief(tokens[i]));
       references.push_back(process.references[i].text);
     }
     for (const Field& field : {datum("tokens", values), datum("references", references),
-                               datum("agrees", result.expect(held)), verdict("reference", held)})
+                               datum("agrees", result.expect(passed)), verdict("reference", passed)})
       row.push_back(field);
     many.add(row);
   }

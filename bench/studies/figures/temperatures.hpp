@@ -24,7 +24,8 @@ namespace draftproof::studies {
 // Whether a temperature of the draft that depends on its row alone accepts more: drafts without replacement from
 // q^(1/T), T chosen by how much of q its K likeliest tokens hold.
 //
-//   T           .7 .. 2           temperature of the drafts; the ladder serves any of them, as it is told their law
+//   T           .7 .. 2           temperature of the drafts; the ladder serves any of them, because it reads their
+//                                 distribution
 //   c(q)        feature           q-mass of the K likeliest tokens
 //   adaptive    T by c(q)         positions in four groups of equal size by c(q); each group takes the T that is best
 //                                 on average in that group of the other half of the positions
@@ -39,7 +40,7 @@ struct AdaptiveDrafts {
       "a draft temperature chosen by the row of q, for drafts without replacement";
   static constexpr std::string_view source = "derived here, docs/findings/adaptive-drafts.md";
 
-  static constexpr std::array temperatures{1.0, 0.7, 0.85, 1.2, 1.5, 2.0};  ///< the first is the plain law
+  static constexpr std::array temperatures{1.0, 0.7, 0.85, 1.2, 1.5, 2.0};  ///< the first is the plain distribution
   static constexpr int numbers[] = {2, 4, 8};
   static constexpr std::size_t groups = 4;
 
@@ -78,14 +79,15 @@ struct AdaptiveDrafts {
       for (std::size_t k = 0; k < std::min(static_cast<std::size_t>(numbers[n]), ranked.size()); ++k)
         made.feature[n] += ranked[k];
     for (std::size_t t = 0; t < temperatures.size(); ++t) {
-      const RatioTable table(pair.target, filtered_law(pair.proposals.front(), {.temperature = temperatures[t]}));
+      const RatioTable table(pair.target,
+                             filtered_distribution(pair.proposals.front(), {.temperature = temperatures[t]}));
       for (std::size_t n = 0; n < std::size(numbers); ++n)
         made.optimum[n][t] = without_replacement_optimum(table, numbers[n]).acceptance;
     }
     return made;
   }
 
-  /// Index of the temperature with the greatest sum; the plain law's among equals.
+  /// Index of the temperature with the greatest sum; the plain distribution's among equals.
   static std::size_t best(const Values& sum) {
     return static_cast<std::size_t>(std::max_element(sum.begin(), sum.end()) - sum.begin());
   }
@@ -164,11 +166,12 @@ struct AdaptiveDrafts {
 //
 //   T            1.0 .. 2.4       temperature of a proposal: q_T = softmax(log q / T)
 //   spread       T_1 .. T_K       evenly from 1.0 to 2.4, one draft of each; the optimum is bounded from both sides
-//   two step     sum min(p_I, p), p_I the law of the draft selected by truncated_lp or truncated_alphabet: a flow on
+//   two step     sum min(p_I, p), p_I the distribution of the draft selected by truncated_lp or truncated_alphabet: a
+//                flow on
 //                the likeliest tokens, a ladder outside
 //   rejection    1 - F, F the mass of p that K rounds of recursive rejection leave
 //   ladder       the ladder of the mean proposal without the flow
-//   tournament   sum min(L_K, p), L_K the law of the last winner
+//   tournament   sum min(L_K, p), L_K the distribution of the last winner
 //
 // Cost: K V for rejection; for selections a sort, K slopes a token for each of nine alternatives, and a flow over at
 // most 1024 sets.
@@ -189,31 +192,32 @@ struct DraftTemperatures {
   static constexpr double temperatures[] = {1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.4};
   static constexpr int numbers[] = {2, 4, 8};
 
-  using Law = std::vector<double>;
+  using Distribution = std::vector<double>;
   struct Scheme {
     std::string name;
     /// Acceptance of K drafts. A single proposal is shared by all drafts.
-    std::function<double(const Law& target, const std::vector<Law>& proposals, int drafts)> acceptance;
+    std::function<double(const Distribution& target, const std::vector<Distribution>& proposals, int drafts)>
+        acceptance;
   };
 
   /// Schemes for drafts of one proposal, in descending order of acceptance.
   static std::vector<Scheme> schemes_of_one_proposal() {
-    return {
-        {"two step", two_step},
-        {"K-SEQ", [](const Law& p, const std::vector<Law>& q, int K) { return acceptance::k_seq(p, q.front(), K); }},
-        {"rejection", [](const Law& p, const std::vector<Law>& q, int K) {
-           return acceptance::recursive_rejection(p, q.front(), K);
-         }}};
+    return {{"two step", two_step},
+            {"K-SEQ", [](const Distribution& p, const std::vector<Distribution>& q,
+                         int K) { return acceptance::k_seq(p, q.front(), K); }},
+            {"rejection", [](const Distribution& p, const std::vector<Distribution>& q, int K) {
+               return acceptance::recursive_rejection(p, q.front(), K);
+             }}};
   }
 
   /// Schemes for one draft of each proposal. Rejection depends on the order of the proposals, so both directions are
   /// given.
   static std::vector<Scheme> schemes_of_several_proposals() {
-    const auto rejection = [](const Law& p, const std::vector<Law>& q, int K) -> double {
+    const auto rejection = [](const Distribution& p, const std::vector<Distribution>& q, int K) -> double {
       return 1 - verifiers::RecursiveRejectionIndependent{}.prepare(Rows<double>(p, q), K).mass.back();
     };
     const auto planned = [](auto scheme) {
-      return [scheme](const Law& p, const std::vector<Law>& q, int K) {
+      return [scheme](const Distribution& p, const std::vector<Distribution>& q, int K) {
         const Rows<double> rows(p, q);
         const auto plan = scheme.prepare(rows, K);
         double sum = 0;
@@ -224,7 +228,7 @@ struct DraftTemperatures {
     return {{"two step", two_step},
             {"rejection", rejection},
             {"rejection, last first",
-             [rejection](const Law& p, const std::vector<Law>& q, int K) {
+             [rejection](const Distribution& p, const std::vector<Distribution>& q, int K) {
                return rejection(p, {q.rbegin(), q.rend()}, K);
              }},
             {"ladder", planned(verifiers::LadderIndependent{})},
@@ -257,11 +261,11 @@ struct DraftTemperatures {
 
  private:
   /// Two-step selection with a flow on the likeliest tokens.
-  static double two_step(const Law& target, const std::vector<Law>& proposals, int drafts) {
+  static double two_step(const Distribution& target, const std::vector<Distribution>& proposals, int drafts) {
     const Rows<double> rows(target, proposals);
     const auto distinct = static_cast<int>(proposals.size());
     const int most = distinct == 1 ? verifiers::TruncatedLp{}.inside : verifiers::TruncatedAlphabet{}.inside;
-    const Law selected = AlphabetPlan(rows, drafts, distinct, most).law;
+    const Distribution selected = AlphabetPlan(rows, drafts, distinct, most).distribution;
     double sum = 0;
     for (std::size_t x = 0; x < target.size(); ++x) sum += std::min(target[x], selected[x]);
     return sum;
@@ -282,8 +286,8 @@ struct DraftTemperatures {
   };
   using Settings = std::vector<Setting>;  ///< all of one position
 
-  static Setting setting(double temperature, int drafts, const Law& target, const std::vector<Law>& proposals,
-                         const std::vector<Scheme>& schemes) {
+  static Setting setting(double temperature, int drafts, const Distribution& target,
+                         const std::vector<Distribution>& proposals, const std::vector<Scheme>& schemes) {
     const RatioTable table(target, proposals);
     Setting made{.temperature = temperature, .drafts = drafts, .optimum = {}, .names = {}, .acceptance = {}};
     const double optimum = temperature > 0 ? iid_optimum(table, drafts).acceptance : 0;
@@ -297,12 +301,12 @@ struct DraftTemperatures {
 
   static Settings settings(const RowPair& pair, const std::vector<Scheme>& of_one,
                            const std::vector<Scheme>& of_several) {
-    const auto at = [&pair](double t) { return filtered_law(pair.proposals.front(), {.temperature = t}); };
+    const auto at = [&pair](double t) { return filtered_distribution(pair.proposals.front(), {.temperature = t}); };
     Settings all;
     for (const double t : temperatures)
       for (const int drafts : numbers) all.push_back(setting(t, drafts, pair.target, {at(t)}, of_one));
     for (const int drafts : numbers) {
-      std::vector<Law> proposals;
+      std::vector<Distribution> proposals;
       const double first = std::begin(temperatures)[0], last = std::end(temperatures)[-1];
       for (int k = 0; k < drafts; ++k) proposals.push_back(at(first + (last - first) * k / (drafts - 1)));
       all.push_back(setting(0, drafts, pair.target, proposals, of_several));

@@ -79,25 +79,27 @@ inline void add_against_drafts(std::vector<Figure>& figures, const char* caption
 struct Acceptance {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data)) {
-      Rows alone;  // of laws with one scheme
-      for (const std::string& law : laws_in(survey)) {
+      Rows alone;  // of distributions with one scheme
+      for (const std::string& distribution : distributions_in(survey)) {
         Rows lossless, others;
         for (const SurveyedRate& rate : survey.rates)
-          if (rate.law == law) (rate.lossy() || rate.refuted() ? others : lossless).push_back(&rate);
+          if (rate.distribution == distribution)
+            (rate.lossy() || rate.refuted() ? others : lossless).push_back(&rate);
         const bool one = std::all_of(lossless.begin(), lossless.end(),
                                      [&](const auto* row) { return row->verifier == lossless.front()->verifier; });
         if (one && !lossless.empty())
           alone.push_back(*std::max_element(lossless.begin(), lossless.end(),
                                             [](const auto* a, const auto* b) { return a->drafts < b->drafts; }));
         else
-          of_law(survey, law + " drafts: acceptance of lossless schemes", lossless,
-                 "The thick line is the most that any lossless scheme accepts of these drafts.", figures);
-        of_law(survey, law + " drafts: lossy or refuted schemes", others,
-               "A scheme that is not lossless may pass the roof.", figures);
+          of_distribution(survey, distribution + " drafts: acceptance of lossless schemes", lossless,
+                          "The thick line is the most that any lossless scheme accepts of these drafts.", figures);
+        of_distribution(survey, distribution + " drafts: lossy or refuted schemes", others,
+                        "A scheme that is not lossless may pass the roof.", figures);
       }
       if (!alone.empty())
-        bars(survey.source + ": draft laws with one scheme", survey, alone,
-             "Each on the draft law that it is written for. A thick stroke is the optimum of that law.", figures);
+        bars(survey.source + ": draft samplings with one scheme", survey, alone,
+             "Each on the draft sampling that it is written for. A thick stroke is the optimum of that distribution.",
+             figures);
     }
   }
 
@@ -106,8 +108,8 @@ struct Acceptance {
     return survey.paths ? "accepted tokens a step" : "acceptance probability";
   }
 
-  static void of_law(const SurveyOfSource& survey, const std::string& what, const Rows& rows, const char* caption,
-                     std::vector<Figure>& figures) {
+  static void of_distribution(const SurveyOfSource& survey, const std::string& what, const Rows& rows,
+                              const char* caption, std::vector<Figure>& figures) {
     const std::string title = survey.source + ", " + what;
     if (!rows.empty() && !several_drafts(rows))
       bars(title, survey, rows, "Thin lines are intervals. A thick stroke is the optimum.", figures);
@@ -152,34 +154,35 @@ struct GapClosed {
       std::multiset<std::string> names;
       for (const auto* row : rows) names.insert(row->verifier);
       plots::BarPlot plot{.title = fmt::format("{}: share of the gap closed", survey.source),
-                          .x_label = "from one draft (0 %) to the optimum of the law (100 %)",
+                          .x_label = "from one draft (0 %) to the optimum of the distribution (100 %)",
                           .bars = {},
                           .tick = plots::percent_tick,
                           .greatest = 1};
       for (const auto* row : rows)
-        plot.bars.push_back({.label = names.count(row->verifier) > 1 ? row->verifier + " " + row->law : row->verifier,
-                             .value = std::clamp(*row->closed, least, 1.0),
-                             .text = fmt::format("{:.0f} % K={}", 100 * *row->closed, row->drafts)});
-      figures.push_back({"Each scheme against the optimum of its own draft law.", drawn(plot)});
+        plot.bars.push_back(
+            {.label = names.count(row->verifier) > 1 ? row->verifier + " " + row->distribution : row->verifier,
+             .value = std::clamp(*row->closed, least, 1.0),
+             .text = fmt::format("{:.0f} % K={}", 100 * *row->closed, row->drafts)});
+      figures.push_back({"Each scheme against the optimum of its own draft sampling.", drawn(plot)});
     }
   }
 };
 
-// The optimum of each draft law against the number of drafts.
+// The optimum of each draft sampling against the number of drafts.
 struct Optimum {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const Json* source : objects_in(member(data, "sources"))) {
-      std::map<std::string, std::map<int, double>> laws;
+      std::map<std::string, std::map<int, double>> distributions;
       for (const Json* value : objects_in(member(*source, "optimum")))
         if (const auto mean = number_of(*value, "mean"); mean && count_of(*value, "drafts") > 0)
-          laws[text_of(*value, "law")][count_of(*value, "drafts")] = *mean;
-      plots::LinePlot plot{.title = fmt::format("{}: the optimum of each draft law", text_of(*source, "source")),
+          distributions[text_of(*value, "draft_sampling")][count_of(*value, "drafts")] = *mean;
+      plots::LinePlot plot{.title = fmt::format("{}: the optimum of each draft sampling", text_of(*source, "source")),
                            .x_label = "K, drafts",
                            .y_label = "acceptance probability",
                            .x_tick = plots::whole_tick,
                            .x_ticks = plots::LinePlot::Ticks::at_points_logarithmic};
-      for (const auto& [law, values] : laws) {
-        plots::Series series{law, {}};
+      for (const auto& [distribution, values] : distributions) {
+        plots::Series series{distribution, {}};
         for (const auto& [drafts, mean] : values) series.points.push_back({static_cast<double>(drafts), mean});
         plot.series.push_back(std::move(series));
       }
@@ -214,7 +217,7 @@ struct PriceOfLossiness {
  private:
   static std::optional<double> distance_of(const Json& data, const SurveyedRate& row) {
     for (const Json* proof : objects_in(member(data, "proofs")))
-      if (text_of(*proof, "verifier") == row.verifier && text_of(*proof, "law") == row.law)
+      if (text_of(*proof, "verifier") == row.verifier && text_of(*proof, "draft_sampling") == row.distribution)
         return number_of(member(*proof, "total_variation"), "largest");
     return std::nullopt;
   }
@@ -225,13 +228,14 @@ struct PriceOfLossiness {
 struct PositionLosses {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data))
-      for (const std::string& law : laws_in(survey)) {
-        auto rows = rows_at_most_drafts(
-            survey, [&](const auto& row) { return row.law == law && !row.refuted() && !row.at_positions.empty(); });
+      for (const std::string& distribution : distributions_in(survey)) {
+        auto rows = rows_at_most_drafts(survey, [&](const auto& row) {
+          return row.distribution == distribution && !row.refuted() && !row.at_positions.empty();
+        });
         detail::largest_first(rows);
         detail::in_parts(rows, [&](auto part, const std::string& of) {
           plots::LinePlot plot{
-              .title = fmt::format("{}, {} drafts: where acceptance is lost{}", survey.source, law, of),
+              .title = fmt::format("{}, {} drafts: where acceptance is lost{}", survey.source, distribution, of),
               .x_label = "optimum at the position",
               .y_label = "acceptance there"};
           double low = 1, high = 0;
@@ -277,20 +281,22 @@ struct PositionLosses {
 struct PathAcceptance {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data))
-      for (const std::string& law : laws_in(survey)) {
+      for (const std::string& distribution : distributions_in(survey)) {
         Rows rows;
         for (const SurveyedRate& rate : survey.rates)
-          if (survey.paths && rate.law == law && !rate.refuted()) rows.push_back(&rate);
+          if (survey.paths && rate.distribution == distribution && !rate.refuted()) rows.push_back(&rate);
         if (several_drafts(rows))
           detail::add_against_drafts(
               figures, "Tokens that one call of the target yields: the accepted ones and one more.",
-              {.title = fmt::format("{}, {}, L = {}: block efficiency", survey.source, law, rows.front()->length),
+              {.title =
+                   fmt::format("{}, {}, L = {}: block efficiency", survey.source, distribution, rows.front()->length),
                .x_label = "",
                .y_label = "emitted tokens a step"},
               rows, 1);
         // The steps whose accepted tokens reach a place; each line falls where its scheme loses.
-        auto most = rows_at_most_drafts(
-            survey, [&](const auto& row) { return row.law == law && !row.refuted() && row.reached.size() > 1; });
+        auto most = rows_at_most_drafts(survey, [&](const auto& row) {
+          return row.distribution == distribution && !row.refuted() && row.reached.size() > 1;
+        });
         detail::largest_first(most);
         std::vector<plots::Series> lines;
         for (const SurveyedRate* row : most) {
@@ -299,7 +305,7 @@ struct PathAcceptance {
             lines.back().points.push_back({static_cast<double>(place + 1), row->reached[place]});
         }
         detail::add_lines(figures, "Share of steps that accept at least so many drafted tokens.",
-                          {.title = fmt::format("{}, {}: steps that reach each place", survey.source, law),
+                          {.title = fmt::format("{}, {}: steps that reach each place", survey.source, distribution),
                            .x_label = "place in the path, from 1",
                            .y_label = "share of steps",
                            .x_ticks = plots::LinePlot::Ticks::at_points},
@@ -311,11 +317,12 @@ struct PathAcceptance {
 // Verifiers of paths on a source that was surveyed at several lengths: block efficiency against L, at the most paths.
 struct PathLengths {
   static void add(const Json& data, std::vector<Figure>& figures) {
-    std::map<std::pair<std::string, std::string>, std::map<std::string, plots::Series>> lines;  // by source and law
+    std::map<std::pair<std::string, std::string>, std::map<std::string, plots::Series>>
+        lines;  // by source and distribution
     for (const SurveyOfSource& survey : surveys_in(data))
       for (const SurveyedRate* row :
            rows_at_most_drafts(survey, [](const auto& rate) { return rate.length > 0 && !rate.refuted(); })) {
-        plots::Series& line = lines[{survey.name, row->law}][row->verifier];
+        plots::Series& line = lines[{survey.name, row->distribution}][row->verifier];
         line.label = row->name();
         line.points.push_back(detail::point_of(row->length, *row, 1));
       }

@@ -22,7 +22,7 @@ struct CheckMatrix {
              "A cross: the check refutes the mutant. Each row should have one.", figures);
     for (const auto& [tier, rows] : by_part(member(data, "gates"), "tier"))
       matrix(fmt::format("Gates, tier {}: verifiers against checks", tier), rows, "verifier", "findings",
-             "A cross: the check is violated.", figures);
+             "A cross: the check failed.", figures);
   }
 
  private:
@@ -41,7 +41,7 @@ struct CheckMatrix {
   }
 
   static plots::Mark mark_of(const std::string& status) {
-    return status == "violated" ? plots::Mark::hit : status == "held" ? plots::Mark::kept : plots::Mark::skipped;
+    return status == "failed" ? plots::Mark::hit : status == "passed" ? plots::Mark::kept : plots::Mark::skipped;
   }
 
   static void matrix(std::string title, const Rows& rows, const char* name, const char* checks, std::string caption,
@@ -50,8 +50,8 @@ struct CheckMatrix {
                        .rows = {},
                        .columns = {},
                        .cells = {},
-                       .kept = "held",
-                       .hit = "violated",
+                       .kept = "passed",
+                       .hit = "failed",
                        .skipped = "not decided"};
     std::map<std::string, int> hits;
     for (const Json* row : rows)
@@ -59,7 +59,7 @@ struct CheckMatrix {
         const std::string column = text_of(*check, "check");
         const auto [at, fresh] = hits.try_emplace(column, 0);
         if (fresh) map.columns.push_back(column);
-        at->second += text_of(*check, "status") == "violated";
+        at->second += text_of(*check, "status") == "failed";
       }
     if (map.columns.empty()) return;
     std::stable_sort(map.columns.begin(), map.columns.end(),

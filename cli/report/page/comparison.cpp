@@ -41,8 +41,8 @@ std::map<std::string, SurveyedRate> rates_in(const Json& data) {
   for (const Result& result : results_in(data))
     for (const SurveyOfSource& survey : surveys_in(result.data))
       for (const SurveyedRate& rate : survey.rates)
-        rates.try_emplace(fmt::format("{}, {}, {}, K = {}", rate.verifier, survey.source, rate.law, rate.drafts),
-                          rate);
+        rates.try_emplace(
+            fmt::format("{}, {}, {}, K = {}", rate.verifier, survey.source, rate.distribution, rate.drafts), rate);
   return rates;
 }
 

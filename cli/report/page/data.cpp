@@ -14,12 +14,12 @@ namespace draftproof::page {
 
 namespace {
 
-constexpr std::string_view joined_schema = "draftproof.report/1";
+constexpr std::string_view joined_schema = "draftproof.report/2";
 
 [[noreturn]] void refuse_result(const std::string& file, std::string found) {
   throw InputError({.file = file,
-                    .found = std::move(found),
-                    .wanted = "what `draftproof COMMAND --json` or `--format html` writes"});
+                    .got = std::move(found),
+                    .expected = "what `draftproof COMMAND --json` or `--format html` writes"});
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ void flatten(const Json& object, const std::string& prefix, Json& row) {
 /// The members of an element of a list that the rows of the lists inside it repeat.
 Json names_of(const Json& parent) {
   Json names = Json::object();
-  for (const char* key : {"level", "source", "verifier", "mutant", "law", "tier", "with"})
+  for (const char* key : {"level", "source", "verifier", "mutant", "draft_sampling", "tier", "with"})
     if (const Json& value = member(parent, key); value.is_string()) names[key] = value;
   return names;
 }
@@ -149,9 +149,9 @@ Records main_records(const Json& data) {
 namespace {
 
 Grade grade_of(const std::string& text) {
-  for (const char* good : {"proved", "held", "caught", "within", "not accused"})
+  for (const char* good : {"proved", "passed", "caught", "within", "not accused"})
     if (begins(text, good)) return Grade::good;
-  for (const char* bad : {"refuted", "violated", "not caught", "accused"})
+  for (const char* bad : {"refuted", "failed", "not caught", "accused"})
     if (begins(text, bad)) return Grade::bad;
   return begins(text, "lossy") ? Grade::lossy : Grade::open;
 }
@@ -160,10 +160,10 @@ Grade grade_of(const std::string& text) {
 struct JudgedList {
   const char *list, *kind, *subject, *where, *findings, *property;
 };
-constexpr JudgedList judged_lists[] = {{"proofs", "proof", "verifier", "law", "findings", "property"},
+constexpr JudgedList judged_lists[] = {{"proofs", "proof", "verifier", "draft_sampling", "findings", "property"},
                                        {"gates", "gate", "verifier", "tier", "findings", "check"},
                                        {"mutants", "mutant", "mutant", "with", "shown", "check"},
-                                       {"controls", "control", "verifier", "law", "", ""}};
+                                       {"controls", "control", "verifier", "draft_sampling", "", ""}};
 
 /// The verdict on an element of such a list in a word, and what more is known of it.
 std::pair<std::string, std::string> judgement_of(const Json& one, const std::string& kind) {
@@ -175,9 +175,9 @@ std::pair<std::string, std::string> judgement_of(const Json& one, const std::str
   }
   if (kind == "gate") {
     const auto findings = objects_in(member(one, "findings"));
-    const auto held = std::count_if(findings.begin(), findings.end(),
-                                    [](const Json* finding) { return text_of(*finding, "status") == "held"; });
-    return {text_of(one, "status"), fmt::format("{} of {} checks held", held, findings.size())};
+    const auto passed = std::count_if(findings.begin(), findings.end(),
+                                      [](const Json* finding) { return text_of(*finding, "status") == "passed"; });
+    return {text_of(one, "status"), fmt::format("{} of {} checks passed", passed, findings.size())};
   }
   if (kind == "mutant")
     return {member(one, "caught") == true ? "caught" : "not caught", text_of(member(one, "first"), "check")};
@@ -189,7 +189,7 @@ std::pair<std::string, std::string> judgement_of(const Json& one, const std::str
 void take(const Json& finding, const char* property, const std::string& subject, const std::string& where,
           bool expected, std::vector<Counterexample>& found) {
   const std::string status = text_of(finding, "status"), instance = text_of(finding, "counterexample");
-  if (status == "held" || status == "skipped" || (instance.empty() && status != "violated")) return;
+  if (status == "passed" || status == "skipped" || (instance.empty() && status != "failed")) return;
   found.push_back({subject, where, text_of(finding, property), instance, text_of(finding, "evidence"),
                    text_of(finding, "replay"), expected});
 }
@@ -242,7 +242,7 @@ namespace {
 
 std::optional<SurveyedRate> rate_in(const Json& row) {
   SurveyedRate rate{.verifier = text_of(row, "verifier"),
-                    .law = text_of(row, "law"),
+                    .distribution = text_of(row, "draft_sampling"),
                     .verdict = text_of(row, "verdict"),
                     .drafts = count_of(row, "drafts"),
                     .length = count_of(row, "length"),
@@ -305,13 +305,14 @@ std::vector<SurveyOfSource> surveys_in(const Json& data) {
   return surveys;
 }
 
-std::vector<std::string> laws_in(const SurveyOfSource& survey) {
-  std::vector<std::string> laws;
+std::vector<std::string> distributions_in(const SurveyOfSource& survey) {
+  std::vector<std::string> distributions;
   std::map<std::string, int> rows;
   for (const SurveyedRate& rate : survey.rates)
-    if (++rows[rate.law] == 1) laws.push_back(rate.law);
-  std::stable_sort(laws.begin(), laws.end(), [&](const auto& a, const auto& b) { return rows[a] > rows[b]; });
-  return laws;
+    if (++rows[rate.distribution] == 1) distributions.push_back(rate.distribution);
+  std::stable_sort(distributions.begin(), distributions.end(),
+                   [&](const auto& a, const auto& b) { return rows[a] > rows[b]; });
+  return distributions;
 }
 
 std::vector<const SurveyedRate*> rows_at_most_drafts(const SurveyOfSource& survey,
@@ -320,7 +321,7 @@ std::vector<const SurveyedRate*> rows_at_most_drafts(const SurveyOfSource& surve
   for (const SurveyedRate& rate : survey.rates) {
     if (!shown(rate)) continue;
     const auto known = std::find_if(rows.begin(), rows.end(), [&](const SurveyedRate* row) {
-      return row->verifier == rate.verifier && row->law == rate.law;
+      return row->verifier == rate.verifier && row->distribution == rate.distribution;
     });
     if (known == rows.end())
       rows.push_back(&rate);

@@ -1,7 +1,7 @@
 // Stored results: JSON of the program, or a page that holds it. Because files may come from anybody, the readers
 // accept every JSON document: a member that is absent or has another type is read as empty.
 //
-//   results    one document, or several of schema draftproof.report/1
+//   results    one document, or several of schema draftproof.report/2
 //   records    every list of objects as a flat table: a member of a nested object becomes a column "flag.rate", the
 //              rows of a list inside a list repeat the names of the element that has it
 //   verdicts   of proofs, gates, mutants, controls, audits and judged goals
@@ -29,19 +29,19 @@ inline const Json& member(const Json& object, const char* key) {
   return at == object.end() ? none : *at;
 }
 
-/// The member as a text; "" if it is none.
+/// Returns the member if it is text, else "".
 inline std::string text_of(const Json& object, const char* key) {
   const Json& value = member(object, key);
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-/// The member as a number; empty if it is none.
+/// Returns the member if it is a number, else nullopt.
 inline std::optional<double> number_of(const Json& object, const char* key) {
   const Json& value = member(object, key);
   return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
-/// The member as a number of drafts or tokens, 0 if it is none.
+/// Returns the member if it is a number of drafts or tokens, else 0.
 inline int count_of(const Json& object, const char* key) {
   const Json& value = member(object, key);
   return value.is_number_integer() ? value.get<int>() : 0;
@@ -67,13 +67,14 @@ struct Result {
   Json data;
 };
 
-/// One result as it is; several as one object of schema draftproof.report/1, which is a result too.
+/// One result as it is; several as one object of schema draftproof.report/2, which is a result too.
 Json joined(std::vector<Result> results);
 
 /// The results in `data`: those that `joined` put there, else `data` itself.
 std::vector<Result> results_in(const Json& data);
 
-/// The text before and after the data in a page. Every "<" of the data is written "\u003c": no text in it ends the block.
+/// The text before and after the data in a page. Every "<" of the data is written "\u003c": no text in it ends the
+/// block.
 inline constexpr std::string_view block_start = "<script type=\"application/json\" id=\"draftproof-data\">\n";
 inline constexpr std::string_view block_end = "\n</script>";
 
@@ -102,8 +103,8 @@ enum class Grade { good, open, lossy, bad };
 struct Verdict {
   std::string kind;     ///< "proof", "gate", "mutant", "control", "audit", "goal"
   std::string subject;  ///< the scheme
-  std::string where;    ///< its draft law, level or tier
-  std::string text;     ///< "proved", "refuted", "held", "caught", ..
+  std::string where;    ///< its draft sampling, level or tier
+  std::string text;     ///< "proved", "refuted", "passed", "caught", ..
   Grade grade;
   std::string detail{};  ///< "50 instances"
 
@@ -129,11 +130,11 @@ struct Counterexample {
 std::vector<Counterexample> counterexamples_in(const Json& data);
 
 struct SurveyedRate {
-  std::string verifier, law, verdict;
+  std::string verifier, distribution, verdict;
   int drafts = 0, length = 0;     ///< length: of paths, 0 for one position
   double rate = 0;                ///< accepted: probability of one position, tokens of a path
   double low = 0, high = 0;       ///< interval of `rate`
-  std::optional<double> optimum;  ///< of the law, in the unit of `rate`
+  std::optional<double> optimum;  ///< of the distribution, in the unit of `rate`
   std::optional<double> closed;   ///< share of the gap from one draft to the optimum
   /// Optimum and acceptance of each position, where the data has them.
   std::vector<std::pair<double, double>> at_positions{};
@@ -155,10 +156,10 @@ struct SurveyOfSource {
 /// standard errors on both sides.
 std::vector<SurveyOfSource> surveys_in(const Json& data);
 
-/// The draft laws, those with the most rows first.
-std::vector<std::string> laws_in(const SurveyOfSource& survey);
+/// The draft samplings, those with the most rows first.
+std::vector<std::string> distributions_in(const SurveyOfSource& survey);
 
-/// Of each (verifier, law) the row with the most drafts for which `shown` is true.
+/// Of each (verifier, distribution) the row with the most drafts for which `shown` is true.
 std::vector<const SurveyedRate*> rows_at_most_drafts(const SurveyOfSource& survey,
                                                      const std::function<bool(const SurveyedRate&)>& shown);
 

@@ -43,8 +43,8 @@ std::optional<Words> list_after(const std::string& text, const std::string& name
   return Words(std::istream_iterator<std::string>(words), {});
 }
 
-/// The law "p=(1 1)/2" in reduced fractions, from `at` on.
-std::optional<Words> law_after(const std::string& text, const std::string& name, std::size_t& at) {
+/// The distribution "p=(1 1)/2" in reduced fractions, from `at` on.
+std::optional<Words> distribution_after(const std::string& text, const std::string& name, std::size_t& at) {
   auto counts = list_after(text, name + "=", at);
   if (!counts || at >= text.size() || text[at] != '/') return std::nullopt;
   const std::size_t end = std::min(text.find_first_of(" ]", at), text.size());
@@ -71,12 +71,12 @@ std::vector<WorkedTable> worked_tables(const Counterexample& example) {
   const std::string& text = example.instance;
   std::size_t evidence_at = 0;
   const auto got = list_after(example.evidence, "got ", evidence_at);
-  const auto wanted = list_after(example.evidence, "wanted ", evidence_at);
+  const auto wanted = list_after(example.evidence, "expected ", evidence_at);
   for (std::size_t at = 0, before = 0;; before = at) {
-    const auto p = law_after(text, "p", at);
+    const auto p = distribution_after(text, "p", at);
     if (!p) break;
     const std::size_t start = text.find("p=", before);
-    const auto q = law_after(text, "q", at);
+    const auto q = distribution_after(text, "q", at);
     if (!q || q->size() != p->size()) return {};
     WorkedTable worked{.caption = text.substr(before, start - before), .table = {}};
     const bool outcome = tables.empty() && got && wanted && got->size() == p->size() && wanted->size() == p->size();

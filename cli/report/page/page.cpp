@@ -31,7 +31,7 @@ Grade grade_of_survey(const std::string& verdict) {
   return begins(verdict, "refuted") ? Grade::bad : begins(verdict, "lossy") ? Grade::lossy : Grade::open;
 }
 
-/// One row a (verifier, law), by law and then by the acceptance on the first source that has it.
+/// One row a (verifier, distribution), by distribution and then by the acceptance on the first source that has it.
 Table survey_table(const std::vector<SurveyOfSource>& surveys) {
   std::vector<std::pair<std::string, std::string>> order;
   std::map<std::pair<std::string, std::string>, std::vector<const SurveyedRate*>> rates;  // one a survey, or null
@@ -39,13 +39,13 @@ Table survey_table(const std::vector<SurveyOfSource>& surveys) {
     auto rows = rows_at_most_drafts(surveys[s], [](const SurveyedRate&) { return true; });
     std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->rate > b->rate; });
     for (const SurveyedRate* row : rows) {
-      const auto [at, fresh] = rates.try_emplace({row->law, row->verifier}, surveys.size());
+      const auto [at, fresh] = rates.try_emplace({row->distribution, row->verifier}, surveys.size());
       if (fresh) order.push_back(at->first);
       at->second[s] = row;
     }
   }
-  std::map<std::string, int> sizes;  // the law with the most schemes first
-  for (const auto& [law, verifier] : order) ++sizes[law];
+  std::map<std::string, int> sizes;  // the distribution with the most schemes first
+  for (const auto& [distribution, verifier] : order) ++sizes[distribution];
   std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
     return sizes[a.first] != sizes[b.first] ? sizes[a.first] > sizes[b.first] : a.first < b.first;
   });
@@ -54,7 +54,7 @@ Table survey_table(const std::vector<SurveyOfSource>& surveys) {
     const auto& found = rates[key];
     const SurveyedRate& first = **std::find_if(found.begin(), found.end(), [](const auto* row) { return row; });
     ResultRow line;
-    line.cell("scheme", {key.second}).cell("draft law", {key.first}).number("K", {std::to_string(first.drafts)});
+    line.cell("scheme", {key.second}).cell("draft sampling", {key.first}).number("K", {std::to_string(first.drafts)});
     line.cell("exact?", verdict_cell_of(first.verdict, grade_of_survey(first.verdict)));
     for (std::size_t s = 0; s < surveys.size(); ++s) {
       const SurveyedRate* row = found[s];
@@ -98,14 +98,14 @@ std::string question_of(const Json& data) {
   static const std::map<std::string, std::string> questions{
       {"survey", "Is each scheme exact, and how much does it accept?"},
       {"survey-paths", "Is each scheme of paths and trees exact, and how much does it accept?"},
-      {"prove", "Is the output exactly the target's law? Proofs in fractions"},
+      {"prove", "Is the output exactly the target's distribution? Proofs in fractions"},
       {"check", "The gate: proofs, edge cases and trials"},
       {"mutants", "Which check catches which known bug?"},
       {"optimum", "How much can any lossless verifier accept?"},
       {"bench", "What does each decision cost?"},
       {"audit", "Is the recording of a running engine right?"},
       {"simulate", "How much does one verifier accept at one position?"},
-      {"law", "What is the exact law of the program?"},
+      {"draft_sampling", "What is the exact distribution of the program?"},
       {"demo", "What is exact, and what do the tests catch?"},
       {"report.compare", "What changed between two runs?"}};
   std::string name = text_of(data, "schema");

@@ -49,7 +49,7 @@ struct WorkedTable {
 };
 
 /// A table for each pair of rows in the text of the instance; none for an instance of another form. A table has
-/// columns for the outcome if the evidence reads "got (..), wanted (..)" with one entry for each token.
+/// columns for the outcome if the evidence reads "got (..), expected (..)" with one entry for each token.
 std::vector<WorkedTable> worked_tables(const Counterexample& example);
 
 // The parts of a page below its plots.
@@ -62,7 +62,7 @@ std::string table_html(const Table& table);
 std::string folded(const std::string& summary, const std::string& content);
 /// A counterexample as worked tables, with evidence and the line that shows it again.
 std::string example_html(const Counterexample& example);
-/// The counterexamples: unexpected ones open, those of mutants and lossy schemes folded. Empty without any.
+/// The counterexamples: unexpected ones open, counterexamples of mutants and lossy schemes folded. Empty without any.
 std::string examples_html(const std::vector<Counterexample>& examples);
 
 }  // namespace draftproof::page

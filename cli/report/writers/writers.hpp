@@ -214,7 +214,7 @@ struct Annotations {
       for (const page::Counterexample& example : page::counterexamples_in(result.data)) {
         if (example.expected) continue;
         said.insert(example.subject + " " + example.where);
-        line(example.subject, fmt::format("{} ({}): {} violated", example.subject, example.where, example.property),
+        line(example.subject, fmt::format("{} ({}): {} failed", example.subject, example.where, example.property),
              fmt::format("on {}: {}\n{}", example.instance, example.evidence, example.replay), out);
       }
       for (const page::Verdict& verdict : page::verdicts_in(result.data))

@@ -98,7 +98,7 @@ BatchCase BatchCase::parse(std::string_view text) {
   while (reader.starts_with("[")) one.requests.push_back(read_request(reader));
   reader.end();
   if (!one.valid())
-    throw std::invalid_argument(fmt::format("instance: found \"{}\", wanted a batch such as \"{}\"", text, example));
+    throw std::invalid_argument(fmt::format("instance: got \"{}\", expected a batch such as \"{}\"", text, example));
   return one;
 }
 

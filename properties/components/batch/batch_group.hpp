@@ -1,4 +1,4 @@
-// Batch runners as subjects of checks, and the random words that they read.
+// Batch runners under test, and the random source that they draw from.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +26,11 @@
 
 namespace draftproof {
 
-// The random words of a batch: counters at each address, with a log; for the decisions of one request instead every
-// branch of an explorer.
+// The random source of a batch: counter-based bits at each address, with a log of draws. For the decisions of
+// one chosen request, all branches of an explorer instead.
 //
 //   address    (key, stream, position), see sim/components/ragged_batch.hpp
-//   ledger     one entry for every draw, with its index among the draws of that purpose at that address
+//   `ledger`   one entry for every draw, with its index among the draws of the same purpose and address
 
 struct BatchDraw {
   StreamAddress address;
@@ -73,20 +73,20 @@ class BatchStreams {
   };
 
   BatchStreams() = default;
-  /// Decisions at (key, stream) of `explored`, at any position, are enumerated by the explorer; the others are drawn.
+  /// Decisions at (key, stream) of `explored`, at any position, are enumerated; the others are drawn.
   BatchStreams(Explorer<Rational>& explorer, const StreamAddress& explored)
       : explorer_{&explorer}, explored_{explored} {}
 
-  /// The source of words at this address.
+  /// Returns the random source of this address.
   Source at(const StreamAddress& address) {
     const bool walked = explorer_ && address.key == explored_.key && address.stream == explored_.stream;
     return {*this, address, walked ? explorer_ : nullptr};
   }
 
-  /// From now on called before every draw: what a runner has written by then can be seen.
+  /// Sets a function to call before every later draw, so that a check can inspect memory at that moment.
   void before_draw(std::function<void(const StreamAddress&)> call) { before_draw_ = std::move(call); }
 
-  /// All draws so far.
+  /// Returns all draws so far.
   const std::vector<BatchDraw>& ledger() const { return ledger_; }
 
  private:
@@ -96,7 +96,7 @@ class BatchStreams {
   std::vector<BatchDraw> ledger_;
 };
 
-/// A runner between its first call and its last: what it keeps from call to call is kept here.
+/// A runner from its first call to its last, with any state that it keeps between calls.
 class BatchSession {
  public:
   virtual ~BatchSession() = default;
@@ -112,11 +112,11 @@ class BatchRunner {
   BatchRunner(const ComponentInfo& info, Start start_function, Declared declared_function)
       : info_{info}, start_{start_function}, declared_{declared_function} {}
   const ComponentInfo& info() const { return info_; }
-  /// The runner as an engine starts it, for calls one after the other.
+  /// Starts the runner, for several calls one after the other.
   std::unique_ptr<BatchSession> start() const { return start_(); }
-  /// One call of a runner that was just started.
+  /// Starts the runner for one call.
   BatchOutput run(const RaggedBatch& batch, BatchStreams& streams) const { return start_()->run(batch, streams); }
-  /// The random numbers that a request declares to consume.
+  /// Returns how many random numbers a request declares to consume.
   ChainDraws declared_draws(int drafts, int accepted) const { return declared_(drafts, accepted); }
 
  private:
@@ -125,21 +125,21 @@ class BatchRunner {
   Declared declared_;
 };
 
-/// A batch runner is a function of a batch, or the steps of a chain.
+/// A batch runner is a function of a batch, or defines the steps of a chain.
 template <class C>
 concept BatchRunnable = Described<C> &&(BatchVerifier<C, BatchStreams> || BatchSteps<C, BatchStreams::Source>);
 
 template <BatchRunnable C>
 class RunnerSession final : public BatchSession {
  public:
-  /// Throws: std::logic_error, which is a violation of the check, if the output is not of so many slots.
+  /// Throws: std::logic_error, which fails the check, if the output has another number of slots than the batch.
   BatchOutput run(const RaggedBatch& batch, BatchStreams& streams) override {
     if constexpr (BatchVerifier<C, BatchStreams>) {
       BatchOutput output = runner_.verify(batch, streams);
       const auto slots = static_cast<std::size_t>(batch.slots);
       if (output.refused.empty()) output.refused.resize(slots);
       for (const std::size_t size : {output.emitted.size(), output.accepted.size(), output.refused.size()})
-        if (size != slots) throw std::logic_error(fmt::format("the output is of {} slots, wanted {}", size, slots));
+        if (size != slots) throw std::logic_error(fmt::format("got an output of {} slots, expected {}", size, slots));
       return output;
     } else {
       return ChainRun<C, BatchStreams>(runner_, batch, streams).run();
@@ -165,16 +165,16 @@ struct BatchGroup {
   using Subject = BatchRunner;
   using Case = BatchCase;
 
-  /// 60 cases a round. A bug that one case in three shows escapes all of them with probability 3e-11, one that a case
-  /// in ten shows with 2e-3.
+  /// Returns 60 cases per round. All of them miss a bug that one case in three reveals with probability 3e-11,
+  /// and a bug that one case in ten reveals with 2e-3.
   static std::vector<BatchCase> cases(std::uint64_t seed, int rounds) {
     std::vector<BatchCase> cases;
     for (int n = 0; n < 60 * rounds; ++n) cases.push_back(generate_batch_case(seed, n));
     return cases;
   }
 
-  /// Cases of every check for a runner that declares a chunk: numbers of slots beside it and beside twice as many,
-  /// and numbers of tokens beside it.
+  /// Returns additional cases of every check for a runner that declares a chunk size: numbers of slots near it
+  /// and near twice as many, and numbers of tokens near it.
   static std::vector<BatchCase> cases_of(const ComponentInfo& info, std::uint64_t seed) {
     std::vector<BatchCase> cases;
     if (info.chunk < 2) return cases;
@@ -188,7 +188,8 @@ struct BatchGroup {
 
 // Registration of batch runners and their checks.
 
-/// Fails to compile with this one message if C is no batch runner; the compiler adds which part of the concept C lacks.
+/// Fails to compile with this one message if C is no batch runner; the compiler adds the missing part of the
+/// concept.
 template <class C>
 void register_batch(Kind kind) {
   static_assert(

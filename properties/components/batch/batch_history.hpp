@@ -1,8 +1,8 @@
-// Calls of a history: which requests of a case take part in a call, in which slots, and with how many of their
-// drafts.
+// A history is a sequence of calls: which requests of a case take part in a call, in which slots, and with how
+// many of their drafts.
 //
-// Correctness: a call is a function of the case's number of requests, the turn and the number of the call, so a
-// smaller case has a history of its own and a counterexample can be shrunk.
+// Correctness: a call depends only on the case's number of requests, the turn and the number of the call, so a
+// smaller case has a history too and a counterexample can be shrunk.
 #pragma once
 
 #include <string>
@@ -18,11 +18,11 @@
 namespace draftproof {
 
 struct BatchCall {
-  BatchCase batch;            ///< of the requests that take part
-  std::vector<int> requests;  ///< their numbers in the case
-  std::vector<int> drafts;    ///< of each
+  BatchCase batch;            ///< the requests that take part
+  std::vector<int> requests;  ///< their indices in the case
+  std::vector<int> drafts;    ///< number of drafts of each
 
-  /// "(2 0 with 1 0 drafts)", by slot.
+  /// Returns, by slot, "(2 0 with 1 0 drafts)".
   std::string text() const {
     std::vector<int> slots, lengths;
     for (const int n : batch.order) {
@@ -32,8 +32,8 @@ struct BatchCall {
     return fmt::format("({} with {} drafts)", fmt::join(slots, " "), fmt::join(lengths, " "));
   }
 
-  /// The call in memory, given what every request of the case has emitted; one request alone if `only` is not
-  /// negative.
+  /// Returns the call laid out in memory, given how many tokens every request has emitted; one request alone if
+  /// `only` is not negative.
   BuiltBatch built(const std::vector<std::uint32_t>& emitted, int only = -1) const {
     BuiltBatch::Layout layout{.only = only};
     for (const int r : requests) {
@@ -44,7 +44,7 @@ struct BatchCall {
   }
 };
 
-/// The request with its first `drafts` drafts: its rows at them and the one after them.
+/// Returns the request cut to its first `drafts` drafts: its rows there and one after them.
 inline BatchCaseRequest first_drafts(BatchCaseRequest request, int drafts) {
   const auto kept = static_cast<std::size_t>(drafts);
   request.proposal.resize(kept);
@@ -53,8 +53,8 @@ inline BatchCaseRequest first_drafts(BatchCaseRequest request, int drafts) {
   return request;
 }
 
-/// Call number `call` of a history. A request takes part in three calls of four, every second time without drafts or
-/// with fewer than it has; one request always takes part.
+/// Returns call number `call` of a history. A request takes part in three calls of four, in half of them with
+/// fewer drafts or none; one request always takes part.
 inline BatchCall history_call(const BatchCase& one, std::uint32_t turn, int call) {
   InstanceRng dice(turn, static_cast<std::uint64_t>(call));
   BatchCall now;

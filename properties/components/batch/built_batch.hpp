@@ -1,7 +1,7 @@
-// A case laid out in memory as an engine lays it out, with drafts drawn, and a runner's output for each request.
+// A case laid out in memory as in an engine, with drafts drawn, and a runner's output for each request.
 //
-//   turn       selects the words: turn n starts 8 n tokens into the text, so that one case is tried on many words
-//   drafted    drafts of each request, from its proposal rows and the drafting words at the same address
+//   turn       selects the random bits: turn n starts 8 n tokens into the text, so that a case runs on many bits
+//   drafted    drafts of each request, from its proposal rows and the drafter's random bits at the same address
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct BatchRow {
   int accepted = 0;
   bool refused = false;
   bool operator==(const BatchRow&) const = default;
-  /// "[0 1], 1 accepted".
+  /// Returns a text such as "[0 1], 1 accepted".
   std::string text() const;
 };
 
@@ -30,34 +30,34 @@ class BuiltBatch {
  public:
   /// Variations of the layout of a case.
   struct Layout {
-    int only = -1;        ///< runs this request alone; it keeps its number in the engine and therefore its words
+    int only = -1;        ///< runs this request alone; it keeps its id in the engine and so its random bits
     Token pad = pad_id;   ///< fills the columns after each row's drafts
     bool sorted = false;  ///< whether slots are in the order of drafting
-    std::vector<std::uint32_t> numbers{};    ///< by request, in the engine; empty: 0, 1, ..
+    std::vector<std::uint32_t> numbers{};    ///< by request: id in the engine; empty: 0, 1, ..
     std::vector<std::uint32_t> positions{};  ///< by request: tokens emitted so far; empty: 8 times the turn
   };
 
   BuiltBatch(const BatchCase& one, std::uint32_t turn, const Layout& layout);
-  /// The case in its own layout.
+  /// The case with the default layout.
   BuiltBatch(const BatchCase& one, std::uint32_t turn) : BuiltBatch(one, turn, Layout{}) {}
 
   /// Replaces the drafts of a request.
   void draft(int request, const std::vector<Token>& tokens);
-  /// The drafts of a request.
+  /// Returns the drafts of a request.
   const std::vector<Token>& drafted(int request) const { return drafted_[static_cast<std::size_t>(request)]; }
-  /// Address of the request's words at its first position.
+  /// Returns the address of the request's random bits at its first position.
   StreamAddress address(int request) const;
-  /// The target rows in memory; a check may damage them.
+  /// Returns the target rows in memory, which a check may corrupt.
   std::vector<float>& target() { return target_; }
-  /// Index in memory of the request's first target row.
+  /// Returns the index in memory of the request's first target row.
   std::size_t target_row(int request) const;
 
-  /// The batch as a runner gets it. Refers to this object.
+  /// Returns the batch as passed to a runner. Refers to this object.
   RaggedBatch view() const;
-  /// Runs the batch; one result for each request, in the order of requests and not of slots.
+  /// Runs the batch. Returns one result for each request, in the order of requests, not of slots.
   std::vector<BatchRow> run(const BatchRunner& runner, BatchStreams& streams) const;
   std::vector<BatchRow> run(const BatchRunner& runner) const;
-  /// The next call of a runner that has had calls before.
+  /// Runs the batch as the next call of a started runner.
   std::vector<BatchRow> run(BatchSession& session, BatchStreams& streams) const;
 
  private:
@@ -77,7 +77,7 @@ class BuiltBatch {
   std::vector<std::vector<Token>> drafted_;  ///< by request
 };
 
-/// Engine seed, for requests without a seed of their own.
+/// Engine seed, for requests without a seed.
 inline constexpr std::uint64_t batch_engine_seed = 0x9E3779B97F4A7C15;
 
 }  // namespace draftproof

@@ -1,4 +1,4 @@
-// Counters of trials as subjects of checks, and the cases on which they are checked.
+// Counters of trials under test, and the cases on which they are checked.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@
 
 namespace draftproof {
 
-// A readable case of counting: rounds of trials, a run of equal ones, and how often what was counted is merged with a
-// copy of itself. It prints and parses as "counts=(2 1)/3 doublings=16 run=65536".
+// A readable case of counting: rounds of trials, a run of equal ones, and how often the counts are merged with
+// a copy of themselves. It prints and parses as "counts=(2 1)/3 doublings=16 run=65536".
 //
-//   w    weights      trials of a round that emit each token; those of token 0 accept a draft
-//   d    doublings    before the first and after each doubling a round is counted
-//   r    run          trials of token 0 after the first round: in a block, one by one, or both
+//   w    weights      trials of a round that emit each token; trials that emit token 0 accept a draft
+//   d    doublings    merges with a copy; a round is counted before the first and after each of them
+//   r    run          trials of token 0 after the first round: added as a block, one by one, or both
 //
-// Correctness: after d doublings token x was counted w(x) (2^(d+1) - 1) times and token 0 r 2^d times more, without that
-// many trials. Merges reach cells that overflow in sums; runs reach cells that overflow between two flushes, whatever
-// the time between these.
+// Correctness: after d doublings token x has w(x) (2^(d+1) - 1) counts and token 0 another r 2^d, without that
+// many trials being run. Merges make cells overflow in sums; runs make cells overflow between two flushes, at
+// any interval between flushes.
 
 struct CounterCase {
-  static constexpr int most_doublings = 40, most_merged = 8;  ///< the second: of a run
+  static constexpr int most_doublings = 40, most_merged = 8;  ///< the second: with a run
   static constexpr std::int64_t most_run = std::int64_t{1} << 35;
 
   std::vector<int> weights;
@@ -38,20 +38,20 @@ struct CounterCase {
 
   bool valid() const;
   std::string text() const;
-  /// The inverse of text(). Throws: std::invalid_argument, which says what was found and what was expected.
+  /// The inverse of text(). Throws: std::invalid_argument, which names the text and the expected format.
   static CounterCase parse(std::string_view text);
   static constexpr std::string_view example = "counts=(2 1)/3 doublings=16";
 
   bool operator==(const CounterCase&) const = default;
 };
 
-/// Pointers to the row, for editing.
+/// Returns a pointer to the row, for editing.
 std::vector<std::vector<int>*> rows_of(CounterCase& one);
 
-/// The cases one step smaller: fewer doublings, a shorter run, one token less, smaller weights.
+/// Returns the cases one step smaller: fewer doublings, a shorter run, one token less, smaller weights.
 std::vector<CounterCase> shrinks(const CounterCase& one);
 
-/// Counts of a case, at one read.
+/// The counts of a case at one read.
 struct CounterRead {
   int doublings;
   bool block;  ///< whether the run was counted as a block
@@ -68,12 +68,12 @@ class TrialCounter {
   TrialCounter(const ComponentInfo& info, Reads reads_function, Word word_function)
       : info_{info}, reads_{reads_function}, word_{word_function} {}
   const ComponentInfo& info() const { return info_; }
-  /// Returns the counts after each round of the case; the run is counted after the first round. A counter that has
-  /// `add(verdict, times)` counts every run as a block, and a run of at most `most_beside` trials also one by one. A
-  /// counter without it counts a run of at most `most_alone` trials one by one, and returns nothing for a longer run.
+  /// Returns the counts after each round of the case; the run is counted after the first round. A counter with
+  /// `add(verdict, times)` adds every run as a block, and a run of at most `most_beside` trials also one by
+  /// one. Otherwise runs of at most `most_alone` trials are added one by one, and longer runs return no reads.
   static constexpr std::int64_t most_beside = (std::int64_t{1} << 17) + 1, most_alone = (std::int64_t{1} << 25) + 1;
   std::vector<CounterRead> reads(const CounterCase& one) const { return reads_(one); }
-  /// The first word that trial number `trial` of a seed gets.
+  /// Returns the first 64 random bits of trial `trial` of a seed.
   std::uint64_t word(std::uint64_t seed, std::uint64_t trial) const { return word_(seed, trial); }
 
  private:
@@ -121,7 +121,8 @@ struct CounterGroup {
   using Subject = TrialCounter;
   using Case = CounterCase;
 
-  /// Two cases a round for every number of doublings up to 2^40 rounds, and runs beside every power of two up to 2^34.
+  /// Returns two cases per round for every number of doublings up to 2^40 rounds, and runs near every power of
+  /// two up to 2^34.
   static std::vector<CounterCase> cases(std::uint64_t seed, int rounds);
 };
 

@@ -1,8 +1,8 @@
-// Samplers as subjects of checks: their rows, and the exact law of their programs. A sampler draws with one word from
-// a prepared table, or with one word a token in a race.
+// Samplers under test: their rows, and the exact distribution of their programs. A sampler uses 64 random bits
+// per draw with a prepared table, or 64 random bits per token in a race.
 //
-//   piece    interval of words with one token, up to the first word of the next piece
-//   clock    a racing token's time at weight 1, a function of its word
+//   piece    interval of 64-bit values that give one token, up to the first value of the next piece
+//   clock    a token's arrival time in a race at weight 1, a function of its 64 random bits
 #pragma once
 
 #include <cmath>
@@ -23,8 +23,8 @@
 
 namespace draftproof {
 
-// The row for a sampler: a short row of weights, a long Zipf row, or a head with a tail of rare tokens. It prints and
-// parses as "w=(1 1 0)/2", "zipf V=32000" or "tail V=129280 gap=18".
+// A row for a sampler: a short row of weights, a long Zipf row, or a head with a tail of rare tokens. It prints
+// and parses as "w=(1 1 0)/2", "zipf V=32000" or "tail V=129280 gap=18".
 //
 //   zipf    weights (rank + 2.7)^-1.1 in shuffled order
 //   tail    token 0 of weight 1, V - 1 tokens of weight exp(-gap)
@@ -38,21 +38,21 @@ struct SamplerCase {
   int gap = 0;                 ///< logits between head and tail, for a tail
 
   int vocabulary() const { return form == Form::listed ? static_cast<int>(weights.size()) : size; }
-  /// The weights; they need not sum to 1.
+  /// Returns the weights; they need not sum to 1.
   std::vector<double> row() const;
   bool valid() const;
   std::string text() const;
-  /// The inverse of text(). Throws: std::invalid_argument, which says what was found and what was expected.
+  /// The inverse of text(). Throws: std::invalid_argument, which names the text and the expected format.
   static SamplerCase parse(std::string_view text);
   static constexpr std::string_view example = "w=(1 1 0)/2";
 
   bool operator==(const SamplerCase&) const = default;
 };
 
-/// Pointer to the weights of a listed row, for editing.
+/// Returns a pointer to the weights of a listed row, for editing.
 std::vector<std::vector<int>*> rows_of(SamplerCase& one);
 
-/// The cases one step smaller; none for a Zipf row or a tail.
+/// Returns the cases one step smaller; none for a Zipf row or a tail.
 std::vector<SamplerCase> shrinks(const SamplerCase& one);
 
 struct WordPiece {
@@ -71,15 +71,15 @@ class Sampler {
       : info_{info}, draws_{draws_function}, pieces_{pieces_function}, clock_{clock_function} {}
 
   const ComponentInfo& info() const { return info_; }
-  /// Whether it is a race, with one word a token.
+  /// Whether it is a race, with 64 random bits per token.
   bool races() const { return clock_ != nullptr; }
-  /// One token for each word, or for each V words of a race. A race may write to its row.
+  /// Returns one token per value in `words`, or per V values for a race. A race may write to its row.
   std::vector<Token> draw(std::span<double> row, std::span<const std::uint64_t> words) const {
     return draws_(row, words);
   }
-  /// The law of the program over all words, in ascending order, for samplers with one word a draw.
+  /// Returns the pieces of the program in ascending order, for samplers with 64 random bits per draw.
   std::vector<WordPiece> pieces(std::span<double> row) const { return pieces_(row); }
-  /// The clock of a word, for races.
+  /// Returns the clock of a 64-bit value, for races.
   double clock(std::uint64_t word) const { return clock_(word); }
 
  private:
@@ -127,8 +127,9 @@ struct SamplerGroup {
   using Subject = Sampler;
   using Case = SamplerCase;
 
-  /// Short rows: 300 a round, and every (a b c 0) up to 3. Sums of three shares are the shortest that miss 1 by
-  /// rounding; one in twenty does. Every second row is longer, and its last token has no weight: more sums miss 1.
+  /// Returns short rows: 300 per round, and every (a b c 0) up to 3. Sums of three shares are the shortest that
+  /// rounding can move off 1; one in twenty is. Every second row is longer and ends with weight 0: more of
+  /// these sums miss 1.
   static std::vector<SamplerCase> cases(std::uint64_t seed, int rounds) {
     std::vector<SamplerCase> cases;
     for (int n = 0; n < 300 * rounds; ++n) {
@@ -161,24 +162,24 @@ void register_sampler_check() {
   add_check<C, SamplerGroup>();
 }
 
-// The exact law of a sampler's program, counted in words, independent of the formats of its sums and uniforms.
+// The exact distribution of a sampler's program, by counting 64-bit values, for any format of its sums and uniforms.
 //
-//   piece    interval of words with one token
-//   TV       half the sum of |share of words - weight|
+//   piece    interval of 64-bit values that give one token
+//   TV       half the sum of |share of values - weight|
 //
 // Cost: the number of the sampler's pieces.
 //
-// Correctness: words are uniform on 0 .. 2^64 - 1 and a piece's share is its length; the sum over V shares is off by
-// at most V 2^-53.
+// Correctness: random bits are uniform on 0 .. 2^64 - 1 and a piece's share is its length; the sum over V
+// shares is off by at most V 2^-53.
 
-/// Share of all words in piece n.
+/// Returns the share of all 64-bit values in piece n.
 inline double share_of(const std::vector<WordPiece>& pieces, std::size_t n) {
   if (pieces.size() == 1) return 1;
   const std::uint64_t end = n + 1 < pieces.size() ? pieces[n + 1].first : 0;  // 2^64 wraps to 0
   return static_cast<double>(end - pieces[n].first) * 0x1p-64;
 }
 
-/// Total variation between the law of the pieces and the weights; mass on ids outside the row counts in full.
+/// Returns the total variation between the pieces and the weights; mass on ids outside the row counts in full.
 inline double program_distance(const std::vector<WordPiece>& pieces, const std::vector<double>& row) {
   std::vector<double> excess = normalised_row(row);
   for (double& mass : excess) mass = -mass;

@@ -94,7 +94,7 @@ SelectionCase SelectionCase::parse(std::string_view text) {
   while (!rest.empty()) one.requests.push_back(read_request(next()));
   if (!one.valid())
     throw std::invalid_argument(fmt::format(
-        "instance: found \"{}\", wanted a batch of 1 to {} requests whose rows of q have at least K tokens, "
+        "instance: got \"{}\", expected a batch of 1 to {} requests whose rows of q have at least K tokens, "
         "such as \"{}\"",
         text, most_requests, example));
   return one;
@@ -128,7 +128,7 @@ std::vector<SelectionCase> shrinks(const SelectionCase& one) {
       });
     for (const auto& entry : one.requests[r].model.rows)
       for (const int simpler : {-1, saturated, 0, saturated / 2}) {
-        // Towards the front of this list alone, so that shrinking ends.
+        // Only towards the front of this list, so that shrinking terminates.
         if (simpler == entry.second.confidence) break;
         candidates.add([&](SelectionCase& c) { c.requests[r].model.rows.at(entry.first).confidence = simpler; });
       }
@@ -144,8 +144,8 @@ std::vector<SelectionCase> shrinks(const SelectionCase& one) {
 SelectionCase generate_selection_case(std::uint64_t seed, int n) {
   InstanceRng dice(seed, static_cast<std::uint64_t>(n));
   const bool tree = n % 5 == 4, batch = n % 5 != 0 && !tree;
-  // Of cases with a budget alone most begin with saturated confidences, whose survival ties. Those with costs begin
-  // below, so that throughput may fall before it rises.
+  // Most cases with only a budget begin with saturated confidences, whose survival probabilities tie. Cases
+  // with costs begin lower, so that throughput may fall before it rises.
   const bool costs = dice.chance(1, 2);
   const auto confidence = [&](bool first) {
     constexpr int below[]{0, 3, 5, 8};
@@ -160,7 +160,7 @@ SelectionCase generate_selection_case(std::uint64_t seed, int n) {
     TreeShape& shape = request.model.shape;
     shape.drafts = tree ? 2 : 1;
     shape.length = requests == 3 ? 1 : dice.chance(7, 8) ? 2 : 1;
-    // Three tokens where the sequences of all requests together stay few.
+    // Three tokens only if the requests have few joint sequences.
     const bool few = shape.length == 1 ? requests < 3 : !tree && !batch;
     const int size = few ? dice.between(2, 3) : 2;
     const bool context = dice.chance(1, 2);
@@ -192,7 +192,7 @@ SelectionCase generate_selection_case(std::uint64_t seed, int n) {
   }
   one.budget = costs ? drafts : dice.between(1, std::max(1, drafts / 2));
   if (costs) {
-    // The first draft makes a verification dearer, others mostly cost nothing more.
+    // The first draft makes a verification more expensive, most others cost nothing more.
     one.cost.push_back(saturated);
     for (int k = 0; k < drafts; ++k)
       one.cost.push_back(one.cost.back() + (k > 0 && dice.chance(3, 4) ? 0 : dice.between(4, 9)));

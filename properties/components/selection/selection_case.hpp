@@ -2,14 +2,14 @@
 // request. It prints and parses as "budget=1 cost=(10 19 19) | L=1 K=1 [] p=(1 1)/2 q=(3 1)/4 c=5 accepted=1 past=(5)
 // | L=1 ..".
 //
-//   budget     most drafts that are verified, over all requests
-//   cost       of a verification of 0, 1, .. drafts, in tenths; 1 if it is missing
-//   c          confidence after a prefix, in tenths; 1 if it is missing (properties/instances/path_instance.hpp)
-//   accepted   drafts that the request accepted one step ago
-//   past       confidences of its positions one step ago, in tenths; 1 if they are missing
+//   budget     largest number of drafts that are verified, over all requests
+//   cost       of a verification of 0, 1, .. drafts, in tenths; 1 by default
+//   c          confidence after a prefix, in tenths; 1 by default (properties/instances/path_instance.hpp)
+//   accepted   drafts of the request that were accepted one step ago
+//   past       confidences of its positions one step ago, in tenths; 1 by default
 //
-// Drafts are drawn without replacement at every node, K of them: K = 1 is a chain. A token with p = 0 is one that the
-// grammar forbids: p is masked, and q is not.
+// K drafts are drawn without replacement at every node; K = 1 is a chain. A token with p = 0 is forbidden by
+// the grammar, which masks p but not q.
 #pragma once
 
 #include <cstdint>
@@ -37,26 +37,27 @@ struct SelectionCase {
 
   /// Whether all requests are chains.
   bool chains() const;
-  /// Whether there are 1 to 4 requests whose rows of q have K tokens at least, so that every node gets all its
+  /// Whether there are 1 to 4 requests whose rows of q have at least K tokens, so that every node gets all its
   /// drafts.
   bool valid() const;
   std::string text() const;
-  /// The inverse of text(). Throws: std::invalid_argument, which says what was found and what was expected.
+  /// The inverse of text(). Throws: std::invalid_argument, which names the text and the expected format.
   static SelectionCase parse(std::string_view text);
   static constexpr std::string_view example = "budget=1 | L=1 K=1 [] p=(1 1)/2 q=(3 1)/4 c=5";
 
   bool operator==(const SelectionCase&) const = default;
 };
 
-/// Pointers to the rows of all models, for editing.
+/// Returns pointers to the rows of all models, for editing.
 std::vector<std::vector<int>*> rows_of(SelectionCase& one);
 
-/// The cases one step smaller, most drastic first: one request less, no costs, no past, a smaller model, fewer and
-/// simpler confidences.
+/// Returns the cases one step smaller, most drastic first: one request less, no costs, no past, a smaller
+/// model, fewer and simpler confidences.
 std::vector<SelectionCase> shrinks(const SelectionCase& one);
 
-/// Case n of a seed: of five cases one is a chain, one a tree with two children a node, three are batches of two or
-/// three chains. V is 2 or 3 and L is 1 or 2. Confidences are saturated in half of all rows.
+/// Returns case n of a seed: of every five cases one is a chain, one a tree with two children per node, and
+/// three are batches of two or three chains. V is 2 or 3 and L is 1 or 2. Confidences are saturated in half of
+/// all rows.
 SelectionCase generate_selection_case(std::uint64_t seed, int n);
 
 }  // namespace draftproof

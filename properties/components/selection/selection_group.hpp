@@ -10,7 +10,7 @@
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/components/component_group.hpp>
 #include <draftproof/properties/components/component_registry.hpp>
-#include <draftproof/properties/components/selection/selection_law.hpp>
+#include <draftproof/properties/components/selection/selection_distribution.hpp>
 
 namespace draftproof {
 
@@ -23,7 +23,7 @@ concept ChoosesByBatch = requires(const P& policy, const SelectionView<Rational>
   { policy.keep(view, random) } -> std::same_as<KeptDrafts>;
 };
 
-/// The policy with its type erased. A draft of a policy by drafts is kept where the draft before it is.
+/// Erases the policy's type. A policy that decides draft by draft keeps a draft only if its parent is kept.
 template <class P>
 SelectionRule selection_rule() {
   const auto keep = [](const SelectionView<Rational>& view, Explorer<Rational>& random) {
@@ -46,7 +46,7 @@ struct SelectionGroup {
   using Subject = SelectionRule;
   using Case = SelectionCase;
 
-  /// 240 cases a round. A bug that one case in ten shows escapes all of them with probability 1e-11.
+  /// Returns 240 cases per round. All of them miss a bug that one case in ten reveals with probability 1e-11.
   static std::vector<SelectionCase> cases(std::uint64_t seed, int rounds) {
     std::vector<SelectionCase> cases;
     for (int n = 0; n < 240 * rounds; ++n) cases.push_back(generate_selection_case(seed, n));

@@ -13,7 +13,7 @@ namespace draftproof {
 
 namespace {
 
-/// Limits; larger values test nothing more in rows of fractions.
+/// Limits; larger values test nothing more with rows of fractions.
 constexpr int coldest = 12, finest = 4, most_penalty = 1000;
 
 }  // namespace
@@ -74,7 +74,7 @@ TargetCase TargetCase::parse(std::string_view text) {
   reader.end();
   if (!one.valid())
     throw std::invalid_argument(
-        fmt::format("instance: found \"{}\", wanted a request such as \"{}\"", text, example));
+        fmt::format("instance: got \"{}\", expected a request such as \"{}\"", text, example));
   return one;
 }
 
@@ -117,7 +117,8 @@ std::vector<TargetCase> shrinks(const TargetCase& one) {
 
 namespace {
 
-/// Temperature 0, 1, beside both, and others. The largest exponent that is not 0 stands beside 0.
+/// Sets temperature 0, 1, near either, or another one. `coldest` is the largest finite exponent, next to
+/// temperature 0.
 void set_temperature(TargetRequest& request, InstanceRng& dice) {
   constexpr int beside[]{0, 3, 5, 8, coldest, 4};
   request.grain = dice.chance(3, 4) ? 4 : 1;
@@ -161,7 +162,7 @@ void switch_on(TargetRequest& request, Setting one, InstanceRng& dice) {
   }
 }
 
-/// Weights, a proposal and text; every setting is off.
+/// Returns weights, a proposal and text, with every setting off.
 TargetCase plain_case(InstanceRng& dice, int vocabulary, int drafts, bool sparse) {
   TargetCase one;
   for (int i = 0; i <= drafts; ++i) one.request.weights.push_back(row_of(dice, vocabulary, sparse ? i % 2 : 0, 9));
@@ -170,8 +171,8 @@ TargetCase plain_case(InstanceRng& dice, int vocabulary, int drafts, bool sparse
   return one;
 }
 
-/// Returns the wrong readings of a request with two settings, which may be the same: without one of them, in the other
-/// order, and with filters chained instead of jointly or the reverse.
+/// Returns wrong interpretations of a request with two settings, which may be the same: without one of them, in
+/// the other order, and with filters chained instead of joint or the reverse.
 std::vector<Reading> wrong_readings(const TargetRequest& request, Setting first, Setting second) {
   const Reading right = reading_of(request);
   std::vector<Reading> wrong(4, right);
@@ -186,7 +187,7 @@ std::vector<Reading> wrong_readings(const TargetRequest& request, Setting first,
 }  // namespace
 
 std::vector<TargetCase> cases_of_two_settings(std::uint64_t seed) {
-  // Three tokens first, because a filter can remove one of them and leave two.
+  // Tries three tokens first, because a filter can remove one of them and leave two.
   constexpr int tries = 120, wanted = 2;
   std::vector<TargetCase> cases;
   InstanceRng dice(seed, std::uint64_t{1} << 32);
@@ -194,7 +195,7 @@ std::vector<TargetCase> cases_of_two_settings(std::uint64_t seed) {
     for (const Setting second : all_settings)
       for (int way = 0; way < 4 && first <= second; ++way) {
         const bool joint = way % 2 != 0, cold_last = way / 2 != 0;
-        // Jointly or chained is a choice for two filters only, and the place of the temperature for it and a filter.
+        // Joint or chained matters for two filters only, and the order of the temperature for it and a filter only.
         if (joint && !(is_filter(first) && is_filter(second) && first != second)) continue;
         if (cold_last && !(first == Setting::temperature && is_filter(second))) continue;
         std::array<int, 4> shown{};

@@ -1,4 +1,4 @@
-// Sources of target rows as subjects of checks: requests, and the rows that these specify.
+// Sources of target rows under test: requests, and the rows that the requests specify.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,14 +19,16 @@
 
 namespace draftproof {
 
-// The row of p that a request specifies, from the definition of each setting, token by token: the reference for sources
-// of target rows. It can also apply settings as wrong sources do, so that cases are chosen which show such sources.
+// The row of p that a request specifies, from the definition of each setting, token by token: the reference for
+// sources of target rows. It can also apply settings wrongly, to choose cases that reveal wrong sources.
 //
-//   v(x)     weight that a filter sees: the root of x, to the power of the temperature if that was applied before
+//   v(x)     weight of x in a filter's input, a root of the token's weight; raised to a power if the temperature was
+//            applied before
 //
-// Cost: O(V^2) a filter.
-// Correctness: min-p, top-k, top-p and typical-p are statements about v(x), its maximum, its rank, and the mass ahead
-// of x in the set that the filter sees.
+// Cost: O(V^2) per filter.
+//
+// Correctness: min-p, top-k, top-p and typical-p are defined by v(x), its maximum, its rank, and the mass ahead
+// of x in the filter's input.
 
 /// The settings of a request, in the order of application if the temperature comes before the filters.
 enum class Setting { bias, penalty, temperature, min_p, top_k, top_p, typical_p, mask };
@@ -39,16 +41,16 @@ constexpr bool is_filter(Setting one) { return one >= Setting::min_p && one <= S
 /// Resets the setting of the request to its default.
 void switch_off(TargetRequest& request, Setting one);
 
-/// The order in which settings are applied, and whether all filters see the row before the first of them.
+/// The order in which settings are applied, and whether all filters get the row before the first of them.
 struct Reading {
   std::vector<Setting> order{all_settings.begin(), all_settings.end()};
   bool joint = false;
 };
 
-/// Returns the reading that the request specifies.
+/// Returns the interpretation that the request specifies.
 Reading reading_of(const TargetRequest& request);
 
-/// Returns the row after `prefix` drafts for a model with these weights; nothing if the settings leave no token.
+/// Returns the row after `prefix` drafts for a model with these weights; nullopt if the settings leave no token.
 std::optional<std::vector<Rational>> wanted_row(const std::vector<int>& weights, const TargetRequest& request,
                                                 const std::vector<Token>& prefix, const Reading& reading);
 
@@ -57,7 +59,7 @@ std::optional<std::vector<Rational>> wanted_row(const std::vector<int>& weights,
 // bias=(1 2)/3 penalty=2 mask=(1 1)/2,(0 1)/1 generic".
 //
 //   w, cold, min_p, ...   settings of sim/components/target_filters.hpp; settings that are off are omitted
-//   q                     law of the drafts at every position
+//   q                     distribution of the draft at every position
 
 struct TargetCase {
   TargetRequest request;
@@ -65,28 +67,28 @@ struct TargetCase {
 
   bool valid() const;
   std::string text() const;
-  /// The inverse of text(). Throws: std::invalid_argument, which says what was found and what was expected.
+  /// The inverse of text(). Throws: std::invalid_argument, which names the text and the expected format.
   static TargetCase parse(std::string_view text);
   static constexpr std::string_view example = "w=(2 1)/3,(1 1)/2 q=(1 1)/2 text=(0) cold=2 penalty=2";
 
   bool operator==(const TargetCase&) const = default;
 };
 
-/// Pointers to the rows of weights and the proposal, for editing.
+/// Returns pointers to the rows of weights and the proposal, for editing.
 std::vector<std::vector<int>*> rows_of(TargetCase& one);
 
-/// The cases one step smaller, most drastic first: one draft, token or setting less, smaller weights.
+/// Returns the cases one step smaller, most drastic first: one draft, token or setting less, smaller weights.
 std::vector<TargetCase> shrinks(const TargetCase& one);
 
-/// Case n of a seed: V 2 to 4, 0 to 3 drafts; each setting is on in some cases.
+/// Returns case n of a seed: V 2 to 4, 0 to 3 drafts; each setting is on in some cases.
 TargetCase generate_target_case(std::uint64_t seed, int n);
 
-/// Returns small cases of each setting alone and of each pair, with filters chained and jointly and the temperature
-/// before and after them. Their values are chosen so that the row differs from the row without one of the two settings,
-/// from the row in the other order, and from the row with filters chained instead of jointly or the reverse, wherever
-/// some values make it differ.
-/// Correctness: a source that makes one of these mistakes with a pair, whatever its other settings, is wrong on one of
-/// the cases at every seed.
+/// Returns small cases of each setting alone and of each pair, with filters chained and joint and the
+/// temperature before and after them. Where possible, the values make the row differ from the row without one
+/// of the settings, in the other order, and with filters chained instead of joint or the reverse.
+///
+/// Correctness: a source that makes one of these mistakes with a pair of settings, for all values of its other
+/// settings, fails one of the cases at every seed.
 std::vector<TargetCase> cases_of_two_settings(std::uint64_t seed);
 
 /// A type-erased source.
@@ -98,11 +100,11 @@ class TargetSource {
   TargetSource(const ComponentInfo& info, Row row_function, Weight weight_function)
       : info_{info}, row_{row_function}, weight_{weight_function} {}
   const ComponentInfo& info() const { return info_; }
-  /// The law of the next token after the chain's first i drafts.
+  /// Returns the distribution of the next token after the chain's first i drafts.
   std::vector<Rational> row(const TargetRequest& request, const Token* drafts, int i) const {
     return row_(request, drafts, i);
   }
-  /// The model's weight as this source reads it; settings are checked relative to it.
+  /// Returns the model's weight as this source reads it; settings are checked relative to it.
   int weight(const TargetRequest& request, int i, Token x) const { return weight_(request, i, x); }
 
  private:
@@ -125,8 +127,8 @@ struct TargetGroup {
   using Subject = TargetSource;
   using Case = TargetCase;
 
-  /// Those of two settings, and 150 random ones a round, with drafts and several settings: each is on in a quarter of
-  /// them.
+  /// Returns the cases of two settings, and 150 random cases per round with drafts and several settings: each
+  /// setting is on in a quarter of them or more.
   static std::vector<TargetCase> cases(std::uint64_t seed, int rounds) {
     std::vector<TargetCase> cases = cases_of_two_settings(seed);
     for (int n = 0; n < 150 * rounds; ++n) cases.push_back(generate_target_case(seed, n));
@@ -149,7 +151,8 @@ void register_target_check() {
   add_check<C, TargetGroup>();
 }
 
-/// The row after `prefix` drafts from the weights that the source had; nothing if the settings leave no token.
+/// Returns the row after `prefix` drafts from the weights that the source reads; nullopt if the settings leave
+/// no token.
 inline std::optional<std::vector<Rational>> wanted_row(const TargetSource& source, const TargetRequest& request,
                                                        const std::vector<Token>& prefix) {
   std::vector<int> weights;
@@ -158,12 +161,9 @@ inline std::optional<std::vector<Rational>> wanted_row(const TargetSource& sourc
   return wanted_row(weights, request, prefix, reading_of(request));
 }
 
-// Every chain of drafts up to a length, shorter ones first: the prefixes for which a source of target rows is
-// checked.
-//
-// Cost: V^L chains. With this order the first violation has the shortest prefix.
-
-/// All chains of at most `longest` tokens, beginning with the empty chain.
+/// Returns all chains of at most `longest` tokens, beginning with the empty chain: the prefixes for which a
+/// source of target rows is checked. Shorter chains are first, so the first failure has the shortest prefix.
+/// Cost: V^L chains.
 inline std::vector<std::vector<Token>> chains(int vocabulary, int longest) {
   std::vector<std::vector<Token>> all{{}};
   for (std::size_t n = 0; n < all.size(); ++n) {

@@ -87,7 +87,8 @@ class WantedRow {
   }
 
  private:
-  /// Roots over the largest, to the power so far, times the factors that came after it: settings depend on ratios alone.
+  /// Returns the roots over the largest, to the current power, times the factors applied after it: settings
+  /// depend on ratios alone.
   Row weights() const {
     const Rational largest = *std::max_element(roots_.begin(), roots_.end());
     Row row;
@@ -102,7 +103,7 @@ class WantedRow {
     return row[y] > row[x] || (row[y] == row[x] && y < x);
   }
 
-  /// Multiplies the roots, or their powers where the temperature has been applied.
+  /// Multiplies the roots, or their powers if the temperature was applied before.
   template <class Factor>
   void scale(const Factor& factor) {
     for (std::size_t x = 0; x < roots_.size(); ++x) {
@@ -114,7 +115,7 @@ class WantedRow {
         for (int n = 0; n < request_.grain; ++n) factors_[x] *= one;
     }
   }
-  /// Removes what does not stay; `stays` is a function of what is seen, where, and the token.
+  /// Keeps the tokens of `from` for which `stays(seen, from, x)` holds, where `seen` are the current weights.
   template <class Stays>
   void narrow(const Set& from, const Stays& stays) {
     const Row seen = weights();
@@ -122,7 +123,7 @@ class WantedRow {
     for (std::size_t x = 0; x < roots_.size(); ++x) kept[x] = kept[x] && from[x] && stays(seen, from, x);
     kept_ = std::move(kept);
   }
-  /// `setting`: 0 if the filter is off.
+  /// `setting` is 0 if the filter is off.
   template <class Stays>
   void filter(int setting, const Stays& stays) {
     if (setting == 0) return;
@@ -131,7 +132,7 @@ class WantedRow {
   }
 
   static bool typical(const Row& seen, const Set& from, int percent, std::size_t x) {
-    std::vector<long double> weights;  // heaviest first, as the component adds them up
+    std::vector<long double> weights;  // heaviest first, the order in which the component adds
     std::vector<std::size_t> order;
     for (std::size_t y = 0; y < seen.size(); ++y)
       if (from[y]) order.push_back(y);
@@ -144,7 +145,7 @@ class WantedRow {
       return seen[y] == seen[x] ? y < x : at(y) < at(x) || (at(y) == at(x) && heavier(seen, y, x));
     });
   }
-  /// Whether less than the share lies ahead of a token.
+  /// Whether the mass ahead of a token is less than the percentage.
   template <class Ahead>
   static bool reaches(const Row& seen, const Set& from, int percent, const Ahead& is_ahead) {
     Rational total = 0, ahead = 0;
@@ -196,7 +197,7 @@ void switch_off(TargetRequest& request, Setting one) {
 
 Reading reading_of(const TargetRequest& request) {
   Reading reading{.joint = request.joint};
-  if (request.cold_last)  // from before min-p to behind typical-p
+  if (request.cold_last)  // moves the temperature from before min-p to after typical-p
     std::rotate(reading.order.begin() + 2, reading.order.begin() + 3, reading.order.end() - 1);
   return reading;
 }

@@ -27,9 +27,9 @@ struct Disjoint {
 
 // Family "last_place": p and q differ by one unit in the last place of weights near a million, on two tokens.
 //
-// A tolerance above 1e-6 takes the rows for equal, and a comparison that rounds takes them for different where they
-// are not. Rows one unit in the last place of a double apart are among the edge rows
-// (properties/checks/edge_rows.hpp).
+// Reveals tolerances above 1e-6, which treat the rows as equal, and comparisons of rounded numbers, which find
+// differences between equal ones. Rows that differ by one unit in the last place of a double are among the edge
+// rows (properties/checks/edge_rows.hpp).
 struct LastPlace {
   static constexpr std::string_view name = "last_place";
   static constexpr std::string_view about =
@@ -48,13 +48,13 @@ struct LastPlace {
   }
 };
 
-// Family "one_entry": the weights of q are those of p but for one token.
+// Family "one_entry": the weights of q are equal to the weights of p except for one token.
 //
 // After normalisation one ratio is below 1 and all others are equal, or the other way round: the residual is one
 // token, or p on all tokens but one.
 struct OneEntry {
   static constexpr std::string_view name = "one_entry";
-  static constexpr std::string_view about = "weights 1 to 9, those of q equal to those of p but for one token";
+  static constexpr std::string_view about = "weights 1 to 9; q has the weights of p except for one token";
 
   WeightPair operator()(InstanceRng& dice, int vocabulary) const {
     const auto size = static_cast<std::size_t>(vocabulary);
@@ -62,28 +62,27 @@ struct OneEntry {
     for (int& weight : w.target) weight = dice.between(1, 9);
     w.proposal = w.target;
     int& other = w.proposal[static_cast<std::size_t>(dice.between(0, vocabulary - 1))];
-    // Anything but what it was, 0 included: one in ten.
+    // Any other value, including 0 with probability 1/10.
     other = (other + dice.between(1, 9)) % 10;
     return w;
   }
 };
 
-// Family "one_residual": the residual (p - q)+ has one token, and q has mass beside it.
+// Family "one_residual": the residual (p - q)+ has one token, and q has mass on other tokens.
 //
 //   x          token of the residual: q(x) < p(x), q(y) >= p(y) for all others
 //
-// A draw from the residual is certain, so a rule that draws from p, from q or from a floor instead shows at once.
+// A draw from the residual is certain, which reveals a rule that draws from p, from q or with a minimum probability.
 struct OneResidual {
   static constexpr std::string_view name = "one_residual";
-  static constexpr std::string_view about =
-      "p above q on one token alone; q spreads what it takes there over the others";
+  static constexpr std::string_view about = "p above q on one token only; q spreads the difference over the others";
 
   WeightPair operator()(InstanceRng& dice, int vocabulary) const {
     const auto size = static_cast<std::size_t>(vocabulary);
     WeightPair w{std::vector<int>(size), {}};
     for (int& weight : w.target) weight = dice.chance(1, 4) ? 0 : dice.between(1, 9);
     const auto x = static_cast<std::size_t>(dice.between(0, vocabulary - 1));
-    // Of rows with the same sum: q takes up to all of token x and gives it to the others, unit by unit.
+    // Rows with the same sum: q moves up to all of the weight of token x to the others, unit by unit.
     w.target[x] = dice.between(4, 12);
     w.proposal = w.target;
     for (int moved = dice.between(1, w.target[x]); moved > 0; --moved) {
@@ -96,7 +95,7 @@ struct OneResidual {
 
 // Family "touching": p and q have one token in common; every other token has mass in at most one of them.
 //
-// Drafts are accepted at that token alone, and what is left of either row after it has no token of the other.
+// Drafts are accepted at that token only, and the residual of either row has no token of the other.
 struct Touching {
   static constexpr std::string_view name = "touching";
   static constexpr std::string_view about = "supports of p and q meet in one token";

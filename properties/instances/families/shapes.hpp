@@ -24,8 +24,8 @@ struct Dirichlet {
 
 // Family "equal": q = p, each weight zero with probability one third, else 1 to 9.
 //
-// Every ratio is 1 and every residual is empty: a rule that adds a floor, draws from an empty residual or refuses by
-// rounding differs here, and one that rejects too little is hidden.
+// Every ratio is 1 and every residual is empty: reveals a rule that adds a minimum probability, draws from an
+// empty residual or rejects because of rounding; hides one that rejects too little.
 struct Equal {
   static constexpr std::string_view name = "equal";
   static constexpr std::string_view about = "q = p: each weight zero with probability one third, else 1 to 9";
@@ -35,7 +35,7 @@ struct Equal {
     const auto size = static_cast<std::size_t>(vocabulary);
     WeightPair w{std::vector<int>(size), {}};
     for (int& weight : w.target) weight = dice.chance(1, 3) ? 0 : dice.between(1, 9);
-    // A repair of one row alone would make the rows differ.
+    // Repairing one row alone would make the rows differ.
     repair_weights(w.target, 1, dice);
     w.proposal = w.target;
     return w;
@@ -44,8 +44,8 @@ struct Equal {
 
 // Family "flat": one row is uniform, the other falls like 1 / rank.
 //
-// Every entry of the uniform row ties with every other, in fractions and in every form of the row. A rule that sorts or
-// compares entries of that row takes the order of the tokens, and any other if rounding has made the entries unequal.
+// All entries of the uniform row tie, in fractions and in every form of the row. A rule that sorts or compares
+// them uses the order of the tokens, or any order if rounding has made them unequal.
 struct Flat {
   static constexpr std::string_view name = "flat";
   static constexpr std::string_view about = "one row uniform, the other 840 / rank: all entries of a row tie";
@@ -59,11 +59,10 @@ struct Flat {
   }
 };
 
-// Family "near": p weights 50 to 99, q within 2 of p, so that the last residuals have several tokens.
+// Family "near": p weights 50 to 99, q within 2 of p, so that late residuals have several tokens.
 struct Near {
   static constexpr std::string_view name = "near";
-  static constexpr std::string_view about =
-      "p weights 50 to 99, q within 2 of p: the last residuals keep several tokens alive";
+  static constexpr std::string_view about = "p weights 50 to 99, q within 2 of p: late residuals have several tokens";
 
   WeightPair operator()(InstanceRng& dice, int vocabulary) const {
     const auto size = static_cast<std::size_t>(vocabulary);
@@ -76,7 +75,7 @@ struct Near {
   }
 };
 
-// Family "zipf": both laws fall like 1 / rank, with ranks of q shifted token by token.
+// Family "zipf": both rows fall like 1 / rank, with ranks of q shifted token by token.
 struct Zipf {
   static constexpr std::string_view name = "zipf";
   static constexpr std::string_view about = "weights 840 / rank; the ranks of q shifted by 0 to 2, token by token";

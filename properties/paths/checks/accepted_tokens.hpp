@@ -11,12 +11,12 @@
 
 namespace draftproof::checks::paths {
 
-// Counters agree with tokens: a step that reports how many drafts it accepted (its extra token's `accepted`) emits as
-// many and one more, and never more than were drafted. The output law does not show a wrong counter. Seeded,
-// deterministic.
+// Counts agree with tokens: a step that reports how many drafts it accepted (its extra token's `accepted`)
+// emits that many and one more, and never more than were drafted. A wrong count leaves the output distribution
+// right. Seeded, deterministic.
 struct Counters {
   static constexpr std::string_view name = "counters";
-  static constexpr std::string_view about = "the number of accepted drafts is that of the emitted ones";
+  static constexpr std::string_view about = "the reported number of accepted drafts is the number emitted";
   static constexpr int every = 2;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
@@ -24,7 +24,7 @@ struct Counters {
 
   static bool applies(const AnyPathVerifier&, const AnyTreeDrafter& drafter) { return declares_every_row(drafter); }
   static Answer check(PathInstanceAnalysis& at) {
-    const auto conditionals = double_laws(at.instance());
+    const auto conditionals = double_distributions(at.instance());
     const auto plan = plan_on(at, conditionals);
     const auto wrong = first_fault(at, conditionals, *plan, iterations,
                                    [&](std::uint64_t t, const Iteration& one, const auto&, const auto&) {
@@ -32,15 +32,15 @@ struct Counters {
                                      if (fault) fault = place_of(t, one) + " " + *fault;
                                      return fault;
                                    });
-    return Answer::held_if(!wrong, [&] { return *wrong; });
+    return Answer::passed_if(!wrong, [&] { return *wrong; });
   }
 };
 
-// Where p and q share no token after any prefix, no draft can be accepted and the one token emitted has law p.
+// If p and q share no token after any prefix, no draft can be accepted and the one emitted token has distribution p.
 struct DisjointSupports {
   static constexpr std::string_view name = "disjoint_supports";
   static constexpr std::string_view about =
-      "p q = 0 after every prefix: nothing is accepted, the token emitted has law p";
+      "p q = 0 after every prefix: nothing is accepted, the emitted token has distribution p";
   static constexpr int every = 4;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
@@ -51,22 +51,23 @@ struct DisjointSupports {
     for (auto& [prefix, weights] : apart.rows)
       for (std::size_t x = 0; x < weights.target.size(); ++x) (x % 2 ? weights.proposal[x] : weights.target[x]) = 0;
     if (!apart.valid()) return Answer::not_applicable();
-    const auto law = at.law_of(apart);
-    if (!law.complete) return Answer::undecided("the tree was not walked whole");
+    const auto distribution = at.distribution_of(apart);
+    if (!distribution.complete) return Answer::undecided("the enumeration reached its limit");
     std::vector<Rational> output(static_cast<std::size_t>(apart.vocabulary()));
-    for (const auto& [tokens, probability] : law.emitted)
+    for (const auto& [tokens, probability] : distribution.emitted)
       if (tokens.size() == 1) output[static_cast<std::size_t>(tokens.front())] += probability;
-    return Answer::held_if(law.accepted.front() == 1 && output == normalised(apart.after({}).target), [&] {
-      return "on " + apart.text() + " nothing is accepted with probability " + to_text(law.accepted.front()) +
-             ", the token emitted then has mass " + to_text(output);
+    return Answer::passed_if(distribution.accepted.front() == 1 && output == normalised(apart.after({}).target), [&] {
+      return "on " + apart.text() + " nothing is accepted with probability " +
+             to_text(distribution.accepted.front()) + ", the emitted token then has distribution " + to_text(output);
     });
   }
 };
 
-// With one path a scheme that claims it is token verification, or block verification: event by event, given the tree.
+// With one path, schemes with such a claim equal token verification or block verification, output by output,
+// given the tree.
 struct OnePath {
   static constexpr std::string_view name = "one_path";
-  static constexpr std::string_view about = "where claimed: K = 1 is token verification, or block verification";
+  static constexpr std::string_view about = "where claimed: K = 1 equals token verification, or block verification";
   static constexpr int every = 4;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
@@ -85,9 +86,10 @@ struct OnePath {
  private:
   template <class Reference>
   static Answer compare(PathInstanceAnalysis& at, const PathInstance& one,
-                        const PrefixTable<PathInstanceAnalysis::Laws>& conditionals) {
+                        const PrefixTable<PathInstanceAnalysis::Distributions>& conditionals) {
     const auto decider = at.verifier().prove_on(conditionals, one.shape);
-    PathDeciderOf<Reference, PathInstanceAnalysis::Laws, Explorer<Rational>> reference({}, conditionals, one.shape);
+    PathDeciderOf<Reference, PathInstanceAnalysis::Distributions, Explorer<Rational>> reference({}, conditionals,
+                                                                                                one.shape);
     bool complete = true;
     std::string evidence;
     const auto on_tree = [&](const DraftTree& tree, const Rational&) {
@@ -99,11 +101,11 @@ struct OnePath {
                    std::string(Reference::info.name) + " " + to_text(tree, *wanted);
     };
     const bool all = at.each_tree(conditionals, one.shape, on_tree);
-    if (!evidence.empty()) return Answer::violated(evidence);
-    return complete && all ? Answer::held() : Answer::undecided("the tree was not walked whole");
+    if (!evidence.empty()) return Answer::failed(evidence);
+    return complete && all ? Answer::passed() : Answer::undecided("the enumeration reached its limit");
   }
 
-  /// "[0]+1: 1/3, []+0: 2/3".
+  /// Returns a text such as "[0]+1: 1/3, []+0: 2/3".
   static std::string to_text(const DraftTree& tree, const Outputs& steps) {
     std::string text;
     for (const auto& [step, probability] : steps)
@@ -113,13 +115,13 @@ struct OnePath {
   }
 };
 
-// Token ids are names: permuting them permutes the law of the step and leaves the number accepted alone.
+// Permuting the token ids permutes the distribution of the step and leaves the number accepted unchanged.
 struct Relabelling {
   static constexpr std::string_view name = "relabelling";
-  static constexpr std::string_view about = "reversing the token ids reverses the law of the step";
+  static constexpr std::string_view about = "reversing the token ids reverses the distribution of the step";
   static constexpr int every = 4;
 
-  /// Ids matter to those who rank tokens by them.
+  /// Ranking tokens breaks ties by id, so ids matter then.
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
     return !drafter.info().ranks_tokens && !verifier.info().ranks_tokens;
   }
@@ -133,70 +135,71 @@ struct Relabelling {
     reversed.rows.clear();
     for (const auto& [prefix, weights] : at.instance().rows) reversed.rows.emplace(reversed_ids(prefix), weights);
     for (auto* row : rows_of(reversed)) std::reverse(row->begin(), row->end());
-    const auto law = at.law_of(reversed);
-    if (!law.complete || !at.law().complete) return Answer::undecided("the tree was not walked whole");
-    if (law.accepted != at.law().accepted)
-      return Answer::violated("accepts " + to_text(at.law().accepted) + ", with reversed ids " +
-                              to_text(law.accepted));
+    const auto distribution = at.distribution_of(reversed);
+    if (!distribution.complete || !at.distribution().complete)
+      return Answer::undecided("the enumeration reached its limit");
+    if (distribution.accepted != at.distribution().accepted)
+      return Answer::failed("accepts " + to_text(at.distribution().accepted) + ", with reversed ids " +
+                            to_text(distribution.accepted));
     std::map<Tokens, Rational> back;
-    for (const auto& [tokens, probability] : law.emitted) back.emplace(reversed_ids(tokens), probability);
-    for (const auto& [tokens, probability] : at.law().emitted)
+    for (const auto& [tokens, probability] : distribution.emitted) back.emplace(reversed_ids(tokens), probability);
+    for (const auto& [tokens, probability] : at.distribution().emitted)
       if (const auto found = back.find(tokens); found == back.end() || found->second != probability)
-        return Answer::violated("emits " + prefix_text(tokens) + " with probability " + to_text(probability) +
-                                ", with reversed ids " + (found == back.end() ? "0" : to_text(found->second)));
-    return Answer::held();
+        return Answer::failed("emits " + prefix_text(tokens) + " with probability " + to_text(probability) +
+                              ", with reversed ids " + (found == back.end() ? "0" : to_text(found->second)));
+    return Answer::passed();
   }
 };
 
 // No lossless verifier accepts a prefix more often than this bound, which needs no linear program.
 //
-//   a(x)      probability that x is accepted, with or without more; E[tau] is the sum over x != []
+//   a(x)      probability that x is accepted, possibly with more; E[tau] is the sum over x != []
 //   drawn(x)  probability that x is in the tree
-//   bound     u([]) = 1, u(xy) = min(drawn(xy), u(x) p(y|x));    with state: min(drawn(xy), p(xy))
+//   bound     u([]) = 1, u(xy) = min(drawn(xy), u(x) p(y|x));    with state: u(xy) = u(x) p(y|x)
 //
-// Proof: a(xy) <= drawn(xy), for only drafted tokens are accepted; and a(xy) <= Pr[e begins with xy], which is
-// Pr[e goes beyond x] p(y|x) <= a(x) p(y|x), so that a <= u by induction. With state an iteration owes the target
-// nothing of its own, but xy is emitted where it is accepted, and the process emits it with probability p(xy).
+// Proof: a(xy) <= drawn(xy), because only drafted tokens are accepted; and a(xy) <= Pr[e begins with xy], which
+// is Pr[e goes beyond x] p(y|x) <= a(x) p(y|x), so a <= u by induction. With state a single iteration need not
+// follow the target, but xy is emitted if it is accepted, and the process emits it with probability p(xy).
 
 struct TauBounds {
   static constexpr std::string_view name = "tau_bounds";
   static constexpr std::string_view about =
-      "no prefix is accepted more often than it is drafted, or than the target allows after its own prefix";
+      "no prefix is accepted more often than it is drafted, or than the target emits it";
   static constexpr int every = 1;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
     return verifier.info().promise == Promise::lossless;
   }
   static Answer check(PathInstanceAnalysis& at) {
-    const auto& law = at.law();
+    const auto& distribution = at.distribution();
     const auto conditionals = at.instance().conditionals();
     std::map<Tokens, Rational, ShorterFirst> drawn, accepted, bound;
     const auto on_tree = [&](const DraftTree& tree, const Rational& probability) {
       for (int u = DraftTree::root + 1; u < tree.size(); ++u) drawn[path_to(tree, u)] += probability;
     };
-    if (!at.each_tree(conditionals, at.instance().shape, on_tree) || !law.complete)
-      return Answer::undecided("the tree was not walked whole");
-    for (const auto& [step, probability] : law.emitted)
-      for (std::size_t i = 1; i < step.size(); ++i)  // all but the extra token
+    if (!at.each_tree(conditionals, at.instance().shape, on_tree) || !distribution.complete)
+      return Answer::undecided("the enumeration reached its limit");
+    for (const auto& [step, probability] : distribution.emitted)
+      for (std::size_t i = 1; i < step.size(); ++i)  // all tokens but the extra one
         accepted[Tokens(step.begin(), step.begin() + static_cast<std::ptrdiff_t>(i))] += probability;
     bound[{}] = 1;
     for (const auto& [prefix, probability] : drawn) {
       const Tokens before(prefix.begin(), prefix.end() - 1);
       const Rational allowed = bound.at(before) * target(conditionals, before, prefix.back());
-      // With state what the target allows is not lowered by what was drafted.
+      // With state the drafts do not lower the bound.
       bound[prefix] = at.verifier().stateful() ? allowed : std::min(probability, allowed);
       if (accepted[prefix] > bound[prefix])
-        return Answer::violated("accepts " + prefix_text(prefix) + " with probability " + to_text(accepted[prefix]) +
-                                ", at most " + to_text(bound[prefix]) + " is possible");
+        return Answer::failed("accepts " + prefix_text(prefix) + " with probability " + to_text(accepted[prefix]) +
+                              ", at most " + to_text(bound[prefix]) + " is possible");
     }
-    return Answer::held();
+    return Answer::passed();
   }
 
  private:
   static Rational target(const PrefixTable<Rows<Rational>>& conditionals, const Tokens& prefix, Token next) {
     int context = 0;
     for (const Token x : prefix) context = conditionals.next(context, x);
-    return conditionals.laws(context).target(next);
+    return conditionals.distributions(context).target(next);
   }
 };
 

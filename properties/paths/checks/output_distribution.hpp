@@ -9,52 +9,55 @@
 #include <draftproof/properties/paths/carried_target.hpp>
 #include <draftproof/properties/paths/path_analysis.hpp>
 #include <draftproof/properties/paths/path_scripted.hpp>
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/statistics/count_models.hpp>
 
 namespace draftproof::checks::paths {
 
-// Losslessness of a scheme without state: a step, completed by the target to L + 1 tokens, has the target's law.
+// Losslessness of a scheme without state: a step, completed with tokens of the target to L + 1 tokens, has the
+// target's distribution.
 //
 //   e          the step: accepted tokens and one more, 1 .. L + 1 of them
 //   beyond(x)  Pr[e goes beyond prefix x]
-//   asked      Pr[e begins with xy] = beyond(x) p(y|x) for every prefix x of at most L tokens and every y
+//   checked    Pr[e begins with xy] = beyond(x) p(y|x) for every prefix x of at most L tokens and every y
 //
-// The local form says the same as the completed law: with C(x) the completed probability of x,
-// C(xy) = Pr[e begins with xy] + (C(x) - beyond(x)) p(y|x), so C(xy) = C(x) p(y|x) exactly where it holds. It needs
-// no correction for random lengths and names the prefix where a scheme goes wrong.
+// This local form is equivalent to the completed distribution: with C(x) the completed probability of x, C(xy)
+// = Pr[e begins with xy] + (C(x) - beyond(x)) p(y|x), so C(xy) = C(x) p(y|x) exactly if it holds. It needs no
+// correction for random lengths and names the prefix at which a scheme is wrong.
 
-struct CompletedLaw {
-  static constexpr std::string_view name = "completed_law";
+struct CompletedDistribution {
+  static constexpr std::string_view name = "completed_distribution";
   static constexpr std::string_view about =
-      "whenever a step goes beyond a prefix, its next token has the target's law";
+      "whenever a step goes beyond a prefix, its next token has the target's distribution";
   static constexpr int every = 1;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
     return verifier.info().promise != Promise::lossless_up_to && !verifier.stateful();
   }
   static Answer check(PathInstanceAnalysis& at) {
-    const auto& law = at.law();
-    if (!law.complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
-    if (law.mass != 1) return Answer::violated("emits with probability " + to_text(law.mass));
-    const auto wrong = first_wrong_prefix(law.emitted, at.instance().conditionals());
-    return Answer::held_if(!wrong, [&] { return wrong->text(); });
+    const auto& distribution = at.distribution();
+    if (!distribution.complete)
+      return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
+    if (distribution.mass != 1) return Answer::failed("emits with probability " + to_text(distribution.mass));
+    const auto wrong = first_wrong_prefix(distribution.emitted, at.instance().conditionals());
+    return Answer::passed_if(!wrong, [&] { return wrong->text(); });
   }
 };
 
-// The tree is drawn as its drafter declares, for any verifier. A verifier that is exact for the declared law is not exact
-// for another; in most public bugs the q of the tests is not the q sampled.
+// The tree has the distribution that its drafter declares, whatever the verifier. A verifier that is exact for
+// one draft distribution is not exact for another; in most public bugs the q of the tests is not the q that was
+// sampled from.
 //
 //   repeats    at node u, draws x_1, x_2, .. have probability q(x_1|u) q(x_2|u) ..
-//   distinct   the same over what is left: q(x_i|u) / (1 - q(x_1|u) - .. - q(x_(i-1)|u))
+//   distinct   each draw from the rest: q(x_i|u) / (1 - q(x_1|u) - .. - q(x_(i-1)|u))
 //   fixed      one tree, with probability 1
 //
-// A tree with its draws in order is drawn in one way only, so its probability is the product over its nodes. How many
-// draws a node gets is the drafter's affair, but may not depend on their values: what is drawn sums to 1.
+// A tree with its draws in order arises in one way only, so its probability is the product over its nodes. The
+// drafter may choose the number of draws per node, but not by their values: the probabilities of all trees sum to 1.
 
-struct DeclaredLaw {
-  static constexpr std::string_view name = "declared_law";
-  static constexpr std::string_view about = "the tree has the law its drafter declares";
+struct DeclaredDistribution {
+  static constexpr std::string_view name = "declared_distribution";
+  static constexpr std::string_view about = "the tree has the distribution that its drafter declares";
   static constexpr int every = 4;
 
   static bool applies(const AnyPathVerifier&, const AnyTreeDrafter&) { return true; }
@@ -72,21 +75,21 @@ struct DeclaredLaw {
                    to_text(declared);
     };
     const bool all = at.each_tree(conditionals, at.instance().shape, on_tree);
-    if (!evidence.empty()) return Answer::violated(evidence);
+    if (!evidence.empty()) return Answer::failed(evidence);
     if (!all) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " trees");
-    return Answer::held_if(mass == 1, [&] { return "draws trees with probability " + to_text(mass) + " in all"; });
+    return Answer::passed_if(mass == 1, [&] { return "draws trees with probability " + to_text(mass) + " in all"; });
   }
 
  private:
   static Rational declared_probability(const TreeDrafterInfo& info,
-                                       const ConditionalModel<PathInstanceAnalysis::Laws>& conditionals,
+                                       const ConditionalModel<PathInstanceAnalysis::Distributions>& conditionals,
                                        const DraftTree& tree) {
     Rational probability = 1;
     for (int u = 0; u < tree.size(); ++u) {
-      const auto& laws = conditionals.laws(tree.context(u));
+      const auto& distributions = conditionals.distributions(tree.context(u));
       Rational left = 1;
       for (const int child : tree.draws(u)) {
-        const Rational& q = laws.proposal(tree.token(child));
+        const Rational& q = distributions.proposal(tree.token(child));
         if (left <= 0) return 0;  // nothing is left to draw
         probability *= q / left;
         if (info.distinct_siblings) left -= q;
@@ -96,14 +99,15 @@ struct DeclaredLaw {
   }
 };
 
-// Losslessness on one tree at a time: drafts that are a function of the context leave no randomness to average over,
-// and a scheme that takes any drafts may not rely on theirs. The law of completed_law, given each drafted tree.
+// Losslessness on one tree at a time: drafts that are a function of the context leave no randomness to average
+// over, and a scheme for any drafts may not rely on their distribution. Checks completed_distribution given each
+// drafted tree.
 //
-// A scheme written for sampled drafts must not be held to this: given its drafts it is not exact.
-struct FixedTreeLaw {
-  static constexpr std::string_view name = "fixed_tree_law";
+// Does not apply to schemes for sampled drafts, which are not exact given their drafts.
+struct FixedTreeSampling {
+  static constexpr std::string_view name = "fixed_tree_distribution";
   static constexpr std::string_view about =
-      "fixed drafts, or a scheme for any: given the tree, the next token has the target's law";
+      "fixed drafts, or a scheme for any: given the tree, the next token has the target's distribution";
   static constexpr int every = 4;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
@@ -129,19 +133,21 @@ struct FixedTreeLaw {
         evidence = "given the tree " + tree_text(tree) + ", " + wrong->text();
     };
     const bool all = at.each_tree(conditionals, at.instance().shape, on_tree);
-    if (!evidence.empty()) return Answer::violated(evidence);
+    if (!evidence.empty()) return Answer::failed(evidence);
     if (!all || !complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
-    return Answer::held();
+    return Answer::passed();
   }
 };
 
-// Losslessness of a scheme with state: iterations one after the other, each with what the one before left, emit a
-// sequence whose first N tokens have the target's law. N = L + 2 looks past the longest step.
+// Losslessness of a scheme with state: consecutive iterations, each with the carry of the previous one, emit a
+// sequence whose first N tokens have the target's distribution. N = L + 2 exceeds the longest step.
 //
-// A single iteration of such a scheme need not have the target's law: what it owes is in the carry.
-struct ProcessLaw {
-  static constexpr std::string_view name = "process_law";
-  static constexpr std::string_view about = "with state: the first L + 2 tokens of the process have the target's law";
+// A single iteration of such a scheme need not have the target's distribution, because its carry corrects later
+// ones.
+struct ProcessDistribution {
+  static constexpr std::string_view name = "process_distribution";
+  static constexpr std::string_view about =
+      "with state: the first L + 2 tokens of the process have the target's distribution";
   static constexpr int every = 1;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
@@ -152,7 +158,7 @@ struct ProcessLaw {
     const auto conditionals = instance.conditionals();
     const auto decider = at.verifier().prove_on(conditionals, instance.shape);
     const auto process = at.verifier().process_on(conditionals);
-    // One iteration, on the budget of branches that the whole examination has.
+    // Enumerates one iteration, within the limit on branches of the whole analysis.
     const auto iterate = [&](int context, const VerifierState<Rational>& carry, auto&& sink) {
       bool complete = true;
       const auto on_tree = [&](const DraftTree& tree, const Rational& drawn) {
@@ -169,20 +175,21 @@ struct ProcessLaw {
       };
       return at.each_tree(conditionals, instance.shape, on_tree, context) && complete;
     };
-    const auto law = walk_process<Rational>(iterate, instance.shape.length + 2);
-    if (!law.complete) return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
-    const auto wrong = first_wrong_prefix(law.emitted, conditionals);
-    return Answer::held_if(!wrong, [&] { return wrong->text(); });
+    const auto distribution = walk_process<Rational>(iterate, instance.shape.length + 2);
+    if (!distribution.complete)
+      return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
+    const auto wrong = first_wrong_prefix(distribution.emitted, conditionals);
+    return Answer::passed_if(!wrong, [&] { return wrong->text(); });
   }
 };
 
-// Losslessness of paths by trials, for schemes that cannot be explored: whenever a step goes beyond a prefix, the
-// next token is a draw from the target after it. One bet a prefix, averaged with weights that were fixed before
-// the trials: p(prefix) / (L + 1), which sum to 1 over all prefixes of at most L tokens.
-struct SampledPrefixLaw {
-  static constexpr std::string_view name = "sampled_prefix_law";
+// Losslessness of paths by trials, for schemes that cannot be enumerated: whenever a step goes beyond a prefix,
+// the next token is a draw from the target after it. One bet per prefix, averaged with weights fixed before the
+// trials: p(prefix) / (L + 1), which sum to 1 over all prefixes of at most L tokens.
+struct SampledPrefixDistribution {
+  static constexpr std::string_view name = "sampled_prefix_distribution";
   static constexpr std::string_view about =
-      "schemes that cannot be explored: after every prefix the next token follows p, as an e-value";
+      "schemes that cannot be enumerated: after every prefix the next token follows p, tested by an e-value";
   static constexpr int every = 8;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::sampled;
@@ -198,7 +205,7 @@ struct SampledPrefixLaw {
     const auto vocabulary = static_cast<std::size_t>(at.instance().vocabulary());
     for (const PathTrial& trial : at.trials(at.instance(), trials))
       for (auto token = trial.emitted.begin(); token != trial.emitted.end(); ++token) {
-        if (*token < 0) return Answer::violated("a branch of probability zero was reached");
+        if (*token < 0) return Answer::failed("a branch of probability zero was reached");
         auto& here = counts[Tokens(trial.emitted.begin(), token)];
         here.resize(vocabulary);
         ++here[static_cast<std::size_t>(*token)];
@@ -207,7 +214,7 @@ struct SampledPrefixLaw {
     double unseen = 1;
     const std::pair<const Tokens, std::vector<std::uint64_t>>* worst = nullptr;
     for (const auto& entry : counts) {
-      bets.push_back(log_e_multinomial(law_after(at, entry.first), entry.second));
+      bets.push_back(log_e_multinomial(distribution_after(at, entry.first), entry.second));
       weights.push_back(chance(at, entry.first) / (at.instance().shape.length + 1));
       unseen -= weights.back();
       if (!worst || bets.back() > *std::max_element(bets.begin(), bets.end() - 1)) worst = &entry;
@@ -216,34 +223,35 @@ struct SampledPrefixLaw {
     bets.push_back(0);
     weights.push_back(std::max(unseen, 0.0));
     const double log_e = log_weighted_mean_exp(bets, weights);
-    return Answer::held_if(log_e < std::log(alarm), [&] {
+    return Answer::passed_if(log_e < std::log(alarm), [&] {
       std::string text = "e = 10^" + std::to_string(static_cast<int>(log_e / std::log(10.0))) + ", after " +
-                         prefix_text(worst->first) + " seen";
+                         prefix_text(worst->first) + " got";
       for (const auto count : worst->second) text += " " + std::to_string(count);
-      return text + ", wanted in proportion to " + brief(normalised(at.instance().after(worst->first).target));
+      return text + ", expected in proportion to " + brief(normalised(at.instance().after(worst->first).target));
     });
   }
 
  private:
-  /// Probability of `prefix` under the target.
+  /// Returns the probability of `prefix` under the target.
   static double chance(const PathInstanceAnalysis& at, const Tokens& prefix) {
     double product = 1;
     for (auto token = prefix.begin(); token != prefix.end(); ++token)
-      product *= law_after(at, Tokens(prefix.begin(), token))[static_cast<std::size_t>(*token)];
+      product *= distribution_after(at, Tokens(prefix.begin(), token))[static_cast<std::size_t>(*token)];
     return product;
   }
-  static std::vector<double> law_after(const PathInstanceAnalysis& at, const Tokens& prefix) {
-    std::vector<double> law;
-    for (const Rational& p : normalised(at.instance().after(prefix).target)) law.push_back(static_cast<double>(p));
-    return law;
+  static std::vector<double> distribution_after(const PathInstanceAnalysis& at, const Tokens& prefix) {
+    std::vector<double> distribution;
+    for (const Rational& p : normalised(at.instance().after(prefix).target))
+      distribution.push_back(static_cast<double>(p));
+    return distribution;
   }
 };
 
-// No iteration emits a token that the target does not have, and none ends without a token, from one iteration to the
-// next: a count above zero is a proof of failure. Seeded, deterministic.
+// No iteration emits a token with p = 0, and none ends without a token, over consecutive iterations: one
+// exception proves a defect. Seeded, deterministic.
 struct ZeroSupport {
   static constexpr std::string_view name = "zero_support";
-  static constexpr std::string_view about = "no iteration emits a token with p = 0, or ends without one";
+  static constexpr std::string_view about = "every iteration emits only tokens with p > 0, at least one";
   static constexpr int every = 2;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
@@ -251,7 +259,7 @@ struct ZeroSupport {
 
   static bool applies(const AnyPathVerifier&, const AnyTreeDrafter& drafter) { return declares_every_row(drafter); }
   static Answer check(PathInstanceAnalysis& at) {
-    const auto conditionals = double_laws(at.instance());
+    const auto conditionals = double_distributions(at.instance());
     const auto plan = plan_on(at, conditionals);
     const auto wrong = first_fault(at, conditionals, *plan, iterations,
                                    [&](std::uint64_t t, const Iteration& one, const auto&, const auto&) {
@@ -259,7 +267,7 @@ struct ZeroSupport {
                                      if (fault) fault = place_of(t, one) + " " + *fault;
                                      return fault;
                                    });
-    return Answer::held_if(!wrong, [&] { return *wrong; });
+    return Answer::passed_if(!wrong, [&] { return *wrong; });
   }
 };
 

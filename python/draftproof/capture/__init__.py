@@ -1,7 +1,7 @@
 """captures rows of a target and of its drafts, and records running engines
 
 `capture` writes the rows that `draftproof survey`, `optimum` and `survey-paths` read. `Recorder` writes what a running
-engine did, for `draftproof audit`. docs/python-captures.md describes both files.
+engine did, for `draftproof audit`. docs/captures.md describes both files.
 
 The module itself can be called: `draftproof.capture(target, draft, texts, output)`. Models' libraries are imported when
 a model of theirs is opened.

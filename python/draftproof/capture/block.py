@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .distributions import Distribution, log_distribution, stored, truncated
 from .errors import CaptureError
-from .laws import Law, log_law, stored, truncated
 
 Ids = NDArray[np.int64]
 
@@ -18,13 +18,13 @@ Ids = NDArray[np.int64]
 class Block:
     """One call of a verifier for one request.
 
-    p: E laws, logarithms [V]. q: Q laws. emitted: [E]. drafts, parents, draft_rows: [D].
+    p: E distributions, logarithms [V]. q: Q distributions. emitted: [E]. drafts, parents, draft_rows: [D].
     emitted_q: [E], the row of q at the same prefix, -1 if there is none.
     accepted: number of accepted drafts among the emitted tokens.
     """
 
-    p: list[Law]
-    q: list[Law]
+    p: list[Distribution]
+    q: list[Distribution]
     emitted: Ids
     emitted_q: Ids
     drafts: Ids
@@ -56,15 +56,18 @@ class Block:
         a choice that knew the emitted token would bias every count over it. p and q of a prefix have the same ones."""
         partner = {int(row): r for r, row in enumerate(self.emitted_q) if row >= 0}
         kept_p = [
-            _leading([law, *([self.q[row]] if row >= 0 else [])], columns)
-            for law, row in zip(self.p, self.emitted_q, strict=True)
+            _leading([distribution, *([self.q[row]] if row >= 0 else [])], columns)
+            for distribution, row in zip(self.p, self.emitted_q, strict=True)
         ]
-        kept_q = [kept_p[partner[i]] if i in partner else _leading([law], columns) for i, law in enumerate(self.q)]
+        kept_q = [
+            kept_p[partner[i]] if i in partner else _leading([distribution], columns)
+            for i, distribution in enumerate(self.q)
+        ]
         data = {}
-        for name, laws, kept in (("p", self.p, kept_p), ("q", self.q, kept_q)):
-            rows = [truncated(law, tokens) for law, tokens in zip(laws, kept, strict=True)]
-            data[f"{name}_top_ids"] = np.array(kept, dtype="<i4").reshape(len(laws), columns)
-            data[f"{name}_top"] = np.array([row for row, _ in rows], dtype="<f4").reshape(len(laws), columns)
+        for name, distributions, kept in (("p", self.p, kept_p), ("q", self.q, kept_q)):
+            rows = [truncated(distribution, tokens) for distribution, tokens in zip(distributions, kept, strict=True)]
+            data[f"{name}_top_ids"] = np.array(kept, dtype="<i4").reshape(len(distributions), columns)
+            data[f"{name}_top"] = np.array([row for row, _ in rows], dtype="<f4").reshape(len(distributions), columns)
             data[f"{name}_rest"] = np.array([rest for _, rest in rows], dtype="<f4")
         return data
 
@@ -108,9 +111,9 @@ def made_block(
         wanted = f"0 to {min(len(emitted), count)}, for {count} drafts and {len(emitted)} emitted tokens"
         raise CaptureError(f"{place}: accepted", str(taken), wanted)
     beside = _chain(emitted, count, rows_of) if parents is None else _walk(emitted, taken, drafts, tree, rows_of)
-    laws_p = [log_law(row, values, f"{place}: p, row {i}") for i, row in enumerate(p[: len(emitted)])]
-    laws_q = [log_law(row, values, f"{place}: q, row {i}") for i, row in enumerate(q)]
-    return Block(laws_p, laws_q, emitted, beside, drafts, tree, rows_of, taken)
+    distributions_p = [log_distribution(row, values, f"{place}: p, row {i}") for i, row in enumerate(p[: len(emitted)])]
+    distributions_q = [log_distribution(row, values, f"{place}: q, row {i}") for i, row in enumerate(q)]
+    return Block(distributions_p, distributions_q, emitted, beside, drafts, tree, rows_of, taken)
 
 
 def _chain(emitted: Ids, count: int, rows: Ids) -> Ids:
@@ -135,18 +138,18 @@ def _walk(emitted: Ids, accepted: int, drafts: Ids, parents: Ids, rows: Ids) -> 
     return np.array(found, dtype=np.int64)
 
 
-def _leading(laws: list[Law], count: int) -> Ids:
-    """`count` tokens, ascending: by turns the likeliest of each law that is not taken yet."""
-    count = min(count, len(laws[0]))
-    leading = [_likeliest(law, count) for law in laws]
+def _leading(distributions: list[Distribution], count: int) -> Ids:
+    """`count` tokens, ascending: by turns the likeliest of each distribution that is not taken yet."""
+    count = min(count, len(distributions[0]))
+    leading = [_likeliest(distribution, count) for distribution in distributions]
     by_turns = np.stack(leading, axis=1).ravel()
     _, first = np.unique(by_turns, return_index=True)
     return np.sort(by_turns[np.sort(first)[:count]])
 
 
-def _likeliest(law: Law, count: int) -> Ids:
-    top = np.argpartition(-law, count - 1)[:count]
-    return top[np.argsort(-law[top], kind="stable")].astype(np.int64)
+def _likeliest(distribution: Distribution, count: int) -> Ids:
+    top = np.argpartition(-distribution, count - 1)[:count]
+    return top[np.argsort(-distribution[top], kind="stable")].astype(np.int64)
 
 
 def _check_ids(place: str, ids: Ids, low: int, high: int) -> None:

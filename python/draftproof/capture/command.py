@@ -149,7 +149,7 @@ def _options(given: argparse.Namespace) -> Options:
 def _tree_shape(text: str) -> tuple[int, int]:
     paths, _, length = text.partition("x")
     if not (paths.isdigit() and length.isdigit()):
-        raise argparse.ArgumentTypeError(f"found {text!r}, wanted PATHSxLENGTH as in 4x8")
+        raise argparse.ArgumentTypeError(f"got {text!r}, expected PATHSxLENGTH as in 4x8")
     return int(paths), int(length)
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 class CaptureError(ValueError):
     """Input that cannot be used: an option, a text, a row of a model, a file.
 
-    The message is `place: found ..., wanted ...`.
+    The message is `place: got ..., expected ...`.
     """
 
     def __init__(self, place: str, found: str, wanted: str) -> None:
-        super().__init__(f"{place}: found {found}, wanted {wanted}")
+        super().__init__(f"{place}: got {found}, expected {wanted}")
         self.place = place
         self.found = found
         self.wanted = wanted

@@ -152,7 +152,7 @@ def _tokenizer_beside(spec: str) -> Tokenizer | None:
 
 
 def _split_gguf(spec: str) -> tuple[str, dict[str, str]]:
-    """Folder or name of a repository, and what `from_pretrained` wants for a .gguf file."""
+    """Folder or name of a repository, and the arguments of `from_pretrained` for a .gguf file."""
     if not spec.endswith(".gguf"):
         return spec, {}
     folder, slash, file = spec.rpartition("/")

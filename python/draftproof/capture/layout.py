@@ -91,7 +91,7 @@ def read_head(path: Path) -> dict[str, Any]:
 def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """All arrays of a file as read-only views of it, and its metadata.
 
-    Raises: CaptureError if an entry is not as the format wants it, or reaches beyond the file.
+    Raises: CaptureError if an entry does not follow the format, or reaches beyond the file.
 
     Cost: no data is read before it is used.
     """

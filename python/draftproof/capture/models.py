@@ -25,7 +25,7 @@ class Model(ABC):
 
     name: str
     values: str | None = None
-    """What rows are, `logit` or `probability`; None: logits, refused where they look like probabilities."""
+    """The kind of rows, `logit` or `probability`; None: logits, refused where they look like probabilities."""
     tokenizer: Tokenizer | None = None
     longest: int | None = None
     """Most tokens of a context, None if unknown."""
@@ -112,7 +112,7 @@ def open_model(given: Any, options: Options, tokenizer: Any = None) -> Model:
         function or a model that a module has; a model of transformers that is already loaded; any callable.
     tokenizer: for models that have none.
 
-    Raises: CaptureError if it is none of these, or cannot be loaded.
+    Raises: CaptureError for any other text, or a model that cannot be loaded.
     """
     if isinstance(given, str) and given.startswith("python:"):
         given = _from_module(given)

@@ -58,7 +58,7 @@ class Trees:
 
 @dataclass(frozen=True)
 class Options:
-    """What is captured, and in which form.
+    """The settings of a capture: models, positions and form of the file.
 
     positions: number N of rows, or of contexts with trees.
     context: the longest context in tokens; a longer text is cut into pieces.
@@ -132,7 +132,7 @@ class Options:
             raise CaptureError("trees", "keep_mass", "whole rows: a drawn token may lie in the rest")
         for name in ("target_filter", "draft_filter"):
             if getattr(self, name) != Filter():
-                wanted = "none: the paths are drawn from the laws as they are stored, so no filter can be applied later"
+                wanted = "none: paths are drawn from the stored distributions, so no filter can be applied later"
                 raise CaptureError(f"trees: {name}", str(getattr(self, name)), wanted)
 
     @property
@@ -164,7 +164,7 @@ def skip_list(text: str) -> tuple[int, ...]:
 def with_changes(options: Options | None, changes: dict[str, Any]) -> Options:
     """`options`, or the defaults, with some fields changed.
 
-    Raises: CaptureError for a name that is no option.
+    Raises: CaptureError for an unknown option.
     """
     known = {field.name for field in fields(Options)}
     for name in changes:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .distributions import Distribution, draw, filtered, log_distribution, padded
 from .errors import CaptureError
-from .laws import Law, draw, filtered, log_law, padded
 from .models import Ids, Model
 from .options import Options
 from .texts import Piece
@@ -28,17 +28,20 @@ class Pair:
         """All models by the name of their array, the target first."""
         return {"target": self.target, **self.drafts}
 
-    def log_rows(self, name: str, ids: Ids, at: Sequence[int], piece: Piece) -> list[list[Law]]:
+    def log_rows(self, name: str, ids: Ids, at: Sequence[int], piece: Piece) -> list[list[Distribution]]:
         """For each of the sequences `ids` [B, n] the logarithms [V] after its first at[k] + 1 tokens.
 
         piece: where the sequences begin, for messages.
 
-        Raises: CaptureError if a row is no law.
+        Raises: CaptureError if a row is no distribution.
         """
         model = self.models[name]
         where = [f"{model.name}, text {piece.text}, after {piece.first + j + 1} tokens" for j in at]
         return [
-            [padded(log_law(row, model.values, place), self.vocabulary) for row, place in zip(rows, where, strict=True)]
+            [
+                padded(log_distribution(row, model.values, place), self.vocabulary)
+                for row, place in zip(rows, where, strict=True)
+            ]
             for rows in model.rows(ids, at)
         ]
 
@@ -78,10 +81,10 @@ def completed(models: Pair, piece: Piece, options: Options) -> Ids:
     ends = sorted(target.ends)
 
     def choose(row: np.ndarray) -> int:
-        law = log_law(row, target.values, f"{target.name}, text {piece.text}")
-        if len(ends) < len(law):
-            law[ends] = -np.inf
-        return draw(filtered(law, options.target_filter), generator)
+        distribution = log_distribution(row, target.values, f"{target.name}, text {piece.text}")
+        if len(ends) < len(distribution):
+            distribution[ends] = -np.inf
+        return draw(filtered(distribution, options.target_filter), generator)
 
     count = max(piece.at) + 2 - len(piece.ids)
     return target.continued(piece.ids, count, choose) if count > 0 else piece.ids

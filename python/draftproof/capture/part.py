@@ -38,7 +38,7 @@ _FIRST_OF_1980 = (1980, 1, 1, 0, 0, 0)
 
 @dataclass
 class Progress:
-    """What of a part file is valid: units done, entries used by name of a counter, and running sums for messages."""
+    """The valid length of a part file: units done, entries used by name of a counter, and running sums for messages."""
 
     units: int = 0
     counts: dict[str, int] = field(default_factory=dict)

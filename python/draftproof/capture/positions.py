@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .laws import Law, acceptance, kept_tokens, stored, truncated
+from .distributions import Distribution, acceptance, kept_tokens, stored, truncated
 from .layout import ArraySpec
 from .options import Options
 from .pair import Pair, completed
@@ -39,13 +39,15 @@ class Positions:
     def unit(self, part: Part, piece: Piece, now: Progress) -> None:
         """Captures all positions of a piece, behind what `now` counts, and counts them: one pass of each model."""
         ids = completed(self._models, piece, self._options)
-        laws = {name: self._models.log_rows(name, ids[None], piece.at, piece)[0] for name in self._models.models}
+        distributions = {
+            name: self._models.log_rows(name, ids[None], piece.at, piece)[0] for name in self._models.models
+        }
         first = now.counts.get("rows", 0)
         if self._options.keep_mass is None:
-            for name, rows in laws.items():
+            for name, rows in distributions.items():
                 part.put(name, first, stored(rows, self._options.dtype))
         else:
-            self._put_truncated(part, now, laws, self._options.keep_mass)
+            self._put_truncated(part, now, distributions, self._options.keep_mass)
         contexts = np.full((len(piece.at), self._options.context), -1)
         for k, j in enumerate(piece.at):
             contexts[k, self._options.context - j - 1 :] = ids[: j + 1]
@@ -55,7 +57,7 @@ class Positions:
         part.put("place", first, piece.first + np.array(piece.at) + 1)
         now.counts["rows"] = first + len(piece.at)
         for name in self._models.drafts:
-            more = sum(acceptance(p, q) for p, q in zip(laws["target"], laws[name], strict=True))
+            more = sum(acceptance(p, q) for p, q in zip(distributions["target"], distributions[name], strict=True))
             now.sums[name] = now.sums.get(name, 0.0) + more
 
     def shapes(self, part: Part) -> dict[str, tuple[int, ...]]:
@@ -65,18 +67,20 @@ class Positions:
         columns = part.progress.counts["columns"]
         return {name: (self._options.positions, columns) for name in ("ids", *self._models.models)}
 
-    def _put_truncated(self, part: Part, now: Progress, laws: dict[str, list[Law]], mass: float) -> None:
-        first, count = now.counts.get("rows", 0), len(laws["target"])
+    def _put_truncated(
+        self, part: Part, now: Progress, distributions: dict[str, list[Distribution]], mass: float
+    ) -> None:
+        first, count = now.counts.get("rows", 0), len(distributions["target"])
         ids = np.full((count, self._columns), -1)
-        rows = {name: np.zeros((count, self._columns)) for name in laws}
-        rest = {name: np.zeros(count) for name in laws}
+        rows = {name: np.zeros((count, self._columns)) for name in distributions}
+        rest = {name: np.zeros(count) for name in distributions}
         for k in range(count):
-            kept = kept_tokens([rows_of[k] for rows_of in laws.values()], mass, self._columns)
+            kept = kept_tokens([rows_of[k] for rows_of in distributions.values()], mass, self._columns)
             ids[k, : len(kept)] = kept
-            for name in laws:
-                rows[name][k, : len(kept)], rest[name][k] = truncated(laws[name][k], kept)
+            for name in distributions:
+                rows[name][k, : len(kept)], rest[name][k] = truncated(distributions[name][k], kept)
             now.counts["columns"] = max(now.counts.get("columns", 1), len(kept))
         part.put("ids", first, ids)
-        for name in laws:
+        for name in distributions:
             part.put(name, first, rows[name])
             part.put(f"rest_{name}", first, rest[name])

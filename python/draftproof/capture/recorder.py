@@ -4,8 +4,8 @@
         ...
         record.block(p, q, drafts, emitted)      # in the loop, after the verifier
 
-The records grow in the folder `run.safetensors.part` and become one file when the recorder is closed. docs/
-python-captures.md describes the file.
+The records grow in the folder `run.safetensors.part` and become one file when the recorder is closed.
+docs/captures.md describes the file.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._renamed import warn
 from ..files import replaceable, written
 from .block import Block, made_block
 from .errors import CaptureError
@@ -43,7 +44,8 @@ class Recorder:
     top: None stores whole rows; n stores n tokens of each row and the rest.
     dtype: `float32`, or `float16` for whole rows.
     values: what the rows given to `block` are, `probability` or `logit`.
-    draft_law: how the drafts of a node were drawn from its q row: `iid`, `without_replacement`, `greedy` or another
+    draft_sampling: how the drafts of a node were drawn from its q row: `iid`, `without_replacement`, `greedy` or
+    another
         word; `unknown` if the engine does not say.
     engine: name and version.
     every: 1 records every block, n every n-th.
@@ -61,12 +63,16 @@ class Recorder:
         top: int | None = None,
         dtype: str = "float32",
         values: str = "probability",
-        draft_law: str = "unknown",
+        draft_sampling: str = "unknown",
         engine: str = "",
         every: int = 1,
         most_bytes: int = MOST_BYTES,
         metadata: Mapping[str, str] | None = None,
+        draft_law: str | None = None,
     ) -> None:
+        if draft_law is not None:
+            warn("Recorder(draft_law=..)", "Recorder(draft_sampling=..)")
+            draft_sampling = draft_law
         _check(vocabulary, top, dtype, values, every)
         self.on = output is not None
         self.blocks = 0
@@ -88,7 +94,7 @@ class Recorder:
             "schema": SCHEMA,
             "values": "probability" if top is not None else "logit" if dtype == "float16" else "log_probability",
             "vocabulary": str(vocabulary),
-            "draft_law": draft_law,
+            "draft_sampling": draft_sampling,
             "engine": engine,
             "every": str(every),
         }

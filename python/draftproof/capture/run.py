@@ -30,7 +30,7 @@ SCHEMA = "draftproof.capture/1"
 
 @dataclass(frozen=True)
 class Captured:
-    """What a capture has so far, and at its end.
+    """The counts of a capture so far, and at its end.
 
     path: the output.
     positions, total: rows (with trees: contexts) captured, and wanted.

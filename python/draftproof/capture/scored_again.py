@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files import written
+from .distributions import Distribution, filtered, log_distribution, padded, stored
 from .errors import CaptureError
-from .laws import Law, filtered, log_law, padded, stored
 from .layout import ArraySpec, head
 from .models import open_model
 from .options import Filter, Options
@@ -92,8 +92,8 @@ def score_again(
                 at = [len(given) - 1 + first + i for i in range(len(part))]
                 rows = model.rows(text[None, : at[-1] + 1], at)[0]
                 place = f"{model.name}, request {request}, after {at[0] + 1} tokens and more"
-                laws = [_law(row, model.values, by, vocabulary, place) for row in rows]
-                _write(file, begin, trace, part, laws)
+                distributions = [_distribution(row, model.values, by, vocabulary, place) for row in rows]
+                _write(file, begin, trace, part, distributions)
     return trace.records
 
 
@@ -103,29 +103,33 @@ def _records_of(trace: Trace, request: int) -> NDArray[np.int64]:
     return np.concatenate([np.arange(*trace.arrays["block_start"][b : b + 2]) for b in blocks.tolist()])
 
 
-def _law(row: NDArray[Any], values: str | None, by: Filter, vocabulary: int, place: str) -> Law:
+def _distribution(row: NDArray[Any], values: str | None, by: Filter, vocabulary: int, place: str) -> Distribution:
     if len(row) > vocabulary:
         raise CaptureError(place, f"rows of {len(row)} tokens", f"the {vocabulary} of the recording")
-    law = padded(log_law(row, values, place), vocabulary)
+    distribution = padded(log_distribution(row, values, place), vocabulary)
     if by == _UNCHANGED:
-        return law
+        return distribution
     with np.errstate(divide="ignore"):
-        return np.log(filtered(law, by))
+        return np.log(filtered(distribution, by))
 
 
 def _write(
-    file: IO[bytes], begin: Mapping[str, ArraySpec], trace: Trace, records: NDArray[np.int64], laws: list[Law]
+    file: IO[bytes],
+    begin: Mapping[str, ArraySpec],
+    trace: Trace,
+    records: NDArray[np.int64],
+    distributions: list[Distribution],
 ) -> None:
     """The entries of some records. Truncated rows keep the tokens that the recording has: these were chosen before the
     emitted token was drawn."""
     entries: dict[str, NDArray[Any]] = {}
     if trace.truncated:
         ids = trace.arrays["p_top_ids"][records]
-        masses = [np.exp(law) for law in laws]
+        masses = [np.exp(distribution) for distribution in distributions]
         entries["p_top"] = np.stack([mass[kept] for mass, kept in zip(masses, ids, strict=True)])
         entries["p_rest"] = np.array([np.delete(mass, kept).sum() for mass, kept in zip(masses, ids, strict=True)])
     else:
-        entries["p_rows"] = stored(laws, begin["p_rows"].dtype)
+        entries["p_rows"] = stored(distributions, begin["p_rows"].dtype)
     for name, values in entries.items():
         array = begin[name]
         for record, value in zip(records.tolist(), values.astype(array.numpy), strict=True):

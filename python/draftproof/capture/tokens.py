@@ -16,7 +16,7 @@ class Tokenizer(Protocol):
     name: str
 
     def encode(self, text: str) -> NDArray[np.int64]:
-        """The ids [n] of a text, with the tokens that the model wants in front."""
+        """Returns the ids [n] of a text, with the model's leading tokens (such as BOS)."""
 
     def tokens(self) -> dict[str, int] | None:
         """Id of each token, None if unknown."""

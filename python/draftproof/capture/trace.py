@@ -1,6 +1,6 @@
 """Traces of running engines: the layout of the file, and its reader.
 
-docs/python-captures.md describes every array.
+docs/captures.md describes every array.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .distributions import distribution_of_stored
 from .errors import CaptureError
-from .laws import law_of_stored
 from .layout import ArraySpec, read
 
 SCHEMA = "draftproof.trace/1"
@@ -68,12 +68,12 @@ class Trace:
         return len(self.arrays["emitted"])
 
     def p(self, record: int) -> NDArray[np.float64]:
-        """The target's law at a record: [V], or [n + 1] with the rest at the end."""
-        return self._law("p", record)
+        """The target's distribution at a record: [V], or [n + 1] with the rest at the end."""
+        return self._distribution("p", record)
 
     def q(self, row: int) -> NDArray[np.float64]:
         """A row of the proposal: [V], or [n + 1]."""
-        return self._law("q", row)
+        return self._distribution("q", row)
 
     def symbol(self, record: int) -> int:
         """The entry of `p(record)` that the emitted token is: the token, or its column, or n for the rest."""
@@ -88,12 +88,12 @@ class Trace:
         start = self.arrays["block_start"]
         return range(int(start[block]), int(start[block + 1]))
 
-    def _law(self, name: str, row: int) -> NDArray[np.float64]:
+    def _distribution(self, name: str, row: int) -> NDArray[np.float64]:
         if not self.truncated:
-            return law_of_stored(self.arrays[f"{name}_rows"][row])
-        law = np.append(self.arrays[f"{name}_top"][row], self.arrays[f"{name}_rest"][row]).astype(np.float64)
-        law /= law.sum()
-        return law
+            return distribution_of_stored(self.arrays[f"{name}_rows"][row])
+        distribution = np.append(self.arrays[f"{name}_top"][row], self.arrays[f"{name}_rest"][row]).astype(np.float64)
+        distribution /= distribution.sum()
+        return distribution
 
 
 def read_trace(path: str | os.PathLike[str]) -> Trace:

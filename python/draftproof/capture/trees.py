@@ -1,4 +1,6 @@
-"""Trees: at each position P independent paths of L tokens drawn from the first draft, and the laws at every node."""
+"""Trees: at each position P independent paths of L tokens drawn from the first draft, and the distributions at every
+node.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .laws import acceptance, draw, law_of_stored, stored
+from .distributions import acceptance, distribution_of_stored, draw, stored
 from .layout import ArraySpec
 from .models import Ids
 from .options import Options, Trees
@@ -21,10 +23,11 @@ Prefix = tuple[int, ...]
 class TreeRun:
     """Writes the trees of one piece after another.
 
-    Arrays: `target` and `draft..` [M, V], the laws at M nodes; `paths` [C, P, L]; `path_nodes` [C, P, L + 1];
+    Arrays: `target` and `draft..` [M, V], the distributions at M nodes; `paths` [C, P, L]; `path_nodes` [C, P, L + 1];
     `node_context`, `node_parent` (-1 at roots), `node_token` (-1 at roots), `node_depth` [M]; `tokens` [C, W]; `text`
     and `place` [C].
-    Equal prefixes are one node. A token is drawn from the law of the draft as it is stored at its node, rounding
+    Equal prefixes are one node. A token is drawn from the distribution of the draft as it is stored at its node,
+    rounding
     included, so the paths follow the stored rows.
     """
 
@@ -70,11 +73,11 @@ class TreeRun:
         context, first = now.counts.get("rows", 0), now.counts.get("nodes", 0)
         paths, node_of, rows = self._drawn(ids, context, piece)
         count = len(node_of)
-        laws = {self._drawn_from: rows}
+        distributions = {self._drawn_from: rows}
         for name in self._models.models:
             if name != self._drawn_from:
-                laws[name] = self._at_nodes(name, ids, paths, node_of, piece)
-            part.put(name, first, laws[name])
+                distributions[name] = self._at_nodes(name, ids, paths, node_of, piece)
+            part.put(name, first, distributions[name])
         through = [[node_of[tuple(path[:d])] for d in range(len(path) + 1)] for path in paths.tolist()]
         part.put("paths", context, paths[None])
         part.put("path_nodes", context, first + np.array(through)[None])
@@ -84,7 +87,7 @@ class TreeRun:
         part.put("node_token", first, np.array([prefix[-1] if prefix else -1 for prefix in node_of]))
         part.put("node_depth", first, np.array([len(prefix) for prefix in node_of]))
         now.counts["nodes"] = first + count
-        self._add_acceptance(now, laws)
+        self._add_acceptance(now, distributions)
 
     def _drawn(self, ids: Ids, context: int, piece: Piece) -> tuple[Ids, dict[Prefix, int], NDArray[np.floating]]:
         """Paths [P, L], nodes by prefix in order of depth, and the stored rows [m, V] of the drafting model."""
@@ -95,12 +98,12 @@ class TreeRun:
         for depth in range(self._trees.length + 1):
             level = list(dict.fromkeys(prefixes))
             sequences = np.stack([np.append(ids, prefix).astype(np.int64) for prefix in level])
-            laws = self._models.log_rows(self._drawn_from, sequences, [len(ids) + depth - 1], piece)
-            for prefix, law in zip(level, laws, strict=True):
+            distributions = self._models.log_rows(self._drawn_from, sequences, [len(ids) + depth - 1], piece)
+            for prefix, distribution in zip(level, distributions, strict=True):
                 node_of[prefix] = len(node_of)
-                kept.append(stored(law, self._options.dtype)[0])
+                kept.append(stored(distribution, self._options.dtype)[0])
             if depth < self._trees.length:
-                as_read = {prefix: law_of_stored(kept[node_of[prefix]]) for prefix in level}
+                as_read = {prefix: distribution_of_stored(kept[node_of[prefix]]) for prefix in level}
                 prefixes = [(*prefix, draw(as_read[prefix], generator)) for prefix in prefixes]
         return np.array(prefixes, dtype=np.int64), node_of, np.stack(kept)
 
@@ -111,14 +114,14 @@ class TreeRun:
         distinct: Sequence[Prefix] = list(dict.fromkeys(tuple(path) for path in paths.tolist()))
         sequences = np.stack([np.append(ids, path) for path in distinct])
         at = range(len(ids) - 1, len(ids) + self._trees.length)
-        laws = self._models.log_rows(name, sequences, list(at), piece)
-        found = {path[:d]: laws[b][d] for b, path in enumerate(distinct) for d in range(len(path) + 1)}
+        distributions = self._models.log_rows(name, sequences, list(at), piece)
+        found = {path[:d]: distributions[b][d] for b, path in enumerate(distinct) for d in range(len(path) + 1)}
         return stored([found[prefix] for prefix in node_of], self._options.dtype)
 
-    def _add_acceptance(self, now: Progress, laws: dict[str, NDArray[np.floating]]) -> None:
+    def _add_acceptance(self, now: Progress, distributions: dict[str, NDArray[np.floating]]) -> None:
         """Adds the acceptance at the root, the captured position itself."""
         with np.errstate(divide="ignore"):
-            p = np.log(law_of_stored(laws["target"][0]))
+            p = np.log(distribution_of_stored(distributions["target"][0]))
             for name in self._models.drafts:
-                more = acceptance(p, np.log(law_of_stored(laws[name][0])))
+                more = acceptance(p, np.log(distribution_of_stored(distributions[name][0])))
                 now.sums[name] = now.sums.get(name, 0.0) + more

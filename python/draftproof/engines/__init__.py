@@ -1,13 +1,14 @@
 """engines: the gate on engines that others released, and docs/engines.md from its results.
 
     python -m draftproof engines                     all that are installed
-    python -m draftproof engines vllm lmdeploy       these; NAME:DOOR for one door
-    python -m draftproof engines --list              versions, doors, and why an engine is skipped
+    python -m draftproof engines vllm lmdeploy       these; NAME:ADAPTER for one adapter
+    python -m draftproof engines --list              versions, adapters, and why an engine is skipped
     python -m draftproof engines --install lmdeploy  into DRAFTPROOF_ENGINE_PACKAGES, build/engines if not set
-    python -m draftproof engines deepspec --repeat 100   as many gates with other seeds: how many held
+    python -m draftproof engines deepspec --repeat 100   as many gates with other seeds: how many passed
     python -m draftproof engines --write-docs        docs/engines.md from python/engines/results
 
-Exit codes: 0 all doors held, 1 a door is violated, 2 bad input, 3 undecided, 4 an engine died, 77 none could run.
+Exit codes: 0 all adapters passed, 1 an adapter failed, 2 bad input, 3 undecided, 4 an engine died, 77 none could
+run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from draftproof.engines.engine import (
     SHORT_SUM,
     WITH_ZERO,
     Engine,
-    EngineDoor,
+    EngineAdapter,
     Missing,
     beside,
     discover,
@@ -40,7 +41,7 @@ __all__ = [
     "SHORT_SUM",
     "WITH_ZERO",
     "Engine",
-    "EngineDoor",
+    "EngineAdapter",
     "Missing",
     "beside",
     "discover",

@@ -18,9 +18,9 @@ from draftproof.engines import pages, results
 from draftproof.engines.engine import Engine, Missing, discover, repository
 from draftproof.engines.install import install
 
-HELD, VIOLATED, BAD_INPUT, UNDECIDED, DIED, SKIPPED = 0, 1, 2, 3, 4, 77
-_CODES = {"held": HELD, "violated": VIOLATED, "undecided": UNDECIDED, "skipped": SKIPPED}
-_WORST = (DIED, VIOLATED, UNDECIDED, HELD, SKIPPED)
+PASSED, FAILED, BAD_INPUT, UNDECIDED, DIED, SKIPPED = 0, 1, 2, 3, 4, 77
+_CODES = {"passed": PASSED, "failed": FAILED, "undecided": UNDECIDED, "skipped": SKIPPED}
+_WORST = (DIED, FAILED, UNDECIDED, PASSED, SKIPPED)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,20 +37,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _list([known[name] for name in chosen])
     if options.write_docs:
         pages.write_page(base)
-        return HELD
+        return PASSED
     if options.into:
-        ((name, doors),) = chosen.items()
+        ((name, adapters),) = chosen.items()
         engine, into = known[name], Path(options.into)
 
         def keep(result: dict[str, Any]) -> None:
             results.replace(into, json.dumps(result))
 
         if options.repeat:
-            keep(results.repeat(engine, doors, options.repeat, seed=options.seed, models=options.models, keep=keep))
+            keep(results.repeat(engine, adapters, options.repeat, seed=options.seed, models=options.models, keep=keep))
         else:
-            keep(results.run(engine, doors, seed=options.seed, timings=options.timings, limit=options.limit, keep=keep))
-        return HELD
-    codes = [_one(known[name], doors, base, options) for name, doors in chosen.items()]
+            keep(
+                results.run(
+                    engine, adapters, seed=options.seed, timings=options.timings, limit=options.limit, keep=keep
+                )
+            )
+        return PASSED
+    codes = [_one(known[name], adapters, base, options) for name, adapters in chosen.items()]
     return next(code for code in (*_WORST, BAD_INPUT) if code in codes)
 
 
@@ -59,16 +63,16 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "draftproof engines", description=words, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="*", metavar="NAME[:DOOR]", help="engines; all if none is named")
-    parser.add_argument("--list", action="store_true", help="name engines and doors, run none")
+    parser.add_argument("names", nargs="*", metavar="NAME[:ADAPTER]", help="engines; all if none is named")
+    parser.add_argument("--list", action="store_true", help="name engines and adapters, run none")
     parser.add_argument("--install", action="store_true", help="install what the engines declare, then run them")
     parser.add_argument("--write-docs", action="store_true", help="docs/engines.md from the kept results, run none")
     parser.add_argument("--seed", type=int, default=1, help="of models and predictions, %(default)s")
-    parser.add_argument("--timings", action="store_true", help="keep the seconds of each door")
-    parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="of each door, %(default)s")
+    parser.add_argument("--timings", action="store_true", help="keep the seconds of each adapter")
+    parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="of each adapter, %(default)s")
     told = "N gates with other seeds, counted; seeds that follow those of a kept count are added to it"
     parser.add_argument("--repeat", type=int, default=0, metavar="N", help=told)
-    told = "of each repeated gate, %(default)s; 0: one of a single draft and 2 or 3 tokens, for slow chain doors"
+    told = "of each repeated gate, %(default)s; 0: one of a single draft and 2 or 3 tokens, for slow chain adapters"
     parser.add_argument("--models", type=int, default=2, metavar="M", help=told)
     parser.add_argument("--into", help=argparse.SUPPRESS)  # a file for the result of one engine, run in this process
     return parser
@@ -77,13 +81,13 @@ def _parser() -> argparse.ArgumentParser:
 def _chosen(known: dict[str, Engine], names: Sequence[str]) -> dict[str, list[str]]:
     chosen: dict[str, list[str]] = {}
     for text in names or known:
-        name, _, door = text.partition(":")
-        doors = [one.name for one in known[name].doors] if name in known else []
+        name, _, adapter = text.partition(":")
+        adapters = [one.name for one in known[name].adapters] if name in known else []
         if name not in known:
             raise Missing(f"engine {name!r} is unknown, wanted one of {', '.join(known)}")
-        if door and door not in doors:
-            raise Missing(f"{name} has no door {door!r}, wanted one of {', '.join(doors)}")
-        chosen.setdefault(name, []).extend([door] if door else [])
+        if adapter and adapter not in adapters:
+            raise Missing(f"{name} has no adapter {adapter!r}, wanted one of {', '.join(adapters)}")
+        chosen.setdefault(name, []).extend([adapter] if adapter else [])
     return chosen
 
 
@@ -94,12 +98,12 @@ def _list(engines: Sequence[Engine]) -> int:
         except Missing as error:
             said = f"skipped: {error}"
         print(f"{engine.name:20} {said}")
-        for door in engine.doors:
-            print(f"  {door.name:30} {' '.join(door.tiers)}")
-    return HELD
+        for adapter in engine.adapters:
+            print(f"  {adapter.name:30} {' '.join(adapter.tiers)}")
+    return PASSED
 
 
-def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespace) -> int:
+def _one(engine: Engine, adapters: list[str], base: Path, options: argparse.Namespace) -> int:
     """One engine, in a process of its own: engines replace each other's libraries, and may die."""
     try:
         if options.install:
@@ -111,7 +115,7 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
     print(f"{engine.name} {version}", flush=True)
     with tempfile.TemporaryDirectory(prefix="draftproof-engine-") as folder:
         into = Path(folder) / "result.json"
-        names = [f"{engine.name}:{door}" for door in doors] or [engine.name]
+        names = [f"{engine.name}:{adapter}" for adapter in adapters] or [engine.name]
         start = "from draftproof.engines import main; raise SystemExit(main())"
         command = [sys.executable, "-c", start, *names, "--into", str(into), "--seed", str(options.seed)]
         command += ["--timings"] if options.timings else []
@@ -134,7 +138,7 @@ def _one(engine: Engine, doors: list[str], base: Path, options: argparse.Namespa
     _tell(result)
     results.write(result, kept)
     _tell_changes((same or last)[-1:], result)
-    statuses = {_CODES[door["status"]] for door in result["doors"]} | ({DIED} if code != 0 else set())
+    statuses = {_CODES[adapter["status"]] for adapter in result["adapters"]} | ({DIED} if code != 0 else set())
     return next((code for code in _WORST if code in statuses), SKIPPED)
 
 
@@ -148,7 +152,8 @@ def _ended(process: subprocess.Popen[bytes]) -> int:
 
 
 def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: Path, asked: int) -> int:
-    """Prints how many of the gates that were asked held and keeps it with the result of their doors, if there is one.
+    """Prints how many of the gates passed and keeps it with the result of their adapters, if there is
+    one.
 
     Seeds that follow those of a kept count, with as many models, are added to it.
     """
@@ -156,26 +161,29 @@ def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: 
     counted = {name: one for name, one in counted.items() if name not in skipped}
     known = [one for one in results.results(kept) if (one["engine"], one["version"]) == (engine.name, version)]
     for result in known:
-        for door in result["doors"]:
-            if door["name"] in counted:
-                kept_count, one = door.get("repeated"), {k: v for k, v in counted[door["name"]].items() if k != "first"}
+        for adapter in result["adapters"]:
+            if adapter["name"] in counted:
+                kept_count, one = (
+                    adapter.get("repeated"),
+                    {k: v for k, v in counted[adapter["name"]].items() if k != "first"},
+                )
                 if kept_count and _follows(kept_count, one):
-                    wrong = Counter(kept_count.get("violated", {})) + Counter(one.get("violated", {}))
-                    one = kept_count | {key: kept_count[key] + one[key] for key in ("gates", "held")}
-                    one |= {"violated": dict(wrong)} if wrong else {}
-                door["repeated"] = one
+                    wrong = Counter(kept_count.get("failed", {})) + Counter(one.get("failed", {}))
+                    one = kept_count | {key: kept_count[key] + one[key] for key in ("gates", "passed")}
+                    one |= {"failed": dict(wrong)} if wrong else {}
+                adapter["repeated"] = one
         results.write(result, kept)
     for name, one in counted.items():
-        print(f"  {name:30} {one['held']} of {one['gates']} gates held, {one['models'] or '1 small'} models each")
+        print(f"  {name:30} {one['passed']} of {one['gates']} gates passed, {one['models'] or '1 small'} models each")
         if "first" in one:
             print(f"    seed {one['first']['seed']}: {one['first']['says']}")
     for name, reason in skipped.items():
         print(f"  {name:30} skipped, {reason}")
     if not counted:
         return SKIPPED if skipped else UNDECIDED
-    if any(one["held"] < one["gates"] for one in counted.values()):
-        return VIOLATED
-    return HELD if all(one["gates"] == asked for one in counted.values()) else UNDECIDED
+    if any(one["passed"] < one["gates"] for one in counted.values()):
+        return FAILED
+    return PASSED if all(one["gates"] == asked for one in counted.values()) else UNDECIDED
 
 
 def _follows(before: dict[str, Any], one: dict[str, Any]) -> bool:
@@ -183,20 +191,20 @@ def _follows(before: dict[str, Any], one: dict[str, Any]) -> bool:
 
 
 def _tell(result: dict[str, Any]) -> None:
-    for door in result["doors"]:
-        print(f"  {door['name']:30} {door['status']}" + (f"  {door['reason']}" if "reason" in door else ""))
-        for tier in door.get("tiers", ()):
+    for adapter in result["adapters"]:
+        print(f"  {adapter['name']:30} {adapter['status']}" + (f"  {adapter['reason']}" if "reason" in adapter else ""))
+        for tier in adapter.get("tiers", ()):
             print(f"    {tier['tier']:8} {tier['status']}  {tier['note']}")
             for one in tier["findings"]:
-                if one["status"] in ("violated", "undecided"):
+                if one["status"] in ("failed", "undecided"):
                     print(f"      {one['check']}: {one.get('evidence', '')}")
                     print(f"        on {one['counterexample']}" if one.get("counterexample") else "", end="\n")
 
 
 def _tell_changes(last: list[dict[str, Any]], result: dict[str, Any]) -> None:
     for before in last:
-        asked = {door["name"] for door in result["doors"]}
-        before = {**before, "doors": [door for door in before["doors"] if door["name"] in asked]}
+        asked = {adapter["name"] for adapter in result["adapters"]}
+        before = {**before, "adapters": [adapter for adapter in before["adapters"] if adapter["name"] in asked]}
         changes = results.difference(before, result)
         print(f"  against the result of {before['version']}: " + ("no change" if not changes else ""))
         for line in changes:

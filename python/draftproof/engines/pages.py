@@ -29,15 +29,18 @@ from `python/engines/results`, one file for each engine and version. One engine 
     python -m draftproof engines --install NAME
 
 On a fresh machine `./dev engines NAME` makes the environment first. An engine that has no package is fetched from its
-repository at the pinned commit, unless a folder of `DRAFTPROOF_ENGINE_SOURCES` has it, as `OWNER+NAME` or `NAME`. One
-that cannot be had is skipped, with the reason. Engines `NAME-kernels` need a CUDA device, and nvcc where their kernels
-are CUDA sources.
+repository at the pinned commit, unless a folder of `DRAFTPROOF_ENGINE_SOURCES` has it, as `OWNER+NAME` or `NAME`. An
+engine that cannot be had is skipped, with the reason. Engines `NAME-kernels` need a CUDA device, and nvcc where their
+kernels are CUDA sources.
 `examples/engine_pull_request` has a gate of one file for the tests of an engine. `python/engines/recorders` records
-runs of transformers and vLLM for `draftproof audit` ([python-captures.md](python-captures.md)).
+runs of transformers and vLLM for `draftproof audit` ([captures.md](captures.md)).
 
-Each number is of small models, V = 2 to 4, up to four tokens, and the drafts of their law. *Departure* is the largest
-total variation between the exact law found by calls and the target, in brackets what rounding explains of it. A law
-that holds says that nothing wrong was met on these models; [doors.md](doors.md) has what that is worth. Models, calls
+Each number is of small models, V = 2 to 4, up to four tokens, and the drafts of their distribution. *Departure* is the
+largest
+total variation between the exact distribution found by calls and the target, in brackets what rounding explains of it.
+A distribution
+that holds says that nothing wrong was met on these models; [adapters.md](adapters.md) has what that is worth. Models,
+calls
 and settings are those of the results, and differ with the speed of the engine. Seconds are those of a busy machine.
 A *kept instance* is one of the engine's file, from a finding; where the gate is slow it is replayed and not shrunk.
 """
@@ -68,63 +71,67 @@ def _summary(newest: dict[str, dict[str, Any]]) -> list[str]:
     lines = [
         "## What was run",
         "",
-        "| engine | version | door | level, law | randomness | models | calls | seconds | departure | verdict |",
+        "| engine | version | adapter | level, draft sampling | randomness | models | calls | seconds | departure "
+        "| verdict |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, one in sorted(newest.items()):
-        for door in one["doors"]:
-            if door["status"] == "skipped" and "reason" in door:
+        for adapter in one["adapters"]:
+            if adapter["status"] == "skipped" and "reason" in adapter:
                 lines.append(
-                    f"| {name} | {one['version']} | `{door['name']}` | | | | | | | skipped: {_cell(door['reason'])} |"
+                    f"| {name} | {one['version']} | `{adapter['name']}` | | | | | | | "
+                    f"skipped: {_cell(adapter['reason'])} |"
                 )
                 continue
-            models = next((tier["models"] for tier in door["tiers"] if tier.get("models")), "")
+            models = next((tier["models"] for tier in adapter["tiers"] if tier.get("models")), "")
             lines.append(
-                f"| {name} | {one['version']} | `{door['name']}` | {door['level']}, `{door['law']}` | "
-                f"{_randomness(door)} | {models} | {door['calls'] or ''} | {door.get('seconds', '')} | "
-                f"{_departure(door)} | {_verdict(door)} |"
+                f"| {name} | {one['version']} | `{adapter['name']}` | "
+                f"{adapter['level']}, `{adapter['draft_sampling']}` | "
+                f"{_randomness(adapter)} | {models} | {adapter['calls'] or ''} | {adapter.get('seconds', '')} | "
+                f"{_departure(adapter)} | {_verdict(adapter)} |"
             )
-    lines += ["", "What stands in for a part of the engine, or is said about a door:", ""]
+    lines += ["", "Replaced parts of engines, and notes on adapters:", ""]
     for name, one in sorted(newest.items()):
         lines.append(f"- *{name}* replaces {one['replaces']}.")
-        lines += [f"  `{door['name']}`: {door['note']}" for door in one["doors"] if door.get("note")]
+        lines += [f"  `{adapter['name']}`: {adapter['note']}" for adapter in one["adapters"] if adapter.get("note")]
     return lines
 
 
-def _randomness(door: dict[str, Any]) -> str:
-    asked = {tier["tier"] for tier in door["tiers"] if tier["status"] != "skipped"}
+def _randomness(adapter: dict[str, Any]) -> str:
+    asked = {tier["tier"] for tier in adapter["tiers"] if tier["status"] != "skipped"}
     if "proof" in asked:
         return "scripted"
-    return "seeded" if "seeded" in door["randomness"] else "opaque"
+    return "seeded" if "seeded" in adapter["randomness"] else "opaque"
 
 
-def _departure(door: dict[str, Any]) -> str:
-    for tier in door["tiers"]:
+def _departure(adapter: dict[str, Any]) -> str:
+    for tier in adapter["tiers"]:
         for one in tier["findings"]:
             if one.get("distance") is not None:
                 return f"{one['distance']:.2g}" + (f" ({one['limit']:.2g})" if one.get("limit") is not None else "")
     return ""
 
 
-def _verdict(door: dict[str, Any]) -> str:
-    wrong = [one["check"] for tier in door["tiers"] for one in tier["findings"] if one["status"] == "violated"]
-    told = str(door["status"]) + (f": {_names(wrong)}" if wrong else "")
-    replayed = [check for check, _, _ in _replayed(door) if check not in wrong]
-    return told + (f"; on a kept instance violated: {_names(replayed)}" if replayed else "")
+def _verdict(adapter: dict[str, Any]) -> str:
+    wrong = [one["check"] for tier in adapter["tiers"] for one in tier["findings"] if one["status"] == "failed"]
+    told = str(adapter["status"]) + (f": {_names(wrong)}" if wrong else "")
+    replayed = [check for check, _, _ in _replayed(adapter) if check not in wrong]
+    return told + (f"; on a kept instance failed: {_names(replayed)}" if replayed else "")
 
 
 def _names(checks: list[str]) -> str:
     return ", ".join(f"`{check}`" for check in dict.fromkeys(checks))
 
 
-def _replayed(door: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Checks that are violated on the instances of the door's file, with evidence and instance. The gate may not have
+def _replayed(adapter: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Checks that fail on the instances of the adapter's file, with evidence and instance. The gate may not
+    have
     asked them: shrinking is slow on some engines."""
     return [
         (words[0], " ".join(words[2:]), instance)
-        for instance, lines in door.get("replays", {}).items()
+        for instance, lines in adapter.get("replays", {}).items()
         for words in map(str.split, lines)
-        if words[1:2] == ["violated"]
+        if words[1:2] == ["failed"]
     ]
 
 
@@ -142,46 +149,46 @@ def _findings(base: Path) -> list[str]:
 
 
 def _unnamed(again: dict[str, Any]) -> str:
-    """Of counts that were kept before the checks were."""
-    return "" if again["held"] == again["gates"] else "not kept"
+    """Returns the note on counts that were stored without their checks."""
+    return "" if again["passed"] == again["gates"] else "not kept"
 
 
 def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
     rows = [
-        f"| {name} {one['version']} | `{door['name']}` | {again['gates']} | "
-        f"{again['models'] or '1 small'} | {again['held']} | "
-        f"{', '.join(f'`{check}` {n}' for check, n in again.get('violated', {}).items()) or _unnamed(again)} |"
+        f"| {name} {one['version']} | `{adapter['name']}` | {again['gates']} | "
+        f"{again['models'] or '1 small'} | {again['passed']} | "
+        f"{', '.join(f'`{check}` {n}' for check, n in again.get('failed', {}).items()) or _unnamed(again)} |"
         for name, one in sorted(newest.items())
-        for door in one["doors"]
-        if (again := door.get("repeated"))
+        for adapter in one["adapters"]
+        if (again := adapter.get("repeated"))
     ]
     if not rows:
         return []
     told = [
         "The proof tier with other models and predictions each time, `python -m draftproof engines NAME --repeat 100`.",
-        "*1 small* is `--models 0`: one model of one draft and two or three tokens, for doors of which a call takes",
+        "*1 small* is `--models 0`: one model of one draft and two or three tokens, for adapters of which a call takes",
         "milliseconds; under Triton's interpreter 16 and more.",
     ]
-    head = ["| engine | door | gates | models of each | held | violated |", "|---|---|---|---|---|---|"]
+    head = ["| engine | adapter | gates | models of each | passed | failed |", "|---|---|---|---|---|---|"]
     return ["## Repeated gates", "", *told, "", *head, *rows]
 
 
 def _violations(newest: dict[str, dict[str, Any]]) -> list[str]:
-    lines = ["## Every violated check, with its instance", ""]
+    lines = ["## Every failed check, with its instance", ""]
     for name, one in sorted(newest.items()):
-        for door in one["doors"]:
-            for tier in door.get("tiers", ()):
+        for adapter in one["adapters"]:
+            for tier in adapter.get("tiers", ()):
                 for finding in tier["findings"]:
-                    if finding["status"] == "violated":
+                    if finding["status"] == "failed":
                         lines += [
-                            f"*{name} {one['version']}, `{door['name']}`, {finding['check']}*: "
+                            f"*{name} {one['version']}, `{adapter['name']}`, {finding['check']}*: "
                             f"{finding.get('evidence', '')}",
                             "",
                         ]
                         if finding.get("counterexample"):
                             lines += [f"    {finding['counterexample']}", ""]
-            for check, evidence, instance in _replayed(door):
-                said = f"*{name} {one['version']}, `{door['name']}`, {check}*, on a kept instance: {evidence}"
+            for check, evidence, instance in _replayed(adapter):
+                said = f"*{name} {one['version']}, `{adapter['name']}`, {check}*, on a kept instance: {evidence}"
                 lines += [said, "", f"    {instance}", ""]
     return lines
 

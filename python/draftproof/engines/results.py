@@ -1,4 +1,6 @@
-"""The gate on the doors of released engines, and what is kept of it: JSON, one file for an engine and its version."""
+"""The gate on the adapters of released engines, and what is kept of it: JSON, one file for an engine and its
+version.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from draftproof.results import Verdict
 from draftproof.serve import tell
 from draftproof.subject import Subject
 
-SCHEMA = "draftproof.engine/1"
+SCHEMA = "draftproof.engine/2"
 KEPT = ("check", "status", "work", "evidence", "counterexample", "distance", "limit", "probability")
 
 
@@ -30,42 +32,42 @@ def run(
     limit: float = 600,
     keep: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
-    """The gate on the doors of an engine, in this process, and its result. `keep` gets the result so far after each
-    door; a gate is undecided after `limit` seconds. Raises: Missing."""
+    """The gate on the adapters of an engine, in this process, and its result. `keep` gets the result so far after each
+    adapter; a gate is undecided after `limit` seconds. Raises: Missing."""
     engine.enter()
     result: dict[str, Any] = {
         "schema": SCHEMA,
         "engine": engine.name,
         "version": engine.version(),
         "replaces": engine.replaces,
-        "doors": [],
+        "adapters": [],
     }
-    for door in engine.doors:
-        if names and door.name not in names:
+    for adapter in engine.adapters:
+        if names and adapter.name not in names:
             continue
         try:
-            subject = door.make()
+            subject = adapter.make()
         except (Missing, ImportError) as error:
-            result["doors"].append({"name": door.name, "status": "skipped", "reason": str(error)})
+            result["adapters"].append({"name": adapter.name, "status": "skipped", "reason": str(error)})
             continue
         start = time.perf_counter()
         verdict = check(
             subject,
-            tier=door.tiers,
-            models=door.models,
-            predictions=door.predictions,
+            tier=adapter.tiers,
+            models=adapter.models,
+            predictions=adapter.predictions,
             seed=seed,
-            instance=door.instances if door.shrinks else (),
+            instance=adapter.instances if adapter.shrinks else (),
             keep=False,
             raises=False,
             time_limit=limit,
         )
-        entry = described(verdict, subject) | ({"note": door.note} if door.note else {})
-        if door.instances:
-            entry["replays"] = {text: _replay(subject, text, seed, door.predictions) for text in door.instances}
+        entry = described(verdict, subject) | ({"note": adapter.note} if adapter.note else {})
+        if adapter.instances:
+            entry["replays"] = {text: _replay(subject, text, seed, adapter.predictions) for text in adapter.instances}
         if timings:
             entry["seconds"] = round(time.perf_counter() - start, 1)
-        result["doors"].append({"name": door.name} | entry)
+        result["adapters"].append({"name": adapter.name} | entry)
         keep(result)
     return result
 
@@ -79,38 +81,40 @@ def repeat(
     models: int = 2,
     keep: Callable[[dict[str, Any]], None] = lambda counted: None,
 ) -> dict[str, Any]:
-    """`count` proof gates on each door that can be scripted, with other models and predictions each time, and how many
-    of them held; fewer after Ctrl-C. With `models` 0 each asks one small chain. `keep` gets the counts so far after
-    each gate. A door that cannot be opened has `skipped`, the reason, and no gates. Raises: Missing."""
+    """`count` proof gates on each adapter that can be scripted, with other models and predictions each time, and how
+    many
+    of them passed; fewer after Ctrl-C. With `models` 0 each asks one small chain. `keep` gets the counts so far after
+    each gate. An adapter that cannot be opened has `skipped`, the reason, and no gates. Raises: Missing."""
     engine.enter()
     counted: dict[str, Any] = {}
-    for door in engine.doors:
-        if (names and door.name not in names) or "proof" not in door.tiers:
+    for adapter in engine.adapters:
+        if (names and adapter.name not in names) or "proof" not in adapter.tiers:
             continue
         try:
-            subject = door.make()
+            subject = adapter.make()
         except (Missing, ImportError) as error:
-            counted[door.name] = {"gates": 0, "skipped": str(error)}
+            counted[adapter.name] = {"gates": 0, "skipped": str(error)}
             continue
-        for done, gate in enumerate(_gates(door.name, subject, range(seed, seed + count), models)):
-            one = counted.setdefault(door.name, {"gates": 0, "held": 0, "models": models, "seed": seed})
+        for done, gate in enumerate(_gates(adapter.name, subject, range(seed, seed + count), models)):
+            one = counted.setdefault(adapter.name, {"gates": 0, "passed": 0, "models": models, "seed": seed})
             one["gates"] += 1
-            one["held"] += gate.status == "held"
-            if gate.status != "held":
-                wrong = one.setdefault("violated", {})
-                for check_name in dict.fromkeys(finding.check for finding in gate.violations):
+            one["passed"] += gate.status == "passed"
+            if gate.status != "passed":
+                wrong = one.setdefault("failed", {})
+                for check_name in dict.fromkeys(finding.check for finding in gate.failures):
                     wrong[check_name] = wrong.get(check_name, 0) + 1
                 one.setdefault("first", {"seed": seed + done, "says": str(gate)})
             keep(counted)
-        if counted.get(door.name, {"gates": 0})["gates"] < count:
+        if counted.get(adapter.name, {"gates": 0})["gates"] < count:
             break
     return counted
 
 
 def small_chain(seed: int) -> str:
-    """A model of one draft and two or three tokens as counterexamples print it, for engines of which a law takes
+    """A model of one draft and two or three tokens as counterexamples print it, for engines of which a distribution
+    takes
     minutes: weights up to 7; p = q in one of five. A token without probability is not drafted: both edges there, a coin
-    of 0 and an empty residual, have pages (docs/findings), and a failure is shrunk by hundreds of laws."""
+    of 0 and an empty residual, have pages (docs/findings), and a failure is shrunk by hundreds of distributions."""
     draw = random.Random(seed)
     size = draw.choice((2, 2, 2, 3))
 
@@ -158,13 +162,13 @@ def _gates(name: str, subject: Subject, seeds: Sequence[int], models: int) -> It
 
 
 def _replay(subject: Subject, instance: str, seed: int, predictions: int) -> list[str]:
-    """The checks of the proof tier on one instance and the law on each of its drafts, in lines."""
+    """The checks of the proof tier on one instance and the distribution on each of its drafts, in lines."""
     options = ["--seed", str(seed), "--predictions", str(predictions), "--instance", instance]
     return tell(subject, ["replay", *options]).splitlines()
 
 
 def described(verdict: Any, subject: Subject) -> dict[str, Any]:
-    """What of a verdict is kept: status, tiers with their findings, and the draws of the program."""
+    """The stored part of a verdict: status, tiers with their findings, and the draws of the program."""
     declared = subject.declaration
     tiers = [
         {
@@ -177,11 +181,11 @@ def described(verdict: Any, subject: Subject) -> dict[str, Any]:
         }
         for gate in verdict.document["gates"]
     ]
-    kinds = dict.fromkeys(f"{e.kind} {e.operator} {e.dtype}" for e, _ in verdict.ledger)
+    kinds = dict.fromkeys(f"{e.kind} {e.operator} {e.dtype}" for e, _ in verdict.draws)
     return {
         "status": verdict.status,
         "level": declared.level,
-        "law": declared.law,
+        "draft_sampling": declared.draft_sampling,
         "dtype": declared.dtype,
         "randomness": list(declared.randomness),
         "calls": verdict.calls,
@@ -192,21 +196,23 @@ def described(verdict: Any, subject: Subject) -> dict[str, Any]:
 
 
 def write(result: Mapping[str, Any], folder: Path) -> Path:
-    """Keeps a result as NAME-VERSION.json; a reader sees the old file or the new one. A door that was not asked this
-    time, or was skipped, keeps its last entry; every door keeps its count of repeated gates. Nothing is written where
-    all doors were skipped."""
+    """Keeps a result as NAME-VERSION.json; a reader sees the old file or the new one. An adapter that was not asked
+    this
+    time, or was skipped, keeps its last entry; every adapter keeps its count of repeated gates. Nothing is written
+    where
+    all adapters were skipped."""
     path = folder / f"{result['engine']}-{result['version']}.json"
-    old = json.loads(path.read_text())["doors"] if path.is_file() else []
-    doors = {door["name"]: door for door in old}
-    if all(door["status"] == "skipped" for door in result["doors"]):
+    old = json.loads(path.read_text())["adapters"] if path.is_file() else []
+    adapters = {adapter["name"]: adapter for adapter in old}
+    if all(adapter["status"] == "skipped" for adapter in result["adapters"]):
         return path
-    for door in result["doors"]:
-        last = doors.get(door["name"], {})
-        if door["status"] == "skipped" and last:
+    for adapter in result["adapters"]:
+        last = adapters.get(adapter["name"], {})
+        if adapter["status"] == "skipped" and last:
             continue
         kept = {key: last[key] for key in ("repeated",) if key in last}
-        doors[door["name"]] = {**kept, **door}
-    replace(path, json.dumps({**result, "doors": list(doors.values())}, indent=1, ensure_ascii=False) + "\n")
+        adapters[adapter["name"]] = {**kept, **adapter}
+    replace(path, json.dumps({**result, "adapters": list(adapters.values())}, indent=1, ensure_ascii=False) + "\n")
     return path
 
 
@@ -229,7 +235,7 @@ def version_key(version: str) -> tuple[tuple[int, str], ...]:
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What changed between two results of an engine, a line for each check."""
+    """Returns the changes between two results of an engine, a line for each check."""
     lines = []
     old, new = _checks(before), _checks(after)
     for key in sorted(old.keys() | new.keys()):
@@ -240,10 +246,10 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]
 
 def _checks(result: Mapping[str, Any]) -> dict[tuple[str, ...], str]:
     found: dict[tuple[str, ...], str] = {}
-    for door in result["doors"]:
-        found[(door["name"],)] = door["status"]
-        for tier in door.get("tiers", ()):
+    for adapter in result["adapters"]:
+        found[(adapter["name"],)] = adapter["status"]
+        for tier in adapter.get("tiers", ()):
             for one in tier["findings"]:
                 where = f" on {one['counterexample']}" if one.get("counterexample") else ""
-                found[(door["name"], tier["tier"], one["check"])] = one["status"] + where
+                found[(adapter["name"], tier["tier"], one["check"])] = one["status"] + where
     return found

@@ -33,7 +33,7 @@ REASONS = TapeShort, NoMass, RowsUnclear, UnknownRandomness
 
 
 class Source(Protocol):
-    """What a file of this folder has."""
+    """The functions that a file of this folder defines."""
 
     NAME: str
 

@@ -10,7 +10,7 @@ them, an element belongs to the row that its first dimensions name, and each row
     [sum n_i, ..]               n_i lines, row after row
     [sum (n_i + 1), ..]         n_i + 1 lines, row after row
 
-Other elements are padding: they take no place of a tape and get numbers that no row knows.
+Other elements are padding: they use no entry of a tape and get numbers that no row reads.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from draftproof.tape import Floats, Ints, LedgerEntry, RowsUnclear, Tape, UnknownRandomness
+from draftproof.tape import DrawEntry, Floats, Ints, RowsUnclear, Tape, UnknownRandomness
 from draftproof.tape_row import RowTape, clock_of
 
 Shape = tuple[int, ...]
@@ -36,12 +36,12 @@ def refuse(tape: Tape, operator: str, remedy: str) -> NoReturn:
 
 
 def note(tape: Tape, operator: str, dtype: str, shape: Shape, given: bool, kind: str) -> None:
-    tape.ledger.append(LedgerEntry(operator, dtype, shape, "given" if given else "global", kind))
+    tape.draw_log.append(DrawEntry(operator, dtype, shape, "given" if given else "global", kind))
 
 
 def _count(shape: Shape) -> int:
     if any(size < 0 for size in shape):
-        raise ValueError(f"found the shape {list(shape)}, wanted dimensions of 0 or more")
+        raise ValueError(f"got the shape {list(shape)}, expected dimensions of 0 or more")
     return math.prod(shape)
 
 
@@ -147,7 +147,7 @@ def raced_uniforms(
     """Uniforms u = exp(-clock), rounded down to a multiple of 2^-bits below 1, so that -log u is the clock.
 
     A uniform of that grid has an absolute error of 2^-bits near 1. A clock of 2^-8 or more, which is a ratio of
-    weights up to 256, has a relative error of 2^(8 - bits) from there; the host is told so many bits.
+    weights up to 256, has a relative error of 2^(8 - bits) from there; the log declares so many bits to the host.
 
     Only ratios of clocks decide a race. Integers have no uniform of 0, and so no clock beyond some 23: those that the
     host forces become 2^8 times earlier, which leaves ratios up to 5,000 and takes 8 bits.
@@ -168,7 +168,7 @@ def is_hash(n: int) -> bool:
 
 
 def kind_of_integers(tape: Tape, shape: Shape, n: int) -> str:
-    """What the ledger says of integers below n."""
+    """Returns the log entry of integers below n."""
     return "integer" if not is_hash(n) else "race" if is_race(tape, shape) else "hash"
 
 
@@ -186,11 +186,11 @@ def integers(tape: Tape, operator: str, shape: Shape, n: int, stream: str) -> li
     if n >= 2**31:
         bits = n.bit_length() - 1
         if n != 2**bits or bits > 53:
-            refuse(tape, operator, f"found an integer below {n}, wanted less than 2^31 or a power of two up to 2^53")
+            refuse(tape, operator, f"got an integer below {n}, expected less than 2^31 or a power of two up to 2^53")
         drawn = coins(tape, operator, shape, bits, stream)
         return [int(u * n) for u in drawn]
     if n < 1:
-        raise ValueError(f"{operator}: found an integer below {n}, wanted at least 1")
+        raise ValueError(f"{operator}: got an integer below {n}, expected at least 1")
     if tape.one is not None:
         return [tape.one.integer(n, stream) for _ in range(count)]
 
@@ -260,7 +260,7 @@ def permutation(tape: Tape, operator: str, n: int, samples: int, stream: str) ->
     order = list(range(n))
     for i in range(min(samples, n - 1)):
         if n - i >= 2**31:
-            refuse(tape, operator, f"found a permutation of {n}, wanted less than 2^31 entries")
+            refuse(tape, operator, f"got a permutation of {n}, expected less than 2^31 entries")
         j = i + tape.one.integer(n - i, stream)
         order[i], order[j] = order[j], order[i]
     return order[:samples]

@@ -1,6 +1,6 @@
 """Draws of numpy's generators by the names of their methods: one function each, with the method's own parameters.
 
-A new method is one function with `@draws("name")`. Its first argument is the call: the tape, and what the ledger says.
+A new method is one function with `@draws("name")`. Its first argument is the call: the tape, and the draw log's entry.
 """
 
 from __future__ import annotations
@@ -122,11 +122,11 @@ def integers(
     call: Call, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
 ) -> Any:
     if np.ndim(low) or np.ndim(high):
-        refuse(call.tape, call.operator, "found ends that are arrays, wanted two numbers")
+        refuse(call.tape, call.operator, "got ends that are arrays, expected two numbers")
     first, last = (0, int(low)) if high is None else (int(low), int(high))
     n = last - first + bool(endpoint)
     if n < 1:
-        raise ValueError(f"{call.operator}: found low {first}, high {last}; wanted low < high")
+        raise ValueError(f"{call.operator}: got low {first}, high {last}; wanted low < high")
     shape = shape_of(size)
     call.note(elements.kind_of_integers(call.tape, shape, n), shape, _name(dtype))
     flat = np.array(elements.integers(call.tape, call.operator, shape, n, call.stream), np.int64) + first
@@ -146,13 +146,13 @@ def _chosen(call: Call, n: int, shape: tuple[int, ...], replace: bool, p: Any) -
         if replace:
             return elements.integers(tape, call.operator, shape, n, call.stream)
         if count > n:
-            raise ValueError(f"{call.operator}: found {count} samples of {n} without replacement, wanted {n} at most")
+            raise ValueError(f"{call.operator}: got {count} samples of {n} without replacement, expected {n} at most")
         return elements.permutation(tape, call.operator, n, count, call.stream)
     weights = np.asarray(p, np.float64)
     if weights.shape != (n,):
-        raise ValueError(f"{call.operator}: found p of shape {list(weights.shape)}, wanted [{n}]")
+        raise ValueError(f"{call.operator}: got p of shape {list(weights.shape)}, expected [{n}]")
     if abs(weights.sum() - 1) > SUM_SLACK and weights.sum() > 0:
-        raise ValueError(f"{call.operator}: found probabilities of sum {weights.sum()}, wanted 1")
+        raise ValueError(f"{call.operator}: got probabilities of sum {weights.sum()}, expected 1")
     if tape.rows == 1:
         return elements.picks(tape, call.operator, [weights.tolist()], count, replace, call.stream)
     if not replace and count > 1:
@@ -167,7 +167,7 @@ def choice(
     values = None if np.ndim(a) == 0 else np.asarray(a)
     n, shape = int(a) if values is None else values.shape[axis], shape_of(size)
     if n < 1:
-        raise ValueError(f"{call.operator}: found {n} values to choose from, wanted at least 1")
+        raise ValueError(f"{call.operator}: got {n} values to choose from, expected at least 1")
     index = np.array(_chosen(call, n, shape, replace, p), np.int64)
     picked: Any = index.reshape(shape) if shape else index[0]
     return picked if values is None else np.take(values, picked, axis)
@@ -178,10 +178,10 @@ def multinomial(call: Call, n: Any, pvals: Any, size: Any = None) -> Any:
     """Counts of n picks. As in numpy the last probability is what the others leave of 1."""
     p = np.asarray(pvals, np.float64)
     if np.ndim(n) or not 0 <= int(n) <= MOST_COUNTS:
-        refuse(call.tape, call.operator, f"found n = {n}, wanted one number up to {MOST_COUNTS}")
+        refuse(call.tape, call.operator, f"got n = {n}, expected one number up to {MOST_COUNTS}")
     rest = 1 - p[..., :-1].sum(axis=-1, keepdims=True)
     if (rest < -1e-12).any():  # numpy's own slack
-        raise ValueError(f"{call.operator}: found sum(pvals[:-1]) above 1")
+        raise ValueError(f"{call.operator}: got sum(pvals[:-1]) above 1")
     weights = np.concatenate([p[..., :-1], np.maximum(rest, 0.0)], axis=-1)
     lines = np.broadcast_to(weights, (*shape_of(size), p.shape[-1])) if size is not None else weights
     call.note("pick", lines.shape, "int64")

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-MOST_OBJECTS = 10_000  # of a walk; libraries below the function are not walked
+MOST_OBJECTS = 10_000  # visited by a search; objects of libraries are not searched
 LIBRARIES = ("torch", "numpy", "random", "triton", "transformers", "scipy", "jax", "builtins", "draftproof")
 
 
@@ -25,8 +25,9 @@ _BETWEEN = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL"})  # they leav
 
 @functools.cache
 def _loads_of(code: types.CodeType) -> tuple[tuple[str, ...], ...]:
-    """What `code` and the functions inside it load: `global`, `closure` or `import`, a name, and the attributes that
-    are read from it one after the other. `co_names` would not tell a global from an attribute of the same name."""
+    """Returns the names that `code` and its inner functions load: `global`, `closure` or `import`, a name, and the
+    attributes that are read from it one after the other. `co_names` would not separate a global from an attribute
+    of the same name."""
     found: dict[tuple[str, ...], None] = {}
     chain: tuple[str, ...] = ()
     for step in dis.get_instructions(code):

@@ -1,4 +1,4 @@
-"""What the threads of a check draw from, and the functions of numpy and random that are replaced meanwhile.
+"""The random sources of the threads of a check, and the functions of numpy and random that it replaces.
 
 Functions are replaced for the whole process, numbers belong to a thread: the stand-ins draw as the functions that they
 replace wherever no check calls a function in the thread that asks.
@@ -23,7 +23,7 @@ _importing: dict[str, Any] = getattr(importlib._bootstrap, "_module_locks", {})
 
 
 class _Here(threading.local):
-    """What this thread draws from: a tape, or generators of its own with the seed of the call."""
+    """The random source of this thread: a tape, or separate generators with the seed of the call."""
 
     tape: Tape | None = None
     seed: int | None = None
@@ -98,8 +98,8 @@ class Patches:
 
 
 def source_of(tape: Tape, seed: Hashable, generator: Any) -> Any:
-    """What a generator with this seed draws from in the running call: `generator` itself, if the seed is the same in
-    every call, else a source whose equal numbers are equal places of the tape."""
+    """Returns the source of a generator with this seed in the running call: `generator` itself if the seed is the same
+    in every call, else a source whose equal numbers are equal places of the tape."""
     if tape.book is not None and tape.book.is_fixed(seed):
         return generator
     return SeededSource(seed)

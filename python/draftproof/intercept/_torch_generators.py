@@ -14,7 +14,7 @@ import torch
 from draftproof.tape import Tape, UnknownRandomness
 
 OUT_OF_SIGHT = (
-    "numbers of the device's generator were drawn by code that is no operator of torch: a kernel or an extension. They "
+    "numbers of the device's generator were drawn by code outside torch's operators: a kernel or an extension. They "
     "cannot be replaced: give the random numbers to it as an argument, or declare scripted=False"
 )
 
@@ -47,7 +47,7 @@ def states() -> list[torch.Tensor]:
 
 
 def changed(before: list[torch.Tensor], first_seed: int) -> bool:
-    """Whether a generator drew or was seeded since `before = states()`. One that is new since then has `first_seed`."""
+    """Whether a generator drew or was seeded since `before = states()`. A generator made since has `first_seed`."""
     now = defaults()
     for generator, state in zip(now, before, strict=False):
         if not torch.equal(generator.get_state(), state):

@@ -129,12 +129,12 @@ def multinomial(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[s
         return operator(*args, **kwargs)
     if weights.dim() not in (1, 2) or not weights.is_floating_point():
         raise RuntimeError(
-            f"multinomial: found weights of {dtype_name(weights.dtype)}, shape {list(weights.shape)}; "
-            "wanted floating point numbers in one or two dimensions"
+            f"multinomial: got weights of {dtype_name(weights.dtype)}, shape {list(weights.shape)}; "
+            "expected floating point numbers in one or two dimensions"
         )
     cells = weights.shape[-1]
     if samples < 1 or (samples > cells and not given["replacement"]):
-        raise RuntimeError(f"multinomial: found {samples} samples of {cells} cells, wanted at least 1, at most all")
+        raise RuntimeError(f"multinomial: got {samples} samples of {cells} cells, expected at least 1, at most all")
     note(tape, "aten::multinomial", dtype_name(weights.dtype), tuple(weights.shape), given["generator"] is not None,
          "pick")  # fmt: skip
     shape = (*weights.shape[:-1], samples)
@@ -172,7 +172,7 @@ def bernoulli(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str
     else:
         chance = p.detach().double().expand(shape).reshape(-1).tolist()
     if not all(0 <= x <= 1 for x in chance):
-        raise RuntimeError(f"{name}: found a probability outside [0, 1] in {chance[:16]}")
+        raise RuntimeError(f"{name}: got a probability outside [0, 1] in {chance[:16]}")
     return finished(operator, given, [float(u < x) for u, x in zip(drawn, chance, strict=True)], target)
 
 
@@ -193,7 +193,7 @@ def integer(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, 
             high = 2 if dtype == torch.bool else torch.iinfo(dtype).max + 1
     low, high = int(low), int(high)
     if high <= low:
-        raise RuntimeError(f"{name}: found from {low} to {high}, wanted an end above the start")
+        raise RuntimeError(f"{name}: got from {low} to {high}, expected an end above the start")
     kind = elements.kind_of_integers(tape, shape, high - low)
     note(tape, name, dtype_name(dtype), shape, given.get("generator") is not None, kind)
     drawn = elements.integers(tape, name, shape, high - low, name[6:])

@@ -1,7 +1,7 @@
 """The dispatch mode of torch: random operators are answered from a tape, all others run.
 
-An operator is random if it has torch's tag `nondeterministic_seeded`, takes a generator, or draws by a key. One that
-has no handler is refused by its name, unless its arguments say that it draws nothing (dropout of 0, not training).
+An operator is random if it has torch's tag `nondeterministic_seeded`, takes a generator, or draws by a key. An operator
+without a handler is refused by its name, unless its arguments say that it draws nothing (dropout of 0, not training).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _table: dict[Any, Handler | None] = {}
 
 
 def handler_of(operator: torch._ops.OpOverload) -> Handler | None:
-    """What answers the operator; None for one that is not random."""
+    """Returns the handler of the operator; None for an operator that is not random."""
     if operator not in _table:
         _table[operator] = (HANDLERS.get(operator._schema.name) or unknown(operator)) if is_random(operator) else None
     return _table[operator]

@@ -120,8 +120,8 @@ def marks() -> tuple[int, int]:
 
 
 def source_at(tape: Tape, generator: torch.Generator | None, device: torch.device | None = None) -> Any:
-    """What the next draw of a generator is of: a SeededSource; the generator itself, if its seed is the same in every
-    call; None, if the call did not seed it. Without a generator it is torch's own of the device."""
+    """Returns the source of a generator's next draw: a SeededSource; the generator itself if its seed is the same in
+    every call; None, if the call did not seed it. Without a generator it is torch's own of the device."""
     if generator is None and not tape.every_operator:
         return None
     generator = default_of(device) if generator is None else generator

@@ -38,7 +38,7 @@ class StandIn(Plain, metaclass=LikeBase):
         return id(self)
 
     def _row(self, operator: str, kind: str, dtype: str = "float64") -> RowTape | None:
-        """The numbers to draw from; None: those of `_plain`."""
+        """The source to draw from; None: the source in `_plain`."""
         tape = running()
         if tape is None:
             return None
@@ -93,11 +93,11 @@ class StandIn(Plain, metaclass=LikeBase):
         if not 1 <= k <= 53:
             tape = running()
             assert tape is not None
-            refuse(tape, "random.getrandbits", f"found {k} bits, wanted 1 to 53")
+            refuse(tape, "random.getrandbits", f"got {k} bits, expected 1 to 53")
         return one.integer(2**k, "getrandbits") if k < 31 else int(one.coins(1, k, "getrandbits")[0] * 2**k)
 
     def _randbelow(self, n: int) -> int:
-        """What choice, randint, randrange, sample and shuffle draw by."""
+        """The draw behind choice, randint, randrange, sample and shuffle."""
         one = self._row("_randbelow", "integer", "int")
         if one is None:
             return int(Plain._randbelow(self._plain(), n))  # type: ignore[attr-defined]
@@ -107,7 +107,7 @@ class StandIn(Plain, metaclass=LikeBase):
         if n != 2**bits or bits > 53:
             tape = running()
             assert tape is not None
-            refuse(tape, "random._randbelow", f"found {n}, wanted less than 2^31 or a power of two up to 2^53")
+            refuse(tape, "random._randbelow", f"got {n}, expected less than 2^31 or a power of two up to 2^53")
         return int(one.coins(1, bits, "randbelow")[0] * n)
 
     def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> list[Any]:
@@ -117,7 +117,7 @@ class StandIn(Plain, metaclass=LikeBase):
         if weights is None and cum_weights is None:
             return [population[self._randbelow(len(population))] for _ in range(k)]
         if weights is not None and cum_weights is not None:
-            raise TypeError("choices: found weights and cum_weights, wanted one of them")
+            raise TypeError("choices: got weights and cum_weights, expected one of them")
         if weights is None:
             sums = [float(x) for x in cum_weights]
             line = [b - a for a, b in zip([0.0, *sums], sums, strict=False)]
@@ -125,7 +125,7 @@ class StandIn(Plain, metaclass=LikeBase):
             line = [float(x) for x in weights]
             sums = list(accumulate(line))
         if len(sums) != len(population):
-            raise ValueError(f"choices: found {len(sums)} weights, wanted {len(population)}")
+            raise ValueError(f"choices: got {len(sums)} weights, expected {len(population)}")
         drawn = []
         for _ in range(k):
             one = self._row("choices", "pick", "float64")
@@ -158,7 +158,7 @@ def _public(of: type) -> list[str]:
     return [name for name in dir(of) if not name.startswith("_") and callable(getattr(of, name))]
 
 
-# What this version of Python has, and no method above answers, is refused by its name.
+# Methods of this version of Python that no method above replaces are refused by name.
 for _name in _public(Plain):
     if _name not in QUIET | DERIVED and _name not in vars(StandIn):
         setattr(StandIn, _name, _refusing(_name))

@@ -5,7 +5,7 @@ are replaced instead (`_torch_functions.py`). Whether anything else drew shows i
 that of the CPU and those of CUDA devices, and from then on the function runs under the mode.
 
 A compiled function (torch.compile) is run as the function it was made from: torch does not enter compiled code while a
-dispatch mode is active. What is judged then are its operators, not the code that the compiler made of them.
+dispatch mode is active. The check then judges its operators, not the code that the compiler made of them.
 """
 
 from __future__ import annotations

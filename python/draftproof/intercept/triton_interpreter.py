@@ -53,7 +53,7 @@ class Numbers:
             self.known[key] = bits, one.coins(1, bits, name)[0]
         drawn, number = self.known[key]
         if drawn != bits:
-            found = f"found a uniform and an integer by seed {key[0]} and offset {key[1]}, wanted one of them"
+            found = f"got a uniform and an integer by seed {key[0]} and offset {key[1]}, expected one of them"
             refuse(self.tape, f"triton.language.{name}", found)
         return number
 

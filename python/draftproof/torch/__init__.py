@@ -28,7 +28,7 @@ __all__ = sorted(_module_of)
 
 def __getattr__(name: str) -> Any:
     if name not in _module_of:
-        raise AttributeError(f"draftproof.torch.{name}: found no such function, wanted one of {', '.join(__all__)}")
+        raise AttributeError(f"draftproof.torch.{name}: got no such function, expected one of {', '.join(__all__)}")
     function = getattr(import_module(_module_of[name]), name)
     globals()[name] = function
     return function

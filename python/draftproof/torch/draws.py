@@ -20,9 +20,9 @@ class Uniforms:
         if given is None:
             given = torch.rand(b, n, dtype=torch.float64, device=device, generator=generator)
         elif tuple(given.shape) != (b, n):
-            raise ValueError(f"uniforms: found shape {tuple(given.shape)}, wanted {(b, n)}")
+            raise ValueError(f"uniforms: got shape {tuple(given.shape)}, expected {(b, n)}")
         elif given.device != device or not given.is_floating_point():
-            raise ValueError(f"uniforms: found {given.dtype} on {given.device}, wanted floating point on {device}")
+            raise ValueError(f"uniforms: got {given.dtype} on {given.device}, expected floating point on {device}")
         self.values = given.double()
         self.used = torch.zeros(b, dtype=torch.int64, device=device)
 
@@ -31,7 +31,7 @@ class Uniforms:
         bad = (~((self.values >= 0) & (self.values < 1))).nonzero()
         if len(bad) > 0:
             b, i = (int(x) for x in bad[0])
-            raise ValueError(f"uniforms[{b}, {i}]: found {float(self.values[b, i])}, wanted a number of [0, 1)")
+            raise ValueError(f"uniforms[{b}, {i}]: got {float(self.values[b, i])}, expected a number of [0, 1)")
 
     def take(self, active: Tensor) -> Tensor:
         """The next number of each row where `active` [B]; rows that are not active keep theirs for later."""
@@ -106,6 +106,6 @@ def draw(weights: Tensor, u: Tensor, otherwise: Callable[[Tensor], Tensor], rows
     if len(empty) > 0:
         rest, mass = inverse(otherwise(rows[empty]), u[empty, None])
         if not bool((mass > 0).all()):
-            raise ValueError("target: found a row without probability mass, wanted a law")
+            raise ValueError("target: got a row without probability mass, expected a distribution")
         cells[empty] = rest
     return cells.squeeze(1)

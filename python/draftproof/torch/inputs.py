@@ -13,7 +13,7 @@ from .rows import Rows, Temperature
 
 @dataclass
 class Inputs:
-    """What a verifier decides on."""
+    """The inputs of a verifier."""
 
     p: Rows
     q: Rows
@@ -45,7 +45,7 @@ class Options:
 
 def want(good: bool, place: str, found: object, wanted: object) -> None:
     if not good:
-        raise ValueError(f"{place}: found {found}, wanted {wanted}")
+        raise ValueError(f"{place}: got {found}, expected {wanted}")
 
 
 def want_rows(name: str, values: Tensor, shape: tuple[int | str, ...], device: torch.device) -> None:
@@ -99,7 +99,7 @@ def drafts_of(drafts: Tensor, shape: tuple[int | str, ...], vocabulary: int, giv
 
 
 def inputs_of(p: Tensor, q: Tensor, drafts: Tensor, places: int, given: Options, proposals: int) -> Inputs:
-    """`places`: random numbers a row. `proposals`: rows of q a batch row, those of p being one more for chains."""
+    """`places`: random numbers a row. `proposals`: rows of q a batch row; chains have one more row of p."""
     p_rows, q_rows = Rows("p", p, given.logits, given.temperature), Rows("q", q, given.logits, given.temperature)
     tokens, lengths = drafts_of(drafts, (p.shape[0], "K" if proposals == 1 else proposals), p.shape[2], given)
     uniforms = Uniforms(p.shape[0], places, p.device, given.generator, given.uniforms)

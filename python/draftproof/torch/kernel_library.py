@@ -31,13 +31,13 @@ class Kernel(NamedTuple):
 
     fewest, most    drafts of a position; most is 0 for no limit
     plans           the kernel computes a plan first: each row needs a draft, and rows of probabilities sum to 1
-    laws            draft laws that it is for; none for any law
+    distributions            draft samplings that it is for; none for any distribution
     """
 
     fewest: int
     most: int
     plans: bool
-    laws: tuple[str, ...]
+    distributions: tuple[str, ...]
 
 
 class DraftproofRows(ctypes.Structure):
@@ -81,7 +81,7 @@ def library() -> Any:
     path = next((path for path in places() if path.is_file()), None)
     if path is None:
         if os.environ.get(VARIABLE):
-            raise FileNotFoundError(f"{VARIABLE}={os.environ[VARIABLE]}: found no such file, wanted {FILE}")
+            raise FileNotFoundError(f"{VARIABLE}={os.environ[VARIABLE]}: got no such file, expected {FILE}")
         return None
     loaded = ctypes.CDLL(str(path))
     rows, text, size = ctypes.POINTER(DraftproofRows), ctypes.c_char_p, ctypes.c_size_t
@@ -101,12 +101,13 @@ def kernels() -> dict[str, Kernel]:
     _raise(library().draftproof_kernel_names(names, len(names)), names)
     lines = [line.split() for line in names.value.decode().splitlines()]
     return {
-        name: Kernel(int(fewest), int(most), plans == "1", tuple(laws)) for name, fewest, most, plans, *laws in lines
+        name: Kernel(int(fewest), int(most), plans == "1", tuple(distributions))
+        for name, fewest, most, plans, *distributions in lines
     }
 
 
 def fault_of(position: int, word: int) -> str:
-    """What a word of the faults says of a position; empty for none. `word` is signed, as torch has it."""
+    """Returns the fault of a position encoded in `word`, a signed integer; "" for 0."""
     text = ctypes.create_string_buffer(512)
     _raise(library().draftproof_describe_fault(position, word & (1 << 64) - 1, text, len(text)), text)
     return text.value.decode()

@@ -18,8 +18,8 @@ Random numbers: row i of a batch is trial `offset + i` of a hash of the generato
 goes on by the number of rows, rounded up to a multiple of 4. All of it is done on the host without waiting. Equal seeds
 and offsets give equal tokens, on every device and on the CPU. Threads that also draw by torch need a generator each.
 
-What differs from the torch form: numbers, and so tokens, but not their law; ladders put tokens in buckets of equal
-p / q (docs/ladder.md), whose acceptance is some 1e-4 below the optimum, and do not normalise rows of probabilities.
+Differences from the torch form: numbers, and so tokens, but not their distribution; ladders put tokens in buckets of
+equal p / q (docs/ladder.md), whose acceptance is some 1e-4 below the optimum, and do not normalise probabilities.
 """
 
 from __future__ import annotations
@@ -144,7 +144,9 @@ def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options
         bad = (verdicts[:, 0] < 0).nonzero()
         if len(bad) > 0:
             said = kernel_library.fault_of(int(bad[0]), int(faults[bad[0]]))
-            raise ValueError(said or f"target[{int(bad[0])}]: found a row without probability mass, wanted a law")
+            raise ValueError(
+                said or f"target[{int(bad[0])}]: got a row without probability mass, expected a distribution"
+            )
     token, accepted = verdicts.long().unbind(1)
     return token, accepted
 

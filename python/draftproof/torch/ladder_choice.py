@@ -1,7 +1,8 @@
 """The choice of a draft by a ladder, and the number of paths that go on with it.
 
 The group of the draft with the highest p / q is taken, and one of the drafts in it is chosen uniformly. Where drafts
-are the next tokens of paths, the paths with the chosen token stay active. Their number has a law, given the prefix
+are the next tokens of paths, the paths with the chosen token stay active. Their number has a distribution, given the
+prefix
 and the levels that were drawn on the way:
 
     mu_m     probability of m active paths
@@ -28,10 +29,10 @@ from .inputs import Inputs
 from .ladder_plan import Plan
 
 
-def number_law(lengths: Tensor, k: int) -> Tensor:
-    """The law of the number of drafts, [B, max(k, 1)]: `lengths`, or 1 for rows without drafts."""
-    law = torch.zeros(len(lengths), max(k, 1), dtype=torch.float64, device=lengths.device)
-    return law.scatter_(1, lengths.clamp(min=1)[:, None] - 1, 1.0)
+def number_distribution(lengths: Tensor, k: int) -> Tensor:
+    """The distribution of the number of drafts, [B, max(k, 1)]: `lengths`, or 1 for rows without drafts."""
+    distribution = torch.zeros(len(lengths), max(k, 1), dtype=torch.float64, device=lengths.device)
+    return distribution.scatter_(1, lengths.clamp(min=1)[:, None] - 1, 1.0)
 
 
 def choose(
@@ -67,14 +68,15 @@ def group_of(
 
 
 def verify_selected(at: Inputs, made: Plan, chosen: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
-    """Token [B] and index of the accepted draft [B]: the draft `chosen` of bin `bin_` as a single one of known law.
+    """Token [B] and index of the accepted draft [B]: the draft `chosen` of bin `bin_` as a single one of known
+    distribution.
 
     Reads a number for the test where there is a draft, and one for the token where it fails.
     """
     drafted = at.lengths > 0
     x = at.drafts.gather(1, chosen[:, None]) if at.drafts.shape[1] > 0 else chosen[:, None]
-    law = made.q.gather(1, x).squeeze(1) * made.slope_at(bin_)
-    passed = drafted & (at.uniforms.take(drafted) * law < made.p.gather(1, x).squeeze(1))
+    distribution = made.q.gather(1, x).squeeze(1) * made.slope_at(bin_)
+    passed = drafted & (at.uniforms.take(drafted) * distribution < made.p.gather(1, x).squeeze(1))
     accepted = torch.where(passed, chosen, -1)
 
     def residual(rows: Tensor) -> Tensor:
@@ -84,21 +86,21 @@ def verify_selected(at: Inputs, made: Plan, chosen: Tensor, bin_: Tensor) -> tup
     return one_token(at.drafts, accepted, last, residual, lambda rows: made.p[rows])
 
 
-def active_after(law: Tensor, c: Tensor, x: Tensor, beta: Tensor) -> Tensor:
-    """mu' from mu = `law` [R, K] and c, x, beta [R].
+def active_after(distribution: Tensor, c: Tensor, x: Tensor, beta: Tensor) -> Tensor:
+    """mu' from mu = `distribution` [R, K] and c, x, beta [R].
 
     Cost: O(K^2) operations on K numbers a row.
     """
-    k = law.shape[1]
-    j = torch.arange(1, k, dtype=law.dtype, device=law.device)
+    k = distribution.shape[1]
+    j = torch.arange(1, k, dtype=distribution.dtype, device=distribution.device)
     ratio = j / (j + 1)
-    h = torch.ones_like(law)  # H(j, r) at j - 1
-    weight = torch.zeros_like(law)
+    h = torch.ones_like(distribution)  # H(j, r) at j - 1
+    weight = torch.zeros_like(distribution)
     for r in range(k):
         for m in range(r + 1, k + 1):  # m - r of m paths take the token
-            weight[:, m - r - 1] += law[:, m - 1] * comb(m, r) * h[:, m - r - 1]
+            weight[:, m - r - 1] += distribution[:, m - 1] * comb(m, r) * h[:, m - r - 1]
         h = beta[:, None] * h[:, :-1] + x[:, None] * ratio[: k - r - 1] * h[:, 1:]
-    weight *= c[:, None] ** torch.arange(k, device=law.device)
+    weight *= c[:, None] ** torch.arange(k, device=distribution.device)
     total = weight.sum(1, keepdim=True)
     alone = torch.zeros_like(weight)
     alone[:, 0] = 1

@@ -1,4 +1,5 @@
-"""The ladder: selects one of K i.i.d. drafts such that its law is known and the best possible. Many rows at once.
+"""The ladder: selects one of K i.i.d. drafts such that its distribution is known and the best possible. Many rows at
+once.
 
 Tokens stand in bins by p / q descending. s_i and P_i are the q- and p-mass of the first i bins, P_i with the tokens of
 q = 0, and f(s) is the probability that some draft falls in the first s of q.
@@ -6,7 +7,7 @@ q = 0, and f(s) is the probability that some draft falls in the first s of q.
     D_i    (P_i - f(s_i))+                 target mass that drafts above break i cannot serve
     M_i    running maximum of D towards its argmax, from both sides
     G_i    P_i - M_i                       mass of the selected draft in the first i bins: concave, at most f
-    slope  of G                            law of the selected draft over q, in each bin
+    slope  of G                            distribution of the selected draft over q, in each bin
     c_i    level of break i                the break is up if a uniform u is below it
 
 The levels are not computed. Let H_t be G minus the mixture spent until time t. At breaks that are still up H_t is
@@ -14,8 +15,9 @@ G - t f, everywhere else it is at least that; it is concave and straight between
 concave function above G - t f, and **break i is up for u exactly if it is a corner of the upper hull of G - u f**. A
 decision needs one edge of that hull: the one over the bin of its best draft.
 
-Correctness: in real arithmetic the law of the selected draft is q times the slope of G (docs/ladder.md). In float64
-G, f and the running sums are off by some roundings of 2^-53 a token, so a law by about V 2^-53, as any draw by
+Correctness: in real arithmetic the distribution of the selected draft is q times the slope of G (docs/ladder.md). In
+float64
+G, f and the running sums are off by some roundings of 2^-53 a token, so a distribution by about V 2^-53, as any draw by
 running sums.
 """
 
@@ -38,12 +40,12 @@ class Plan:
     bins: Tensor  # [R, V] bin of each token
     p_bin: Tensor  # [R, n]
     q_bin: Tensor  # [R, n]
-    law: Tensor  # [R, K], of the number of drafts
+    distribution: Tensor  # [R, K], of the number of drafts
     s: Tensor  # [R, n + 1]
     f: Tensor  # [R, n + 1]
     target: Tensor  # [R, n + 1], P
     missed: Tensor  # [R, n + 1], M
-    plain: Tensor  # [R] whether the selected draft has law q: one draft, or p = q
+    plain: Tensor  # [R] whether the selected draft has distribution q: one draft, or p = q
     chords: Tensor | None = None  # [R, n], of f in each bin where f is not that of independent drafts
 
     @property
@@ -56,16 +58,16 @@ class Plan:
         return hull_edge(self.s, (self.target - self.missed).sub_(u[:, None] * self.f), bin_)
 
     def slope_at(self, bin_: Tensor) -> Tensor:
-        """Law of the selected draft over q in one bin of each row, [R]."""
+        """Distribution of the selected draft over q in one bin of each row, [R]."""
         at, ends = bin_[:, None], bin_[:, None] + torch.arange(2, device=bin_.device)
         s, f, target, missed = (x.gather(1, ends) for x in (self.s, self.f, self.target, self.missed))
-        of_f = chord(self.law, s) if self.chords is None else self.chords.gather(1, at)
+        of_f = chord(self.distribution, s) if self.chords is None else self.chords.gather(1, at)
         masses = self.p_bin.gather(1, at), self.q_bin.gather(1, at)
         return slopes(*masses, of_f, f, target, missed, self.plain).squeeze(1)
 
     def selected(self, rows: Tensor) -> Tensor:
-        """Law of the selected draft in these rows, [len(rows), V]."""
-        of_f = chord(self.law[rows], self.s[rows]) if self.chords is None else self.chords[rows]
+        """Distribution of the selected draft in these rows, [len(rows), V]."""
+        of_f = chord(self.distribution[rows], self.s[rows]) if self.chords is None else self.chords[rows]
         held = (self.f[rows], self.target[rows], self.missed[rows], self.plain[rows])
         slope = slopes(self.p_bin[rows], self.q_bin[rows], of_f, *held)
         return slope.gather(1, self.bins[rows]).mul_(self.q[rows])
@@ -84,23 +86,25 @@ def slopes(
     return torch.where(plain[:, None], 1.0, torch.where(touches[:, 1:] & touches[:, :-1], of_f, share))
 
 
-def none_of(law: Tensor, a: Tensor) -> Tensor:
-    """Probability that no draft falls in mass 1 - a, [R, n]; law[m - 1] is the probability of m drafts, [R, K]."""
+def none_of(distribution: Tensor, a: Tensor) -> Tensor:
+    """Probability that no draft falls in mass 1 - a, [R, n]; distribution[m - 1] is the probability of m drafts, [R,
+    K].
+    """
     mean = torch.zeros_like(a)
-    for m in reversed(range(law.shape[1])):
-        mean.add_(law[:, m : m + 1]).mul_(a)
+    for m in reversed(range(distribution.shape[1])):
+        mean.add_(distribution[:, m : m + 1]).mul_(a)
     return mean
 
 
-def chord(law: Tensor, s: Tensor) -> Tensor:
+def chord(distribution: Tensor, s: Tensor) -> Tensor:
     """Slope of f between neighbouring breaks s [R, m + 1], as sums of products: no cancellation on narrow bins."""
     a, b = (1 - s)[:, :-1], (1 - s)[:, 1:]
-    total = law[:, :1].expand_as(a)
+    total = distribution[:, :1].expand_as(a)
     both, power = torch.ones_like(a), torch.ones_like(a)
-    for degree in range(1, law.shape[1]):
+    for degree in range(1, distribution.shape[1]):
         power = power * b
         both = torch.addcmul(power, a, both)
-        total = torch.addcmul(total, law[:, degree : degree + 1], both)
+        total = torch.addcmul(total, distribution[:, degree : degree + 1], both)
     return total
 
 
@@ -134,9 +138,9 @@ Coverage: TypeAlias = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 def plan(
-    p: Tensor, q: Tensor, law: Tensor, buckets: int | None, singles: int = 0, coverage: Coverage | None = None
+    p: Tensor, q: Tensor, distribution: Tensor, buckets: int | None, singles: int = 0, coverage: Coverage | None = None
 ) -> Plan:
-    """The plan for rows p and q [R, V] of any positive sums; `law` [R, K] is that of the number of drafts.
+    """The plan for rows p and q [R, V] of any positive sums; `distribution` [R, K] is that of the number of drafts.
 
     `buckets` and `singles` as for `bins_of`. Drafts are independent unless `coverage` has another f.
     Cost: a sort of V tokens, or a pass if there are buckets; O(K n) for n bins.
@@ -146,14 +150,14 @@ def plan(
     target, s = ends_of(p_bin), ends_of(q_bin)
     chords = None
     if coverage is None:
-        f = 1 - none_of(law, 1 - s)
+        f = 1 - none_of(distribution, 1 - s)
     else:
         chords, f = coverage(q, bins, q_bin)
     excess = (target - f).clamp_(min=0)
     missed = torch.minimum(excess.cummax(1).values, excess.flip(1).cummax(1).values.flip(1))
-    # One draft is selected whatever its bin, and equal rows need no selection: the law is q, bit for bit.
-    plain = (law[:, 0] == 1) | (p == q).all(1)
-    return Plan(p, q, bins, p_bin, q_bin, law, s, f, target, missed, plain, chords)
+    # One draft is selected whatever its bin, and equal rows need no selection: the distribution is q, bit for bit.
+    plain = (distribution[:, 0] == 1) | (p == q).all(1)
+    return Plan(p, q, bins, p_bin, q_bin, distribution, s, f, target, missed, plain, chords)
 
 
 def ends_of(masses: Tensor) -> Tensor:
@@ -172,7 +176,7 @@ def hull_edge(s: Tensor, y: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
     A line through a point left of the bin and one right of it is raised to the highest point above it, until none is
     above. It starts at the edge of a coarser hull, or at the bin itself. The highest point above a line is a corner;
     once both ends are corners, all that follow lie between them, so windows shrink and the search ends. The first and
-    the last point are corners; points on a line are none.
+    the last point are corners; points on a line are not.
     Cost: a few passes over the points; each step asks the device whether a row is not done.
     """
     n = y.shape[1] - 1
@@ -194,7 +198,7 @@ def hull_edge(s: Tensor, y: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
         place = place + start
         above = top > (y_end * run - s_end * rise).amax(1)
         inside = (~sure_a[rows] | (place > left)) & (~sure_b[rows] | (place < right))
-        # An end that is no corner can tilt the line so much that the highest point lies beyond the other end.
+        # An end that is not a corner can tilt the line so much that the highest point lies beyond the other end.
         tilted = ~inside & ~(sure_a[rows] & sure_b[rows])
         live = (above & (inside | tilted)).nonzero().squeeze(1)
         rows, place, tilted, before = rows[live], place[live], tilted[live], place[live] <= bin_[live]

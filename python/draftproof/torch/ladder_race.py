@@ -8,8 +8,9 @@ Each token x has an exponential clock of rate q(x); the first K to ring are the 
            Pr(N' = k) Pr(own = j)]
 
 K = 1: F = s. K = 2: the chord is 1 + R(below) - c R(bin) / W with R the sum of q / (1 - q). Else the trapezoid rule in
-log t, all bins and times at once. Laws of numbers are polynomials whose coefficient k is a probability; sums of
-independent numbers are products, and the laws below every bin are running products.
+log t, all bins and times at once. Distributions of numbers are polynomials whose coefficient k is a probability; sums
+of
+independent numbers are products, and the distributions below every bin are running products.
 
 Correctness: docs/ladder.md, "Without replacement". All terms are of the bin's own size, so narrow bins keep their
 precision. With n nodes an octave the rule errs by at most 2 (sec d)^K e^(-2 pi n d / ln 2) of each term for any d below
@@ -80,7 +81,7 @@ def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, k: int) -> Tens
     sums = power_sums(q, bins, q_bin) if bool((tokens > 1).any()) else None
     chords = before(start, an_octave, above, q_bin)
     for t in times.split(max(1, CELLS // (q_bin.numel() * k))):
-        chords += integrand(t, above, q_bin, own_law(t, q_bin, tokens, sums, k))
+        chords += integrand(t, above, q_bin, own_distribution(t, q_bin, tokens, sums, k))
     return chords * (log(2) / an_octave)
 
 
@@ -117,8 +118,8 @@ def integrand(t: Tensor, c: Tensor, width: Tensor, own: Tensor) -> Tensor:
     return ((-c[:, :, None] * t).exp() * term * t).sum(2)
 
 
-def times_law(a: Tensor, b: Tensor) -> Tensor:
-    """The law of the sum of two independent numbers below K, [.., K, M]."""
+def times_distribution(a: Tensor, b: Tensor) -> Tensor:
+    """The distribution of the sum of two independent numbers below K, [.., K, M]."""
     k = a.shape[-2]
     out = a[..., :1, :] * b
     for j in range(1, k):
@@ -127,7 +128,9 @@ def times_law(a: Tensor, b: Tensor) -> Tensor:
 
 
 def below_each(own: Tensor) -> Tensor:
-    """Law of the number of clocks below each bin, [R, n, K, M]: products in blocks of sqrt(n) bins, then of blocks."""
+    """Distribution of the number of clocks below each bin, [R, n, K, M]: products in blocks of sqrt(n) bins, then of
+    blocks.
+    """
     n = own.shape[1]
     size = max(1, round(n**0.5))
     count = ceil(n / size)
@@ -138,13 +141,13 @@ def below_each(own: Tensor) -> Tensor:
     product = none[:, None].expand_as(own[:, :, 0])
     for i in reversed(range(size)):
         within[:, :, i] = product
-        product = times_law(product, own[:, :, i])
+        product = times_distribution(product, own[:, :, i])
     after = torch.empty_like(product)
     rest = none
     for i in reversed(range(count)):
         after[:, i] = rest
-        rest = times_law(rest, product[:, i])
-    return times_law(within, after[:, :, None].expand_as(within)).flatten(1, 2)[:, :n]
+        rest = times_distribution(rest, product[:, i])
+    return times_distribution(within, after[:, :, None].expand_as(within)).flatten(1, 2)[:, :n]
 
 
 def power_sums(q: Tensor, bins: Tensor, q_bin: Tensor) -> Tensor:
@@ -156,19 +159,19 @@ def power_sums(q: Tensor, bins: Tensor, q_bin: Tensor) -> Tensor:
     return torch.stack(sums)
 
 
-def own_law(t: Tensor, q_bin: Tensor, tokens: Tensor, sums: Tensor | None, k: int) -> Tensor:
-    """Law of the number of clocks of each bin that have rung by t [M], below K: [R, n, K, M].
+def own_distribution(t: Tensor, q_bin: Tensor, tokens: Tensor, sums: Tensor | None, k: int) -> Tensor:
+    """Distribution of the number of clocks of each bin that have rung by t [M], below K: [R, n, K, M].
 
     Bins of several tokens: Pr(k) = e^(-Wt) e_k, e_k the elementary symmetric functions of e^(qt) - 1 by Newton from
     the sums of its powers, those from the sums of q^i: the sum over i of m! S(i, m) / i! t^i times that of q^i, S the
     Stirling numbers of the second kind.
     """
     x = q_bin[:, :, None] * t
-    law = torch.zeros(*q_bin.shape, k, len(t), dtype=t.dtype, device=t.device)
-    law[:, :, 0] = (-x).exp()
-    law[:, :, 1] = -torch.expm1(-x)
+    distribution = torch.zeros(*q_bin.shape, k, len(t), dtype=t.dtype, device=t.device)
+    distribution[:, :, 0] = (-x).exp()
+    distribution[:, :, 1] = -torch.expm1(-x)
     if sums is None:
-        return law
+        return distribution
     powers = []
     for m in range(1, min(POWERS, k - 1) + 1):
         value = torch.zeros_like(x)
@@ -176,8 +179,8 @@ def own_law(t: Tensor, q_bin: Tensor, tokens: Tensor, sums: Tensor | None, k: in
             surjections = sum((-1) ** (m - j) * comb(m, j) * j**i for j in range(m + 1))
             value = value * t + sums[i - 1][:, :, None] * (surjections / factorial(i))
         powers.append(value * t**m)
-    symmetric = [law[:, :, 0]]
+    symmetric = [distribution[:, :, 0]]
     for j in range(1, k):
         signed = ((-1) ** (m - 1) * powers[m - 1] * symmetric[j - m] for m in range(1, min(j, len(powers)) + 1))
         symmetric.append(torch.stack(list(signed)).sum(0) / j)
-    return torch.where((tokens > 1)[:, :, None, None], torch.stack(symmetric, dim=2), law)
+    return torch.where((tokens > 1)[:, :, None, None], torch.stack(symmetric, dim=2), distribution)

@@ -14,9 +14,9 @@ from torch import Tensor
 
 Temperature: TypeAlias = float | Tensor | None
 
-# Rounding to a format with n bits behind the point changes the sum of a law by at most 2^-(n + 1) of itself, 2^-8 for
-# bfloat16. A softmax in float32 that adds 2^18 terms one by one is wrong by at most 2^18 * 2^-24 = 2^-6. A row whose
-# sum is off by more than 2^-4 is therefore no rounded law.
+# Rounding to a format with n bits behind the point changes the sum of a distribution by at most 2^-(n + 1) of itself,
+# 2^-8 for bfloat16. A softmax in float32 that adds 2^18 terms one by one is wrong by at most 2^18 * 2^-24 = 2^-6. A row
+# whose sum is off by more than 2^-4 is therefore no rounded distribution.
 MOST_SUM_ERROR = 2.0**-4
 
 
@@ -35,7 +35,7 @@ class Rows:
     def check(self, counts: Tensor) -> None:
         """Checks the first counts[i] rows of each batch row.
 
-        Raises: ValueError at the first row that is no law, or has no finite logit.
+        Raises: ValueError at the first row that is not a distribution, or has no finite logit.
         Cost: two passes over all rows, and a synchronisation with the device.
         """
         if self.values.numel() == 0:
@@ -56,24 +56,24 @@ class Rows:
         row = self.values[b, i].double()
         where = f"{self.name}[{b}]" if self.count == 1 else f"{self.name}[{b}, {i}]"
         found = f"values from {float(row.min()):g} to {float(row.max()):g} with sum {float(row.sum()):g}"
-        raise ValueError(f"{where}: found {found}, wanted {wanted}")
+        raise ValueError(f"{where}: got {found}, expected {wanted}")
 
     def at(self, tokens: Tensor) -> Tensor:
         """Probabilities [B, m] of tokens [B, m], token i in row i; m <= n."""
         m = tokens.shape[1]
-        return self._law(self.values[:, :m].gather(2, tokens[:, :, None]).squeeze(2), None, slice(0, m))
+        return self._distribution(self.values[:, :m].gather(2, tokens[:, :, None]).squeeze(2), None, slice(0, m))
 
     def of(self, tokens: Tensor) -> Tensor:
         """Probabilities [B, m] of tokens [B, m], all in the first row."""
-        return self._law(self.values[:, 0].gather(1, tokens), None, slice(0, 1))
+        return self._distribution(self.values[:, 0].gather(1, tokens), None, slice(0, 1))
 
     def row(self, rows: Tensor, positions: Tensor) -> Tensor:
         """Row positions[i] of batch row rows[i], as [R, V]."""
-        return self._law(self.values[rows, positions], rows, positions)
+        return self._distribution(self.values[rows, positions], rows, positions)
 
     def entry(self, rows: Tensor, positions: Tensor, tokens: Tensor) -> Tensor:
         """Probability of tokens[i] in row positions[i] of batch row rows[i], [R]."""
-        return self._law(self.values[rows, positions, tokens][:, None], rows, positions).squeeze(1)
+        return self._distribution(self.values[rows, positions, tokens][:, None], rows, positions).squeeze(1)
 
     def single(self, rows: Tensor | None = None) -> Tensor:
         """The only row of each batch row, or of those listed, as [R, V]."""
@@ -81,7 +81,7 @@ class Rows:
             rows = torch.arange(self.batch, device=self.values.device)
         return self.row(rows, torch.zeros_like(rows))
 
-    def _law(self, picked: Tensor, rows: Tensor | None, positions: Tensor | slice) -> Tensor:
+    def _distribution(self, picked: Tensor, rows: Tensor | None, positions: Tensor | slice) -> Tensor:
         """Probabilities of entries `picked` [R, m] of these batch rows (None: all) and positions; new memory."""
         wide = picked.to(torch.float64, copy=True)
         if not self.logits:

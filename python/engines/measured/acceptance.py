@@ -41,22 +41,22 @@ def root_of(tree: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def engines() -> dict[str, tuple[Callable[..., Any], str]]:
-    """Functions of one position with the law that their drafts have, by engine."""
+    """Functions of one position with the distribution that their drafts have, by engine."""
     wanted = {
         "sequoia": ("accept_step_float32", "without_replacement", lambda fn: fn),
         "eagle-llm": ("temperature_1", "without_replacement", root_of),
         "eagle": ("evaluate_posterior", "fixed_top_k", root_of),
     }
     known, found = discover(ROOT / "python" / "engines"), {}
-    for name, (door, law, change) in wanted.items():
+    for name, (adapter, distribution, change) in wanted.items():
         try:
             label = f"{name} {known[name].version()}"
             known[name].enter()
-            subject = next(one for one in known[name].doors if one.name == door).make()
+            subject = next(one for one in known[name].adapters if one.name == adapter).make()
         except (Missing, ImportError) as error:
             print(f"{name}: skipped, {error}")
             continue
-        found[label] = (change(subject.fn), law)
+        found[label] = (change(subject.fn), distribution)
     return found
 
 
@@ -77,15 +77,15 @@ rows: list[dict[str, Any]] = []
 for name, fewer in CAPTURES.items():
     capture, tuples = str(ROOT / "data" / name), TUPLES // fewer
     for drafts in DRAFTS:
-        for label, (fn, law) in engines().items():
+        for label, (fn, distribution) in engines().items():
             verify, seconds = timed(fn)
             options: dict[str, Any] = {"level": "position", "arrays": "torch", "scripted": False, "beside": ()}
-            (one,) = acceptance(verify, capture, law, k=drafts, tuples=tuples, name="engine", **options).rows
+            (one,) = acceptance(verify, capture, distribution, k=drafts, tuples=tuples, name="engine", **options).rows
             rows.append(
                 {
                     "capture": name.partition("_")[0],
                     "verifier": label,
-                    "law": law,
+                    "draft_sampling": distribution,
                     "drafts": drafts,
                     "rate": one.rate,
                     "low": one.low,
@@ -103,7 +103,7 @@ for name, fewer in CAPTURES.items():
                 {
                     "capture": name.partition("_")[0],
                     "verifier": f"draftproof {one['verifier']}",
-                    "law": one["law"],
+                    "draft_sampling": one["draft_sampling"],
                     "drafts": drafts,
                     **{key: one["membership"][key] for key in ("rate", "low", "high")},
                     "optimum": one["optimum"],

@@ -57,7 +57,7 @@ def main() -> None:
                 logits = row(vocabulary).to(getattr(torch, dtype))
                 kept, right = torch.isfinite(cut(logits)), wanted(logits)
                 p = logits.double().softmax(-1)
-                laws = [torch.where(one, p, 0.0) / p[one].sum() for one in (kept, right)]
+                distributions = [torch.where(one, p, 0.0) / p[one].sum() for one in (kept, right)]
                 found.append(
                     {
                         "engine": engine,
@@ -67,7 +67,7 @@ def main() -> None:
                         "vocabulary": vocabulary,
                         "kept": int(kept.sum()),
                         "wanted": int(right.sum()),
-                        "distance": float((laws[0] - laws[1]).abs().sum() / 2),
+                        "distance": float((distributions[0] - distributions[1]).abs().sum() / 2),
                     }
                 )
                 print(found[-1])

@@ -1,4 +1,4 @@
-"""Markov chains as texts: tables of next-token laws, and how a text is judged by them."""
+"""Markov chains as texts: tables of next-token distributions, and how a text is judged by them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WEIGHTS = [10.0**n for n in range(7)]  # of the target in the predictions, in to
 
 
 def table(seed: int, certain: bool = False) -> Any:
-    """Laws of the next token, [V, V]: weights 1 .. 9; `certain`: all on the largest of them."""
+    """Distributions of the next token, [V, V]: weights 1 .. 9; `certain`: all on the largest of them."""
     weights = np.random.default_rng(seed).integers(1, 10, (VOCABULARY, VOCABULARY)).astype(float)
     if certain:
         weights = np.eye(VOCABULARY)[weights.argmax(1)]
@@ -36,7 +36,8 @@ def log_e(counts: list[Any], target: Any) -> float:
     context, averaged over contexts of 1, 2 and 3 tokens and over c.
 
     The product over tokens depends on counts alone: a ratio of gamma functions for each context, in whatever order
-    texts grew. It is a test martingale, so it reaches x with probability at most 1 / x (docs/doors.md, whole engines).
+    texts grew. It is a test martingale, so it reaches x with probability at most 1 / x (docs/adapters.md, whole
+    engines).
     """
     logs = []
     for of_length in counts:
@@ -73,9 +74,9 @@ def least_seen(target: Any, tokens: int, count: int) -> float:
     mass = (target * likely).sum(1, keepdims=True)
 
     def after(share: float) -> float:
-        law = np.where(likely, target * (1 - share / mass), target * (1 + share / (1 - mass)))
-        stationary = np.linalg.matrix_power(law, 64)[0]
-        return count * log_e([tokens * stationary[:, None] * law], target)
+        distribution = np.where(likely, target * (1 - share / mass), target * (1 + share / (1 - mass)))
+        stationary = np.linalg.matrix_power(distribution, 64)[0]
+        return count * log_e([tokens * stationary[:, None] * distribution], target)
 
     low, high = 0.0, 0.4
     for _ in range(30):
@@ -85,7 +86,7 @@ def least_seen(target: Any, tokens: int, count: int) -> float:
 
 
 def distance(counts: list[Any], target: Any) -> float:
-    """Total variation of a token's law, as a mean over the token before it."""
+    """Total variation of a token's distribution, as a mean over the token before it."""
     totals = counts[0].sum(1)
     seen = counts[0] / totals.clip(1)[:, None]
     return float((totals / totals.sum() * np.abs(seen - target).sum(1) / 2).sum())

@@ -1,4 +1,4 @@
-"""Long texts of whole engine loops, and recordings of verifiers in a loop of our own for `draftproof audit`.
+"""Long texts of whole engine loops, and recordings of verifiers in a plain loop for `draftproof audit`.
 
     python python/engines/measured/texts.py NAME       one of the plans below, in a process of its own
 
@@ -27,9 +27,9 @@ ROOT = Path(__file__).resolve().parents[3]
 DRAFTS = 3
 
 
-def texts(name: str, door: str, count: int, length: int, certain: bool = False) -> dict[str, Any]:
+def texts(name: str, adapter: str, count: int, length: int, certain: bool = False) -> dict[str, Any]:
     """`count` texts of `length` tokens, each of tables and a seed of its own."""
-    subject = subject_of(name, door)
+    subject = subject_of(name, adapter)
     generate = subject.generate
     start, found, farthest = time.perf_counter(), [], 0.0
     for seed in range(1, count + 1):
@@ -62,10 +62,10 @@ def drafted(q: Any, last: Any) -> Any:
     return torch.stack(chain, 1)
 
 
-def loops(name: str, door: str, tokens: int, requests: int = 4096) -> dict[str, Any]:
+def loops(name: str, adapter: str, tokens: int, requests: int = 4096) -> dict[str, Any]:
     """A verifier of batches in a loop over a Markov chain: `requests` texts with one target and one proposal, until
     they have `tokens` together."""
-    verify = subject_of(name, door).fn
+    verify = subject_of(name, adapter).fn
     import torch
 
     start, target, proposal = time.perf_counter(), table(2), table(3)
@@ -98,9 +98,9 @@ def loops(name: str, door: str, tokens: int, requests: int = 4096) -> dict[str, 
     }
 
 
-def recorded(name: str, door: str, tokens: int) -> dict[str, Any]:
+def recorded(name: str, adapter: str, tokens: int) -> dict[str, Any]:
     """Drafts of a Markov chain verified one call after the other, recorded, and audited."""
-    verify = subject_of(name, door).fn
+    verify = subject_of(name, adapter).fn
     import torch
 
     def run(path: Path) -> None:
@@ -108,7 +108,7 @@ def recorded(name: str, door: str, tokens: int) -> dict[str, Any]:
         p, q = (torch.tensor(rows, dtype=torch.float32) for rows in (target, proposal))
         rng, sums, last = np.random.default_rng(1), proposal.cumsum(1), 0
         torch.manual_seed(1)
-        with Recorder(path, vocabulary=VOCABULARY, draft_law="iid", engine=name) as record:
+        with Recorder(path, vocabulary=VOCABULARY, draft_sampling="iid", engine=name) as record:
             while record.records < tokens:
                 chain = [last]
                 for u in rng.random(DRAFTS).tolist():
@@ -121,9 +121,9 @@ def recorded(name: str, door: str, tokens: int) -> dict[str, Any]:
     return audited(run)
 
 
-def recorded_batches(name: str, door: str, tokens: int, requests: int = 512) -> dict[str, Any]:
+def recorded_batches(name: str, adapter: str, tokens: int, requests: int = 512) -> dict[str, Any]:
     """Ragged batches of vLLM's kernels, a quarter greedy, recorded by python/engines/recorders/vllm.py and audited."""
-    subject_of(name, door)  # puts the kernels in place
+    subject_of(name, adapter)  # puts the kernels in place
     import torch
 
     shared = module_of(ROOT / "python" / "engines" / "_vllm_batches.py", "batches_of_vllm")
@@ -136,7 +136,7 @@ def recorded_batches(name: str, door: str, tokens: int, requests: int = 512) -> 
         temperatures = [0.0 if i % 4 == 3 else 1.0 for i in range(requests)]
         torch.manual_seed(1)
         with (
-            Recorder(path, vocabulary=VOCABULARY, draft_law="iid", engine=name) as record,
+            Recorder(path, vocabulary=VOCABULARY, draft_sampling="iid", engine=name) as record,
             recorder.recording(record, engine=engine.rejection_sampler),
         ):
             while record.records < tokens:
@@ -172,10 +172,10 @@ def audited(run: Callable[[Path], None]) -> dict[str, Any]:
     }
 
 
-def subject_of(name: str, door: str) -> Any:
+def subject_of(name: str, adapter: str) -> Any:
     engine = discover(ROOT / "python" / "engines")[name]
     engine.enter()
-    (found,) = [one for one in engine.doors if one.name == door]
+    (found,) = [one for one in engine.adapters if one.name == adapter]
     return found.make()
 
 
@@ -195,10 +195,10 @@ PLANS: dict[str, tuple[Any, ...]] = {
 
 
 def main(name: str) -> None:
-    measure, engine, door, *size = PLANS[name]
+    measure, engine, adapter, *size = PLANS[name]
     version = discover(ROOT / "python" / "engines")[engine].version()
-    row = {"plan": name, "engine": engine, "version": version, "door": door}
-    row |= measure(engine, door, *size)
+    row = {"plan": name, "engine": engine, "version": version, "adapter": adapter}
+    row |= measure(engine, adapter, *size)
     print(json.dumps(row, indent=1)[:6000])
     path = Path(__file__).with_suffix(".json")
     kept = [one for one in (json.loads(path.read_text()) if path.is_file() else []) if one["plan"] != name]

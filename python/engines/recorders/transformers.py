@@ -1,6 +1,6 @@
 """Records assisted generation of transformers while it runs, as a trace for `draftproof audit`.
 
-    with Recorder("run.safetensors", vocabulary=32000, draft_law="iid") as record, recording(record):
+    with Recorder("run.safetensors", vocabulary=32000, draft_sampling="iid") as record, recording(record):
         target.generate(ids, assistant_model=assistant, do_sample=True)
 
 The file needs nothing of this folder and may be copied beside a script.

@@ -1,6 +1,6 @@
 """Records the rejection sampler of vLLM's first model runner while it runs, as a trace for `draftproof audit`.
 
-    with Recorder("run.safetensors", vocabulary=32000, draft_law="iid") as record, recording(record):
+    with Recorder("run.safetensors", vocabulary=32000, draft_sampling="iid") as record, recording(record):
         engine.generate(...)                          # in the process of the model runner
 
 The file needs nothing of this folder and may be copied beside a script.

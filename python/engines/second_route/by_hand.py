@@ -272,7 +272,7 @@ def sglang_settings() -> None:
     penalty = torch.tensor([[-1.0, 0.0]])  # token 0 was written once, frequency penalty 1
     for draft, written, wanted in ((0, "written and drafted", ".881"), (1, "written, 1 drafted", ".500")):
         share = behind([0.0, 0.0], draft, acc_additive_penalties=penalty)
-        print(f"frequency penalty 1, token 0 {written}: token 1 comes in {share:.3f} of steps, wanted {wanted}")
+        print(f"frequency penalty 1, token 0 {written}: token 1 comes in {share:.3f} of steps, expected {wanted}")
 
 
 def tensorrt_llm() -> None:
@@ -423,7 +423,7 @@ def vllm_least_length() -> None:
             rows = torch.zeros(drafts + 1, size)
             runner(rows, written, least)
             found = torch.isneginf(rows[:, stop]).tolist()
-            told = "as wanted" if found == wanted else f"wanted {wanted}"
+            told = "as wanted" if found == wanted else f"expected {wanted}"
             print(f"{runner.__name__} runner, {written} written, min_tokens {least}: held back in rows {found}, {told}")
 
 
@@ -451,4 +451,4 @@ if __name__ == "__main__":
         torch.set_num_threads(1)
         known[sys.argv[1]]()
     else:
-        sys.exit("wanted one of " + ", ".join(known))
+        sys.exit("expected one of " + ", ".join(known))

@@ -45,7 +45,8 @@ class Entry:
     on        the smallest instance found by hand that shows the bug; empty where the bug has none: another row of a
               batch, an earlier call
     gap       why the gate's verdict on it is another one; empty for nearly all
-    sampled   trials by which `exact` finds its law, where few branches do not give it: noise of a race, generators
+    sampled   trials by which `exact` finds its distribution, where few branches do not give it: noise of a race,
+    generators
               seeded within
     state     whether something is carried from call to call
     declared  level, drafts, batched, logits, arrays and other arguments of draftproof.check
@@ -78,7 +79,7 @@ class Entry:
 
 
 def enter(status: str, check: str = "", words: str = "", *, name: str = "", **known: Any) -> Callable[[Any], Any]:
-    """Enters a function. What is no field of Entry is declared."""
+    """Enters a function. Arguments that are not fields of Entry are declared."""
 
     def entered(fn: Any) -> Any:
         own = {key: known[key] for key in ("one_line", "why", "on", "gap", "sampled", "state") if key in known}
@@ -93,14 +94,14 @@ def enter(status: str, check: str = "", words: str = "", *, name: str = "", **kn
     return entered
 
 
-def wrong(why: str, check: str = "exact_law", on: str = "", *, status: str = "violated", **known: Any) -> Any:
+def wrong(why: str, check: str = "exact_distribution", on: str = "", *, status: str = "failed", **known: Any) -> Any:
     """Enters a function that is wrong in one line."""
     return enter(status, check, one_line=True, why=why, on=on, **known)
 
 
 def right(why: str, **known: Any) -> Any:
     """Enters a right function."""
-    return enter("held", one_line=True, why=why, **known)
+    return enter("passed", one_line=True, why=why, **known)
 
 
 @cache
@@ -115,20 +116,20 @@ def _imported() -> None:
 
 
 def entries(*, wrong: bool) -> list[Entry]:
-    """All right functions, or all others, by name. Those by a seed have all of its parts."""
+    """All right functions, or all others, by name. Functions made from a seed have all of its parts."""
     _imported()
-    some = [entry for entry in _found.values() if (entry.status != "held" or not entry.one_line) == wrong]
+    some = [entry for entry in _found.values() if (entry.status != "passed" or not entry.one_line) == wrong]
     by_seed = [] if wrong else covering(("torch", "numpy", "list") if torch_there() else ("numpy", "list"))
     for n, one in enumerate(by_seed):
-        # One that draws what it may not need has too many outcomes on two drafts.
+        # A function that draws numbers it may not need has too many outcomes on two drafts.
         declared = one.declared | ({"most_drafts": 1} if "last = [pick" in one.text else {})
         name = f"{one.style} {n}".replace(" ", "_")
-        some.append(Entry(name, one.fn, "held", one_line=True, why=one.text, declared=declared))
+        some.append(Entry(name, one.fn, "passed", one_line=True, why=one.text, declared=declared))
     return sorted(some, key=lambda entry: entry.name)
 
 
 def judge(entry: Entry, **changes: Any) -> tuple[str, Any]:
-    """What draftproof.check says of the function if it is not as wanted, else nothing; and the verdict.
+    """Returns the output of draftproof.check if it is not as expected, else "", and the verdict.
 
     A function that is wrong in one line is judged on four models, or else on the 20 that the profile has. The four are
     the first of the 20, so that those refute what these do.
@@ -137,7 +138,7 @@ def judge(entry: Entry, **changes: Any) -> tuple[str, Any]:
         tries: list[dict[str, Any]] = [{}]
     elif not entry.one_line:
         tries = [FEW]
-    elif entry.status == "held":
+    elif entry.status == "passed":
         tries = [{"profile": "quick", "tier": ("proof", "edge"), "models": 9}]  # the ninth has rows next to p = q
     else:
         tier = "edge" if entry.check in EDGE else "proof"

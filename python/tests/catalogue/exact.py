@@ -1,7 +1,7 @@
-"""The law of a small verifier by enumeration, without draftproof.
+"""The distribution of a small verifier by enumeration, without draftproof.
 
 The calls of torch, numpy and `random` that the catalogue uses are replaced by stand-ins that take their values from a
-list of choices. A function that wants one more is run again with each of them.
+list of choices. A function that draws one more is run again with each value.
 
     pick       one branch for each cell with weight, its share the weight
     integer    one branch for each number
@@ -28,7 +28,7 @@ from catalogue.instance import Input, Instance
 from catalogue.stand_ins import NoMass, Script, SharedDraw, Source, Wanted, replaced
 
 Tokens = tuple[Any, ...]
-Law = dict[Tokens, float]
+Distribution = dict[Tokens, float]
 
 WITNESSES = (0.5, 0.5), (0.04, 0.04), (0.96, 0.96), (0.1, 0.9), (0.9, 0.1), (0.3, 0.7)
 FAR, NEAR = 2.0**-12, 2.0**-20
@@ -138,20 +138,20 @@ def _simplest_from(low: float, high: float) -> Fraction:
 
 
 class Enumeration:
-    """The law of `run`, a function of a list of choices that raises Wanted for one more."""
+    """The distribution of `run`, a function of a list of choices that raises Wanted for one more."""
 
     def __init__(self, run: Callable[[Script], Tokens], points: int = 6) -> None:
         self.run, self.points = run, points
 
-    def law(self, choices: tuple[float, ...] = ()) -> Law:
+    def distribution(self, choices: tuple[float, ...] = ()) -> Distribution:
         try:
             return {self.run(Script(choices)): 1.0}
         except Wanted as wanted:
-            law: Law = {}
+            distribution: Distribution = {}
             for share, value in self._branches(choices, wanted):
-                for tokens, mass in self.law((*choices, value)).items():
-                    law[tokens] = law.get(tokens, 0.0) + share * mass
-            return law
+                for tokens, mass in self.distribution((*choices, value)).items():
+                    distribution[tokens] = distribution.get(tokens, 0.0) + share * mass
+            return distribution
 
     def _branches(self, choices: tuple[float, ...], wanted: Wanted) -> list[tuple[float, float]]:
         if wanted.weights is None:
@@ -195,42 +195,42 @@ class Enumeration:
         return high
 
 
-def enumerated_law(entry: Entry, given: Input, points: int) -> Law:
+def enumerated_distribution(entry: Entry, given: Input, points: int) -> Distribution:
     arguments = Arguments(entry)
     with replaced() as source:
-        return Enumeration(lambda script: call(arguments, given, script, source), points).law()
+        return Enumeration(lambda script: call(arguments, given, script, source), points).distribution()
 
 
-def sampled_law(entry: Entry, given: Input) -> Law:
+def sampled_distribution(entry: Entry, given: Input) -> Distribution:
     """Shares of tokens among trials on the function's own random numbers, seeded. An input has its share of trials."""
-    arguments, law = Arguments(entry), {}
+    arguments, distribution = Arguments(entry), {}
     arguments.seed(1)
     trials = max(1, round(entry.sampled * given.probability))
     for _ in range(trials):
         tokens = arguments.tokens(given)
-        law[tokens] = law.get(tokens, 0.0) + 1 / trials
-    return law
+        distribution[tokens] = distribution.get(tokens, 0.0) + 1 / trials
+    return distribution
 
 
 class Deviation:
-    """How far the completed law of an entry is from the target on an instance.
+    """How far the completed distribution of an entry is from the target on an instance.
 
     distance     total variation
     error        what of it enumeration or sampling explain
     impossible   strings that the target never has, or a word in place of tokens, with their probabilities. Where the
-                 law was sampled, those that numbers at the ends of their range give are among them, as 0
+                 distribution was sampled, those that numbers at the ends of their range give are among them, as 0
     """
 
     def __init__(self, entry: Entry, instance: Instance, points: int = 6) -> None:
         longest = 1 if entry.level == "position" else instance.length + 1
         target = instance.target(entry.level)
-        whole: Law = {}
+        whole: Distribution = {}
         for given in instance.inputs(entry.level, entry.drafts):
             if entry.sampled:
-                law = dict.fromkeys(corners(entry, given), 0.0) | sampled_law(entry, given)
+                distribution = dict.fromkeys(corners(entry, given), 0.0) | sampled_distribution(entry, given)
             else:
-                law = enumerated_law(entry, given, points)
-            for tokens, mass in law.items():
+                distribution = enumerated_distribution(entry, given, points)
+            for tokens, mass in distribution.items():
                 answered = tokens and isinstance(tokens[0], int)
                 for string, share in (instance.completed({tokens: 1}, longest) if answered else {tokens: 1}).items():
                     whole[string] = whole.get(string, 0.0) + float(given.probability * share) * mass

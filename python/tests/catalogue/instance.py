@@ -24,7 +24,7 @@ def _row(weights: str) -> Row:
 
 @dataclass(frozen=True)
 class Input:
-    """What a function gets, with its probability. Parents of -1 are the root; other levels than tree have none."""
+    """The input of a function, with its probability. Parents of -1 are the root; only trees have parents."""
 
     probability: Fraction
     p: list[Row]
@@ -49,7 +49,7 @@ class Instance:
         found = re.findall(r"(?:\[([\d ]*)\] )?p=\(([\d ]+)\)/\d+ q=\(([\d ]+)\)/\d+", text)
         rows = {tuple(int(word) for word in prefix.split()): (_row(p), _row(q)) for prefix, p, q in found}
         if () not in rows:
-            raise ValueError(f"instance: found no rows after [] in {text!r}")
+            raise ValueError(f"instance: got no rows after [] in {text!r}")
         return Instance(sizes.get("L", 0), sizes.get("K", 1), rows)
 
     def after(self, prefix: Prefix) -> tuple[Row, Row]:
@@ -58,14 +58,14 @@ class Instance:
             prefix = prefix[:-1]
         return self.rows[prefix]
 
-    def inputs(self, level: str, law: str) -> Iterator[Input]:
+    def inputs(self, level: str, distribution: str) -> Iterator[Input]:
         """Everything that can be drafted, with probabilities that sum to 1."""
         if level == "position":
             p, q = self.rows[()]
-            for drafts, probability in self._tuples(q, law):
+            for drafts, probability in self._tuples(q, distribution):
                 yield Input(probability, [p], [q], drafts, [])
             return
-        if law == "without_replacement_tree":
+        if distribution == "without_replacement_tree":
             yield from self._grown(Fraction(1), {(): []}, [()])
             return
         paths = [(path, self._probability(path)) for path in product(range(self.vocabulary), repeat=self.length)]
@@ -83,15 +83,15 @@ class Instance:
             deeper = [(*node, x) for x in drafts] if len(node) + 1 < self.length else []
             yield from self._grown(probability * share, {**children, node: drafts}, [*others, *deeper])
 
-    def _tuples(self, q: Row, law: str) -> Iterator[tuple[list[int], Fraction]]:
-        if law == "iid":
+    def _tuples(self, q: Row, distribution: str) -> Iterator[tuple[list[int], Fraction]]:
+        if distribution == "iid":
             for drafts in product(range(len(q)), repeat=self.drafts):
                 if probability := prod((q[x] for x in drafts), start=Fraction(1)):
                     yield list(drafts), probability
             return
-        assert law == "without_replacement", law
+        assert distribution == "without_replacement", distribution
         open_: list[tuple[list[int], Fraction, Fraction]] = [([], Fraction(1), Fraction(1))]
-        for drafts, probability, rest in open_:  # grows while it is walked
+        for drafts, probability, rest in open_:  # grows during the loop
             if len(drafts) == self.drafts or not rest:
                 yield drafts, probability
                 continue
@@ -116,14 +116,14 @@ class Instance:
         return Input(probability, p, q, drafts, parents)
 
     def target(self, level: str) -> dict[Prefix, Fraction]:
-        """The target's law of strings, L + 1 tokens long; one token at the level of one position."""
+        """The target's distribution of strings, L + 1 tokens long; one token at the level of one position."""
         longest = 1 if level == "position" else self.length + 1
         return self.completed({(): Fraction(1)}, longest)
 
-    def completed(self, law: dict[Prefix, Fraction], longest: int) -> dict[Prefix, Fraction]:
-        """A law of strings, continued by the target up to `longest` tokens."""
+    def completed(self, distribution: dict[Prefix, Fraction], longest: int) -> dict[Prefix, Fraction]:
+        """A distribution of strings, continued by the target up to `longest` tokens."""
         done: dict[Prefix, Fraction] = {}
-        for tokens, share in law.items():
+        for tokens, share in distribution.items():
             if len(tokens) >= longest or any(not 0 <= x < self.vocabulary for x in tokens):
                 done[tokens] = done.get(tokens, Fraction(0)) + share
                 continue

@@ -58,7 +58,7 @@ def sample_and_match(p, q, drafts):
     return tokens[: int((tokens[:-1] == drafts).long().cumprod(0).sum()) + 1]
 
 
-@right("No token after the last draft: a token less, the same law.")
+@right("No token after the last draft: a token less, the same distribution.")
 def without_bonus(p, q, drafts):
     return chain(p, q, drafts, rest=kept_rest)[: len(drafts)]
 
@@ -119,19 +119,19 @@ def first_arrival(p, q, drafts):
 # Several drafts at one position, and children without replacement.
 
 
-def rejected(law, q):
-    """What a rejection by q leaves of a law, normalised."""
-    rest = left_of(law, q)
+def rejected(distribution, q):
+    """Returns the residual of a distribution after a rejection by q, normalised."""
+    rest = left_of(distribution, q)
     return rest / rest.sum()
 
 
 @right("Repeats are left out, and the others are verified as drawn without replacement.", level="position")
 def distinct_drafts(p, q, drafts):
     for x in dict.fromkeys(drafts.tolist()):
-        law = q / q.sum()
-        if torch.rand(()) * law[x] < p[x]:
+        distribution = q / q.sum()
+        if torch.rand(()) * distribution[x] < p[x]:
             return x
-        p, q = rejected(p, law), q.index_fill(0, torch.tensor(x), 0.0)
+        p, q = rejected(p, distribution), q.index_fill(0, torch.tensor(x), 0.0)
     return torch.multinomial(p, 1)
 
 
@@ -156,19 +156,19 @@ def random_order(p, q, drafts):
 def tree_without_replacement(p, q, drafts, parents):
     node, tokens = -1, []
     while True:
-        law, used = p[node + 1], []
+        distribution, used = p[node + 1], []
         for child in torch.where(parents == node)[0].tolist():
             x = int(drafts[child])
             proposal = q[child].index_fill(0, torch.tensor(used, dtype=torch.long), 0.0)
             proposal = proposal / proposal.sum()
-            if torch.rand(()) * proposal[x] < law[x]:
+            if torch.rand(()) * proposal[x] < distribution[x]:
                 node = child
                 tokens.append(x)
                 break
-            law = rejected(law, proposal)
+            distribution = rejected(distribution, proposal)
             used.append(x)  # each rejection takes the token out of the proposal
         else:
-            return [*tokens, by_weights(law)]
+            return [*tokens, by_weights(distribution)]
 
 
 # Batches: rows of tokens end in -1.

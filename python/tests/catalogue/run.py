@@ -33,7 +33,7 @@ def held(written: Written, seed: int = 1, **changes: Any) -> str:
         verdict = draftproof.check(written.fn, **given)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    return "" if verdict.status == "held" else str(verdict)
+    return "" if verdict.status == "passed" else str(verdict)
 
 
 def in_processes(work: Callable[[Any], Any], items: Iterable[Any], processes: int, limit: float) -> Iterator[Any]:

@@ -18,7 +18,7 @@ def left_of(p, q):
 
 
 def rest_of(p, q):
-    """The same of lists, without the fallback."""
+    """The same for lists, without the fallback."""
     return [max(a - b, 0.0) for a, b in zip(p, q, strict=True)]
 
 

@@ -118,7 +118,7 @@ IMPORTS = {
     "list": "import itertools\nimport math\nimport random",
 }
 
-# What decides, by the parts above. The texts are the same for the three libraries.
+# The decisions, made of the parts above. The texts are the same for the three libraries.
 
 CHAINS = [
     """    for i, x in enumerate(drafts):
@@ -450,7 +450,7 @@ RACES = "expo", "gumbel", ".log()"  # their noise takes the gate many seconds ea
 
 
 def covering(libraries: tuple[str, ...] = ("torch", "numpy", "list"), count: int = 400) -> list[Written]:
-    """Those of the first `count` functions without races that have a part or a style which none before them has."""
+    """Of the first `count` functions without races, the ones with a part or a style that no earlier one has."""
     seen: set[str] = set()
     found = []
     for written in islice(right_functions(), count):

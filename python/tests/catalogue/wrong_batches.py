@@ -30,7 +30,7 @@ def coins_of_first_row(p, q, drafts):
     "One coin for each position is drawn for the whole batch.",
     "row_alone",
     batched=True,
-    gap="a draw that has no entry for each row makes the door call rows one at a time, where nothing is shared",
+    gap="a draw that has no entry for each row makes the adapter call rows one at a time, where nothing is shared",
 )
 def coins_without_batch(p, q, drafts):
     return batch(p, q, drafts, coins=torch.rand(drafts.shape[1]))
@@ -69,68 +69,68 @@ def stops_for_all(p, q, drafts):
     return batch(p, q, drafts, count=stopped)
 
 
-@enter("held", batched=True)
+@enter("passed", batched=True)
 def ragged_padded(p, q, drafts, lengths):
     return batch(p, q, drafts, lengths)
 
 
-@enter("held", batched=True)
+@enter("passed", batched=True)
 def ragged_packed(p, q, drafts, lengths):
     coins = torch.zeros(drafts.shape)
     coins[torch.arange(drafts.shape[1]) < lengths[:, None]] = torch.rand(int(lengths.sum()))
     return batch(p, q, drafts, lengths, coins)
 
 
-@enter("held", batched=True)
+@enter("passed", batched=True)
 def ragged_row_by_row(p, q, drafts, lengths):
     some = [verified(p[b, : n + 1], q[b, :n], drafts[b, :n]) for b, n in enumerate(lengths.tolist())]
     return [[*tokens, *[-1] * (drafts.shape[1] + 1 - len(tokens))] for tokens in some]
 
 
-@enter("held", batched=True)
+@enter("passed", batched=True)
 def rounds_by_the_place_in_the_batch(p, q, drafts, lengths):
     wide = torch.where(torch.arange(len(p)) % 2 == 1, 1.7, 1.0)[:, None, None]
     return batch(p * wide / wide, q, drafts, lengths)
 
 
-@enter("violated", batched=True)
+@enter("failed", batched=True)
 def reads_the_padding(p, q, drafts, lengths):
     weights = p + 0.01 * (p.sum(2) == 0).sum(1)[:, None, None] / p.shape[2]  # a row of zeros still has its e^0
     return batch(weights / weights.sum(2, keepdim=True), q, drafts, lengths)
 
 
-@enter("violated", batched=True)
+@enter("failed", batched=True)
 def last_row_of_the_padding(p, q, drafts, lengths):
     behind = p.clone()
     behind[torch.arange(len(p)), lengths] = p[:, -1]  # zeros where the row is shorter
     return batch(behind, q, drafts, lengths)
 
 
-@enter("violated", "row_alone", batched=True)
+@enter("failed", "row_alone", batched=True)
 def longest_of_the_batch(p, q, drafts, lengths):
     share = (lengths.max() - lengths)[:, None, None] * 0.03
     return batch((1 - share) * p + share / p.shape[2], q, drafts, lengths)
 
 
-@enter("violated", "row_alone", batched=True)
+@enter("failed", "row_alone", batched=True)
 def most_accepted_of_the_batch(p, q, drafts, lengths):
     tokens = batch(p, q, drafts, lengths)
     most = int((tokens >= 0).sum(1).max())
     return torch.where((torch.arange(tokens.shape[1]) < most) & (tokens < 0), 0, tokens)
 
 
-@enter("violated", batched=True)
+@enter("failed", batched=True)
 def coin_of_the_neighbour(p, q, drafts, lengths):
     return batch(p, q, drafts, lengths, torch.rand(drafts.shape).roll(1, 0))
 
 
 # Rows that share a coin are each exact: the note says that rows were judged alone.
-@enter("held", words="one entry a row", batched=True)
+@enter("passed", words="one entry a row", batched=True)
 def one_row_of_coins(p, q, drafts, lengths):
     return batch(p, q, drafts, lengths, torch.rand(drafts.shape[1]).expand(drafts.shape))
 
 
-@enter("violated", batched=True)
+@enter("failed", batched=True)
 def packed_coins_out_of_step(p, q, drafts, lengths):
     packed = torch.rand(int(lengths.sum()))
     first = (lengths.cumsum(0) - lengths).roll(-1)

@@ -48,7 +48,7 @@ def _seeded(name: str, made: Callable[[Any], Any], arrays: str = "numpy", words:
     def fn(p, q, drafts):
         return verified(p, q, drafts, made(drafts))
 
-    enter("violated", words=words, name=name, arrays=arrays, **declared)(fn)
+    enter("failed", words=words, name=name, arrays=arrays, **declared)(fn)
 
 
 _seeded("torch_seed", lambda drafts: _torch_seeded(11), "torch")
@@ -64,7 +64,7 @@ _seeded("torch_seed_sampled", lambda drafts: _torch_seeded(11), "torch", "", scr
 _seeded("numpy_default_rng_sampled", lambda drafts: np.random.default_rng(7).random, words="", scripted=False)
 
 
-@enter("violated", "exact_law")
+@enter("failed", "exact_distribution")
 def one_drawn_seed_for_every_coin(p, q, drafts):
     seed = int(torch.randint(2**31, ()))
 
@@ -75,7 +75,7 @@ def one_drawn_seed_for_every_coin(p, q, drafts):
     return verified(p, q, drafts, coin)
 
 
-@enter("violated", "exact_law", arrays="numpy")
+@enter("failed", "exact_distribution", arrays="numpy")
 def one_drawn_seed_for_every_generator(p, q, drafts, rng):
     seed = int(rng.integers(2**31))
     return verified(p, q, drafts, lambda: np.random.default_rng(seed).random())
@@ -92,17 +92,17 @@ def _without_fallback(p: Any, q: Any, drafts: Any, pick: Any = by_weights, rest:
     return verified(p, q, drafts, lambda: float(torch.rand(())), pick, rest)
 
 
-@enter("violated", "answers", "mass")
+@enter("failed", "answers", "mass")
 def divides_by_the_residual(p, q, drafts):
     return _without_fallback(p, q, drafts, rest=lambda a, b: _clipped(a, b) / _clipped(a, b).sum())
 
 
-@enter("violated", "answers", "mass")
+@enter("failed", "answers", "mass")
 def weights_of_zero(p, q, drafts):
     return _without_fallback(p, q, drafts)
 
 
-@enter("violated", "answers", "mass|NaN|probabilities", arrays="numpy")
+@enter("failed", "answers", "mass|NaN|probabilities", arrays="numpy")
 def choice_of_nothing(p, q, drafts):
     def pick(w):
         w = w.astype(np.float64)
@@ -111,12 +111,12 @@ def choice_of_nothing(p, q, drafts):
     return verified(p, q, drafts, lambda: np.random.random(), pick, _clipped)
 
 
-@enter("violated", "zero_support", models=20)
+@enter("failed", "zero_support", models=20)
 def greatest_of_zeros(p, q, drafts):
     return _without_fallback(p, q, drafts, lambda w: int((w / torch.empty_like(w).exponential_()).argmax()))
 
 
-# What was given is overwritten; the tokens are right.
+# The inputs are overwritten; the tokens are right.
 
 
 def _coin(arrays: str) -> Any:
@@ -131,7 +131,7 @@ def _overwrites(name: str, arrays: str, write: Callable[[Any, Any, Any], Any]) -
         write(p, q, drafts)
         return tokens
 
-    enter("violated", words="input|overw|chang", name=name, arrays=arrays)(fn)
+    enter("failed", words="input|overw|chang", name=name, arrays=arrays)(fn)
 
 
 def _scales_a_view(p: Any, q: Any, drafts: Any) -> None:
@@ -161,12 +161,14 @@ def _right_at_a_position(p, q, drafts, parents=None):
     return by_weights(p)
 
 
-for _law, _level, _near in (
+for _distribution, _level, _near in (
     ("idd", "position", "iid"),
     ("without-replacement", "position", "without_replacement"),
     ("iid_path", "tree", "iid_paths"),
 ):
-    enter("error", words=f"{_law}.*{_near}", name=f"drafts_{_law}", drafts=_law, level=_level)(_right_at_a_position)
+    enter(
+        "error", words=f"{_distribution}.*{_near}", name=f"drafts_{_distribution}", drafts=_distribution, level=_level
+    )(_right_at_a_position)
 
 
 # Exceptions: of the function, with type and text, and no word of a distribution.
@@ -186,19 +188,19 @@ def always_of_its_own(p, q, drafts):
     raise OutOfBlocks("none left")
 
 
-@enter("violated", "answers", "KeyError")
+@enter("failed", "answers", "KeyError")
 def sometimes_key_error(p, q, drafts):
     tokens = verified(p, q, drafts)
     return [{0: 0, 1: 1}[x] for x in tokens]
 
 
-@enter("violated", "answers", "ZeroDivisionError", arrays="list")
+@enter("failed", "answers", "ZeroDivisionError", arrays="list")
 def sometimes_divides_by_zero(p, q, drafts):
     ratios = [a / b for row_p, row_q in zip(p, q, strict=False) for a, b in zip(row_p, row_q, strict=True)]
     return verified(np.array(p), np.array(q), drafts, random.random) if ratios else []
 
 
-@enter("violated", "answers", "OutOfBlocks")
+@enter("failed", "answers", "OutOfBlocks")
 def sometimes_of_its_own(p, q, drafts):
     tokens = verified(p, q, drafts)
     if len(tokens) > 1:
@@ -206,14 +208,14 @@ def sometimes_of_its_own(p, q, drafts):
     return tokens
 
 
-# What is no token, or no list of them.
+# Results that are not tokens or lists of tokens.
 
 
 def _returns(name: str, made: Callable[[list[int]], Any], words: str) -> None:
     def fn(p, q, drafts):
         return made(verified(p, q, drafts))
 
-    enter("error|violated", words=words, name=name)(fn)
+    enter("error|failed", words=words, name=name)(fn)
 
 
 _returns("returns_float_tensor", lambda tokens: torch.tensor(tokens, dtype=torch.float32), "float")
@@ -221,7 +223,7 @@ _returns("returns_ragged_lists", lambda tokens: [tokens, [0]] if len(tokens) > 1
 _returns("returns_nested_lists", lambda tokens: [[tokens]], "nested|shape|dimension|returned list")
 _returns("returns_beyond_the_vocabulary", lambda tokens: [10**6], "1000000|range|vocabulary")
 _returns("returns_negative", lambda tokens: [-7], r"-7\b")
-_returns("returns_too_many", lambda tokens: [*tokens, *tokens, *tokens, 0], "tokens, wanted 1 to")
+_returns("returns_too_many", lambda tokens: [*tokens, *tokens, *tokens, 0], "tokens, expected 1 to")
 # Called otherwise than it is written.
 
 
@@ -242,7 +244,7 @@ def forgotten_batched(p, q, drafts):
 
 
 # With one draft it returns one row, which may be what was meant.
-@enter("error|violated", words="batched|exact_law", arrays="numpy")
+@enter("error|failed", words="batched|exact_distribution", arrays="numpy")
 def forgotten_batched_numpy(p, q, drafts):
     return np.stack([np.append(drafts[b], p[b, -1].argmax()) for b in range(drafts.shape[0])])
 
@@ -286,7 +288,7 @@ def draws_without_bound(p, q, drafts):
         pass
 
 
-@enter("undecided|held", words="draws|end|enumerated|explored|limit", arrays="numpy")
+@enter("undecided|passed", words="draws|end|enumerated|explored|limit", arrays="numpy")
 def draws_until_nothing_is_rejected(p, q, drafts):
     def pick(w):
         while True:
@@ -307,7 +309,7 @@ def draws_until_it_is_zero(p, q, drafts):
 # A wrapper that names no library of what it calls.
 
 
-@enter("held", arrays=None)
+@enter("passed", arrays=None)
 def wrapped(*given):
     return verified(*given)
 
@@ -334,12 +336,12 @@ HASHES = {
     "torch": lambda n: torch.randint(2**32, (n,)).numpy(),
     "python": lambda n: [random.getrandbits(32) for _ in range(n)],
 }
-UNIFORMS = {"closed": (lambda h: h / (2**32 - 1), "violated"), "open": (lambda h: (h + 0.5) / 2**32, "held")}
+UNIFORMS = {"closed": (lambda h: h / (2**32 - 1), "failed"), "open": (lambda h: (h + 0.5) / 2**32, "passed")}
 
 for _name, _hashed in HASHES.items():
     for _kind, (_uniform, _status) in UNIFORMS.items():
         if (_name, _kind) == ("python", "open"):  # integers one by one are no race: they are not enumerated whole
-            _status = "held|undecided"
+            _status = "passed|undecided"
 
         def _fn(p, q, drafts, _hashed=_hashed, _uniform=_uniform):
             return by_hash(p, drafts, _hashed, _uniform)

@@ -17,13 +17,13 @@ SAME_THIRDS = "L=1 K=1 [] p=(1 2)/3 q=(1 2)/3"
 NEXT_OF_REJECTED = "L=1 K=1 [] p=(0 1)/1 q=(1 0)/1 [0] p=(1 0)/1 q=(1 0)/1"
 
 
-def part(name: str, on: str, check: str = "exact_law", **parts: Any) -> None:
+def part(name: str, on: str, check: str = "exact_distribution", **parts: Any) -> None:
     """Enters a chain with other parts than the right ones."""
 
     def fn(p, q, drafts):
         return chain(p, q, drafts, **parts)
 
-    enter("violated", check, name=name, on=on, one_line=True)(fn)
+    enter("failed", check, name=name, on=on, one_line=True)(fn)
 
 
 # The acceptance test.
@@ -111,7 +111,7 @@ def seeded_at_each_position(p, q, drafts):
     return chain(p, q, drafts, keep=keep)
 
 
-# What replaces a rejected draft.
+# The draw that replaces a rejected draft.
 
 
 def reversed_rest(p, q, i, x):
@@ -188,18 +188,18 @@ def residual_by_resampling(p, q, drafts):
 # Another position's row.
 
 
-@wrong("Draft i is held against p[i + 1], the target after it.", on=NEXT)
+@wrong("Draft i is tested against p[i + 1], the target after it.", on=NEXT)
 def target_one_row_late(p, q, drafts):
     return chain(torch.cat([p[1:], p[-1:]]), q, drafts)
 
 
-@wrong("All drafts are held against the first target row.", on=NEXT.replace("L=1", "L=2"))
+@wrong("All drafts are tested against the first target row.", on=NEXT.replace("L=1", "L=2"))
 def target_row_zero(p, q, drafts):
     return chain(torch.cat([p[:1].expand(len(q), -1), p[-1:]]), q, drafts)
 
 
 @wrong(
-    "All drafts are held against the first proposal row.",
+    "All drafts are tested against the first proposal row.",
     on="L=2 K=1 [] p=(1 1)/2 q=(1 1)/2 [0] p=(1 1)/2 q=(1 0)/1 [1] p=(1 1)/2 q=(1 0)/1",
 )
 def proposal_row_zero(p, q, drafts):
@@ -207,7 +207,7 @@ def proposal_row_zero(p, q, drafts):
 
 
 @wrong(
-    "Draft i is held against q[i + 1], the next draft's proposal.",
+    "Draft i is tested against q[i + 1], the next draft's proposal.",
     on="L=2 K=1 [] p=(1 1)/2 q=(0 1)/1 [1] p=(1 1)/2 q=(1 1)/2",
 )
 def proposal_one_row_late(p, q, drafts):

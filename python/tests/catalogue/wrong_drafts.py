@@ -28,7 +28,7 @@ def tree(why: str, on: str, **known: Any) -> Any:
 
 
 def rejected(p, q):
-    """What a rejection by q leaves of p, normalised."""
+    """Returns the residual of p after a rejection by q, normalised."""
     rest = left_of(p, q)
     return rest / rest.sum()
 
@@ -143,16 +143,16 @@ def descend(p, q, drafts, parents, order=lambda some: some, row=lambda node: nod
     what a child leaves of it. `end` replaces the weights of the last token."""
     node, tokens = -1, []
     while True:
-        law = p[row(node)]
+        distribution = p[row(node)]
         for child in order(children_of(parents, node)):
             x = int(drafts[child])
-            if torch.rand(()) * q[child, x] < law[x]:
+            if torch.rand(()) * q[child, x] < distribution[x]:
                 tokens.append(x)
                 node = child
                 break
-            law = reject(law, q[child])
+            distribution = reject(distribution, q[child])
         else:
-            return [*tokens, by_weights(end(node) if end else law)]
+            return [*tokens, by_weights(end(node) if end else distribution)]
 
 
 @tree("Children are tested in the order of their tokens.", SIBLINGS)
@@ -185,7 +185,7 @@ def siblings_not_carried(p, q, drafts, parents):
         children = children_of(parents, node)
         return left_of(p[node + 1], q[children[0]]) if children else p[node + 1]
 
-    return descend(p, q, drafts, parents, reject=lambda law, _: law, end=end)
+    return descend(p, q, drafts, parents, reject=lambda distribution, _: distribution, end=end)
 
 
 @tree("After all children are rejected the token is drawn from p, not from what they left.", HALF)
@@ -204,14 +204,14 @@ def cousins_taken_for_children(p, q, drafts, parents):
         depth.append(0 if parent < 0 else depth[parent] + 1)
     tokens, node = [], -1
     for level in range(max(depth, default=-1) + 1):
-        law = p[node + 1]
+        distribution = p[node + 1]
         for child in [i for i, d in enumerate(depth) if d == level]:
             x = int(drafts[child])
-            if torch.rand(()) * q[child, x] < law[x]:
+            if torch.rand(()) * q[child, x] < distribution[x]:
                 tokens.append(x)
                 node = child
                 break
-            law = rejected(law, q[child])
+            distribution = rejected(distribution, q[child])
         else:
-            return [*tokens, by_weights(law)]
+            return [*tokens, by_weights(distribution)]
     return [*tokens, by_weights(p[node + 1])]

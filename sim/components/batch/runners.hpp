@@ -12,7 +12,7 @@ namespace draftproof::components::batch {
 //   begin_    first target row of each slot
 //
 // Steps, symbols and cost: sim/components/chain_steps.hpp.
-// Correctness: slots are verified in their order, so a call asks for slot 0 before it asks for another.
+// Correctness: slots are verified in their order, so a call reads slot 0 before any other.
 // Source: prefix sums of ragged batches in engines.
 struct OffsetsByChunk : ChainSteps {
   static constexpr ComponentInfo info{.name = "offsets_by_chunk",

@@ -7,7 +7,7 @@
 namespace draftproof::components::target {
 
 // Rows of p from logits whose last bits differ from those of a decode of one token, as in a pass over several
-// positions. This is no defect of a verifier: laws are compared given the logits that were used.
+// positions. This is no defect of a verifier: distributions are compared given the logits that were used.
 //
 // Steps, symbols and cost: sim/components/target_steps.hpp.
 // Source: vllm-project/vllm#54506, ml-explore/mlx-lm#1423.
@@ -32,7 +32,7 @@ struct BatchedLogits : TargetSteps {
 // Rows of p at the draft positions and the bonus position, from the model's weights and the settings of one request.
 //
 // Steps, symbols and cost: sim/components/target_steps.hpp. At temperature 0 a row has one token: ratios are 0 or 1
-// and no decision depends on a random word, as it should be.
+// and no decision depends on random bits, as it should be.
 struct RequestRows : TargetSteps {
   static constexpr ComponentInfo info{.name = "request_rows",
                                       .summary = "rows of p from weights and the settings of a request",

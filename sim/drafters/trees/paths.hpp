@@ -15,10 +15,10 @@ namespace draftproof::tree_drafters {
 struct DelayedPaths {
   static constexpr TreeDrafterInfo info{.name = "delayed_paths",
                                         .summary = "a stem, then K independent paths from its end",
-                                        .siblings = DraftLaws{"iid"},
+                                        .siblings = DraftSamplings{"iid"},
                                         // Distinct values of an i.i.d. stream in order of first appearance are draws
                                         // without replacement, but their number depends on them.
-                                        .siblings_sequential = DraftLaws{"without_replacement"},
+                                        .siblings_sequential = DraftSamplings{"without_replacement"},
                                         .has_stem = true};
 
   /// Adds the stem and the paths to `out`.
@@ -35,10 +35,10 @@ struct DelayedPaths {
 struct IidPaths {
   static constexpr TreeDrafterInfo info{.name = "iid_paths",
                                         .summary = "K independent paths of L tokens",
-                                        .siblings = DraftLaws{"iid"},
+                                        .siblings = DraftSamplings{"iid"},
                                         // Distinct values of an i.i.d. stream in order of first appearance are draws
                                         // without replacement, but their number depends on them.
-                                        .siblings_sequential = DraftLaws{"without_replacement"},
+                                        .siblings_sequential = DraftSamplings{"without_replacement"},
                                         .independent_paths = true};
 
   /// Adds K paths of L tokens to `out`.
@@ -51,15 +51,15 @@ struct IidPaths {
 // K independent paths through shared noise: every token wins a race of q in a stream of its own.
 //
 // Cost: K L passes over the vocabulary.
-// Correctness: the law is that of iid_paths, because streams are independent and each is read for one token
+// Correctness: the distribution is that of iid_paths, because streams are independent and each is read for one token
 // (tree_drafter.hpp). The draws at a node are races of q for every history of their paths.
 // Source: Rowan, Phan and Khisti, arXiv:2506.05632; one path: Daliri et al., arXiv:2408.07978.
 struct GumbelPaths {
   using Marginal = IidPaths;
   static constexpr TreeDrafterInfo info{.name = "gumbel_paths",
                                         .summary = "K paths, every token the winner of a race of shared noise",
-                                        .siblings = DraftLaws{"gumbel_iid"},
-                                        .marginal_law_of = "iid_paths"};
+                                        .siblings = DraftSamplings{"gumbel_iid"},
+                                        .marginal_sampling_of = "iid_paths"};
 
   /// Adds K paths of L tokens to `out`, with the stream of every draw.
   template <class L, NoiseSource R>
@@ -71,15 +71,15 @@ struct GumbelPaths {
 // K independent paths through shared noise: every token is the first of its darts below q.
 //
 // Cost: V darts a token on average.
-// Correctness: the law is that of iid_paths, because streams are independent and each is read for one token
+// Correctness: the distribution is that of iid_paths, because streams are independent and each is read for one token
 // (tree_drafter.hpp).
 // Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978; on paths derived here.
 struct MinhashPaths {
   using Marginal = IidPaths;
   static constexpr TreeDrafterInfo info{.name = "minhash_paths",
                                         .summary = "K paths, every token the first hit of shared darts",
-                                        .siblings = DraftLaws{"minhash"},
-                                        .marginal_law_of = "iid_paths"};
+                                        .siblings = DraftSamplings{"minhash"},
+                                        .marginal_sampling_of = "iid_paths"};
 
   /// Adds K paths of L tokens to `out`, with the stream of every draw.
   template <class L, NoiseSource R>
@@ -98,8 +98,8 @@ struct TokenCachePaths {
   static constexpr TreeDrafterInfo info{
       .name = "token_cache_paths",
       .summary = "K independent paths of L tokens from a cache keyed by the last token",
-      .siblings = DraftLaws{"iid"},
-      .siblings_sequential = DraftLaws{"without_replacement"},
+      .siblings = DraftSamplings{"iid"},
+      .siblings_sequential = DraftSamplings{"without_replacement"},
       .row = DraftRow::last_token,
       .declared_as = "iid_paths"};
 
@@ -108,7 +108,7 @@ struct TokenCachePaths {
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     for (int k = 0; k < shape.drafts; ++k)
       for (int u = DraftTree::root, depth = 0; depth < shape.length; ++depth) {
-        const Token x = random.pick(conditionals.laws(last_token_context(conditionals, out, u)).row(0));
+        const Token x = random.pick(conditionals.distributions(last_token_context(conditionals, out, u)).row(0));
         u = out.draw(u, x, conditionals.next(out.context(u), x));
       }
   }

@@ -17,7 +17,7 @@ namespace draftproof::tree_drafters {
 struct WithoutReplacementTree {
   static constexpr TreeDrafterInfo info{.name = "without_replacement_tree",
                                         .summary = "children of every node drawn without replacement",
-                                        .siblings = DraftLaws{"without_replacement"},
+                                        .siblings = DraftSamplings{"without_replacement"},
                                         .distinct_siblings = true,
                                         .branches = true};
 
@@ -27,11 +27,11 @@ struct WithoutReplacementTree {
     for (int u = 0; u < out.size(); ++u) {  // nodes are appended level by level
       if (out.depth(u) == shape.length) break;
       const int context = out.context(u);
-      const L& laws = conditionals.laws(context);
+      const L& distributions = conditionals.distributions(context);
       Token seen[max_drafts];
       const int wanted = std::min(shape.children_at(out.depth(u)), max_drafts);
-      for (int k = 0; k < wanted && laws.mass_without(0, seen, k) > laws.zero(); ++k) {
-        seen[k] = random.pick(laws.row_without(0, seen, k));
+      for (int k = 0; k < wanted && distributions.mass_without(0, seen, k) > distributions.zero(); ++k) {
+        seen[k] = random.pick(distributions.row_without(0, seen, k));
         out.draw(u, seen[k], conditionals.next(context, seen[k]));
       }
     }
@@ -44,8 +44,8 @@ struct WithoutReplacementTree {
 //   u    stream of node u    its number in the tree
 //
 // Cost: one pass over the vocabulary a node.
-// Correctness: the law is that of without_replacement_tree. The number of a node depends on the earlier drafts, but
-// the stream of that number has not been read before.
+// Correctness: the distribution is that of without_replacement_tree. The number of a node depends on the earlier
+// drafts, but the stream of that number has not been read before.
 // Source: the first arrivals of one race as drafts: reconstruction of arXiv:2609.21858, not checked against the
 // paper; on trees: derived here.
 
@@ -54,10 +54,10 @@ struct GumbelTree {
   static constexpr TreeDrafterInfo info{
       .name = "gumbel_tree",
       .summary = "children of every node: the first arrivals of a race of shared noise",
-      .siblings = DraftLaws{"gumbel_top_k"},
+      .siblings = DraftSamplings{"gumbel_top_k"},
       .distinct_siblings = true,
       .branches = true,
-      .marginal_law_of = "without_replacement_tree"};
+      .marginal_sampling_of = "without_replacement_tree"};
 
   /// Adds the children of every node above depth L to `out`, with the stream of their draws.
   template <class L, NoiseSource R>
@@ -68,7 +68,7 @@ struct GumbelTree {
       const auto stream = static_cast<std::uint32_t>(u);
       NodeNoise noise(random, &stream);
       Token drafts[max_drafts];
-      const int drawn = drafters::GumbelTopK{}.draw(conditionals.laws(context), wanted, noise, drafts);
+      const int drawn = drafters::GumbelTopK{}.draw(conditionals.distributions(context), wanted, noise, drafts);
       for (int k = 0; k < drawn; ++k) out.draw(u, drafts[k], conditionals.next(context, drafts[k]), stream);
     }
   }
@@ -83,7 +83,7 @@ struct GumbelTree {
 struct TopKTree {
   static constexpr TreeDrafterInfo info{.name = "top_k_tree",
                                         .summary = "the K most probable prefixes of at most L tokens, no randomness",
-                                        .siblings = DraftLaws{"fixed_top_k"},
+                                        .siblings = DraftSamplings{"fixed_top_k"},
                                         .distinct_siblings = true,
                                         .fixed = true,
                                         .ranks_tokens = true};
@@ -102,7 +102,7 @@ struct TopKTree {
     const auto expand = [&](int u, const Scalar& reached) {
       if (out.depth(u) == shape.length) return;
       std::vector<Candidate> children;
-      conditionals.laws(out.context(u)).row(0).for_each([&](Token x, const auto& q) {
+      conditionals.distributions(out.context(u)).row(0).for_each([&](Token x, const auto& q) {
         children.push_back({Scalar(reached * Scalar(q)), u, x});
       });
       // At most this many children of one node can be taken, the most probable first.

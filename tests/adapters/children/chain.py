@@ -46,7 +46,8 @@ class Tape:
         return last
 
 
-# The target ends a decision that rounding left no residual; tests that compare this child with C++ have the rule without it.
+# The target ends a decision that rounding left no residual; tests that compare this child with C++ have the rule
+# without it.
 ENDS = "CHAIN_ENDS" in os.environ
 
 

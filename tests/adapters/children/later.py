@@ -1,9 +1,10 @@
-"""A chain verifier that is wrong from a row on, counted over all its calls: it then draws what replaces a rejected draft
+"""A chain verifier that is wrong from a row on, counted over all its calls: it then draws what replaces a rejected
+draft
 from p. Argument: the number of right rows before it."""
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "examples" / "door"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "examples" / "adapter"))
 sys.dont_write_bytecode = True
 from verifier_json import serve, verify  # noqa: E402
 from wrong_verifier import verifier_with  # noqa: E402

@@ -1,4 +1,5 @@
-"""A chain verifier with two numbers of state, which accepts its first draft: it counts the calls of a text and keeps a third.
+"""A chain verifier with two numbers of state, which accepts its first draft: it counts the calls of a text and keeps a
+third.
 Arguments: the form, and the fault of its states, or right."""
 import sys
 

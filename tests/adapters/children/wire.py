@@ -87,4 +87,4 @@ class Lines:
 
 
 def hello(**fields):
-    return {"protocol": "draftproof-door", "version": [1, 0], "name": "child", "level": "chain", **fields}
+    return {"protocol": "draftproof-adapter", "version": [1, 0], "name": "child", "level": "chain", **fields}

@@ -1,6 +1,6 @@
 // Picks, races, integers and grids of other sizes.
 #include <draftproof/adapters/explorer/explore.hpp>
-#include <draftproof/tests/support/doors_in_process.hpp>
+#include <draftproof/tests/support/adapters_in_process.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -22,11 +22,11 @@ TEST(ExploreDraws, PicksHaveTheirWeights) {
   using Masses = std::vector<std::pair<std::vector<Token>, double>>;
   const auto expect = [](const InProcess::Body& body, const Masses& masses, double no_mass = 0) {
     InProcess program(body);
-    const ProgramLaw law = law_of(program, drawing_input);
-    EXPECT_EQ(law.state, LawState::settled);
-    for (const auto& [tokens, mass] : masses) EXPECT_EQ(law.of(tokens), mass);
-    EXPECT_EQ(law.of(RowStatus::no_mass), no_mass);
-    return law.outcomes.size();
+    const ProgramDistribution distribution = distribution_of(program, drawing_input);
+    EXPECT_EQ(distribution.state, DistributionState::settled);
+    for (const auto& [tokens, mass] : masses) EXPECT_EQ(distribution.of(tokens), mass);
+    EXPECT_EQ(distribution.of(RowStatus::no_mass), no_mass);
+    return distribution.outcomes.size();
   };
   const auto some = [](const Input& in, TapeDraws& draws) {
     if (draws.coin() < .625) return std::vector<Token>{0, draws.pick(in.p[1])};
@@ -39,7 +39,7 @@ TEST(ExploreDraws, PicksHaveTheirWeights) {
     return std::vector<Token>{draws.pick(low ? Weights{1, 1, 2} : Weights{2, 1, 1})};
   };
   expect(coin_weighs, {{{0}, .375}, {{1}, .25}, {{2}, .375}});
-  // A small weight behind others is asked on the grid. Tapes hold values below 1: doors_in_process.hpp.
+  // A small weight behind others is asked on the grid. Tapes hold values below 1: adapters_in_process.hpp.
   const auto small = [](const Input&, TapeDraws& draws) {
     const Token first = draws.pick({1, 0x1p-55});
     return std::vector<Token>{first, draws.pick({1, 1})};
@@ -59,10 +59,11 @@ TEST(ExploreDraws, PredictionsCompareWeights) {
     const double u = draws.coin();
     return std::vector<Token>{draws.pick({1, u >= .3141 && u < .3141 + 0x1p-5 ? 1 + 0x1p-20 : 1})};
   });
-  const ProgramLaw law = law_of(program, {.p = {{1}}, .q = {}, .drafts = {}}, {.keep_stretches = true});
-  EXPECT_EQ(law.state, LawState::settled);
-  EXPECT_EQ(law.stretches.size(), 3u);
-  EXPECT_GT(law.of({1}), law.of({0}));
+  const ProgramDistribution distribution =
+      distribution_of(program, {.p = {{1}}, .q = {}, .drafts = {}}, {.keep_stretches = true});
+  EXPECT_EQ(distribution.state, DistributionState::settled);
+  EXPECT_EQ(distribution.stretches.size(), 3u);
+  EXPECT_GT(distribution.of({1}), distribution.of({0}));
 }
 
 TEST(ExploreDraws, EarlyPicksThatSeldomMatter) {
@@ -71,12 +72,12 @@ TEST(ExploreDraws, EarlyPicksThatSeldomMatter) {
     if (draws.coin() < .875) return std::vector<Token>{bonus};
     return std::vector<Token>{draws.coin() < .0625 ? other : 7};
   });
-  const ProgramLaw law = law_of(program, drawing_input);
-  EXPECT_EQ(law.state, LawState::settled);
+  const ProgramDistribution distribution = distribution_of(program, drawing_input);
+  EXPECT_EQ(distribution.state, DistributionState::settled);
   const double reached = .125 * .0625;
-  EXPECT_NEAR(law.of({0}), .875 * .5 + reached * .25, 1e-15);
-  EXPECT_NEAR(law.of({2}), .875 * .2 + reached * .5, 1e-15);
-  EXPECT_NEAR(law.of({7}), .125 * .9375, 1e-15);
+  EXPECT_NEAR(distribution.of({0}), .875 * .5 + reached * .25, 1e-15);
+  EXPECT_NEAR(distribution.of({2}), .875 * .2 + reached * .5, 1e-15);
+  EXPECT_NEAR(distribution.of({7}), .125 * .9375, 1e-15);
 }
 
 TEST(ExploreDraws, RacesGiveTheirWeights) {
@@ -87,16 +88,16 @@ TEST(ExploreDraws, RacesGiveTheirWeights) {
       const Token x = winner(weights, draws.race(6), gumbel);
       return std::vector<Token>{first ? x : x / 2};  // pairs of entries behave alike
     });
-    const ProgramLaw law = law_of(program, drawing_input);
-    EXPECT_EQ(law.state, LawState::settled);
-    ASSERT_EQ(law.outcomes.size(), 5u);
+    const ProgramDistribution distribution = distribution_of(program, drawing_input);
+    EXPECT_EQ(distribution.state, DistributionState::settled);
+    ASSERT_EQ(distribution.outcomes.size(), 5u);
     // The rules of deviation_limit: each race's weights are off by at most their relative error.
-    EXPECT_NEAR(law.of({0}), .5 * .1 + .5 * .25, law.limit);
-    EXPECT_NEAR(law.of({1}), .5 * .15 + .5 * .45, law.limit);
-    EXPECT_NEAR(law.of({2}), .5 * .45 + .5 * .3, law.limit);
-    EXPECT_NEAR(law.of({3}) / .5e-9, 1, 1e-6);
-    EXPECT_NEAR(law.of({4}), .5 * .3, law.limit);
-    EXPECT_LT(law.limit, 2e-6);
+    EXPECT_NEAR(distribution.of({0}), .5 * .1 + .5 * .25, distribution.limit);
+    EXPECT_NEAR(distribution.of({1}), .5 * .15 + .5 * .45, distribution.limit);
+    EXPECT_NEAR(distribution.of({2}), .5 * .45 + .5 * .3, distribution.limit);
+    EXPECT_NEAR(distribution.of({3}) / .5e-9, 1, 1e-6);
+    EXPECT_NEAR(distribution.of({4}), .5 * .3, distribution.limit);
+    EXPECT_LT(distribution.limit, 2e-6);
   }
 }
 
@@ -108,13 +109,15 @@ TEST(ExploreDraws, RaceOfFloatsStaysWithinItsLimit) {
       scores.push_back(static_cast<float>(weights[scores.size()]) / static_cast<float>(clock));
     return std::vector<Token>{static_cast<Token>(std::max_element(scores.begin(), scores.end()) - scores.begin())};
   });
-  const ProgramLaw law = law_of(program, drawing_input);
-  EXPECT_EQ(law.state, LawState::settled);
-  for (Token x = 0; x < 3; ++x) EXPECT_NEAR(law.of({x}), weights[static_cast<std::size_t>(x)], law.limit);
+  const ProgramDistribution distribution = distribution_of(program, drawing_input);
+  EXPECT_EQ(distribution.state, DistributionState::settled);
+  for (Token x = 0; x < 3; ++x)
+    EXPECT_NEAR(distribution.of({x}), weights[static_cast<std::size_t>(x)], distribution.limit);
 }
 
 TEST(ExploreDraws, RaceWhoseLateClocksAreClampedGivesItsWeights) {
-  // -log of a uniform that is kept above 2^-54 ends at 37: late clocks over a heavy weight win against 1 over a light one.
+  // -log of a uniform that is kept above 2^-54 ends at 37: late clocks over a heavy weight win against 1 over a light
+  // one.
   for (const std::vector<double>& weights :
        {std::vector<double>{.6, 0, .0004, .3996}, {0, .0004, .6, .3996}, {.0004, .9996}}) {
     const auto light = static_cast<Token>(std::find(weights.begin(), weights.end(), .0004) - weights.begin());
@@ -123,22 +126,22 @@ TEST(ExploreDraws, RaceWhoseLateClocksAreClampedGivesItsWeights) {
       for (double& clock : clocks) clock = std::min(clock, 37.4);
       return std::vector<Token>{winner(weights, clocks, false) == light ? 1 : 0};
     });
-    const ProgramLaw law = law_of(program, drawing_input);
-    EXPECT_EQ(law.state, LawState::settled) << light;
-    EXPECT_NEAR(law.of({1}) / .0004, 1, 1e-5) << light;
+    const ProgramDistribution distribution = distribution_of(program, drawing_input);
+    EXPECT_EQ(distribution.state, DistributionState::settled) << light;
+    EXPECT_NEAR(distribution.of({1}) / .0004, 1, 1e-5) << light;
   }
 }
 
 TEST(ExploreDraws, RaceWhoseDrawsAnotherRowChangesIsUndecided) {
-  // Near the tie the calls of a pair see a third outcome, which random clocks hardly meet: the ratio where they stop winning
-  // is not that of the weights.
+  // Near the tie the calls of a pair see a third outcome, which random clocks hardly meet: the ratio where they stop
+  // winning is not that of the weights.
   InProcess program([](const Input&, TapeDraws& draws) {
     const auto clocks = draws.race(2);
     const double ratio = clocks[1] / clocks[0] / 1.2345;
     return std::vector<Token>{clocks[0] == 1 && ratio > .995 && ratio < .999999 ? 2 : ratio < 1 ? 1 : 0};
   });
-  const ProgramLaw law = law_of(program, drawing_input);
-  EXPECT_NE(law.state, LawState::settled);
+  const ProgramDistribution distribution = distribution_of(program, drawing_input);
+  EXPECT_NE(distribution.state, DistributionState::settled);
 }
 
 TEST(ExploreDraws, RaceThatIsNotByClockOverWeightIsRefused) {
@@ -146,8 +149,8 @@ TEST(ExploreDraws, RaceThatIsNotByClockOverWeightIsRefused) {
     const auto clocks = draws.race(2);
     return std::vector<Token>{clocks[0] < clocks[1] * clocks[1] * 3 ? 0 : clocks[0] < 2 ? 1 : 2};
   });
-  const ProgramLaw law = law_of(program, drawing_input);
-  EXPECT_NE(law.state, LawState::settled);
+  const ProgramDistribution distribution = distribution_of(program, drawing_input);
+  EXPECT_NE(distribution.state, DistributionState::settled);
   // An entry that neither wins nor loses: its very early clock has a third effect, which no prediction would meet.
   InProcess third([](const Input&, TapeDraws& draws) {
     const auto clocks = draws.race(3);
@@ -155,8 +158,8 @@ TEST(ExploreDraws, RaceThatIsNotByClockOverWeightIsRefused) {
     if (clocks[0] > 1e20 && clocks[1] > 1e20) return std::vector<Token>{2};
     return std::vector<Token>{clocks[0] < clocks[1] ? 0 : 1};
   });
-  const ProgramLaw cut = law_of(third, drawing_input);
-  EXPECT_EQ(cut.state, LawState::cut);
+  const ProgramDistribution cut = distribution_of(third, drawing_input);
+  EXPECT_EQ(cut.state, DistributionState::cut);
   EXPECT_EQ(cut.unexplored, 1);
   ASSERT_EQ(cut.remarks.size(), 1u);
   EXPECT_EQ(cut.remarks[0], "a race is not decided by the least clock over weight");
@@ -167,12 +170,12 @@ TEST(ExploreDraws, Integers) {
     const int few = draws.integer(5), many = draws.integer(1000);
     return std::vector<Token>{few == 3 ? 1 : 0, many < 377 ? 0 : few};
   });
-  const ProgramLaw law = law_of(program, drawing_input);
-  EXPECT_EQ(law.state, LawState::settled);
-  EXPECT_DOUBLE_EQ(law.of({1, 3}), .2 * .623);
-  EXPECT_DOUBLE_EQ(law.of({1, 0}), .2 * .377);
-  EXPECT_DOUBLE_EQ(law.of({0, 0}), .8 * .377 + .2 * .623);
-  EXPECT_TRUE(law.edges.empty());
+  const ProgramDistribution distribution = distribution_of(program, drawing_input);
+  EXPECT_EQ(distribution.state, DistributionState::settled);
+  EXPECT_DOUBLE_EQ(distribution.of({1, 3}), .2 * .623);
+  EXPECT_DOUBLE_EQ(distribution.of({1, 0}), .2 * .377);
+  EXPECT_DOUBLE_EQ(distribution.of({0, 0}), .8 * .377 + .2 * .623);
+  EXPECT_TRUE(distribution.edges.empty());
 }
 
 TEST(ExploreDraws, GridsOf53BitsAreExact) {
@@ -183,18 +186,18 @@ TEST(ExploreDraws, GridsOf53BitsAreExact) {
         return std::vector<Token>{u < third ? 0 : u <= .7 ? 1 : 2};
       },
       53);
-  const ProgramLaw law = law_of(program, drawing_input, {.coin_bits = 53});
+  const ProgramDistribution distribution = distribution_of(program, drawing_input, {.coin_bits = 53});
   const double cells = 0x1p53, first = std::ceil(third * cells), second = std::floor(.7 * cells) + 1;
-  EXPECT_EQ(law.of({0}), first / cells);
-  EXPECT_EQ(law.of({1}), (second - first) / cells);
-  EXPECT_EQ(law.of({2}), (cells - second) / cells);
+  EXPECT_EQ(distribution.of({0}), first / cells);
+  EXPECT_EQ(distribution.of({1}), (second - first) / cells);
+  EXPECT_EQ(distribution.of({2}), (cells - second) / cells);
 }
 
 TEST(ExploreDraws, LoneClockIsSearchedAsAUniform) {
   InProcess program([](const Input&, TapeDraws& draws) { return std::vector<Token>{draws.race(1)[0] < 1}; });
-  const ProgramLaw law = law_of(program, drawing_input);
-  EXPECT_EQ(law.state, LawState::settled);
-  EXPECT_NEAR(law.of({1}), 1 - std::exp(-1.0), 0x1p-24);
+  const ProgramDistribution distribution = distribution_of(program, drawing_input);
+  EXPECT_EQ(distribution.state, DistributionState::settled);
+  EXPECT_NEAR(distribution.of({1}), 1 - std::exp(-1.0), 0x1p-24);
 }
 
 }  // namespace

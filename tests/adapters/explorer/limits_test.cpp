@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include <draftproof/adapters/declaration.hpp>
-#include <draftproof/tests/support/doors_in_process.hpp>
+#include <draftproof/tests/support/adapters_in_process.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -48,11 +48,11 @@ TEST(ExploreLimits, ZeroCoinThatAcceptsAnImpossibleTokenIsAnEdge) {
     };
   };
   InProcess right(verifier(true)), wrong(verifier(false));
-  EXPECT_TRUE(law_of(right, impossible).edges.empty());
-  const ProgramLaw law = law_of(wrong, impossible);
-  EXPECT_EQ(law.state, LawState::settled);
-  ASSERT_EQ(law.edges.size(), 1u);
-  const Stretch& edge = law.edges.front();
+  EXPECT_TRUE(distribution_of(right, impossible).edges.empty());
+  const ProgramDistribution distribution = distribution_of(wrong, impossible);
+  EXPECT_EQ(distribution.state, DistributionState::settled);
+  ASSERT_EQ(distribution.edges.size(), 1u);
+  const Stretch& edge = distribution.edges.front();
   EXPECT_EQ(edge.place, 0);
   EXPECT_EQ(edge.bits, 24);
   EXPECT_EQ(edge.first, 0u);
@@ -61,9 +61,9 @@ TEST(ExploreLimits, ZeroCoinThatAcceptsAnImpossibleTokenIsAnEdge) {
   ASSERT_EQ(edge.outcomes.size(), 2u);
   EXPECT_EQ(edge.outcomes[0].outcome.tokens, (std::vector<Token>{0, 0}));
   EXPECT_EQ(edge.outcomes[0].probability, 0x1p-25);
-  EXPECT_EQ(law.of({1}), 1 - 0x1p-24);
+  EXPECT_EQ(distribution.of({1}), 1 - 0x1p-24);
   // One threshold, but none between wide stretches: the edge excuses nothing.
-  EXPECT_LT(law.limit, 3 * 0x1p-24);
+  EXPECT_LT(distribution.limit, 3 * 0x1p-24);
 }
 
 TEST(ExploreLimits, LastCoinThatRunsPastTheLastBucketIsAnEdge) {
@@ -72,11 +72,11 @@ TEST(ExploreLimits, LastCoinThatRunsPastTheLastBucketIsAnEdge) {
     const double u = draws.coin();
     return std::vector<Token>{u < .5 ? 0 : u < 1 - 0x1p-24 ? 1 : 99};
   });
-  const ProgramLaw law = law_of(program, limits_input);
-  ASSERT_EQ(law.edges.size(), 1u);
-  EXPECT_EQ(law.edges[0].first, (1u << 24) - 1);
-  EXPECT_EQ(law.of({99}), 0x1p-24);
-  EXPECT_EQ(law.limit, 0x1p-24 * (1 + 3));  // one comparison of wide stretches, V = 3
+  const ProgramDistribution distribution = distribution_of(program, limits_input);
+  ASSERT_EQ(distribution.edges.size(), 1u);
+  EXPECT_EQ(distribution.edges[0].first, (1u << 24) - 1);
+  EXPECT_EQ(distribution.of({99}), 0x1p-24);
+  EXPECT_EQ(distribution.limit, 0x1p-24 * (1 + 3));  // one comparison of wide stretches, V = 3
 }
 
 TEST(ExploreLimits, EndsOfTheGridAreAskedWithoutPredictions) {
@@ -85,10 +85,10 @@ TEST(ExploreLimits, EndsOfTheGridAreAskedWithoutPredictions) {
     const double u = draws.coin();
     return std::vector<Token>{u == 0 ? 1 : u == 1 - 0x1p-24 ? 2 : 0};
   });
-  const ProgramLaw law = law_of(program, bare, {.predictions = 1});
-  EXPECT_EQ(law.of({1}), 0x1p-24);
-  EXPECT_EQ(law.of({2}), 0x1p-24);
-  EXPECT_EQ(law.edges.size(), 2u);
+  const ProgramDistribution distribution = distribution_of(program, bare, {.predictions = 1});
+  EXPECT_EQ(distribution.of({1}), 0x1p-24);
+  EXPECT_EQ(distribution.of({2}), 0x1p-24);
+  EXPECT_EQ(distribution.edges.size(), 2u);
 }
 
 TEST(ExploreLimits, BranchesBelowTheLeastMassAreCut) {
@@ -96,10 +96,10 @@ TEST(ExploreLimits, BranchesBelowTheLeastMassAreCut) {
     while (draws.coin() < .5) continue;
     return std::vector<Token>{0};
   });
-  const ProgramLaw law = law_of(program, limits_input, {.least_mass = 0x1p-10});
-  EXPECT_EQ(law.state, LawState::cut);
-  EXPECT_EQ(law.unexplored, 0x1p-11);
-  EXPECT_EQ(law.remarks, std::vector<std::string>{"branches below the least mass were cut"});
+  const ProgramDistribution distribution = distribution_of(program, limits_input, {.least_mass = 0x1p-10});
+  EXPECT_EQ(distribution.state, DistributionState::cut);
+  EXPECT_EQ(distribution.unexplored, 0x1p-11);
+  EXPECT_EQ(distribution.remarks, std::vector<std::string>{"branches below the least mass were cut"});
 }
 
 TEST(ExploreLimits, LoopWithoutEndIsCutByMass) {
@@ -109,20 +109,21 @@ TEST(ExploreLimits, LoopWithoutEndIsCutByMass) {
       if (draws.coin() < .5) return std::vector<Token>{x};
     }
   });
-  const ProgramLaw law = law_of(program, limits_input, {.most_calls = 8000});
-  EXPECT_EQ(law.state, LawState::cut);
-  EXPECT_EQ(law.predicted, 256u);
-  EXPECT_LT(law.calls, 8000u + 5 * 256u + 8000u / 8);
-  EXPECT_GT(law.unexplored, 0);
-  EXPECT_LT(law.unexplored, .1);
-  double known = law.unexplored;
-  for (const OutcomeMass& each : law.outcomes) known += each.probability;
+  const ProgramDistribution distribution = distribution_of(program, limits_input, {.most_calls = 8000});
+  EXPECT_EQ(distribution.state, DistributionState::cut);
+  EXPECT_EQ(distribution.predicted, 256u);
+  EXPECT_LT(distribution.calls, 8000u + 5 * 256u + 8000u / 8);
+  EXPECT_GT(distribution.unexplored, 0);
+  EXPECT_LT(distribution.unexplored, .1);
+  double known = distribution.unexplored;
+  for (const OutcomeMass& each : distribution.outcomes) known += each.probability;
   EXPECT_NEAR(known, 1, 1e-12);
   for (Token x = 0; x < 3; ++x) {
-    EXPECT_LE(law.of({x}), limits_input.q[0][static_cast<std::size_t>(x)] + 0x1p-22);
-    EXPECT_GE(law.of({x}) + law.unexplored, limits_input.q[0][static_cast<std::size_t>(x)] - 0x1p-22);
+    EXPECT_LE(distribution.of({x}), limits_input.q[0][static_cast<std::size_t>(x)] + 0x1p-22);
+    EXPECT_GE(distribution.of({x}) + distribution.unexplored,
+              limits_input.q[0][static_cast<std::size_t>(x)] - 0x1p-22);
   }
-  EXPECT_FALSE(law.remarks.empty());
+  EXPECT_FALSE(distribution.remarks.empty());
 }
 
 TEST(ExploreLimits, EndlessDrawsEndInTapeShort) {
@@ -130,10 +131,11 @@ TEST(ExploreLimits, EndlessDrawsEndInTapeShort) {
     if (draws.coin() < .5) return std::vector<Token>{1};
     for (;;) draws.coin();
   });
-  const ProgramLaw law = law_of(program, limits_input, {.most_calls = 3000, .most_places = 40});
-  EXPECT_EQ(law.state, LawState::cut);
-  EXPECT_EQ(law.of({1}), .5);
-  EXPECT_EQ(law.unexplored, .5);
+  const ProgramDistribution distribution =
+      distribution_of(program, limits_input, {.most_calls = 3000, .most_places = 40});
+  EXPECT_EQ(distribution.state, DistributionState::cut);
+  EXPECT_EQ(distribution.of({1}), .5);
+  EXPECT_EQ(distribution.unexplored, .5);
 }
 
 TEST(ExploreLimits, DrawsLargerThanTheCallsAreCut) {
@@ -146,12 +148,12 @@ TEST(ExploreLimits, DrawsLargerThanTheCallsAreCut) {
     return std::vector<Token>{draws.race(600)[599] < 1};
   });
   for (InProcess* program : {&picks, &races}) {
-    const ProgramLaw law = law_of(*program, limits_input);
-    EXPECT_EQ(law.state, LawState::cut);
-    EXPECT_EQ(law.unexplored, .5);
-    EXPECT_EQ(law.of({-1}), .5);
-    EXPECT_LT(law.calls, 3000u);
-    EXPECT_EQ(law.remarks.size(), 1u);
+    const ProgramDistribution distribution = distribution_of(*program, limits_input);
+    EXPECT_EQ(distribution.state, DistributionState::cut);
+    EXPECT_EQ(distribution.unexplored, .5);
+    EXPECT_EQ(distribution.of({-1}), .5);
+    EXPECT_LT(distribution.calls, 3000u);
+    EXPECT_EQ(distribution.remarks.size(), 1u);
   }
 }
 
@@ -161,11 +163,11 @@ TEST(ExploreLimits, LongTapesAreGrown) {
     for (int i = 0; i < 150; ++i) draws.coin();
     return std::vector<Token>{draws.coin() < .5};
   });
-  const ProgramLaw law = law_of(program, limits_input);
-  EXPECT_EQ(law.state, LawState::settled);
-  EXPECT_EQ(law.of({1}), .375);
-  EXPECT_EQ(law.most_places, 152);
-  EXPECT_EQ(law.idle_places.size(), 150u);
+  const ProgramDistribution distribution = distribution_of(program, limits_input);
+  EXPECT_EQ(distribution.state, DistributionState::settled);
+  EXPECT_EQ(distribution.of({1}), .375);
+  EXPECT_EQ(distribution.most_places, 152);
+  EXPECT_EQ(distribution.idle_places.size(), 150u);
 }
 
 TEST(ExploreLimits, HiddenStateIsReportedWithItsCall) {
@@ -173,16 +175,16 @@ TEST(ExploreLimits, HiddenStateIsReportedWithItsCall) {
   InProcess counts([&](const Input&, TapeDraws& draws) {
     return std::vector<Token>{draws.coin() < .5 ? 0 : ++runs % 7 == 0 ? 2 : 1};
   });
-  const ProgramLaw law = law_of(counts, limits_input);
-  EXPECT_EQ(law.state, LawState::not_a_function);
-  EXPECT_TRUE(law.outcomes.empty());
-  ASSERT_FALSE(law.tape.empty());
-  EXPECT_GE(law.tape[0], .5);
+  const ProgramDistribution distribution = distribution_of(counts, limits_input);
+  EXPECT_EQ(distribution.state, DistributionState::not_a_function);
+  EXPECT_TRUE(distribution.outcomes.empty());
+  ASSERT_FALSE(distribution.tape.empty());
+  EXPECT_GE(distribution.tape[0], .5);
   // A program that changes once, for good: only a repeated call shows it.
   int made = 0;
   InProcess changes(
       [&](const Input&, TapeDraws& draws) { return std::vector<Token>{draws.coin() < (++made < 30 ? .5 : .25)}; });
-  EXPECT_EQ(law_of(changes, limits_input, {.repeat_every = 4}).state, LawState::not_a_function);
+  EXPECT_EQ(distribution_of(changes, limits_input, {.repeat_every = 4}).state, DistributionState::not_a_function);
   // The number of draws depends on state.
   int other = 0;
   InProcess draws_more([&](const Input&, TapeDraws& draws) {
@@ -190,7 +192,7 @@ TEST(ExploreLimits, HiddenStateIsReportedWithItsCall) {
     if (++other % 50 == 49) draws.coin();
     return std::vector<Token>{0};
   });
-  EXPECT_EQ(law_of(draws_more, limits_input).state, LawState::not_a_function);
+  EXPECT_EQ(distribution_of(draws_more, limits_input).state, DistributionState::not_a_function);
 }
 
 TEST(ExploreLimits, CoinsThatActTogetherAreUnsettled) {
@@ -199,30 +201,30 @@ TEST(ExploreLimits, CoinsThatActTogetherAreUnsettled) {
     const double u = draws.coin();
     return std::vector<Token>{u + draws.coin() < 1};
   });
-  const ProgramLaw law = law_of(program, limits_input, {.most_witnesses = 12});
-  EXPECT_EQ(law.state, LawState::unsettled);
-  EXPECT_EQ(law.witnesses, 12u);
-  EXPECT_EQ(law.tape.size(), 2u);
+  const ProgramDistribution distribution = distribution_of(program, limits_input, {.most_witnesses = 12});
+  EXPECT_EQ(distribution.state, DistributionState::unsettled);
+  EXPECT_EQ(distribution.witnesses, 12u);
+  EXPECT_EQ(distribution.tape.size(), 2u);
 }
 
 TEST(ExploreLimits, CrashesAreOutcomesAlthoughTheirLogIsLost) {
   // By some seeds the first witness ends in the crash, by some it does not.
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     Crashes program;
-    const ProgramLaw law = law_of(program, limits_input, {.predictions = 1, .seed = seed});
-    EXPECT_EQ(law.state, LawState::settled);
-    EXPECT_EQ(law.of(RowStatus::crashed), .125);
-    EXPECT_EQ(law.of({1}), .375);
-    EXPECT_EQ(law.of({2}), .5);
+    const ProgramDistribution distribution = distribution_of(program, limits_input, {.predictions = 1, .seed = seed});
+    EXPECT_EQ(distribution.state, DistributionState::settled);
+    EXPECT_EQ(distribution.of(RowStatus::crashed), .125);
+    EXPECT_EQ(distribution.of({1}), .375);
+    EXPECT_EQ(distribution.of({2}), .5);
   }
 }
 
 TEST(ExploreLimits, ProgramsWithoutDraws) {
   InProcess program([](const Input& in, TapeDraws&) { return std::vector<Token>{in.drafts[0]}; });
-  const ProgramLaw law = law_of(program, limits_input);
-  EXPECT_EQ(law.state, LawState::settled);
-  EXPECT_EQ(law.of({0}), 1);
-  EXPECT_EQ(law.limit, 0);
+  const ProgramDistribution distribution = distribution_of(program, limits_input);
+  EXPECT_EQ(distribution.state, DistributionState::settled);
+  EXPECT_EQ(distribution.of({0}), 1);
+  EXPECT_EQ(distribution.limit, 0);
 }
 
 TEST(ExploreLimits, InputsShareBatches) {
@@ -236,17 +238,17 @@ TEST(ExploreLimits, InputsShareBatches) {
     inputs[i].p[0][1] = .3 + .008 * static_cast<double>(i);
   }
   InProcess program(body);
-  const auto laws = explore_program(program, inputs);
-  ASSERT_EQ(laws.size(), inputs.size());
+  const auto distributions = explore_program(program, inputs);
+  ASSERT_EQ(distributions.size(), inputs.size());
   std::size_t calls = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     InProcess alone(body);
-    const ProgramLaw law = law_of(alone, inputs[i]);
-    ASSERT_EQ(laws[i].outcomes.size(), law.outcomes.size());
-    for (std::size_t o = 0; o < law.outcomes.size(); ++o)
-      EXPECT_EQ(laws[i].outcomes[o].probability, law.outcomes[o].probability);
-    EXPECT_LE(laws[i].calls, 256u + 160u);  // predictions, tree
-    calls += laws[i].calls;
+    const ProgramDistribution distribution = distribution_of(alone, inputs[i]);
+    ASSERT_EQ(distributions[i].outcomes.size(), distribution.outcomes.size());
+    for (std::size_t o = 0; o < distribution.outcomes.size(); ++o)
+      EXPECT_EQ(distributions[i].outcomes[o].probability, distribution.outcomes[o].probability);
+    EXPECT_LE(distributions[i].calls, 256u + 160u);  // predictions, tree
+    calls += distributions[i].calls;
   }
   EXPECT_EQ(calls, program.runs_made);
   EXPECT_LE(program.batches, 60u);
@@ -255,17 +257,17 @@ TEST(ExploreLimits, InputsShareBatches) {
 TEST(ExploreLimits, RefusesLogsAndOptionsOutOfRange) {
   const auto refused = [&](std::vector<Draw> log, const std::string& words) {
     Logs program(std::move(log));
-    expect_error([&] { law_of(program, limits_input); }, words);
+    expect_error([&] { distribution_of(program, limits_input); }, words);
   };
-  refused({{}, {.bits = 54}}, "draw 1: found a coin of 54 bits, wanted 1 to 53");
+  refused({{}, {.bits = 54}}, "draw 1: got a coin of 54 bits, expected 1 to 53");
   refused({{.kind = DrawKind::pick, .size = 2, .weights = {1}}}, "a pick of 2 cells with 1 weights");
   refused({{.kind = DrawKind::integer, .size = 0}}, "an integer below 0");
   refused({{.kind = DrawKind::clock, .size = -1}}, "a race of -1 clocks");
   refused({{.kind = static_cast<DrawKind>(9)}}, "kind 9");
-  refused(std::vector<Draw>(600), "wanted at most the 8 of its tape");
+  refused(std::vector<Draw>(600), "expected at most the 8 of its tape");
   Logs none({});
-  EXPECT_THROW(law_of(none, limits_input, {.coin_bits = 54}), std::invalid_argument);
-  EXPECT_THROW(law_of(none, limits_input, {.predictions = 0}), std::invalid_argument);
+  EXPECT_THROW(distribution_of(none, limits_input, {.coin_bits = 54}), std::invalid_argument);
+  EXPECT_THROW(distribution_of(none, limits_input, {.predictions = 0}), std::invalid_argument);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Programs with tricks that a search by single coordinates may miss, and programs at random, with coins that are read
-// again later, idle coins, and draws whose number and meaning depend on earlier ones. Each law is that of all tapes,
-// on a coarse grid.
+// again later, idle coins, and draws whose number and meaning depend on earlier ones. Each distribution is that of
+// all tapes, on a coarse grid.
 #include <draftproof/adapters/explorer/explore.hpp>
-#include <draftproof/tests/support/doors_in_process.hpp>
+#include <draftproof/tests/support/adapters_in_process.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -16,7 +16,7 @@ double ratio(const Input& in, std::size_t i) {
   return in.p[i][x] / in.q[i][x];
 }
 
-/// A program whose law is that of all tapes of so many coins of so many bits.
+/// A program whose distribution is that of all tapes of so many coins of so many bits.
 struct Trick {
   const char* about;
   InProcess::Body body;
@@ -97,7 +97,7 @@ std::vector<Token> one_coin_for_two_coordinates(const Input& in, TapeDraws& draw
   return {inverted(in.p[0], u), inverted(in.p[1], u), u < .5 && v < .3 ? 1 : 0};
 }
 
-TEST(ExploreTricks, HaveTheLawOfAllTapes) {
+TEST(ExploreTricks, HaveTheDistributionOfAllTapes) {
   for (const auto& [about, body, input, places, bits] :
        {Trick{"chain", plain_chain, chain_input, 3, 6},
         {"one draft", plain_chain, one_draft, 2, 10},
@@ -110,7 +110,7 @@ TEST(ExploreTricks, HaveTheLawOfAllTapes) {
         {"not monotone", coins_that_are_not_monotone, one_draft, 2, 8},
         {"neighbouring values", thresholds_on_neighbouring_values, one_draft, 2, 10},
         {"two coordinates", one_coin_for_two_coordinates, one_draft, 2, 8}})
-    expect_law_of_all_tapes(body, input, places, bits, about);
+    expect_distribution_of_all_tapes(body, input, places, bits, about);
 }
 
 TEST(ExploreTricks, RareEffectOfAnEarlyCoin) {
@@ -122,13 +122,13 @@ TEST(ExploreTricks, RareEffectOfAnEarlyCoin) {
     const bool rarely = draws.coin() < i.p[0][0];
     return std::vector<Token>{rarely ? (early < .5 ? 1 : 2) : 0};
   });
-  const ProgramLaw law = law_of(program, in);
-  EXPECT_EQ(law.state, LawState::settled);
-  EXPECT_EQ(law.of({0}), 1 - rare);
-  EXPECT_EQ(law.of({1}), rare / 2);
-  EXPECT_EQ(law.of({2}), rare / 2);
-  EXPECT_TRUE(law.idle_places.empty());
-  EXPECT_GT(law.witnesses, 3u);
+  const ProgramDistribution distribution = distribution_of(program, in);
+  EXPECT_EQ(distribution.state, DistributionState::settled);
+  EXPECT_EQ(distribution.of({0}), 1 - rare);
+  EXPECT_EQ(distribution.of({1}), rare / 2);
+  EXPECT_EQ(distribution.of({2}), rare / 2);
+  EXPECT_TRUE(distribution.idle_places.empty());
+  EXPECT_GT(distribution.witnesses, 3u);
 }
 
 TEST(ExploreTricks, EarlyBonusWithAnUnlikelyToken) {
@@ -142,16 +142,16 @@ TEST(ExploreTricks, EarlyBonusWithAnUnlikelyToken) {
       if (!(draws.coin() < .125)) return std::vector<Token>{9};
     return std::vector<Token>{bonus == 2 ? 0 : bonus};
   });
-  const ProgramLaw law = law_of(program, in, {.predictions = 1});
-  EXPECT_EQ(law.of({1}), rare * 0x1p-9);
-  EXPECT_EQ(law.of({3}), .375 * 0x1p-9);
+  const ProgramDistribution distribution = distribution_of(program, in, {.predictions = 1});
+  EXPECT_EQ(distribution.of({1}), rare * 0x1p-9);
+  EXPECT_EQ(distribution.of({3}), .375 * 0x1p-9);
 }
 
 TEST(ExploreTricks, IslandOffEverySuggestionIsFoundByLuckOnly) {
   // An island of 2^-20 that no suggestion, no even point and no witness meets is seen by 256 predictions with
-  // probability 2^-12. The law is then settled and wrong by 2^-20; the report says how many predictions held. An
-  // island of 2^-5 is missed by 128 random predictions with probability (1 - 2^-5)^128 = 0.017 alone, and even points
-  // are 2^-3 apart: this seed finds it.
+  // probability 2^-12. The distribution is then settled and wrong by 2^-20; the report says how many predictions
+  // held. An island of 2^-5 is missed by 128 random predictions with probability (1 - 2^-5)^128 = 0.017 alone, and
+  // even points are 2^-3 apart: this seed finds it.
   const auto island = [](double width) {
     return [width](const Input&, TapeDraws& draws) {
       const double u = draws.coin();
@@ -160,14 +160,14 @@ TEST(ExploreTricks, IslandOffEverySuggestionIsFoundByLuckOnly) {
   };
   const Input in{.p = {{1}}, .q = {}, .drafts = {}};
   InProcess narrow(island(0x1p-20)), wide(island(0x1p-5));
-  const ProgramLaw missed = law_of(narrow, in);
-  EXPECT_EQ(missed.state, LawState::settled);
+  const ProgramDistribution missed = distribution_of(narrow, in);
+  EXPECT_EQ(missed.state, DistributionState::settled);
   EXPECT_EQ(missed.predicted, 256u);
   EXPECT_EQ(missed.idle_places, std::vector<int>{0});
-  const ProgramLaw found = law_of(wide, in);
+  const ProgramDistribution found = distribution_of(wide, in);
   EXPECT_NEAR(found.of({1}), 0x1p-5, 0x1p-24);
   InProcess hinted(island(0x1p-20));
-  EXPECT_EQ(law_of(hinted, in, {.thresholds = {.3141}}).of({1}), 0x1p-20);
+  EXPECT_EQ(distribution_of(hinted, in, {.thresholds = {.3141}}).of({1}), 0x1p-20);
 }
 
 /// A fixed random function of two numbers.
@@ -198,19 +198,19 @@ InProcess::Body random_program(std::uint64_t seed, int places, int cells) {
   };
 }
 
-TEST(ExploreRandomPrograms, HaveTheLawOfAllTapes) {
+TEST(ExploreRandomPrograms, HaveTheDistributionOfAllTapes) {
   const Input input{.p = {{1}}, .q = {}, .drafts = {}};
   constexpr int programs = 150, places = 3, bits = 5;
   int exact = 0;
   for (int seed = 0; seed < programs; ++seed) {
     const auto body = random_program(static_cast<std::uint64_t>(seed), places, 1 << bits);
     InProcess explored(body, bits), enumerated(body, bits);
-    const ProgramLaw law = law_of(explored, input, {.coin_bits = bits});
-    EXPECT_EQ(law.state, LawState::settled) << "program " << seed;
+    const ProgramDistribution distribution = distribution_of(explored, input, {.coin_bits = bits});
+    EXPECT_EQ(distribution.state, DistributionState::settled) << "program " << seed;
     double distance = 0, total = 0;
-    for (const OutcomeMass& want : law_by_all_tapes(enumerated, input, places, bits))
-      distance += std::abs(want.probability - law.of(want.outcome.tokens)) / 2;
-    for (const OutcomeMass& found : law.outcomes) total += found.probability;
+    for (const OutcomeMass& want : distribution_by_all_tapes(enumerated, input, places, bits))
+      distance += std::abs(want.probability - distribution.of(want.outcome.tokens)) / 2;
+    for (const OutcomeMass& found : distribution.outcomes) total += found.probability;
     EXPECT_EQ(total, 1) << "program " << seed;
     exact += distance == 0 ? 1 : 0;
     // A tree that is wrong on a mass m passes 128 random predictions with probability (1 - m)^128: 1e-7 for 0.12, and

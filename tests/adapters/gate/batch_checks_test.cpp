@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include <draftproof/tests/support/doors_rejection.hpp>
+#include <draftproof/tests/support/adapters_rejection.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -75,15 +75,15 @@ Texts failing(const Batched::Body& body, Declaration declaration = {.name = "bat
   Batched program(body);
   Texts failed;
   std::vector<std::string> checks;
-  for (const Finding& finding : check_batches(program, declaration, {.seed = 5, .door = "exec:mine"})) {
+  for (const Finding& finding : check_batches(program, declaration, {.seed = 5, .adapter = "exec:mine"})) {
     checks.push_back(finding.property);
     EXPECT_EQ(finding.tier, Tier::edge);
     EXPECT_GT(finding.work, 0u);
-    if (finding.status == Status::held && notes && !finding.evidence.empty())
+    if (finding.status == Status::passed && notes && !finding.evidence.empty())
       (*notes)[finding.property] = finding.evidence;
-    if (finding.status == Status::held) continue;
-    EXPECT_EQ(finding.status, Status::violated);
-    EXPECT_EQ(finding.replay, "draftproof check --door 'exec:mine' --tier edge --seed 5");
+    if (finding.status == Status::passed) continue;
+    EXPECT_EQ(finding.status, Status::failed);
+    EXPECT_EQ(finding.replay, "draftproof check --adapter 'exec:mine' --tier edge --seed 5");
     failed[finding.property] = finding.evidence;
   }
   EXPECT_EQ(checks, (std::vector<std::string>{"row_alone", "slots_permuted", "neighbours", "repetition",
@@ -195,7 +195,7 @@ std::vector<WrongBatches> wrong_batches() {
       {"a fast path for one row",
        when([](const SeenBatch& batch, std::size_t) { return batch.calls.size() == 1; }, false),
        {"row_alone"},
-       {" of 64, drafts (", ", in a batch of its own ("},
+       {" of 64, drafts (", ", in a batch of one row ("},
        all_others},
       {"the last row of a block",
        when([](const SeenBatch&, std::size_t row) { return row == 63; }, true),
@@ -256,15 +256,15 @@ TEST(BatchChecks, WrongProgramsFailTheCheckThatNamesThem) {
 }
 
 TEST(BatchChecks, CoarseUniforms) {
-  for (const auto& [bits, held] : {std::pair{8, false}, {22, false}, {23, true}, {24, true}, {53, true}}) {
+  for (const auto& [bits, passed] : {std::pair{8, false}, {22, false}, {23, true}, {24, true}, {53, true}}) {
     const Texts failed = failing([b = bits](const SeenBatch& batch, std::size_t row, OneRun& run) {
       run_right(batch.input(row), batch.tape(row), run, b);
       for (Draw& draw : run.draws) draw.stream = "accept";
     });
-    EXPECT_EQ(failed.size(), held ? 0u : 1u) << bits;
-    if (!held) {
+    EXPECT_EQ(failed.size(), passed ? 0u : 1u) << bits;
+    if (!passed) {
       EXPECT_EQ(failed.at("number_grid"),
-                "the uniform accept is a multiple of 2^-" + std::to_string(bits) + ", wanted 2^-23 or finer");
+                "the uniform accept is a multiple of 2^-" + std::to_string(bits) + ", expected 2^-23 or finer");
     }
   }
 }
@@ -331,9 +331,9 @@ TEST(BatchChecks, OtherDrawsAndLastBitsAreNotes) {
   Texts notes;
   failing(one_more, {.name = "batched"}, &notes);
   ASSERT_EQ(notes.size(), 1u);
-  expect_words(notes.at("row_alone"), "in a batch of its own other draws$");
+  expect_words(notes.at("row_alone"), "in a batch of one row other draws$");
   EXPECT_TRUE(failing(until_all_are_done).empty());
-  // Of two bytes the same bits are rounding where more of them are not.
+  // The same bits may be rounding in a type of two bytes and a fault in a wider one.
   EXPECT_TRUE(failing(rounded_by_slot(1 + 0x1p-8), {.name = "batched", .dtypes = {Dtype::bfloat16}}).empty());
   EXPECT_TRUE(failing(rounded_by_slot(1 + 0x1p-8)).contains("row_alone"));
 }
@@ -354,33 +354,33 @@ void coins_of_the_next_row_first(const SeenBatch& batch, std::size_t row, OneRun
   run.tokens = RejectionSampling{}(batch.input(row), draws);
 }
 
-/// What the laws of a batched program say.
-std::vector<Finding> laws_of_batched(Batched::Body body, int most_rows = 4096) {
+/// Returns the answers from the distributions of a batched program.
+std::vector<Finding> distributions_of_batched(Batched::Body body, int most_rows = 4096) {
   Batched program(std::move(body));
   const Declaration declaration{.name = "batched", .most_rows = most_rows};
-  return check_laws(program, declaration, {.instances = 12, .explore = {.predictions = 32}}).findings;
+  return check_distributions(program, declaration, {.instances = 12, .explore = {.predictions = 32}}).findings;
 }
 
-TEST(BatchChecks, LawsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
+TEST(BatchChecks, DistributionsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
   for (const Batched::Body& body :
        {Batched::Body(coins_of_the_next_row_first), rounded_by_slot(1 + 0x1p-24), Batched::Body(idle_in_odd_slots)}) {
-    const auto findings = laws_of_batched(body);
-    for (const Finding& finding : findings) EXPECT_EQ(finding.status, Status::held) << finding.evidence;
+    const auto findings = distributions_of_batched(body);
+    for (const Finding& finding : findings) EXPECT_EQ(finding.status, Status::passed) << finding.evidence;
     expect_words(finding_of(findings, "function").evidence, "^rows were run one at a time, in batches: on drafts (");
   }
-  const auto alike = laws_of_batched(padded(Idle::none, 0));
+  const auto alike = distributions_of_batched(padded(Idle::none, 0));
   EXPECT_TRUE(finding_of(alike, "function").evidence.empty());
-  // Rows that are no function alone stay violated.
+  // Rows whose results are not a function of their input stay failed.
   for (const std::size_t period : {2u, 3u, 5u}) {
-    const auto findings = laws_of_batched(changed([=](const SeenBatch& batch, std::size_t, OneRun& run) {
+    const auto findings = distributions_of_batched(changed([=](const SeenBatch& batch, std::size_t, OneRun& run) {
       if (batch.number % period == 0) run.tokens.back() = 0;
     }));
-    EXPECT_EQ(finding_of(findings, "function").status, Status::violated);
+    EXPECT_EQ(finding_of(findings, "function").status, Status::failed);
     expect_words(finding_of(findings, "function").evidence, "equal calls have different results");
   }
   // With one row in a batch there is nothing to run apart.
-  const auto single = laws_of_batched(idle_in_odd_slots, 1);
-  EXPECT_EQ(finding_of(single, "function").status, Status::violated);
+  const auto single = distributions_of_batched(idle_in_odd_slots, 1);
+  EXPECT_EQ(finding_of(single, "function").status, Status::failed);
 }
 
 TEST(BatchChecks, WhatCannotBeFoundByCallsIsUndecided) {
@@ -393,7 +393,7 @@ TEST(BatchChecks, WhatCannotBeFoundByCallsIsUndecided) {
   std::set<Status> statuses;
   for (const Finding& finding : check_batches(program, {.name = "batched"}, {.seed = 5})) {
     statuses.insert(finding.status);
-    EXPECT_NE(finding.status, Status::violated) << finding.evidence;
+    EXPECT_NE(finding.status, Status::failed) << finding.evidence;
   }
   EXPECT_TRUE(statuses.contains(Status::undecided));
 }

@@ -8,7 +8,7 @@
 #include <draftproof/adapters/wire/batch_packer.hpp>
 #include <draftproof/sim/numeric/short_float.hpp>
 #include <draftproof/sim/random/philox.hpp>
-#include <draftproof/tests/support/doors_messages.hpp>
+#include <draftproof/tests/support/adapters_messages.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -19,12 +19,12 @@ using DraftBody = std::function<std::vector<Token>(std::span<const float> q, int
 /// Drafts rows of its type and kind. Rows from the `sound`-th on fail.
 class DraftingProgram final : public Served {
  public:
-  DraftingProgram(const std::string& law, DraftBody body, Dtype dtype = Dtype::float32,
+  DraftingProgram(const std::string& distribution, DraftBody body, Dtype dtype = Dtype::float32,
                   RowKind kind = RowKind::probabilities, int sound = 1 << 30)
       : body_{std::move(body)}, sound_{sound} {
     declaration_ = {.name = "drafting",
-                    .level = law == "iid_paths" ? Level::tree : Level::position,
-                    .law = law,
+                    .level = distribution == "iid_paths" ? Level::tree : Level::position,
+                    .draft_sampling = distribution,
                     .randomness = {Randomness::seeded},
                     .dtypes = {dtype},
                     .rows = {kind},
@@ -129,62 +129,62 @@ TEST(DraftChecks, RightDraftersPass) {
   for (const auto& findings : {check_drafts(plain, {.vocabularies = {4096}}),
                                check_drafts(logits, {.log2_small = 12, .log2_large = 6, .vocabularies = {64}})})
     for (const Finding& finding : findings)
-      EXPECT_EQ(finding.status, Status::held) << finding.property << ": " << finding.evidence;
+      EXPECT_EQ(finding.status, Status::passed) << finding.property << ": " << finding.evidence;
 }
 
 TEST(DraftChecks, WrongDraftersAreFoundByTheCheckThatNamesThem) {
   struct Wrong {
-    const char* law;
+    const char* distribution;
     DraftBody body;
     DraftCheckOptions options;
-    Status draft_law, draft_noise;
+    Status draft_sampling, draft_noise;
     const char* words;
   };
   const DraftCheckOptions one_size{.vocabularies = {64}}, large{.log2_small = 12, .log2_large = 11, .log2_kept = 8},
       few_possible{.log2_small = 13, .log2_large = 11, .log2_kept = 11},
       few_at_quick{.log2_small = 13, .log2_large = 11, .log2_kept = 10};
   const DraftCheckOptions few{.log2_small = 12, .log2_large = 10};
-  const Status held = Status::held, violated = Status::violated, any = Status::skipped;
+  const Status passed = Status::passed, failed = Status::failed, any = Status::skipped;
   for (const Wrong& wrong : std::vector<Wrong>{
-           {"without_replacement", iid_drafts, one_size, violated, any, "which without_replacement never does"},
-           {"iid", one_draft_repeated, one_size, violated, any, ""},
-           {"iid_paths", iid_drafts, few, held, any, ""},
-           {"iid_paths", one_draft_repeated, few, violated, any, ""},
-           {"iid", race(false), large, any, held, ""},
-           {"iid", race(true), large, any, violated, ""},
-           {"iid", ids_of_sixteen_bits, large, held, violated, "at V = 32000, e = 10^"},
-           {"iid", clocks_that_can_be_zero, few_possible, held, violated, "which has q = 0"},
-           {"iid", clocks_that_can_be_zero, few_at_quick, held, violated, "which has q = 0"}}) {
-    DraftingProgram program(wrong.law, wrong.body);
+           {"without_replacement", iid_drafts, one_size, failed, any, "which without_replacement never does"},
+           {"iid", one_draft_repeated, one_size, failed, any, ""},
+           {"iid_paths", iid_drafts, few, passed, any, ""},
+           {"iid_paths", one_draft_repeated, few, failed, any, ""},
+           {"iid", race(false), large, any, passed, ""},
+           {"iid", race(true), large, any, failed, ""},
+           {"iid", ids_of_sixteen_bits, large, passed, failed, "at V = 32000, e = 10^"},
+           {"iid", clocks_that_can_be_zero, few_possible, passed, failed, "which has q = 0"},
+           {"iid", clocks_that_can_be_zero, few_at_quick, passed, failed, "which has q = 0"}}) {
+    DraftingProgram program(wrong.distribution, wrong.body);
     const auto findings = check_drafts(program, wrong.options);
     for (const auto& [check, status] :
-         {std::pair{"draft_law", wrong.draft_law}, {"draft_noise", wrong.draft_noise}}) {
+         {std::pair{"draft_sampling", wrong.draft_sampling}, {"draft_noise", wrong.draft_noise}}) {
       if (status == any) continue;
       const Finding& finding = finding_of(findings, check);
       EXPECT_EQ(finding.status, status) << check << ": " << finding.evidence;
-      if (status == violated) expect_words(finding.evidence, wrong.words);
+      if (status == failed) expect_words(finding.evidence, wrong.words);
     }
   }
 }
 
-TEST(DraftChecks, ALawIsThatOfTheRowAsRead) {
+TEST(DraftChecks, ADistributionIsThatOfTheRowAsRead) {
   // log(1/26) is -3.2581; bfloat16 has steps of 2^-6 there, and 2^-12 at log(25/26) = -.039221.
   const std::vector<double> row{1 / 26.0, 25 / 26.0};
   const double rare = std::exp(-209.0 / 64), likely = std::exp(-161.0 / 4096);
-  const auto law = stored_law(row, {.dtype = Dtype::bfloat16, .kind = RowKind::logits});
-  EXPECT_DOUBLE_EQ(law[0], rare / (rare + likely));
-  EXPECT_EQ(stored_law(std::vector{.25, .75}, {.dtype = Dtype::float16}), (std::vector{.25, .75}));
+  const auto distribution = stored_distribution(row, {.dtype = Dtype::bfloat16, .kind = RowKind::logits});
+  EXPECT_DOUBLE_EQ(distribution[0], rare / (rare + likely));
+  EXPECT_EQ(stored_distribution(std::vector{.25, .75}, {.dtype = Dtype::float16}), (std::vector{.25, .75}));
 }
 
-TEST(DraftChecks, ALawThatIsNotEnumeratedWholeIsUndecided) {
-  for (const char* law : {"iid", "without_replacement"}) {
-    DraftingProgram program(law, iid_drafts);
+TEST(DraftChecks, ADistributionThatIsNotEnumeratedWholeIsUndecided) {
+  for (const char* distribution : {"iid", "without_replacement"}) {
+    DraftingProgram program(distribution, iid_drafts);
     const auto findings = check_drafts(program, {.vocabularies = {64}, .limits = {.leaves = 2}});
-    EXPECT_EQ(finding_of(findings, "draft_law").status, Status::undecided);
-    EXPECT_EQ(finding_of(findings, "draft_law").evidence, "more than 2 tuples on q = (12 7 4 2 1)/26");
+    EXPECT_EQ(finding_of(findings, "draft_sampling").status, Status::undecided);
+    EXPECT_EQ(finding_of(findings, "draft_sampling").evidence, "more than 2 tuples on q = (12 7 4 2 1)/26");
   }
-  DraftingProgram unknown("no_such_law", iid_drafts);
-  EXPECT_THROW(check_drafts(unknown, {}), DoorError);
+  DraftingProgram unknown("no_such_distribution", iid_drafts);
+  EXPECT_THROW(check_drafts(unknown, {}), AdapterError);
 }
 
 TEST(DraftChecks, ADrafterThatFailsIsNamedWithItsMessage) {
@@ -195,7 +195,7 @@ TEST(DraftChecks, ADrafterThatFailsIsNamedWithItsMessage) {
       expect_error<ProgramFails>(act, "^drafting fails on every input: IndexError: no row$");
     else
       expect_error(act, "^drafting: draft: row " + std::to_string(sound) +
-                            ": found 3 drafts, status failed: IndexError: no row, wanted a tuple$");
+                            ": got 3 drafts, status failed: IndexError: no row, expected a tuple$");
   }
 }
 

@@ -1,40 +1,41 @@
-// Every mutant that a script can drive is refuted through a door, by its law or at an edge of a coin's grid, with a
-// counterexample; the few that no single call can refute are listed with the reason.
+// Every mutant that a script can drive is refuted through an adapter, by its distribution or at an edge of a coin's
+// grid, with a counterexample; the few that no single call can refute are listed with the reason.
 #include <map>
 #include <optional>
 #include <set>
 
-#include <draftproof/adapters/gate/foreign_gate.hpp>
-#include <draftproof/adapters/gate/law_checks.hpp>
-#include <draftproof/adapters/own/serve_registered.hpp>
-#include <draftproof/tests/support/doors_messages.hpp>
-#include <draftproof/tests/support/doors_served.hpp>
+#include <draftproof/adapters/built_in/serve_registered.hpp>
+#include <draftproof/adapters/gate/distribution_checks.hpp>
+#include <draftproof/adapters/gate/external_gate.hpp>
+#include <draftproof/tests/support/adapters_messages.hpp>
+#include <draftproof/tests/support/adapters_served.hpp>
 
 namespace draftproof::adapters {
 namespace {
 
-/// How calls show a mutant whose law does not refute it.
+/// How calls show a mutant whose distribution does not refute it.
 enum class Shown { never, at_an_edge, without_a_token, as_no_function };
 const std::map<std::string, std::pair<Shown, std::string>> otherwise_shown{
     {"accepted_counts_rejected_one",
-     {Shown::never, "the tokens are right: the count of accepted ones, which no door has, is wrong"}},
+     {Shown::never, "the tokens are right: the count of accepted ones, which no adapter has, is wrong"}},
     {"noise_drawn_once_per_prompt",
      {Shown::never, "each call is the first iteration of a prompt, and that one is right"}},
     {"second_call_accepts_tree", {Shown::never, "each call has a plan of its own, whose first decision is right"}},
     {"second_call_accepts",
-     {Shown::as_no_function, "a plan of one position serves many calls: equal calls differ, so there is no law"}},
-    // The mass is below what rounding explains, or the law is not found.
+     {Shown::as_no_function,
+      "a plan of one position serves many calls: equal calls differ, so there is no distribution"}},
+    // The mass is below what rounding explains, or the distribution is not found.
     {"non_strict_compare", {Shown::at_an_edge, "a coin of 0 accepts p = 0: one value of 2^53"}},
     {"non_strict_compare_tree", {Shown::at_an_edge, "the same"}},
     {"zero_residual_becomes_uniform", {Shown::at_an_edge, "a zero residual is reached by one coin of 2^53"}},
     {"zero_residual_becomes_uniform_tree", {Shown::at_an_edge, "the same"}},
     {"zero_exponential_wins",
      {Shown::at_an_edge,
-      "its law is a race of uniforms that it turns into clocks itself: no finite number of "
-      "stretches, so exact_law is undecided"}},
+      "its distribution is a race of uniforms that it turns into clocks itself: no finite number of "
+      "stretches, so exact_distribution is undecided"}},
     {"zero_exponential_wins_tree", {Shown::at_an_edge, "the same"}},
     // Their only fault is a row without a token, where rounding leaves no residual.
-    {"residual_without_mass", {Shown::without_a_token, "its law is right but for refusals of 2^-53 or so"}},
+    {"residual_without_mass", {Shown::without_a_token, "its distribution is right but for refusals of 2^-53 or so"}},
     {"residual_without_mass_tree", {Shown::without_a_token, "the same"}},
 };
 
@@ -47,46 +48,47 @@ const std::map<std::string, std::string> smallest_instances{
     {"hsd_last_index", "L=4 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(2 1)/3 q=(1 1)/2"},
 };
 
-LawChecks examined(const std::string& name) {
+DistributionChecks examined(const std::string& name) {
   const auto served = serve_registered(name);
   ServedProgram program(*served);
-  LawCheckOptions options{.instances = 60, .door = "own:" + name};
-  options.explore.predictions = 64;  // a law that departs is confirmed by more
+  DistributionCheckOptions options{.instances = 60, .adapter = "built-in:" + name};
+  options.explore.predictions = 64;  // a distribution that departs is confirmed by more
   // Races of uniforms use up the calls of every input.
   if (name.starts_with("zero_exponential_wins")) options.explore.most_calls = 2000;
-  return check_laws(program, served->declaration(), options);
+  return check_distributions(program, served->declaration(), options);
 }
 
 /// Examines all mutants of one position, or of paths. Returns the names of those that are refuted.
 std::set<std::string> refuted(bool position) {
   std::set<std::string> names;
-  for (const OwnName& own : own_names()) {
+  for (const BuiltInName& own : built_in_names()) {
     if (own.kind != Kind::mutant || (own.level == Level::position) != position) continue;
     SCOPED_TRACE(own.name);
     if (own.shared_noise) {  // seeded only: a word of a tape would be drafted with too
       EXPECT_FALSE(serve_registered(own.name)->declaration().can(Randomness::scripted));
       continue;
     }
-    const LawChecks result = examined(own.name);
+    const DistributionChecks result = examined(own.name);
     const auto of = [&](const char* check) -> const Finding& { return finding_of(result.findings, check); };
     const auto listed = otherwise_shown.find(own.name);
     if (listed == otherwise_shown.end()) {
-      EXPECT_EQ(of("exact_law").status, Status::violated) << of("exact_law").evidence;
+      EXPECT_EQ(of("exact_distribution").status, Status::failed) << of("exact_distribution").evidence;
     } else if (listed->second.first == Shown::never) {
-      for (const Finding& finding : result.findings) EXPECT_EQ(finding.status, Status::held);
+      for (const Finding& finding : result.findings) EXPECT_EQ(finding.status, Status::passed);
       continue;
     } else {
-      EXPECT_NE(of("exact_law").status, Status::violated) << of("exact_law").evidence;
+      EXPECT_NE(of("exact_distribution").status, Status::failed) << of("exact_distribution").evidence;
     }
     const Shown shown = listed == otherwise_shown.end() ? Shown::never : listed->second.first;
-    const Finding& found = of(shown == Shown::never             ? "exact_law"
+    const Finding& found = of(shown == Shown::never             ? "exact_distribution"
                               : shown == Shown::at_an_edge      ? "zero_support"
                               : shown == Shown::without_a_token ? "answers"
                                                                 : "function");
-    EXPECT_EQ(found.status, Status::violated) << found.evidence;
+    EXPECT_EQ(found.status, Status::failed) << found.evidence;
     // A reader can check it: the smallest sizes that the mistake needs, and a line that shows it again.
     EXPECT_FALSE(found.instance.empty());
-    EXPECT_EQ(found.replay, "draftproof replay --door 'own:" + own.name + "' --instance '" + found.instance + "'");
+    EXPECT_EQ(found.replay,
+              "draftproof replay --adapter 'built-in:" + own.name + "' --instance '" + found.instance + "'");
     if (shown == Shown::at_an_edge) expect_words(found.evidence, "probability 2^-53 a decision");
     if (const auto smallest = smallest_instances.find(own.name); smallest != smallest_instances.end()) {
       EXPECT_EQ(found.instance, smallest->second);
@@ -100,14 +102,14 @@ TEST(EveryMutant, OfPositionsIsRefutedByCalls) { EXPECT_GE(refuted(true).size(),
 TEST(EveryMutant, OfPathsIsRefutedByCalls) { EXPECT_GE(refuted(false).size(), 48u); }
 
 TEST(EveryMutant, ProfileQuickMissesThoseThatNeedMoreDraftsAlone) {
-  for (const OwnName& own : own_names()) {
+  for (const BuiltInName& own : built_in_names()) {
     if (own.kind != Kind::mutant || own.shared_noise) continue;
     const std::shared_ptr<Served> served = serve_registered(own.name);
-    const ForeignGate gate("own:" + own.name, std::make_shared<ServedProgram>(*served), served);
-    const GateResult result = run_gate({.foreign = &gate, .tier = Tier::proof}, {.profile = profiles[2]});
+    const ExternalGate gate("built-in:" + own.name, std::make_shared<ServedProgram>(*served), served);
+    const GateResult result = run_gate({.external = &gate, .tier = Tier::proof}, {.profile = profiles[2]});
     const auto listed = otherwise_shown.find(own.name);
     const bool never = listed != otherwise_shown.end() && listed->second.first == Shown::never;
-    EXPECT_EQ(result.status == Status::violated, own.name != "hsd_last_index" && !never) << own.name;
+    EXPECT_EQ(result.status == Status::failed, own.name != "hsd_last_index" && !never) << own.name;
   }
 }
 

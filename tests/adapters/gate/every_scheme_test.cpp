@@ -1,27 +1,28 @@
-// Every registered scheme behind an adapter. On each drafted input the law that is found by calls alone is the one
-// that an enumeration of the scheme's branches gives; for a lossless scheme it is the target's.
+// Every registered scheme behind an adapter. On each drafted input the distribution that is found by calls alone is
+// the one that an enumeration of the scheme's branches gives; for a lossless scheme it is the target's.
 #include <map>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include <draftproof/adapters/gate/law_checks.hpp>
-#include <draftproof/adapters/own/drafted_input.hpp>
-#include <draftproof/adapters/own/serve_registered.hpp>
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/adapters/built_in/drafted_input.hpp>
+#include <draftproof/adapters/built_in/serve_registered.hpp>
+#include <draftproof/adapters/gate/distribution_checks.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/tests/support/doors_served.hpp>
+#include <draftproof/tests/support/adapters_served.hpp>
 
 namespace draftproof::adapters {
 namespace {
 
 constexpr int instances_a_scheme = 50;
 
-using TokenLaw = std::map<std::vector<Token>, double>;
+using TokenDistribution = std::map<std::vector<Token>, double>;
 
-/// The law of the compiled verifier on the input, by its branches in double; nothing if it has no such form.
-std::optional<TokenLaw> enumerated(const std::string& name, const Declaration& declaration, const Input& input) {
-  TokenLaw law;
+/// The distribution of the compiled verifier on the input, by its branches in double; nothing if it has no such form.
+std::optional<TokenDistribution> enumerated(const std::string& name, const Declaration& declaration,
+                                            const Input& input) {
+  TokenDistribution distribution;
   if (const AnyVerifier* verifier = registry().verifier(name)) {
     const Rows<double> rows(input.p[0], input.q);
     const auto decider = verifier->explore_on(rows, static_cast<int>(input.drafts.size()));
@@ -30,12 +31,13 @@ std::optional<TokenLaw> enumerated(const std::string& name, const Declaration& d
     explorer.with_rounding();
     EXPECT_TRUE(explorer.explore([&](Explorer<double>& random) { return decider->decide(input.drafts, random); },
                                  [&](const Leaf<double>& leaf) {
-                                   leaf.each_token([&](Token x, double probability) { law[{x}] += probability; });
+                                   leaf.each_token(
+                                       [&](Token x, double probability) { distribution[{x}] += probability; });
                                  }));
-    return law;
+    return distribution;
   }
   const DraftedInput drafted(input, declaration.level == Level::chain,
-                             path_registry().drafter(declaration.law)->info());
+                             path_registry().drafter(declaration.draft_sampling)->info());
   const TreeShape shape{.drafts = std::max(drafted.most_at_node(), 1), .length = drafted.tree().length()};
   const auto decider = path_registry().verifier(name)->explore_on(drafted, shape);
   if (!decider) return std::nullopt;
@@ -52,14 +54,14 @@ std::optional<TokenLaw> enumerated(const std::string& name, const Declaration& d
         leaf.each_token([&](Token extra, double probability) {
           Tokens tokens = path_to(drafted.tree(), node);
           tokens.push_back(extra);
-          law[tokens] += probability;
+          distribution[tokens] += probability;
         });
       });
   EXPECT_TRUE(whole);
-  return law;
+  return distribution;
 }
 
-double distance(const ProgramLaw& found, TokenLaw wanted) {
+double distance(const ProgramDistribution& found, TokenDistribution wanted) {
   double sum = 0;
   for (const OutcomeMass& each : found.outcomes) {
     double& mass = wanted[each.outcome.tokens];
@@ -69,68 +71,73 @@ double distance(const ProgramLaw& found, TokenLaw wanted) {
   return sum / 2;
 }
 
-/// What the instances of all schemes cover.
+/// The shapes that the instances of all schemes cover.
 struct Swept {
   std::set<int> vocabularies{}, drafts{}, lengths{};
   std::vector<std::string> schemes{};
   std::set<std::string> explored_again{};
 };
 
-Toy toy_number(const Declaration& declaration, int n, Swept& swept) {
+SmallModel small_model_number(const Declaration& declaration, int n, Swept& swept) {
   if (declaration.level == Level::position) {
-    const Instance instance = foreign_instance(declaration, 1, n);
+    const Instance instance = external_instance(declaration, 1, n);
     swept.drafts.insert(instance.drafts);
-    return toy_of(instance, declaration.law);
+    return small_model_of(instance, declaration.draft_sampling);
   }
-  const PathInstance instance = foreign_path_instance(declaration, 1, n);
+  const PathInstance instance = external_path_instance(declaration, 1, n);
   swept.drafts.insert(instance.shape.drafts);
   swept.lengths.insert(instance.shape.length);
-  return toy_of(instance, declaration.law, declaration.level);
+  return small_model_of(instance, declaration.draft_sampling, declaration.level);
 }
 
-double limit_of(const ProgramLaw& law, const Toy& toy, std::size_t i) {
-  return law.limit + rounding_limit(Dtype::float64, static_cast<int>(toy.inputs[i].drafts.size()), toy.vocabulary);
+double limit_of(const ProgramDistribution& distribution, const SmallModel& small_model, std::size_t i) {
+  return distribution.limit + rounding_limit(Dtype::float64, static_cast<int>(small_model.inputs[i].drafts.size()),
+                                             small_model.vocabulary);
 }
 
-/// Whether a law is not the one of the enumeration.
-bool departs(const std::string& name, const Declaration& declaration, const Toy& toy,
-             const std::vector<ProgramLaw>& laws) {
-  for (std::size_t i = 0; i < laws.size(); ++i)
-    if (const auto wanted = enumerated(name, declaration, toy.inputs[i]);
-        wanted && distance(laws[i], *wanted) > limit_of(laws[i], toy, i))
+/// Whether a distribution is not the one of the enumeration.
+bool departs(const std::string& name, const Declaration& declaration, const SmallModel& small_model,
+             const std::vector<ProgramDistribution>& distributions) {
+  for (std::size_t i = 0; i < distributions.size(); ++i)
+    if (const auto wanted = enumerated(name, declaration, small_model.inputs[i]);
+        wanted && distance(distributions[i], *wanted) > limit_of(distributions[i], small_model, i))
       return true;
   return false;
 }
 
-void sweep(const OwnName& own, Swept& swept) {
+void sweep(const BuiltInName& own, Swept& swept) {
   SCOPED_TRACE(own.name);
   const auto served = serve_registered(own.name);
   const Declaration& declaration = served->declaration();
   ServedProgram program(*served);
   const ExploreOptions options{.coin_bits = declaration.coin_bits, .dtype_bits = 53};
   for (int n = 0; n < instances_a_scheme; ++n) {
-    const Toy toy = toy_number(declaration, n, swept);
-    swept.vocabularies.insert(toy.vocabulary);
-    std::vector<ProgramLaw> laws = explore_program(program, toy.inputs, options);
+    const SmallModel small_model = small_model_number(declaration, n, swept);
+    swept.vocabularies.insert(small_model.vocabulary);
+    std::vector<ProgramDistribution> distributions = explore_program(program, small_model.inputs, options);
     // A branch of one call in a thousand, such as a narrow interval between levels, can escape the usual predictions.
-    if (departs(own.name, declaration, toy, laws)) {
+    if (departs(own.name, declaration, small_model, distributions)) {
       ExploreOptions more = options;
       more.predictions = 1 << 14;
-      laws = explore_program(program, toy.inputs, more);
+      distributions = explore_program(program, small_model.inputs, more);
       swept.explored_again.insert(own.name);
     }
-    for (std::size_t i = 0; i < laws.size(); ++i) {
-      EXPECT_TRUE(laws[i].state == LawState::settled || laws[i].state == LawState::cut) << toy.text;
-      EXPECT_LE(laws[i].unexplored, 0x1p-50) << toy.text;  // branches below 2^-60
-      const auto wanted = enumerated(own.name, declaration, toy.inputs[i]);
+    for (std::size_t i = 0; i < distributions.size(); ++i) {
+      EXPECT_TRUE(distributions[i].state == DistributionState::settled ||
+                  distributions[i].state == DistributionState::cut)
+          << small_model.text;
+      EXPECT_LE(distributions[i].unexplored, 0x1p-50) << small_model.text;  // branches below 2^-60
+      const auto wanted = enumerated(own.name, declaration, small_model.inputs[i]);
       ASSERT_TRUE(wanted.has_value());
-      EXPECT_LE(distance(laws[i], *wanted), limit_of(laws[i], toy, i)) << toy.text << ", input " << i;
+      EXPECT_LE(distance(distributions[i], *wanted), limit_of(distributions[i], small_model, i))
+          << small_model.text << ", input " << i;
     }
     if (own.kind != Kind::verifier || own.stateful) continue;
-    const Judgement judgement = judge(toy, laws, declaration);
-    EXPECT_LE(judgement.distance, judgement.limit) << toy.text;
-    for (const EdgeOutcome& edge : judgement.edges) ADD_FAILURE() << toy.text << ": " << edge.what;
-    EXPECT_LE(judgement.acceptance, toy.optimum.value_or(toy.length) + judgement.limit) << toy.text;
+    const Judgement judgement = judge(small_model, distributions, declaration);
+    EXPECT_LE(judgement.distance, judgement.limit) << small_model.text;
+    for (const EdgeOutcome& edge : judgement.edges) ADD_FAILURE() << small_model.text << ": " << edge.what;
+    EXPECT_LE(judgement.acceptance, small_model.optimum.value_or(small_model.length) + judgement.limit)
+        << small_model.text;
   }
   swept.schemes.push_back(own.name);
 }
@@ -140,7 +147,7 @@ void sweep(const OwnName& own, Swept& swept) {
 Swept sweep_all(Kind kind, bool position) {
   Swept swept;
   int seeded_only = 0;
-  for (const OwnName& own : own_names()) {
+  for (const BuiltInName& own : built_in_names()) {
     if (own.kind != kind || (own.level == Level::position) != position) continue;
     if (own.shared_noise) {
       EXPECT_FALSE(serve_registered(own.name)->declaration().can(Randomness::scripted));
@@ -156,20 +163,20 @@ Swept sweep_all(Kind kind, bool position) {
   return swept;
 }
 
-TEST(EveryScheme, LawsOfPositionsAreFoundByCalls) {
+TEST(EveryScheme, DistributionsOfPositionsAreFoundByCalls) {
   const Swept swept = sweep_all(Kind::verifier, true);
   EXPECT_GE(swept.schemes.size(), 25u);
   EXPECT_EQ(swept.drafts, (std::set{1, 2, 3}));
 }
 
-TEST(EveryScheme, LawsOfPathsAreFoundByCalls) {
+TEST(EveryScheme, DistributionsOfPathsAreFoundByCalls) {
   const Swept swept = sweep_all(Kind::verifier, false);
   EXPECT_GE(swept.schemes.size(), 21u);
   EXPECT_EQ(swept.drafts, (std::set{1, 2}));
   EXPECT_EQ(swept.lengths, (std::set{1, 2, 3, 4}));
 }
 
-TEST(EveryScheme, LawsOfLossySchemesAreFoundByCalls) {
+TEST(EveryScheme, DistributionsOfLossySchemesAreFoundByCalls) {
   EXPECT_EQ(sweep_all(Kind::lossy, true).schemes.size() + sweep_all(Kind::lossy, false).schemes.size(), 13u);
 }
 

@@ -8,8 +8,9 @@ namespace draftproof::adapters {
 namespace {
 
 /// One draft, token 1 always, with p / q = 1/2. A right program replaces it by token 0 half of the time.
-Toy half_accepted() {
-  return toy_of(PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(0 1)/1 [1] p=(1 3)/4 q=(1 0)/1"), "iid", Level::chain);
+SmallModel half_accepted() {
+  return small_model_of(PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(0 1)/1 [1] p=(1 3)/4 q=(1 0)/1"), "iid",
+                        Level::chain);
 }
 
 OutcomeMass emitted(std::vector<Token> tokens, double probability) {
@@ -19,10 +20,10 @@ OutcomeMass ended(RowStatus status, double probability) { return {{.status = sta
 
 const Declaration judged{.name = "judged"};
 
-Judgement judgement_of(const Toy& toy, std::vector<OutcomeMass> outcomes, double limit = 0) {
-  EXPECT_EQ(toy.inputs.size(), 1u);
-  ProgramLaw law{.outcomes = std::move(outcomes), .limit = limit};
-  return judge(toy, std::span(&law, 1), judged);
+Judgement judgement_of(const SmallModel& small_model, std::vector<OutcomeMass> outcomes, double limit = 0) {
+  EXPECT_EQ(small_model.inputs.size(), 1u);
+  ProgramDistribution distribution{.outcomes = std::move(outcomes), .limit = limit};
+  return judge(small_model, std::span(&distribution, 1), judged);
 }
 
 void expect_worst(const Judgement& judgement, const Tokens& prefix, Token token, double found, double wanted) {
@@ -42,16 +43,17 @@ TEST(Judgement, CompletesStringsByTheTarget) {
   EXPECT_EQ(right.acceptance, .5);
   EXPECT_TRUE(right.edges.empty());
   EXPECT_FALSE(right.wrong());
-  // The same strings, ended after any number of tokens, are the target's law.
+  // The same strings, ended after any number of tokens, are the target's distribution.
   EXPECT_EQ(judgement_of(half_accepted(), {emitted({0}, .5), emitted({1}, .5)}).distance, 0);
   EXPECT_EQ(judgement_of(half_accepted(), {emitted({0, 0}, .25), emitted({0, 1}, .25), emitted({1}, .5)}).distance,
             0);
 }
 
 TEST(Judgement, TokensOverThreePositions) {
-  const Toy toy = toy_of(PathInstance::parse("L=2 K=1 [] p=(1 1)/2 q=(0 1)/1"), "iid", Level::chain);
+  const SmallModel small_model =
+      small_model_of(PathInstance::parse("L=2 K=1 [] p=(1 1)/2 q=(0 1)/1"), "iid", Level::chain);
   // Accepts (1 1) with 1/4, (1) with 1/4. The last token is 1 where 1/2 were wanted: 1/8 of the mass is misplaced.
-  const Judgement late = judgement_of(toy, {emitted({0}, .5), emitted({1, 0}, .25), emitted({1, 1, 1}, .25)});
+  const Judgement late = judgement_of(small_model, {emitted({0}, .5), emitted({1, 0}, .25), emitted({1, 1, 1}, .25)});
   EXPECT_EQ(late.distance, 1. / 8);
   EXPECT_EQ(late.acceptance, 1 * .25 + 2 * .25);
   expect_worst(late, {1, 1}, 0, 0, 1. / 8);
@@ -101,10 +103,11 @@ TEST(Judgement, EveryStatusHasItsWords) {
 }
 
 TEST(Judgement, EdgesAreTokensThatTheTargetNeverEmits) {
-  const Toy toy = toy_of(PathInstance::parse("L=1 K=1 [] p=(0 1)/1 q=(1 0)/1"), "iid", Level::chain);
+  const SmallModel small_model =
+      small_model_of(PathInstance::parse("L=1 K=1 [] p=(0 1)/1 q=(1 0)/1"), "iid", Level::chain);
   const Judgement judgement =
-      judgement_of(toy, {emitted({0, 1}, 0x1p-24), emitted({}, 0x1p-23), emitted({1, 1, 1}, 0x1p-22),
-                         emitted({2}, 0x1p-21), emitted({1, 0}, 0x1p-20), emitted({1}, 1 - 31 * 0x1p-24)});
+      judgement_of(small_model, {emitted({0, 1}, 0x1p-24), emitted({}, 0x1p-23), emitted({1, 1, 1}, 0x1p-22),
+                                 emitted({2}, 0x1p-21), emitted({1, 0}, 0x1p-20), emitted({1}, 1 - 31 * 0x1p-24)});
   ASSERT_EQ(judgement.edges.size(), 5u);  // likeliest first
   const auto expect = [&](std::size_t i, const char* what, double probability) {
     EXPECT_EQ(judgement.edges[i].what, what);
@@ -122,22 +125,22 @@ TEST(Judgement, EdgesAreTokensThatTheTargetNeverEmits) {
 }
 
 TEST(Judgement, WeighsInputsByTheirProbability) {
-  const Toy toy = toy_of(Instance::parse("p=(1 1)/2 q=(1 3)/4 K=1"), "iid");
-  ASSERT_EQ(toy.inputs[0].drafts, std::vector<Token>{0});
-  // Always accepts: the law is q. The first law has probability 1/4.
-  const std::vector<ProgramLaw> laws{{.outcomes = {emitted({0}, 1)}, .limit = .125},
-                                     {.outcomes = {emitted({1}, 1)}, .limit = .0625}};
+  const SmallModel small_model = small_model_of(Instance::parse("p=(1 1)/2 q=(1 3)/4 K=1"), "iid");
+  ASSERT_EQ(small_model.inputs[0].drafts, std::vector<Token>{0});
+  // Always accepts: the distribution is q. The first distribution has probability 1/4.
+  const std::vector<ProgramDistribution> distributions{{.outcomes = {emitted({0}, 1)}, .limit = .125},
+                                                       {.outcomes = {emitted({1}, 1)}, .limit = .0625}};
   Declaration declaration = judged;
   declaration.tolerance = .5;
   declaration.dtypes = {Dtype::bfloat16};
-  const Judgement judgement = judge(toy, laws, declaration);
+  const Judgement judgement = judge(small_model, distributions, declaration);
   EXPECT_EQ(judgement.distance, .25);
   EXPECT_EQ(judgement.acceptance, 1);
   EXPECT_EQ(judgement.limit, .125 + .5 + 2 * 5 * 0x1p-8);
   EXPECT_FALSE(judgement.wrong());
-  // At one position a token that is no draft is not an accepted one.
-  const std::vector<ProgramLaw> never{{.outcomes = {emitted({1}, 1)}}, {.outcomes = {emitted({0}, 1)}}};
-  EXPECT_EQ(judge(toy, never, judged).acceptance, 0);
+  // At one position only a drafted token can be accepted.
+  const std::vector<ProgramDistribution> never{{.outcomes = {emitted({1}, 1)}}, {.outcomes = {emitted({0}, 1)}}};
+  EXPECT_EQ(judge(small_model, never, judged).acceptance, 0);
 }
 
 TEST(Judgement, LimitsOfTheFormats) {

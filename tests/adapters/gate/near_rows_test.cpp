@@ -1,12 +1,12 @@
-// Rows next to p = q among the models of a program: their shapes, and that a verifier which draws from (p - q)+ alone is
-// refuted on them, in every type and at every level.
+// Rows next to p = q among the models of a program: their shapes, and that a verifier which draws from (p - q)+ alone
+// is refuted on them, in every type and at every level.
 #include <draftproof/adapters/gate/edge_rows.hpp>
 
 #include <fmt/format.h>
 
 #include <draftproof/captures/stored_format.hpp>
 #include <draftproof/properties/instances/instance.hpp>
-#include <draftproof/tests/support/doors_rejection.hpp>
+#include <draftproof/tests/support/adapters_rejection.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -76,7 +76,7 @@ TEST(NearRows, AreTheSmallestOfTheirKind) {
 TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
   for (const auto& [models, most, predictions] : {std::array{20, 2, 64}, {60, 4, 256}})
     for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::float64})
-      for (const auto& [level, law] :
+      for (const auto& [level, distribution] :
            {std::pair{Level::position, "iid"}, {Level::chain, "iid"}, {Level::tree, "iid_paths"}})
         for (const std::uint64_t seed : {1u, 2u, 3u}) {
           // The near rows are those of fewer models: one seed is enough.
@@ -89,20 +89,23 @@ TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
                 .fallback = fallback};
             const int bits = dtype == Dtype::float64 ? 53 : 24;  // a coarser coin is never above p / q
             InProcess program(sampling, bits);
-            const Declaration declaration{
-                .name = "rejection", .level = level, .law = law, .dtypes = {dtype}, .coin_bits = bits};
-            const LawChecks checks = check_laws(program, declaration,
-                                                {.instances = models,
-                                                 .most_drafts = most,
-                                                 .seed = seed,
-                                                 .door = "exec:mine",
-                                                 .explore = {.predictions = predictions}});
+            const Declaration declaration{.name = "rejection",
+                                          .level = level,
+                                          .draft_sampling = distribution,
+                                          .dtypes = {dtype},
+                                          .coin_bits = bits};
+            const DistributionChecks checks = check_distributions(program, declaration,
+                                                                  {.instances = models,
+                                                                   .most_drafts = most,
+                                                                   .seed = seed,
+                                                                   .adapter = "exec:mine",
+                                                                   .explore = {.predictions = predictions}});
             if (fallback == Fallback::always || (fallback == Fallback::at_root && level == Level::position)) {
-              expect_others_held(checks, {});
+              expect_others_passed(checks, {});
               continue;
             }
             const Finding& answers = finding_of(checks.findings, "answers");
-            EXPECT_EQ(answers.status, Status::violated);
+            EXPECT_EQ(answers.status, Status::failed);
             expect_words(answers.evidence, "draws from weights without mass");
           }
         }

@@ -7,16 +7,16 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/adapters/own/serve_registered.hpp>
+#include <draftproof/adapters/built_in/serve_registered.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/tests/support/doors_rejection.hpp>
+#include <draftproof/tests/support/adapters_rejection.hpp>
 #include <draftproof/tests/support/written_capture.hpp>
 
 namespace draftproof::adapters {
 namespace {
 
-/// Four contexts of the standard laws.
+/// Four contexts of the standard distributions.
 std::string rows_of_size(int vocabulary) { return standard_source(vocabulary, 1) + ",positions=4"; }
 
 /// 2^14 trials at V = 32, with the budget of one gate.
@@ -24,7 +24,7 @@ Finding trials_of(Served& program, double log2_trials = 14, const std::string& s
   registry();  // the families of rows
   return check_paths(
       program,
-      {.log2_trials = log2_trials, .source = source.empty() ? rows_of_size(32) : source, .door = "exec:mine"});
+      {.log2_trials = log2_trials, .source = source.empty() ? rows_of_size(32) : source, .adapter = "exec:mine"});
 }
 
 /// Counts and forms of the batches that a program gets.
@@ -56,22 +56,23 @@ bool enumerates(const std::string& name) {
 }
 
 TEST(PathChecks, RightSchemesOfPathsHold) {
-  int held = 0;
-  for (const OwnName& own : own_names()) {
+  int passed = 0;
+  for (const BuiltInName& own : built_in_names()) {
     if (own.kind != Kind::verifier || own.level == Level::position) continue;
     const auto program = serve_registered(own.name);
     const int log2_trials = enumerates(own.name) ? 10 : 14;
     const Finding finding = trials_of(*program, log2_trials, enumerates(own.name) ? rows_of_size(5) : "");
-    EXPECT_EQ(finding.status, Status::held) << own.name << ": " << finding.evidence;
+    EXPECT_EQ(finding.status, Status::passed) << own.name << ": " << finding.evidence;
     EXPECT_EQ(finding.work, 1u << log2_trials);
-    ++held;
+    ++passed;
   }
-  EXPECT_GE(held, 25);
+  EXPECT_GE(passed, 25);
 }
 
-/// Mutants whose slip no affordable number of trials shows, with the reason.
+/// Mutants whose bug no affordable number of trials shows, with the reason.
 const std::map<std::string, std::string> unseen_by_trials{
-    {"accepted_counts_rejected_one", "the tokens are right: the count of accepted ones, which no door has, is wrong"},
+    {"accepted_counts_rejected_one",
+     "the tokens are right: the count of accepted ones, which no adapter has, is wrong"},
     {"coin_can_be_one_tree", "one value of a coin's grid"},
     {"fallback_to_last_id_tree", "one value of a coin's grid"},
     {"float_running_sum_tree", "rounding of running sums"},
@@ -89,17 +90,17 @@ const std::map<std::string, std::string> unseen_by_trials{
 
 TEST(PathChecks, WrongSchemesOfPathsAreFound) {
   std::size_t mutants = 0, found = 0;
-  for (const OwnName& own : own_names()) {
+  for (const BuiltInName& own : built_in_names()) {
     if (own.kind != Kind::mutant || own.level == Level::position) continue;
     const auto program = serve_registered(own.name);
     const bool unseen = unseen_by_trials.contains(own.name);
     Finding finding = trials_of(*program);
-    // A slip that deviates by little on these rows deviates by more on small ones.
-    if (!unseen && finding.status == Status::held) finding = trials_of(*program, 16, rows_of_size(4));
-    EXPECT_EQ(finding.status == Status::violated, !unseen)
+    // A bug that deviates by little on these rows deviates by more on small ones.
+    if (!unseen && finding.status == Status::passed) finding = trials_of(*program, 16, rows_of_size(4));
+    EXPECT_EQ(finding.status == Status::failed, !unseen)
         << own.name << ": " << finding.property << ": " << finding.evidence;
     ++mutants;
-    found += finding.status == Status::violated ? 1 : 0;
+    found += finding.status == Status::failed ? 1 : 0;
   }
   EXPECT_EQ(found, mutants - unseen_by_trials.size());
 }
@@ -115,7 +116,7 @@ TEST(PathChecks, BatchesOfEqualLengthsAndOfFewRows) {
   write_capture(file, {"draft"}, {{{.5, .25, .25}, {{0, 1, 0}}}, {{.25, .5, .25}, {{.25, .25, .5}}}},
                 {.values = Values::Probability, .dtype = DType::F64});
   const Finding finding = trials_of(program, 12, file);
-  EXPECT_EQ(finding.status, Status::held) << finding.evidence;
+  EXPECT_EQ(finding.status, Status::passed) << finding.evidence;
   EXPECT_TRUE(program.equal_lengths);
   EXPECT_GT(program.entries.size(), 1u) << "drafts without replacement run out";
   EXPECT_LE(*program.sizes.rbegin(), 100);
@@ -123,10 +124,11 @@ TEST(PathChecks, BatchesOfEqualLengthsAndOfFewRows) {
 }
 
 TEST(PathChecks, TreesAreThoseThatTheProgramTakes) {
-  const auto shape = [](const char* law, int fewest, int most, int drafts = 4) {
-    const Level level = std::string_view(law) == "iid" ? Level::chain : Level::tree;
-    return shape_of_trials({.name = "any", .level = level, .law = law, .fewest_drafts = fewest, .most_drafts = most},
-                           drafts);
+  const auto shape = [](const char* distribution, int fewest, int most, int drafts = 4) {
+    const Level level = std::string_view(distribution) == "iid" ? Level::chain : Level::tree;
+    return shape_of_trials(
+        {.name = "any", .level = level, .draft_sampling = distribution, .fewest_drafts = fewest, .most_drafts = most},
+        drafts);
   };
   EXPECT_EQ(shape("iid", 1, 0), (TreeShape{.drafts = 1, .length = 4}));
   EXPECT_EQ(shape("iid", 1, 2), (TreeShape{.drafts = 1, .length = 2}));
@@ -137,14 +139,14 @@ TEST(PathChecks, TreesAreThoseThatTheProgramTakes) {
   EXPECT_EQ(shape("without_replacement_tree", 1, 0), (TreeShape{.drafts = 2, .length = 2}));
   EXPECT_EQ(shape("top_k_tree", 1, 0)->drafts, 6);
   EXPECT_FALSE(shape("iid_paths", 65, 0));
-  EXPECT_THROW(shape("mine", 1, 0), DoorError);
+  EXPECT_THROW(shape("mine", 1, 0), AdapterError);
 }
 
 TEST(PathChecks, RowsThatFailAreViolations) {
   Rejection program(rejection_of(Level::chain));
   program.fails_at = 2;
   const Finding finding = trials_of(program);
-  EXPECT_EQ(finding.status, Status::violated);
+  EXPECT_EQ(finding.status, Status::failed);
   expect_words(finding.evidence, " has no answer: status failed: no memory");
 }
 

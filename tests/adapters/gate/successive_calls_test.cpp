@@ -1,14 +1,14 @@
 // Programs that are exact over several calls only: the state that a call leaves is given back, and counts.
 #include <functional>
 
-#include <draftproof/adapters/gate/foreign_gate.hpp>
-#include <draftproof/adapters/gate/law_checks.hpp>
+#include <draftproof/adapters/built_in/built_in_adapter.hpp>
+#include <draftproof/adapters/built_in/serve_registered.hpp>
+#include <draftproof/adapters/gate/distribution_checks.hpp>
+#include <draftproof/adapters/gate/external_gate.hpp>
 #include <draftproof/adapters/gate/path_checks.hpp>
 #include <draftproof/adapters/library/load_library.hpp>
-#include <draftproof/adapters/own/own_door.hpp>
-#include <draftproof/adapters/own/serve_registered.hpp>
-#include <draftproof/tests/support/doors_messages.hpp>
-#include <draftproof/tests/support/doors_served.hpp>
+#include <draftproof/tests/support/adapters_messages.hpp>
+#include <draftproof/tests/support/adapters_served.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -34,23 +34,23 @@ void forget_state(std::span<double> state) { std::fill(state.begin(), state.end(
 void double_ratio(std::span<double> state) { state[1] *= 2; }
 void shorten(std::span<double> state) { state[0] = std::max(0.0, state[0] - 1); }
 
-LawChecks judged_calls(Served& served, int instances) {
+DistributionChecks judged_calls(Served& served, int instances) {
   ServedProgram program(served);
-  LawCheckOptions options{.instances = instances, .door = "own:greedy_block"};
+  DistributionCheckOptions options{.instances = instances, .adapter = "built-in:greedy_block"};
   options.explore.predictions = 64;
-  return check_laws(program, served.declaration(), options);
+  return check_distributions(program, served.declaration(), options);
 }
 
 TEST(SuccessiveCalls, AStatefulSchemeHoldsWithItsState) {
   int stateful = 0;
-  for (const OwnName& own : own_names()) {
+  for (const BuiltInName& own : built_in_names()) {
     const auto served = serve_registered(own.name);
     EXPECT_EQ(served->declaration().stateful(), own.stateful) << own.name;
     if (!own.stateful) continue;
     ++stateful;
-    const LawChecks checks = judged_calls(*served, 40);
+    const DistributionChecks checks = judged_calls(*served, 40);
     for (const Finding& finding : checks.findings)
-      EXPECT_EQ(finding.status, Status::held) << own.name << ' ' << finding.property << ": " << finding.evidence;
+      EXPECT_EQ(finding.status, Status::passed) << own.name << ' ' << finding.property << ": " << finding.evidence;
     EXPECT_EQ(checks.instances, 40);
     EXPECT_LE(checks.largest, checks.limit);
     EXPECT_LT(checks.limit, 1e-9);
@@ -59,23 +59,23 @@ TEST(SuccessiveCalls, AStatefulSchemeHoldsWithItsState) {
 }
 
 TEST(SuccessiveCalls, ThroughTheCInterfaceToo) {
-  const auto served = linked_library("own", own_door, {.create = R"({"verifier": "greedy_block"})"});
+  const auto served = linked_library("own", built_in_adapter, {.create = R"({"verifier": "greedy_block"})"});
   EXPECT_TRUE(served->declaration().stateful());
   for (const Finding& finding : judged_calls(*served, 10).findings) {
     // Rows are float32 there: the mass of a residual that is zero in fractions is an ulp, and has no weights.
     if (finding.property == "answers") continue;
-    EXPECT_EQ(finding.status, Status::held) << finding.property << ": " << finding.evidence;
+    EXPECT_EQ(finding.status, Status::passed) << finding.property << ": " << finding.evidence;
   }
 }
 
-TEST(SuccessiveCalls, AWrongStateIsAWrongLaw) {
-  using Slip = std::pair<ChangedState::Change, std::string>;
+TEST(SuccessiveCalls, AWrongStateIsAWrongDistribution) {
+  using Bug = std::pair<ChangedState::Change, std::string>;
   for (const auto& [change, smallest] :
-       {Slip{forget_state, "L=2 K=1 [] p=(1 1)/2 q=(1 2)/3"}, Slip{double_ratio, ""}, Slip{shorten, ""}}) {
+       {Bug{forget_state, "L=2 K=1 [] p=(1 1)/2 q=(1 2)/3"}, Bug{double_ratio, ""}, Bug{shorten, ""}}) {
     ChangedState served(serve_registered("greedy_block"), change);
     const Finding finding = judged_calls(served, 40).findings.at(0);
-    EXPECT_EQ(finding.property, "exact_law");
-    EXPECT_EQ(finding.status, Status::violated) << finding.evidence;
+    EXPECT_EQ(finding.property, "exact_distribution");
+    EXPECT_EQ(finding.status, Status::failed) << finding.evidence;
     EXPECT_LE(finding.instance.size(), 60u) << finding.instance;
     if (!smallest.empty()) {
       EXPECT_EQ(finding.instance, smallest);
@@ -86,19 +86,19 @@ TEST(SuccessiveCalls, AWrongStateIsAWrongLaw) {
 TEST(SuccessiveCalls, TrialsGiveTheStateBack) {
   const PathCheckOptions options{.log2_trials = 16, .source = "zipf:vocabulary=32,positions=4,noise=1.5"};
   ChangedState right(serve_registered("greedy_block"), [](std::span<double>) {});
-  EXPECT_EQ(check_paths(right, options).status, Status::held);
+  EXPECT_EQ(check_paths(right, options).status, Status::passed);
   ChangedState wrong(serve_registered("greedy_block"), forget_state);
   const Finding finding = check_paths(wrong, options);
-  EXPECT_EQ(finding.status, Status::violated) << finding.evidence;
+  EXPECT_EQ(finding.status, Status::failed) << finding.evidence;
 }
 
 TEST(SuccessiveCalls, EdgeChecksCompareStates) {
   int calls = 0;
   const auto served = std::make_shared<ChangedState>(serve_registered("greedy_block"),
                                                      [&calls](std::span<double> state) { state.back() = ++calls; });
-  const ForeignGate gate("own:greedy_block", std::make_shared<ServedProgram>(*served), served);
-  const GateResult result = run_gate({.foreign = &gate, .tier = Tier::edge}, {});
-  EXPECT_EQ(result.status, Status::violated);
+  const ExternalGate gate("built-in:greedy_block", std::make_shared<ServedProgram>(*served), served);
+  const GateResult result = run_gate({.external = &gate, .tier = Tier::edge}, {});
+  EXPECT_EQ(result.status, Status::failed);
   expect_words(result.findings.at(0).evidence, "another state");
 }
 

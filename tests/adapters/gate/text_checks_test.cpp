@@ -1,20 +1,20 @@
-// The text of a whole engine: a right engine on Markov tables passes, slips are found, and the evidence is an e-value.
+// The text of a whole engine: a right engine on Markov tables passes, bugs are found, and the evidence is an e-value.
 #include <cmath>
 #include <set>
 
 #include <draftproof/adapters/gate/text_checks.hpp>
 #include <draftproof/sim/random/philox.hpp>
-#include <draftproof/tests/support/doors_rejection.hpp>
+#include <draftproof/tests/support/adapters_rejection.hpp>
 
 namespace draftproof::adapters {
 namespace {
 
-enum class EngineSlip { none, residual_is_target, bonus_of_last_row, coin_again };
+enum class EngineBug { none, residual_is_target, bonus_of_last_row, coin_again };
 
 /// Token verification of chains on two Markov tables, block after block.
 class MarkovEngine final : public Served {
  public:
-  explicit MarkovEngine(EngineSlip slip) : slip_{slip} {
+  explicit MarkovEngine(EngineBug bug) : bug_{bug} {
     declaration_.name = "engine";
     declaration_.randomness = {Randomness::seeded};
     declaration_.functions = {"generate"};
@@ -40,13 +40,13 @@ class MarkovEngine final : public Served {
         const double coin = uniform();
         open = coin * q[x] < p[x];
         if (!open)
-          path[taken] = inverted(slip_ == EngineSlip::residual_is_target ? p : residual_of(p, q),
-                                 slip_ == EngineSlip::coin_again ? coin : uniform());
+          path[taken] = inverted(bug_ == EngineBug::residual_is_target ? p : residual_of(p, q),
+                                 bug_ == EngineBug::coin_again ? coin : uniform());
         text.push_back(path[taken]);
         if (open) ++taken;
       }
       if (taken < path.size()) continue;
-      const bool early = slip_ == EngineSlip::bonus_of_last_row && path.size() > 2;
+      const bool early = bug_ == EngineBug::bonus_of_last_row && path.size() > 2;
       text.push_back(inverted(row(models.target, path[path.size() - (early ? 2 : 1)]), uniform()));
     }
     text.erase(text.begin());
@@ -55,28 +55,28 @@ class MarkovEngine final : public Served {
   }
 
  private:
-  EngineSlip slip_;
+  EngineBug bug_;
   Declaration declaration_;
 };
 
-Finding checked(EngineSlip slip) {
-  MarkovEngine engine(slip);
+Finding checked(EngineBug bug) {
+  MarkovEngine engine(bug);
   return check_text(engine, {.log2_tokens = 15}).front();
 }
 
 TEST(TextChecks, RightEnginesPassAndWrongOnesAreFound) {
-  for (const EngineSlip slip :
-       {EngineSlip::none, EngineSlip::residual_is_target, EngineSlip::bonus_of_last_row, EngineSlip::coin_again}) {
-    const Finding finding = checked(slip);
-    EXPECT_EQ(finding.status, slip == EngineSlip::none ? Status::held : Status::violated)
-        << static_cast<int>(slip) << ": " << finding.evidence;
+  for (const EngineBug bug :
+       {EngineBug::none, EngineBug::residual_is_target, EngineBug::bonus_of_last_row, EngineBug::coin_again}) {
+    const Finding finding = checked(bug);
+    EXPECT_EQ(finding.status, bug == EngineBug::none ? Status::passed : Status::failed)
+        << static_cast<int>(bug) << ": " << finding.evidence;
   }
 }
 
 /// Notes what it is asked, and is silent on texts beyond a length.
 class SlowEngine final : public Served {
  public:
-  explicit SlowEngine(int longest, EngineSlip slip = EngineSlip::none) : engine_{slip}, longest_{longest} {}
+  explicit SlowEngine(int longest, EngineBug bug = EngineBug::none) : engine_{bug}, longest_{longest} {}
   const Declaration& declaration() const override { return engine_.declaration(); }
   void verify(const ServedBatch&, ServedResult&) override {}
   std::vector<std::int32_t> generate(const ServedModels& models) override {
@@ -114,8 +114,8 @@ TEST(TextChecks, WhatIsKnownIsSaidWhereATextTakesTooLong) {
                                     " after " + std::to_string(known) + " tokens"});
   }
   // Enough is known of a wrong engine before it is slow.
-  SlowEngine wrong(4096, EngineSlip::residual_is_target);
-  EXPECT_EQ(check_text(wrong, {}).front().status, Status::violated);
+  SlowEngine wrong(4096, EngineBug::residual_is_target);
+  EXPECT_EQ(check_text(wrong, {}).front().status, Status::failed);
 }
 
 TEST(TextChecks, TheEvidenceHasMeanOne) {

@@ -1,8 +1,8 @@
-/* The library of examples/door, wrong from a row on, counted over all its calls: it then emits token 0 alone. The number
+/* The library of examples/adapter, wrong from a row on, counted over all its calls: it then emits token 0 alone. The number
    of right rows before it is in DRAFTPROOF_RIGHT_ROWS. */
-#define draftproof_door door_of_example
-#include "../../../examples/door/verifier.c"
-#undef draftproof_door
+#define draftproof_adapter adapter_of_example
+#include "../../../examples/adapter/verifier.c"
+#undef draftproof_adapter
 
 static int32_t verify_later(void* self, const dp_batch* batch, dp_result* result) {
   static long long rows = 0;
@@ -16,9 +16,9 @@ static int32_t verify_later(void* self, const dp_batch* batch, dp_result* result
   return status;
 }
 
-const dp_verifier* draftproof_door(uint32_t abi) {
+const dp_verifier* draftproof_adapter(uint32_t abi) {
   static dp_verifier later;
-  later = *door_of_example(DRAFTPROOF_DOOR_ABI);
+  later = *adapter_of_example(DRAFTPROOF_ADAPTER_ABI);
   later.verify = verify_later;
-  return abi == DRAFTPROOF_DOOR_ABI ? &later : NULL;
+  return abi == DRAFTPROOF_ADAPTER_ABI ? &later : NULL;
 }

@@ -73,7 +73,7 @@ TEST(RowTape, DrawsIntegers) {
   EXPECT_EQ(tape.verdict(), RowStatus::ok);
   EXPECT_EQ(tape.integer(3, ""), 0);
   EXPECT_EQ(tape.verdict(), RowStatus::failed);
-  EXPECT_EQ(tape.message(), "place 4 of the tape: found forced integer 3, wanted 0 .. 2");
+  EXPECT_EQ(tape.message(), "place 4 of the tape: got forced integer 3, expected 0 .. 2");
 }
 
 TEST(RowTape, RefusesWhatNoTapeHas) {
@@ -85,11 +85,11 @@ TEST(RowTape, RefusesWhatNoTapeHas) {
     return tape.message();
   };
   EXPECT_EQ(message([](RowTape& tape) { tape.coin(24, ""); }),
-            "place 0 of the tape: found 1 for a coin, wanted a value below 1");
-  EXPECT_EQ(message([](RowTape& tape) { tape.coin(54, ""); }), "draw 0: found a uniform of 54 bits, wanted 1 .. 53");
-  EXPECT_EQ(message([](RowTape& tape) { tape.pick({}, ""); }), "draw 0: found a pick of no cells, wanted at least 1");
+            "place 0 of the tape: got 1 for a coin, expected a value below 1");
+  EXPECT_EQ(message([](RowTape& tape) { tape.coin(54, ""); }), "draw 0: got a uniform of 54 bits, expected 1 .. 53");
+  EXPECT_EQ(message([](RowTape& tape) { tape.pick({}, ""); }), "draw 0: got a pick of no cells, expected at least 1");
   EXPECT_EQ(message([](RowTape& tape) { tape.integer(0, ""); }),
-            "draw 0: found an integer below 0, wanted at least 1");
+            "draw 0: got an integer below 0, expected at least 1");
 }
 
 TEST(RowTape, ShortTapesGiveValuesAndSaySo) {

@@ -7,12 +7,12 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/adapters/gate/law_checks.hpp>
-#include <draftproof/adapters/open_door.hpp>
+#include <draftproof/adapters/gate/distribution_checks.hpp>
+#include <draftproof/adapters/open_adapter.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
-#include <draftproof/tests/support/doors_wire.hpp>
+#include <draftproof/tests/support/adapters_wire.hpp>
 #include <draftproof/tests/support/wrong_schemes.hpp>
 
 namespace draftproof {
@@ -30,7 +30,7 @@ struct FirstToken {
     const std::vector<Rational> target = emitted.target({});
     for (std::size_t x = 0; x < first.size(); ++x)
       if (first[x] > target[x] + emitted.limit || first[x] < target[x] - emitted.limit)
-        return fmt::format("token {} comes first with probability {:.4f}, wanted {:.4f}", x,
+        return fmt::format("token {} comes first with probability {:.4f}, expected {:.4f}", x,
                            static_cast<double>(first[x]), static_cast<double>(target[x]));
     return std::nullopt;
   }
@@ -49,8 +49,8 @@ const Finding& asked(const Proof& proof) {
   return proof.findings.at(0);
 }
 
-void expect_violated(const Finding& finding) {
-  EXPECT_EQ(finding.status, Status::violated);
+void expect_failed(const Finding& finding) {
+  EXPECT_EQ(finding.status, Status::failed);
   EXPECT_NE(finding.evidence.find("comes first with probability"), std::string::npos) << finding.evidence;
   EXPECT_NE(finding.replay.find(finding.instance), std::string::npos) << finding.replay;
   EXPECT_LE(finding.instance.size(), 40u) << "the smallest model: " << finding.instance;
@@ -58,14 +58,14 @@ void expect_violated(const Finding& finding) {
 
 TEST(DistributionProperty, IsAskedOfCompiledSchemesOfAPosition) {
   const AnyDrafter& iid = *registry().drafter("iid");
-  EXPECT_EQ(asked(prove(*registry().verifier("recursive_rejection"), iid, few)).held, 60);
-  expect_violated(asked(prove(*registry().verifier("resample_from_target"), iid, few)));
+  EXPECT_EQ(asked(prove(*registry().verifier("recursive_rejection"), iid, few)).passed, 60);
+  expect_failed(asked(prove(*registry().verifier("resample_from_target"), iid, few)));
 }
 
 TEST(DistributionProperty, IsAskedOfCompiledSchemesOfPaths) {
   const AnyTreeDrafter& paths = *path_registry().drafter("iid_paths");
-  EXPECT_EQ(asked(prove(*path_registry().verifier("token_path"), paths, few)).held, 60);
-  expect_violated(asked(prove(PathVerifierOf<wrong::AcceptAlways>(Kind::mutant), paths, few)));
+  EXPECT_EQ(asked(prove(*path_registry().verifier("token_path"), paths, few)).passed, 60);
+  expect_failed(asked(prove(PathVerifierOf<wrong::AcceptAlways>(Kind::mutant), paths, few)));
 }
 
 TEST(DistributionProperty, IsRegisteredOnceByName) {
@@ -78,28 +78,29 @@ namespace adapters {
 namespace {
 
 Finding asked_of(Program& program, const Declaration& declaration) {
-  const LawChecks checks = check_laws(program, declaration, {.instances = 20, .door = "mine"});
+  const DistributionChecks checks = check_distributions(program, declaration, {.instances = 20, .adapter = "mine"});
   return finding_of(checks.findings, "first_token");
 }
 /// Token verification that is right, and one that draws a rejected draft's token from p.
 void expect_told_apart(const Finding& right, const Finding& wrong) {
-  EXPECT_EQ(right.status, Status::held) << right.evidence;
+  EXPECT_EQ(right.status, Status::passed) << right.evidence;
   EXPECT_GT(right.work, 0u);
-  expect_violated(wrong);
+  expect_failed(wrong);
 }
 
-Finding asked_of_served(const std::string& door) {
-  const auto served = served_here(door);
+Finding asked_of_served(const std::string& adapter) {
+  const auto served = served_here(adapter);
   ServedProgram program(*served);
   return asked_of(program, served->declaration());
 }
 
 TEST(DistributionProperty, IsAskedOfASchemeBehindADoor) {
-  expect_told_apart(asked_of_served("own:recursive_rejection"), asked_of_served("own:resample_from_target"));
+  expect_told_apart(asked_of_served("built-in:recursive_rejection"),
+                    asked_of_served("built-in:resample_from_target"));
 }
 
 TEST(DistributionProperty, IsAskedOfACLibrary) {
-  expect_told_apart(asked_of_served("lib:" DRAFTPROOF_DOOR_EXAMPLE), asked_of_served("abi:resample_from_target"));
+  expect_told_apart(asked_of_served("lib:" DRAFTPROOF_ADAPTER_EXAMPLE), asked_of_served("abi:resample_from_target"));
 }
 
 TEST(DistributionProperty, IsAskedOfAChildProcessAndOfAFunctionInPython) {
@@ -110,7 +111,7 @@ TEST(DistributionProperty, IsAskedOfAChildProcessAndOfAFunctionInPython) {
   };
   const std::string serve = "exec '" DRAFTPROOF_PROGRAM "' serve ";
   expect_told_apart(asked_of_child(serve + "token_path"), asked_of_child(serve + "resample_from_target_tree"));
-  const std::string python = "exec python3 -BES '" DRAFTPROOF_SOURCE_DIR "/examples/door/";
+  const std::string python = "exec python3 -BES '" DRAFTPROOF_SOURCE_DIR "/examples/adapter/";
   expect_told_apart(asked_of_child(python + "verifier_json.py'"),
                     asked_of_child(python + "wrong_verifier.py' residual_of_p"));
 }

@@ -35,7 +35,7 @@ TEST(BatchPacker, RowsOfATreeArePaddedToTheLongest) {
   EXPECT_EQ(floats(batch.p), (std::vector<float>{1, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0.5, 0, 0, 0.25, 0.75, 1, 0, 0}));
   EXPECT_EQ(floats(batch.q), (std::vector<float>{0, 0, 0, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5, 0}));
   EXPECT_NO_THROW(check_shapes(batch, WireFunction::verify, Level::tree, "test"));
-  EXPECT_THROW(check_shapes(batch, WireFunction::verify, Level::chain, "test"), DoorError);
+  EXPECT_THROW(check_shapes(batch, WireFunction::verify, Level::chain, "test"), AdapterError);
 }
 
 TEST(BatchPacker, APositionHasOneTargetAndOneOrAllProposals) {
@@ -78,18 +78,19 @@ TEST(BatchPacker, ASliceHasTheRowsOfTheBatch) {
 }
 
 TEST(BatchPacker, RowsBeyondALengthAreZerosInUsedMemoryToo) {
-  const std::vector<double> law(10, 0.25);
-  const std::vector<Input> inputs{{{law, law, law}, {law, law}, {1, 2}}, {{law}, {}, {}}};
+  const std::vector<double> distribution(10, 0.25);
+  const std::vector<Input> inputs{{{distribution, distribution, distribution}, {distribution, distribution}, {1, 2}},
+                                  {{distribution}, {}, {}}};
   const std::vector<Call> calls{{0, {}}, {1, {}}};
   PackedBatch packed;
   pack_calls(inputs, calls, std::vector<std::size_t>{0, 0}, {}, packed);
   pack_calls(inputs, calls, std::vector<std::size_t>{1, 0}, {}, packed);
   const auto p = floats(packed.batch.p), q = floats(packed.batch.q);
-  ASSERT_EQ(p.size(), 6 * law.size());
-  ASSERT_EQ(q.size(), 4 * law.size());
+  ASSERT_EQ(p.size(), 6 * distribution.size());
+  ASSERT_EQ(q.size(), 4 * distribution.size());
   for (std::size_t i = 0; i < p.size(); ++i)
-    ASSERT_EQ(p[i], i < law.size() || i >= 3 * law.size() ? 0.25f : 0.0f) << i;
-  for (std::size_t i = 0; i < q.size(); ++i) ASSERT_EQ(q[i], i >= 2 * law.size() ? 0.25f : 0.0f) << i;
+    ASSERT_EQ(p[i], i < distribution.size() || i >= 3 * distribution.size() ? 0.25f : 0.0f) << i;
+  for (std::size_t i = 0; i < q.size(); ++i) ASSERT_EQ(q[i], i >= 2 * distribution.size() ? 0.25f : 0.0f) << i;
 }
 
 }  // namespace

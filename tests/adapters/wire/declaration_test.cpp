@@ -2,20 +2,20 @@
 
 #include <nlohmann/json.hpp>
 
-#include <draftproof/tests/support/doors_messages.hpp>
+#include <draftproof/tests/support/adapters_messages.hpp>
 
 namespace draftproof::adapters {
 namespace {
 
 using json = nlohmann::json;
 
-json least_hello() { return {{"protocol", "draftproof-door"}, {"version", {1, 0}}, {"name", "x"}}; }
+json least_hello() { return {{"protocol", "draftproof-adapter"}, {"version", {1, 0}}, {"name", "x"}}; }
 
 TEST(Declaration, ComesBackAsItWas) {
   const Declaration all{.name = "engine",
                         .version = "0.9",
                         .level = Level::tree,
-                        .law = "without_replacement",
+                        .draft_sampling = "without_replacement",
                         .randomness = {Randomness::seeded, Randomness::opaque},
                         .dtypes = {Dtype::bfloat16, Dtype::float16},
                         .rows = {RowKind::logits},
@@ -60,15 +60,15 @@ TEST(Declaration, FaultsHaveFieldFoundAndWanted) {
       hello[field] = value;
     expect_parts(error_of([&] { read_declaration(hello); }), {part, field});
   };
-  refused("protocol", nullptr, "found nothing, wanted draftproof-door");
-  refused("protocol", "other", "found \"\"other\"\"");
-  refused("version", {2, 3}, "found 2.3, wanted 1.x");
+  refused("protocol", nullptr, "got nothing, expected draftproof-adapter");
+  refused("protocol", "other", "got \"\"other\"\"");
+  refused("version", {2, 3}, "got 2.3, expected 1.x");
   refused("version", 1, "two whole numbers");
-  refused("name", nullptr, "found nothing");
+  refused("name", nullptr, "got nothing");
   refused("name", 3, "a text");
   refused("level", "line", "one of position, chain, tree");
   refused("randomness", json::array(), "a list of scripted, seeded, opaque");
-  refused("dtypes", {"float8"}, "found \"\"float8\"\"");
+  refused("dtypes", {"float8"}, "got \"\"float8\"\"");
   refused("rows", "probabilities", "a list of");
   refused("functions", {1}, "a list of verify");
   refused("most_rows", 0, "1 to");

@@ -1,5 +1,5 @@
-// Programs that do wrong, children and those that listen: each is a DoorError, or a row with a status, in bounded time
-// and memory, and no process of a child is left.
+// Programs that do wrong, children and those that listen: each is a AdapterError, or a row with a status, in bounded
+// time and memory, and no process of a child is left.
 #include <csignal>
 
 #include <fmt/format.h>
@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 
 #include <draftproof/adapters/wire/wire_program.hpp>
-#include <draftproof/tests/support/doors_listener.hpp>
-#include <draftproof/tests/support/doors_wire.hpp>
+#include <draftproof/tests/support/adapters_listener.hpp>
+#include <draftproof/tests/support/adapters_wire.hpp>
 #include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof::adapters {
@@ -57,7 +57,7 @@ Listener::Serve struck_chain(const std::string& kind) {
     StruckChain chain(kind, connection);
     try {
       serve(chain, connection, connection);
-    } catch (const DoorError&) {  // the host has closed the connection
+    } catch (const AdapterError&) {  // the host has closed the connection
     }
   };
 }
@@ -90,20 +90,20 @@ TEST(LostProgram, IsRefusedAtItsHello) {
            {"prints first", {"no JSON", "Loading the model", "nothing printed before it"}},
            {"endless hello", {"more than 1048576 bytes"}},
            {"huge hello", {"a frame of 1152921504606846976 bytes"}},
-           {"version 2", {"version: found 2.0, wanted 1.x"}}})
+           {"version 2", {"version: got 2.0, expected 1.x"}}})
     refused(hostile_child(kind), kind, parts);
   refused("/no/such/program", "missing", {"exit code 127", "not found"});
   WireOptions options = marked.options();
   const auto connected = [&](const std::string& path, const Parts& parts) {
     expect_parts(error_of([&] { WireProgram(Address{Address::Kind::socket, path}, options); }), parts);
   };
-  connected("/no/such/socket", {"socket:/no/such/socket: connect: found No such file or directory"});
-  connected(std::string(200, 'x'), {"path: found 200 bytes, wanted at most 107"});
+  connected("/no/such/socket", {"socket:/no/such/socket: connect: got No such file or directory"});
+  connected(std::string(200, 'x'), {"path: got 200 bytes, expected at most 107"});
   Listener gone(struck_chain(""));
   gone.stop();
-  connected(gone.path(), {"connect: found Connection refused"});
+  connected(gone.path(), {"connect: got Connection refused"});
   options.hello_limit = std::chrono::milliseconds(300);
-  connected(Listener([](int, int, pid_t) {}).path(), {"hello: found the program closed the connection"});
+  connected(Listener([](int, int, pid_t) {}).path(), {"hello: got the program closed the connection"});
   connected(Listener([](int, int, pid_t) { ::pause(); }).path(), {"no answer in 0.3 s (read so far: nothing)"});
   const auto prints = [](int connection, int, pid_t) {
     if (::write(connection, "Loading the model ..\n", 21) < 0) std::_Exit(1);
@@ -125,23 +125,23 @@ TEST(LostProgram, IsNamedWithRowFieldFoundAndWanted) {
     calls.push_back({i, {0.75, 0.0, 0.0}});
   }
   for (const auto& [kind, parts] : std::vector<std::pair<std::string, Parts>>{
-           {"token out of range", {"row 0: tokens: entry 0: found 4, wanted 0 .. 3"}},
-           {"negative token", {"row 0: tokens: entry 0: found -2"}},
-           {"no padding", {"row 7: tokens: entry 2: found 0, wanted -1 after the 1"}},
-           {"counts beyond", {"row 0: counts: found 4, wanted 1 .. 3"}},
-           {"no tokens", {"row 0: counts: found 0, wanted 1 .. 3"}},
-           {"wrong shape", {"counts: found i32 [7], wanted i32 [8]"}},
-           {"wrong type", {"tokens: found f32 [8, 3], wanted i32 [8, 3]"}},
-           {"unknown status", {"row 0: status: found 6, wanted 0 .. 5"}},
-           {"nan weights", {"row 0: weights of draw", "found nan, wanted a finite number"}},
-           {"negative weights", {"row 0: weights of draw", "found -1, wanted a finite number"}},
-           {"too few weights", {"row 7: weights: found"}},
-           {"unknown kind", {"row 0: draws: kind: found 9, wanted 1 .. 4"}},
-           {"unknown stream", {"row 0: draws: stream: found 2, wanted -1 .. "}},
-           {"log sum", {"found", "draws", "wanted"}},
-           {"log beyond", {"row 0: draw_counts: found 4, wanted 0 .. 3"}},
-           {"no type", {"reply: type: found \"\", wanted result or error"}},
-           {"no tensor", {"tokens: found nothing"}}}) {
+           {"token out of range", {"row 0: tokens: entry 0: got 4, expected 0 .. 3"}},
+           {"negative token", {"row 0: tokens: entry 0: got -2"}},
+           {"no padding", {"row 7: tokens: entry 2: got 0, expected -1 after the 1"}},
+           {"counts beyond", {"row 0: counts: got 4, expected 1 .. 3"}},
+           {"no tokens", {"row 0: counts: got 0, expected 1 .. 3"}},
+           {"wrong shape", {"counts: got i32 [7], expected i32 [8]"}},
+           {"wrong type", {"tokens: got f32 [8, 3], expected i32 [8, 3]"}},
+           {"unknown status", {"row 0: status: got 6, expected 0 .. 5"}},
+           {"nan weights", {"row 0: weights of draw", "got nan, expected a finite number"}},
+           {"negative weights", {"row 0: weights of draw", "got -1, expected a finite number"}},
+           {"too few weights", {"row 7: weights: got"}},
+           {"unknown kind", {"row 0: draws: kind: got 9, expected 1 .. 4"}},
+           {"unknown stream", {"row 0: draws: stream: got 2, expected -1 .. "}},
+           {"log sum", {"got", "draws", "expected"}},
+           {"log beyond", {"row 0: draw_counts: got 4, expected 0 .. 3"}},
+           {"no type", {"reply: type: got \"\", expected result or error"}},
+           {"no tensor", {"tokens: got nothing"}}}) {
     SCOPED_TRACE(kind);
     WireProgram program(hostile_child(kind), marked.options());
     Runs runs(calls.size());
@@ -181,7 +181,7 @@ TEST(LostProgram, TheRowThatKillsIsFoundAndKeptAndOthersAreUnharmed) {
     expect_only_struck(program, {5, 20, 41}, RowStatus::crashed, listens ? "closed the connection" : "about to die");
     expect_parts(error_of([&] { expect_only_struck(program, {7}, RowStatus::crashed, ""); }),
                  listens
-                     ? Parts{hostile.address.name() + ": found 3 rows that end the connection", "and another loss: "}
+                     ? Parts{hostile.address.name() + ": got 3 rows that end the connection", "and another loss: "}
                      : Parts{"3 rows that kill the program", "and another death: "});
   }
   marked.expect_none();
@@ -198,7 +198,7 @@ TEST(LostProgram, WhatIsNotAnsweredInTimeHasNoVerdict) {
     RandomCalls set(4, 4, 2, 11);
     strike(set, row);
     expect_error<ProgramSilent>([&] { runs_of(program, set); },
-                                fmt::format("^did not answer within 0.7 s on drafts ({}) at V = 4; --door-limit "
+                                fmt::format("^did not answer within 0.7 s on drafts ({}) at V = 4; --adapter-limit "
                                             "SECONDS gives it more$",
                                             fmt::join(set.inputs[row].drafts, " ")));
     expect_only_struck(program, {}, RowStatus::ok, "", 4);  // it is started again
@@ -208,9 +208,10 @@ TEST(LostProgram, WhatIsNotAnsweredInTimeHasNoVerdict) {
     const RandomCalls set(2, 4, 2, 13);
     WireProgram program(hostile_child("hangs in company"), options);
     for (int i = 0; i < 2; ++i) runs_of(program, set);
-    expect_error<ProgramSilent>([&] { runs_of(program, set); },
-                                "^3 batches had no answer within 0.3 s, though each of their rows had; --door-limit "
-                                "SECONDS gives it more$");
+    expect_error<ProgramSilent>(
+        [&] { runs_of(program, set); },
+        "^3 batches had no answer within 0.3 s, though each of their rows had; --adapter-limit "
+        "SECONDS gives it more$");
   }
   {
     WireProgram program(hostile_child("drips"), options);
@@ -226,7 +227,7 @@ TEST(LostProgram, AProgramThatListensNoLongerOrIsAnotherIsADoorError) {
     WireProgram program(address_of(listener), marked.options());
     expect_error([&] { expect_only_struck(program, {3}, RowStatus::crashed, ""); }, words);
   };
-  refused(struck_chain("all end"), "connect: found Connection refused, wanted a program that listens");
+  refused(struck_chain("all end"), "connect: got Connection refused, expected a program that listens");
   const auto renamed = [](int connection, int before, pid_t) {
     struct Renamed final : ChainVerifier {
       explicit Renamed(int number) : mine(ChainVerifier::declaration()) { mine.name += std::to_string(number); }

@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include <draftproof/tests/support/doors_messages.hpp>
+#include <draftproof/tests/support/adapters_messages.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -116,14 +116,14 @@ TEST(Message, BadLinesAreRefusedWithPlaceFoundAndWanted) {
     expect_error([&] { decode_line(line, "reply"); }, words);
   };
   refused("garbage", "no JSON");
-  refused("[1]", "wanted a JSON object");
-  refused(R"({"tokens": [1, 2]})", "tokens: found \"1\", wanted lists, 2 deep");
-  refused(R"({"tokens": [[1.5]]})", "wanted whole numbers");
+  refused("[1]", "expected a JSON object");
+  refused(R"({"tokens": [1, 2]})", "tokens: got \"1\", expected lists, 2 deep");
+  refused(R"({"tokens": [[1.5]]})", "expected whole numbers");
   refused(R"({"tokens": [[2147483648]]})", "32 bits");
-  refused(R"({"seeds": [18446744073709551615]})", "wanted whole numbers");
-  refused(R"({"tape": [[1], [1, 2]]})", "wanted 1 entries, as in the rows before");
-  refused(R"({"tape": [["x"]]})", "wanted a number");
-  refused(R"({"tokens": [[[1]]]})", "wanted whole numbers");
+  refused(R"({"seeds": [18446744073709551615]})", "expected whole numbers");
+  refused(R"({"tape": [[1], [1, 2]]})", "expected 1 entries, as in the rows before");
+  refused(R"({"tape": [["x"]]})", "expected a number");
+  refused(R"({"tokens": [[[1]]]})", "expected whole numbers");
 }
 
 TEST(Message, TooMuchIsRefusedBeforeMemoryIsTaken) {
@@ -132,14 +132,14 @@ TEST(Message, TooMuchIsRefusedBeforeMemoryIsTaken) {
     reader.expect(most, "reply");
     expect_error([&] { feed(reader, bytes, 1 << 16); }, words);
   };
-  refused(std::string(7, '\0') + '\x10', wide, "a frame of 1152921504606846976 bytes, wanted at most 1048576");
+  refused(std::string(7, '\0') + '\x10', wide, "a frame of 1152921504606846976 bytes, expected at most 1048576");
   refused(std::string(8, '\0'), wide, "a frame of 0 bytes");
   refused(std::string(200000, 'x'), {0, 100000}, "more than 100000 bytes");
   MessageReader reader;
   reader.expect(wide, "hello");
   feed(reader, "{\"a\": 12}\nprinted", 1 << 16);
   reader.take();
-  expect_error([&] { reader.expect(wide, "reply"); }, "found \"printed\" after");
+  expect_error([&] { reader.expect(wide, "reply"); }, "got \"printed\" after");
 }
 
 TEST(Message, EveryTruncationAndRandomDamageIsAnErrorOrAMessage) {
@@ -155,7 +155,7 @@ TEST(Message, EveryTruncationAndRandomDamageIsAnErrorOrAMessage) {
     return sum;
   };
   decode(frame);
-  for (std::size_t size = 0; size < frame.size(); ++size) EXPECT_THROW(decode(frame.substr(0, size)), DoorError);
+  for (std::size_t size = 0; size < frame.size(); ++size) EXPECT_THROW(decode(frame.substr(0, size)), AdapterError);
   std::mt19937 random(1);
   int refused = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -163,7 +163,7 @@ TEST(Message, EveryTruncationAndRandomDamageIsAnErrorOrAMessage) {
     for (int change = 0; change < 3; ++change) damaged[random() % damaged.size()] = static_cast<char>(random());
     try {
       decode(damaged);
-    } catch (const DoorError&) {
+    } catch (const AdapterError&) {
       ++refused;
     }
   }

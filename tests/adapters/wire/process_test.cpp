@@ -4,8 +4,8 @@
 #include <array>
 #include <thread>
 
-#include <draftproof/tests/support/doors_listener.hpp>
-#include <draftproof/tests/support/doors_wire.hpp>
+#include <draftproof/tests/support/adapters_listener.hpp>
+#include <draftproof/tests/support/adapters_wire.hpp>
 
 namespace draftproof::adapters {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <draftproof/tests/support/doors_messages.hpp>
+#include <draftproof/tests/support/adapters_messages.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -46,29 +46,29 @@ TEST(ResultReader, FaultsOfLinesHaveRowFieldFoundAndWanted) {
     const std::string line = line_of("[[1], [0]]", "[1, 1]", rest + (draws.empty() ? "" : ", \"draws\": " + draws));
     expect_error([&] { read_line(line); }, words);
   };
-  refused("[[]]", "wanted a list for each of 2 rows");
-  refused("[[], 3]", "row 1: draws: found \"3\"");
-  refused(R"([[], [["dice", 0, 0, "a"]]])", "row 1: draws: kind: found");
-  refused(R"([[], [["coin", 0]]])", "row 1: draws: found");
-  refused(R"([[], [["coin", 0.5, 24]]])", "row 1: draws: size: found \"0.5\"");
+  refused("[[]]", "expected a list for each of 2 rows");
+  refused("[[], 3]", "row 1: draws: got \"3\"");
+  refused(R"([[], [["dice", 0, 0, "a"]]])", "row 1: draws: kind: got");
+  refused(R"([[], [["coin", 0]]])", "row 1: draws: got");
+  refused(R"([[], [["coin", 0.5, 24]]])", "row 1: draws: size: got \"0.5\"");
   refused(R"([[], [["integer", 18446744073709551615, 0]]])", "row 1: draws: size");
-  refused(R"([[], [["coin", 0, 54]]])", "row 1: draws: bits of a coin: found 54, wanted 1 .. 53");
-  refused(R"([[], [["integer", 0, 0]]])", "row 1: draws: size of an integer: found 0");
-  refused(R"([[], [["pick", 2, 0, "a", [1]]]])", "row 1: draws: weights: found \"[1]\", wanted a list of 2");
-  refused(R"([[], [["pick", 2, 0, "a"]]])", "row 1: draws: weights: found nothing");
-  refused(R"([[], [["pick", -1, 0, "a", []]]])", "row 1: draws: size of a pick: found -1");
+  refused(R"([[], [["coin", 0, 54]]])", "row 1: draws: bits of a coin: got 54, expected 1 .. 53");
+  refused(R"([[], [["integer", 0, 0]]])", "row 1: draws: size of an integer: got 0");
+  refused(R"([[], [["pick", 2, 0, "a", [1]]]])", "row 1: draws: weights: got \"[1]\", expected a list of 2");
+  refused(R"([[], [["pick", 2, 0, "a"]]])", "row 1: draws: weights: got nothing");
+  refused(R"([[], [["pick", -1, 0, "a", []]]])", "row 1: draws: size of a pick: got -1");
   refused(R"([[["coin", 0, 1]], [["coin", 0, 1], ["pick", 2, 0, "a", [1, null]]]])",
-          "row 1: weights of draw 1: cell 1: found nan");
+          "row 1: weights of draw 1: cell 1: got nan");
   refused(R"([[["coin", 0, 1], ["coin", 0, 1], ["coin", 0, 1], ["coin", 0, 1]], []])",
-          "row 0: draw_counts: found 4, wanted 0 .. 3");
-  refused("", "draws: found nothing");
-  refused("[[], []]", "messages: found the key \"2\"", R"(, "messages": {"2": "x"})");
-  refused("[[], []]", "status: found i32 [1], wanted i32 [2]", R"(, "status": [0])");
+          "row 0: draw_counts: got 4, expected 0 .. 3");
+  refused("", "draws: got nothing");
+  refused("[[], []]", "messages: got the key \"2\"", R"(, "messages": {"2": "x"})");
+  refused("[[], []]", "status: got i32 [1], expected i32 [2]", R"(, "status": [0])");
 }
 
 TEST(ResultReader, AnErrorIsARefusalOfTheBatch) {
   EXPECT_THROW(read_line(R"({"type": "error", "message": "no"})"), BatchRefused);
-  EXPECT_THROW(read_line(R"({"type": "results"})"), DoorError);
+  EXPECT_THROW(read_line(R"({"type": "results"})"), AdapterError);
 }
 
 TEST(ResultReader, ALimitHoldsTheLargestReply) {

@@ -2,9 +2,9 @@
 
 #include <numeric>
 
-#include <draftproof/adapters/own/serve_registered.hpp>
-#include <draftproof/tests/support/doors_listener.hpp>
-#include <draftproof/tests/support/doors_wire.hpp>
+#include <draftproof/adapters/built_in/serve_registered.hpp>
+#include <draftproof/tests/support/adapters_listener.hpp>
+#include <draftproof/tests/support/adapters_wire.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -48,7 +48,7 @@ TEST(WireProgram, AnswersInEveryTypeAreThoseOfThisProcess) {
     }
   }
   options.dtype = Dtype::float16;
-  EXPECT_THROW(WireProgram(served_chain_command(), options), DoorError);
+  EXPECT_THROW(WireProgram(served_chain_command(), options), AdapterError);
   marked.expect_none();
   // A program that listens outlives each connection.
   const Listener listener([](int connection, int, pid_t) {
@@ -91,7 +91,7 @@ TEST(WireProgram, SeedsDecideAndRowsComeInOrder) {
   EXPECT_EQ(found.status, wanted.status);
   for (int row = 0; row < batch.rows; ++row) EXPECT_EQ(tokens_in(found, row), tokens_in(wanted, row)) << row;
   batch.seeds = batch.seeds.first(10);
-  EXPECT_THROW(program.verify(batch, found), DoorError);
+  EXPECT_THROW(program.verify(batch, found), AdapterError);
   batch.seeds = {};
   batch.randomness = Randomness::opaque;
   program.verify(batch, found);
@@ -101,10 +101,10 @@ TEST(WireProgram, SeedsDecideAndRowsComeInOrder) {
 TEST(WireProgram, DraftsAndGenerates) {
   const MarkedProcesses marked;
   WireProgram program(served_chain_command(), marked.options());
-  const std::vector<float> laws{0.5f, 0.5f, 0.0f, 0.0f, 0.0f, 1.0f};
+  const std::vector<float> distributions{0.5f, 0.5f, 0.0f, 0.0f, 0.0f, 1.0f};
   const std::vector<double> tape{0.25, 0.75, -2.0, 0.0, 0.5, -1.0};
   ServedBatch batch{.rows = 2, .vocabulary = 3, .drafts_a_row = 3, .proposal_rows = 1, .places = 3};
-  batch.q = std::as_bytes(std::span(laws));
+  batch.q = std::as_bytes(std::span(distributions));
   batch.tape = tape;
   ServedResult result;
   program.draft(batch, result);
@@ -125,7 +125,7 @@ TEST(WireProgram, CallsBeyondTheLimitsAreUnsupported) {
   Runs runs(2);
   program.run(inputs, calls, runs);
   EXPECT_EQ(runs[0].status, RowStatus::unsupported);
-  EXPECT_NE(runs[0].message.find("found 65"), std::string::npos);
+  EXPECT_NE(runs[0].message.find("got 65"), std::string::npos);
   EXPECT_NE(runs[1].status, RowStatus::unsupported);
 }
 
@@ -140,10 +140,10 @@ TEST(WireProgram, InputsOfAnotherLevelAreRefused) {
     change(inputs[0]);
     expect_error([&] { program.run(inputs, std::vector<Call>{{0, {0.0, 0.0, 0.0}}}, runs); }, words);
   };
-  refused([](Input& input) { input.p.pop_back(); }, "rows of p: found 2, wanted 3");
-  refused([](Input& input) { input.q.pop_back(); }, "rows of q: found 1, wanted 2");
-  refused([](Input& input) { input.q[1].pop_back(); }, "entries of a row: found 2, wanted 3");
-  refused([](Input& input) { input.parents = {-1, 0}; }, "parents: found 2, wanted 0");
+  refused([](Input& input) { input.p.pop_back(); }, "rows of p: got 2, expected 3");
+  refused([](Input& input) { input.q.pop_back(); }, "rows of q: got 1, expected 2");
+  refused([](Input& input) { input.q[1].pop_back(); }, "entries of a row: got 2, expected 3");
+  refused([](Input& input) { input.parents = {-1, 0}; }, "parents: got 2, expected 0");
 }
 
 /// A seeded batch of `rows` chains of one draft at V = 2, with two numbers of state each.
@@ -186,16 +186,16 @@ TEST(WireState, FaultsHaveFieldFoundAndWanted) {
     return error_of([&] { program.verify(state_rows(3).batch(), result); });
   };
   for (const std::string form : {"frames", "lines"}) {
-    EXPECT_EQ(refusal(form, "missing"), "result: state: found nothing, wanted f64 [3, 2]");
-    EXPECT_EQ(refusal(form, "narrow"), "result: state: found f64 [3, 1], wanted f64 [3, 2]");
+    EXPECT_EQ(refusal(form, "missing"), "result: state: got nothing, expected f64 [3, 2]");
+    EXPECT_EQ(refusal(form, "narrow"), "result: state: got f64 [3, 1], expected f64 [3, 2]");
   }
-  EXPECT_EQ(refusal("frames", "infinite"), "result: row 0: state: entry 0: found inf, wanted a finite number");
+  EXPECT_EQ(refusal("frames", "infinite"), "result: row 0: state: entry 0: got inf, expected a finite number");
   marked.expect_none();
 }
 
 TEST(WireState, AServedSchemeAgreesWithThisProcess) {
   const MarkedProcesses marked;
-  WireProgram program("exec '" DRAFTPROOF_PROGRAM "' serve own:greedy_block", marked.options());
+  WireProgram program("exec '" DRAFTPROOF_PROGRAM "' serve built-in:greedy_block", marked.options());
   const auto served = serve_registered("greedy_block");
   ServedProgram here(*served);
   std::mt19937 random(4);
@@ -227,7 +227,7 @@ TEST(WireState, AServedSchemeAgreesWithThisProcess) {
   std::vector<Input> short_state{inputs[0]};
   short_state[0].state = {1};
   Runs run(1);
-  EXPECT_THROW(program.run(short_state, std::vector<Call>{{.input = 0, .tape = {.5}}}, run), DoorError);
+  EXPECT_THROW(program.run(short_state, std::vector<Call>{{.input = 0, .tape = {.5}}}, run), AdapterError);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
-"""Every numeric option of every command refuses what is no number of its kind before work begins: exit code 2, one line that names
-the option, what was found and what was wanted, and nothing on standard output. The largest values that the help allows, in little
+"""Every numeric option of every command refuses what is no number of its kind before work begins: exit code 2, one line
+that names
+the option, what was found and what was wanted, and nothing on standard output. The largest values that the help allows,
+in little
 memory, end in a documented way or go on working.
 
     numbers_test.py PROGRAM [nightly]
@@ -19,7 +21,7 @@ if NIGHTLY:
     WHOLE += ["-0.5", "1e-3", "4294967296.5", "18446744073709551617", "99999999999999999999", "-9223372036854775809", "1e19",
               "-18446744073709551615"]
     NARROW += ["2147483648", "-2147483649", "1e10"]
-LINE = re.compile(rb"(draftproof: )?(\S+): (found .+, wanted .+|.* missing)\n")
+LINE = re.compile(rb"(draftproof: )?(\S+): (got .+, expected .+|.* missing)\n")
 
 
 def cases():

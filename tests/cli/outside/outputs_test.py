@@ -1,4 +1,5 @@
-"""Every command with streams and files that fail: closed standard streams, a full device, a reader that left, files that cannot be
+"""Every command with streams and files that fail: closed standard streams, a full device, a reader that left, files
+that cannot be
 written, and text arguments that no file or name can be. No crash, no internal error without a reason, no half file.
 
     outputs_test.py PROGRAM [nightly]     nightly: all texts for all options, and the slow commands too
@@ -37,7 +38,7 @@ def closing(descriptor):
 
 def explained(ran):
     """Whether a run that could not write says why."""
-    return ran.code == 4 and re.search(rb"cannot be (written|created|renamed)", ran.err) or ran.code == 2 and b"found" in ran.err
+    return ran.code == 4 and re.search(rb"cannot be (written|created|renamed)", ran.err) or ran.code == 2 and b"got" in ran.err
 
 
 def same(usual, out):
@@ -96,7 +97,9 @@ def files(words, usual, folder):
 
 
 def places(command, words, folder, slow):
-    """Runs of every option that names a file to write where there is no regular file. It stays, whatever the run does."""
+    """Runs of every option that names a file to write where there is no regular file. It stays, whatever the run
+    does.
+    """
     names = [option.name for option in command.options if option.kind == "NEW_FILE"] + ["--output"]
     for name, (kind, make) in ((name, place) for name in names for place in PLACES.items()):
         path = os.path.join(folder, kind + name)
@@ -110,7 +113,7 @@ def places(command, words, folder, slow):
         ran = run([*words, name, path])
         after = os.lstat(path)
         stayed = (before.st_mode, before.st_ino, before.st_rdev) == (after.st_mode, after.st_ino, after.st_rdev)
-        refused = ran.code == 2 and b"found" in ran.err and not ran.out
+        refused = ran.code == 2 and b"got" in ran.err and not ran.out
         if kind == "link":
             with open(path + "_of") as file:
                 refused = refused and file.read() == "earlier"
@@ -120,10 +123,10 @@ def places(command, words, folder, slow):
 
 
 def texts(command, words, folder):
-    """Runs with texts that are no names and no files, for every option and argument that takes text."""
+    """Runs with texts that name nothing, for every option and argument that takes text."""
     some = TEXTS[:3]
     for option in command.options:
-        if option.kind == "TEXT" and option.name not in ("--output", "--door-dump"):
+        if option.kind == "TEXT" and option.name not in ("--output", "--adapter-dump"):
             for text in TEXTS:
                 if NIGHTLY or text in some:
                     yield run([*words, option.name, text], cwd=folder)

@@ -1,5 +1,5 @@
-"""The program as somebody outside meets it: its commands and options as its own help shows them, and runs that are held to the
-rules of every run. A command or an option that is added is found here without a list.
+"""The program seen from outside: commands and options as its help shows them, and runs that must follow the rules of
+every run. New commands and options are found in the help, without a list.
 """
 
 import os

@@ -1,4 +1,5 @@
-"""Commands that would work for years get signals at random times: one of SIGINT, SIGTERM and SIGHUP, or two of them. They end soon
+"""Commands that would work for years get signals at random times: one of SIGINT, SIGTERM and SIGHUP, or two of them.
+They end soon
 with a documented code; what they write is whole and says that it is not complete, and a file is never half.
 
     signals_test.py PROGRAM [nightly]     each signal once for each command; nightly 20 times
@@ -37,7 +38,9 @@ def wait_for_handlers(child):
 
 
 def signalled(words, numbers, wait, folder):
-    """Starts, signals, waits. Returns (code, standard output, standard error, whether the signal came before the end)."""
+    """Starts, signals, waits. Returns (code, standard output, standard error, whether the signal came before the
+    end).
+    """
     child = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, start_new_session=True)
     wait_for_handlers(child)
     time.sleep(wait)
@@ -56,7 +59,7 @@ def signalled(words, numbers, wait, folder):
 
 
 def fault(code, data, err, to_file):
-    """What is wrong with the end of a run, or None."""
+    """Returns the fault at the end of a run, or None."""
     if code == -9:
         return f"did not end within {SOON} seconds"
     if code not in (0, 1, 2, 3):

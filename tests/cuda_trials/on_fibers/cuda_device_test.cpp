@@ -106,9 +106,10 @@ namespace {
 using OnFibers = verifiers::RecursiveRejection;
 
 /// A launch of the kernel of OnFibers; it fails for more than eight drafts.
-void launch(std::string_view law, const gpu::DeviceTable& table, const gpu::TrialRange& range,
+void launch(std::string_view distribution, const gpu::DeviceTable& table, const gpu::TrialRange& range,
             const gpu::DeviceCounts& counts, gpu::Stream) {
-  if (law != "iid") throw std::logic_error("recursive_rejection has no kernel for drafts of " + std::string(law));
+  if (distribution != "iid")
+    throw std::logic_error("recursive_rejection has no kernel for drafts of " + std::string(distribution));
   if (range.count == 0) return;
   if (range.drafts > 8) throw gpu::DeviceError("cudaLaunchKernel", "out of memory");
   parity::run_grid(
@@ -125,17 +126,17 @@ class CudaOnFibers : public testing::Test {
 
   const AnyVerifier& verifier_ = *registry().verifier("recursive_rejection");
   const AnyDrafter& iid_ = *registry().drafter("iid");
-  const RatioTable laws_{examples::random_row(1, 90, 1), {examples::random_row(2, 90, 1)}};
+  const RatioTable distributions_{examples::random_row(1, 90, 1), {examples::random_row(2, 90, 1)}};
   const CudaDevice device_{};
-  const std::unique_ptr<TrialTable> on_ = device_.load(laws_);
+  const std::unique_ptr<TrialTable> on_ = device_.load(distributions_);
 };
 
 TEST_F(CudaOnFibers, CountsWhatTheCpuCounts) {
   EXPECT_EQ(device_.missing(), "");
   for (const int drafts : {1, 4}) {
     ASSERT_EQ(on_->refusal(verifier_, iid_, drafts), "");
-    const SampledNull null("recursive_rejection", iid_, laws_, drafts);
-    const DeviceParity parity = device_parity(verifier_, iid_, laws_, *on_, null, drafts,
+    const SampledNull null("recursive_rejection", iid_, distributions_, drafts);
+    const DeviceParity parity = device_parity(verifier_, iid_, distributions_, *on_, null, drafts,
                                               {.trials = 3001, .seed = 5, .first = 77, .threads = 1});
     EXPECT_TRUE(parity.equal()) << parity.difference << "; " << parity.alone;
   }
@@ -144,7 +145,7 @@ TEST_F(CudaOnFibers, CountsWhatTheCpuCounts) {
 }
 
 TEST_F(CudaOnFibers, AddsToWhatIsCounted) {
-  const SampledNull null("recursive_rejection", iid_, laws_, 3);
+  const SampledNull null("recursive_rejection", iid_, distributions_, 3);
   SampledCounts whole = null.nothing(), parts = null.nothing();
   on_->count({verifier_, iid_, 3, 5, 40, 500}, null, 180, whole);
   on_->count({verifier_, iid_, 3, 5, 40, 300}, null, 180, parts);

@@ -23,11 +23,11 @@ RowsOf = NDArray[np.float64]
 
 
 def rows(generator: np.random.Generator, count: int) -> RowsOf:
-    """Laws [count, V] in which token 11 cannot occur."""
+    """Distributions [count, V] in which token 11 cannot occur."""
     weights = generator.exponential(size=(count, VOCABULARY)) ** 2 + 1e-3
     weights[:, -1] = 0
-    laws: RowsOf = weights / weights.sum(axis=1, keepdims=True)
-    return laws
+    distributions: RowsOf = weights / weights.sum(axis=1, keepdims=True)
+    return distributions
 
 
 def verified(generator: np.random.Generator, p: RowsOf, q: RowsOf, drafts: list[int]) -> list[int]:
@@ -45,7 +45,7 @@ def verified(generator: np.random.Generator, p: RowsOf, q: RowsOf, drafts: list[
 def record(path: Path, wrong: bool = False, **form: Any) -> None:
     """One trace."""
     generator = np.random.default_rng(7)
-    with Recorder(path, VOCABULARY, engine="rejection sampling 1", draft_law="iid", **form) as recorder:
+    with Recorder(path, VOCABULARY, engine="rejection sampling 1", draft_sampling="iid", **form) as recorder:
         for block in range(BLOCKS):
             p, q = rows(generator, DRAFTS + 1), rows(generator, DRAFTS)
             drafts = [int(generator.choice(VOCABULARY, p=row)) for row in q]

@@ -18,11 +18,11 @@ namespace {
 /// 1/4. One shot accepts 1/2 + 1/4.
 class CertificateOfTwoTrees : public ::testing::Test {
  protected:
-  TreeLaw law{{{-1, no_token, 0, {{1, 2}, {1, 2}}}, {0, 0, 1, {0, 1}}, {0, 1, 1, {0, 1}}},
-              {{{0, 1}, {3, 4}}, {{0, 2}, {1, 4}}}};
+  TreeSampling distribution{{{-1, no_token, 0, {{1, 2}, {1, 2}}}, {0, 0, 1, {0, 1}}, {0, 1, 1, {0, 1}}},
+                            {{{0, 1}, {3, 4}}, {{0, 2}, {1, 4}}}};
   TreeCertificate certificate{{3, 4}, {3, 4}, {{{1, 4}, {1, 2}}, {0, {1, 4}}}, {0, 1, 0}};
 
-  std::string reason(Sight sight = Sight::one_shot) const { return reject(law, sight, certificate); }
+  std::string reason(Sight sight = Sight::one_shot) const { return reject(distribution, sight, certificate); }
 };
 
 TEST_F(CertificateOfTwoTrees, IsAccepted) {
@@ -63,46 +63,46 @@ TEST_F(CertificateOfTwoTrees, NotWithAnyFieldChanged) {
   certificate.stops[0] = {0, {3, 4}};
   EXPECT_EQ(reason(Sight::whole_block), "the plan accepts (0) with 3/4, above 1/2");
 }
-TEST_F(CertificateOfTwoTrees, NotForSomethingThatIsNoLawOfTrees) {
-  const TreeLaw good = law;
-  const std::vector<std::pair<std::string, std::function<void(TreeLaw&)>>> changes{
-      {"the trees' probabilities sum to 3/4", [](TreeLaw& bad) { bad.trees[0].probability = Rational(1, 2); }},
-      {"tree 0 has probability -3/4", [](TreeLaw& bad) { bad.trees[0].probability = Rational(-3, 4); }},
-      {"tree 0 does not hold the empty prefix", [](TreeLaw& bad) { bad.trees[0].nodes = {1}; }},
+TEST_F(CertificateOfTwoTrees, NotForSomethingThatIsNoDistributionOfTrees) {
+  const TreeSampling good = distribution;
+  const std::vector<std::pair<std::string, std::function<void(TreeSampling&)>>> changes{
+      {"the trees' probabilities sum to 3/4", [](TreeSampling& bad) { bad.trees[0].probability = Rational(1, 2); }},
+      {"tree 0 has probability -3/4", [](TreeSampling& bad) { bad.trees[0].probability = Rational(-3, 4); }},
+      {"tree 0 does not hold the empty prefix", [](TreeSampling& bad) { bad.trees[0].nodes = {1}; }},
       {"tree 0 has its nodes out of order",
-       [](TreeLaw& bad) {
+       [](TreeSampling& bad) {
          bad.trees[0].nodes = {0, 2, 1};
        }},
-      {"tree 0 has a node that is no prefix",
-       [](TreeLaw& bad) {
+      {"tree 0 has a node that is not a prefix",
+       [](TreeSampling& bad) {
          bad.trees[0].nodes = {0, 3};
        }},
       {"tree 1 stands twice",
-       [](TreeLaw& bad) {
+       [](TreeSampling& bad) {
          bad.trees[0].nodes = {0, 2};
        }},
       {"tree 1 has a node without its parent",
-       [](TreeLaw& bad) {
+       [](TreeSampling& bad) {
          bad.prefixes[2] = {1, 1, 2, {0, 1}};
        }},
-      {"prefix 2 has the wrong depth", [](TreeLaw& bad) { bad.prefixes[2].depth = 2; }},
-      {"prefix 2 does not come after its parent", [](TreeLaw& bad) { bad.prefixes[2].parent = 2; }},
-      {"prefix 2 does not come after its parent", [](TreeLaw& bad) { bad.prefixes[2].parent = -1; }},
-      {"prefix 2 ends with no token of the vocabulary", [](TreeLaw& bad) { bad.prefixes[2].token = 2; }},
-      {"prefix 2 stands twice", [](TreeLaw& bad) { bad.prefixes[2].token = 0; }},
+      {"prefix 2 has the wrong depth", [](TreeSampling& bad) { bad.prefixes[2].depth = 2; }},
+      {"prefix 2 does not come after its parent", [](TreeSampling& bad) { bad.prefixes[2].parent = 2; }},
+      {"prefix 2 does not come after its parent", [](TreeSampling& bad) { bad.prefixes[2].parent = -1; }},
+      {"prefix 2 ends with no token of the vocabulary", [](TreeSampling& bad) { bad.prefixes[2].token = 2; }},
+      {"prefix 2 stands twice", [](TreeSampling& bad) { bad.prefixes[2].token = 0; }},
       {"prefix 1 has a target that sums to 3/4",
-       [](TreeLaw& bad) {
+       [](TreeSampling& bad) {
          bad.prefixes[1].target = {{1, 2}, {1, 4}};
        }},
       {"prefix 1 has a target with the negative probability -1/2",
-       [](TreeLaw& bad) {
+       [](TreeSampling& bad) {
          bad.prefixes[1].target = {{-1, 2}, {3, 2}};
        }},
-      {"prefix 1 has a target of another vocabulary", [](TreeLaw& bad) { bad.prefixes[1].target = {1}; }},
-      {"prefix 0 is not the empty one", [](TreeLaw& bad) { bad.prefixes[0].parent = 0; }}};
+      {"prefix 1 has a target of another vocabulary", [](TreeSampling& bad) { bad.prefixes[1].target = {1}; }},
+      {"prefix 0 is not the empty one", [](TreeSampling& bad) { bad.prefixes[0].parent = 0; }}};
   for (const auto& [wanted, change] : changes) {
-    law = good;
-    change(law);
+    distribution = good;
+    change(distribution);
     EXPECT_EQ(reason(), wanted);
   }
 }
@@ -111,26 +111,26 @@ TEST(TreeCertificate, OfRandomTreesDoesNotSurviveTampering) {
   SmallTreeModels models(41);
   const Rational little(1, 1'000'000'000'000);
   for (int i = 0; i < 60; ++i) {
-    const TreeLaw law = models.next().law(i % 2 ? "iid_paths" : "without_replacement_tree");
+    const TreeSampling distribution = models.next().distribution(i % 2 ? "iid_paths" : "without_replacement_tree");
     const Sight sight = i % 4 < 2 ? Sight::one_shot : Sight::whole_block;
-    const TreeCertificate good = tree_optimum(law, sight);
-    ASSERT_EQ(reject(law, sight, good), "");
+    const TreeCertificate good = tree_optimum(distribution, sight);
+    ASSERT_EQ(reject(distribution, sight, good), "");
     const auto spoiled = [&](auto&& spoil) {
       TreeCertificate bad = good;
       spoil(bad);
-      return !reject(law, sight, bad).empty();
+      return !reject(distribution, sight, bad).empty();
     };
     ASSERT_TRUE(spoiled([&](TreeCertificate& bad) { bad.lower += little; }));
     ASSERT_TRUE(spoiled([&](TreeCertificate& bad) { bad.upper -= little; }));
-    const auto t = static_cast<std::size_t>(models.below(static_cast<int>(law.trees.size())));
+    const auto t = static_cast<std::size_t>(models.below(static_cast<int>(distribution.trees.size())));
     for (std::size_t j = 0; j < good.stops[t].size(); ++j)
       ASSERT_TRUE(spoiled([&](TreeCertificate& bad) { bad.stops[t][j] += little; }));
     // One higher price gives another bound, unless nothing pays it: the prices then prove the same.
-    for (std::size_t x = 1; x < law.prefixes.size(); ++x) {
+    for (std::size_t x = 1; x < distribution.prefixes.size(); ++x) {
       TreeCertificate bad = good;
       bad.prices[x] += 1;
       bad.upper += 2;
-      ASSERT_NE(reject(law, sight, bad), "") << "a bound may be off by 1 at most";
+      ASSERT_NE(reject(distribution, sight, bad), "") << "a bound may be off by 1 at most";
     }
   }
 }
@@ -138,17 +138,18 @@ TEST(TreeCertificate, OfRandomTreesDoesNotSurviveTampering) {
 TEST(TreeCertificate, IsRightWhateverTheSolverSays) {
   SmallTreeModels models(42);
   for (int i = 0; i < 60; ++i) {
-    const TreeLaw law = models.next().law("iid_paths");
+    const TreeSampling distribution = models.next().distribution("iid_paths");
     for (const Sight sight : {Sight::one_shot, Sight::whole_block}) {
       TreeProposal nonsense;
-      for (const TreeLaw::Tree& tree : law.trees) {
+      for (const TreeSampling::Tree& tree : distribution.trees) {
         nonsense.stops.emplace_back();
         for (std::size_t j = 0; j < tree.nodes.size(); ++j)
           nonsense.stops.back().push_back(models.below(7) / 3.0 - 0.5);
       }
-      for (std::size_t x = 0; x < law.prefixes.size(); ++x) nonsense.prices.push_back(models.below(9) / 3.0 - 1);
-      const TreeCertificate loose = certify(law, sight, nonsense), tight = tree_optimum(law, sight);
-      ASSERT_EQ(reject(law, sight, loose), "");
+      for (std::size_t x = 0; x < distribution.prefixes.size(); ++x)
+        nonsense.prices.push_back(models.below(9) / 3.0 - 1);
+      const TreeCertificate loose = certify(distribution, sight, nonsense), tight = tree_optimum(distribution, sight);
+      ASSERT_EQ(reject(distribution, sight, loose), "");
       ASSERT_LE(loose.lower, tight.upper);
       ASSERT_GE(loose.upper, tight.lower);
     }
@@ -178,11 +179,11 @@ TEST(NearFraction, IsRoundedDownToAMultipleOfAPowerOfTwo) {
   }
 }
 
-// Rows are violated by 1e-11 at most, each by Clp's and by the search's antichain_tolerance, and no price exceeds the
+// Rows are exceeded by 1e-11 at most, each by Clp's and by the search's antichain_tolerance, and no price exceeds the
 // number of prefixes, 14; certificates add 1e-9.
 constexpr double antichain_tolerance = 2e-9;
 
-void expect_optimum(const TreeLaw& trees, const std::optional<double>& value) {
+void expect_optimum(const TreeSampling& trees, const std::optional<double>& value) {
   ASSERT_TRUE(value);
   const TreeCertificate certificate = tree_optimum(trees, Sight::one_shot);
   EXPECT_LE(static_cast<double>(certificate.lower), *value + antichain_tolerance);
@@ -190,24 +191,26 @@ void expect_optimum(const TreeLaw& trees, const std::optional<double>& value) {
 }
 
 /// The full tree of `vocabulary` tokens and `length` levels, all drafted at once.
-TreeLaw full_tree(int vocabulary, int length) {
-  TreeLaw law{{{-1, no_token, 0, std::vector<Rational>(static_cast<std::size_t>(vocabulary), {1, vocabulary})}}, {}};
-  for (std::size_t i = 0; i < law.prefixes.size(); ++i)
-    for (Token x = 0; x < vocabulary && law.prefixes[i].depth < length; ++x)
-      law.prefixes.push_back({static_cast<int>(i), x, law.prefixes[i].depth + 1, law.prefixes[0].target});
-  return law;
+TreeSampling full_tree(int vocabulary, int length) {
+  TreeSampling distribution{
+      {{-1, no_token, 0, std::vector<Rational>(static_cast<std::size_t>(vocabulary), {1, vocabulary})}}, {}};
+  for (std::size_t i = 0; i < distribution.prefixes.size(); ++i)
+    for (Token x = 0; x < vocabulary && distribution.prefixes[i].depth < length; ++x)
+      distribution.prefixes.push_back(
+          {static_cast<int>(i), x, distribution.prefixes[i].depth + 1, distribution.prefixes[0].target});
+  return distribution;
 }
 
 TEST(Antichains, AreCountedAndVisitedOnceEach) {
   for (const auto& [vocabulary, length, wanted] :
        {std::tuple(2, 1, 3), {2, 2, 24}, {2, 3, 675}, {3, 1, 7}, {3, 2, 728}, {4, 1, 15}}) {
-    const TreeLaw law = full_tree(vocabulary, length);
-    EXPECT_EQ(antichain_count(law, 1e6), wanted);
+    const TreeSampling distribution = full_tree(vocabulary, length);
+    EXPECT_EQ(antichain_count(distribution, 1e6), wanted);
     std::set<std::vector<int>> seen;
-    for_each_antichain(law, [&](std::span<const int> antichain) {
+    for_each_antichain(distribution, [&](std::span<const int> antichain) {
       for (const int i : antichain)
-        for (int u = law.prefixes[static_cast<std::size_t>(i)].parent; u > 0;
-             u = law.prefixes[static_cast<std::size_t>(u)].parent)
+        for (int u = distribution.prefixes[static_cast<std::size_t>(i)].parent; u > 0;
+             u = distribution.prefixes[static_cast<std::size_t>(u)].parent)
           EXPECT_EQ(std::count(antichain.begin(), antichain.end(), u), 0);
       EXPECT_TRUE(seen.emplace(antichain.begin(), antichain.end()).second);
     });
@@ -221,7 +224,7 @@ TEST(Antichains, AreMetByIndependentPathsAsOften) {
   SmallTreeModels models(51);
   for (int i = 0; i < 40; ++i) {
     const SmallTreeModel model = models.next();
-    const TreeLaw trees = model.law("iid_paths"), path = model.law("iid_paths", 1);
+    const TreeSampling trees = model.distribution("iid_paths"), path = model.distribution("iid_paths", 1);
     // Both number their prefixes by first appearance.
     ASSERT_EQ(trees.prefixes.size(), path.prefixes.size());
     std::map<std::pair<int, Token>, int> children;
@@ -246,7 +249,7 @@ TEST(Antichains, GiveTheOptimumOfIndependentPathsWithoutTheirTrees) {
     if (c.scheme != "block" && c.scheme != "gbv") continue;  // one case a model is enough
     TreeShape one = c.shape;
     one.drafts = 1;
-    const auto path = enumerate_tree_law(*path_registry().drafter("iid_paths"), c.model->conditionals(), one);
+    const auto path = enumerate_tree_sampling(*path_registry().drafter("iid_paths"), c.model->conditionals(), one);
     const auto value = antichain_optimum(*path, meets_of_paths(*path, c.shape.drafts));
     ASSERT_EQ(value.has_value(), antichain_count(*path, 2e5) <= 2e5) << c.id;
     if (value) {
@@ -256,8 +259,9 @@ TEST(Antichains, GiveTheOptimumOfIndependentPathsWithoutTheirTrees) {
   SmallTreeModels models(52);
   for (int i = 0; i < 60; ++i) {
     const SmallTreeModel model = models.next();
-    const TreeLaw path = model.law("iid_paths", 1);
-    expect_optimum(model.law("iid_paths"), antichain_optimum(path, meets_of_paths(path, model.shape.drafts)));
+    const TreeSampling path = model.distribution("iid_paths", 1);
+    expect_optimum(model.distribution("iid_paths"),
+                   antichain_optimum(path, meets_of_paths(path, model.shape.drafts)));
   }
 }
 
@@ -266,19 +270,19 @@ TEST(Antichains, GiveTheOptimumOfAnyTrees) {
   for (int i = 0; i < 25; ++i) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
-      if (drafter->info().shared_noise()) continue;  // walked as the law it draws, which is on the list
-      const TreeLaw law = model.law(drafter->info().name);
-      expect_optimum(law, antichain_optimum(law, meets_of(law)));
+      if (drafter->info().shared_noise()) continue;  // enumerated as the distribution it draws, which is on the list
+      const TreeSampling distribution = model.distribution(drafter->info().name);
+      expect_optimum(distribution, antichain_optimum(distribution, meets_of(distribution)));
     }
   }
 }
 
 TEST(Antichains, AreTooManySoon) {
-  const TreeLaw law = full_tree(2, 3);
+  const TreeSampling distribution = full_tree(2, 3);
   const Meets always = [](std::span<const int>) { return 1.0; };
-  EXPECT_FALSE(antichain_optimum(law, always, 674));
+  EXPECT_FALSE(antichain_optimum(distribution, always, 674));
   // Every tree holds every prefix: all that the target allows, one token a level.
-  EXPECT_NEAR(antichain_optimum(law, always, 675).value(), 3, antichain_tolerance);
+  EXPECT_NEAR(antichain_optimum(distribution, always, 675).value(), 3, antichain_tolerance);
 }
 
 /// Probability of `tokens` under the target after the empty prefix.
@@ -286,7 +290,7 @@ Rational target_of(const ExactContexts& conditionals, const Tokens& tokens, std:
   Rational probability = 1;
   int context = 0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (i >= from) probability *= conditionals.laws(context).target(tokens[i]);
+    if (i >= from) probability *= conditionals.distributions(context).target(tokens[i]);
     context = conditionals.next(context, tokens[i]);
   }
   return probability;
@@ -294,13 +298,14 @@ Rational target_of(const ExactContexts& conditionals, const Tokens& tokens, std:
 
 /// The first string of `length` tokens whose probability after a step, continued by the target, is not the target's;
 /// empty if there is none.
-Tokens first_wrong(const ExactContexts& conditionals, const StepLaw<Rational>& law, int length) {
+Tokens first_wrong(const ExactContexts& conditionals, const StepDistribution<Rational>& distribution, int length) {
   Tokens tokens(static_cast<std::size_t>(length), 0);
   for (;;) {
     Rational completed = 0;
     for (std::size_t n = 1; n <= tokens.size(); ++n) {
-      const auto emitted = law.emitted.find(Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n)));
-      if (emitted != law.emitted.end()) completed += emitted->second * target_of(conditionals, tokens, n);
+      const auto emitted =
+          distribution.emitted.find(Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n)));
+      if (emitted != distribution.emitted.end()) completed += emitted->second * target_of(conditionals, tokens, n);
     }
     if (completed != target_of(conditionals, tokens)) return tokens;
     auto last = tokens.rbegin();
@@ -311,15 +316,16 @@ Tokens first_wrong(const ExactContexts& conditionals, const StepLaw<Rational>& l
 }
 
 struct Examined {
-  StepLaw<Rational> law;
+  StepDistribution<Rational> distribution;
   Tokens wrong;
 };
-Examined examine(const AnyTreeDrafter& drafter, const SmallTreeModel& model, const TreeLaw& law,
+Examined examine(const AnyTreeDrafter& drafter, const SmallTreeModel& model, const TreeSampling& distribution,
                  const TreeCertificate& certificate) {
-  const PathVerifierOf<LpOracle> oracle(Kind::verifier, {std::make_shared<const OraclePlan>(law, certificate)});
+  const PathVerifierOf<LpOracle> oracle(Kind::verifier,
+                                        {std::make_shared<const OraclePlan>(distribution, certificate)});
   const auto decider = oracle.prove_on(model.conditionals, model.shape);
-  Examined result{explore_step_law<Rows<Rational>>(drafter, *decider, model.conditionals, model.shape), {}};
-  result.wrong = first_wrong(model.conditionals, result.law, model.shape.length + 1);
+  Examined result{explore_step_distribution<Rows<Rational>>(drafter, *decider, model.conditionals, model.shape), {}};
+  result.wrong = first_wrong(model.conditionals, result.distribution, model.shape.length + 1);
   return result;
 }
 
@@ -328,13 +334,13 @@ TEST(LpOracle, IsLosslessAndAttainsTheOptimumInFractions) {
   for (int i = 0; i < 25; ++i) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
-      if (drafter->info().shared_noise()) continue;  // walked as the law it draws, which is on the list
-      const TreeLaw law = model.law(drafter->info().name);
-      const TreeCertificate certificate = tree_optimum(law, Sight::one_shot);
-      const Examined result = examine(*drafter, model, law, certificate);
-      ASSERT_EQ(result.law.mass, 1);
+      if (drafter->info().shared_noise()) continue;  // enumerated as the distribution it draws, which is on the list
+      const TreeSampling distribution = model.distribution(drafter->info().name);
+      const TreeCertificate certificate = tree_optimum(distribution, Sight::one_shot);
+      const Examined result = examine(*drafter, model, distribution, certificate);
+      ASSERT_EQ(result.distribution.mass, 1);
       ASSERT_EQ(result.wrong, Tokens{}) << drafter->info().name;
-      ASSERT_EQ(result.law.mean_accepted(), certificate.lower) << drafter->info().name;
+      ASSERT_EQ(result.distribution.mean_accepted(), certificate.lower) << drafter->info().name;
     }
   }
 }
@@ -344,13 +350,13 @@ TEST(LpOracle, IsLosslessForAnyFeasiblePlan) {
   const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
   for (int i = 0; i < 25; ++i) {
     const SmallTreeModel model = models.next();
-    const TreeLaw law = model.law("iid_paths");
-    TreeProposal nonsense{{}, std::vector<double>(law.prefixes.size(), 0)};
-    for (const TreeLaw::Tree& tree : law.trees) {
+    const TreeSampling distribution = model.distribution("iid_paths");
+    TreeProposal nonsense{{}, std::vector<double>(distribution.prefixes.size(), 0)};
+    for (const TreeSampling::Tree& tree : distribution.trees) {
       nonsense.stops.emplace_back();
       for (std::size_t j = 0; j < tree.nodes.size(); ++j) nonsense.stops.back().push_back(models.below(5) / 7.0);
     }
-    const Examined result = examine(drafter, model, law, certify(law, Sight::one_shot, nonsense));
+    const Examined result = examine(drafter, model, distribution, certify(distribution, Sight::one_shot, nonsense));
     ASSERT_EQ(result.wrong, Tokens{});
   }
 }
@@ -359,15 +365,15 @@ TEST(LpOracle, OfAPlanThatAcceptsTooMuchIsCaught) {
   // p = (1/2, 1/2), one path of one token, drafted (0) with 3/4: a plan that never refuses.
   const SmallTreeModel model{ExactContexts({Rows<Rational>({{1, 2}, {1, 2}}, std::vector<Rational>{{3, 4}, {1, 4}})}),
                              {.drafts = 1, .length = 1}};
-  const TreeLaw law = model.law("iid_paths");
+  const TreeSampling distribution = model.distribution("iid_paths");
   TreeCertificate greedy{1, 1, {}, {}};
-  for (const TreeLaw::Tree& tree : law.trees) greedy.stops.push_back({0, tree.probability});
-  EXPECT_NE(reject(law, Sight::one_shot, greedy), "");
-  EXPECT_NE(examine(*path_registry().drafter("iid_paths"), model, law, greedy).wrong, Tokens{});
+  for (const TreeSampling::Tree& tree : distribution.trees) greedy.stops.push_back({0, tree.probability});
+  EXPECT_NE(reject(distribution, Sight::one_shot, greedy), "");
+  EXPECT_NE(examine(*path_registry().drafter("iid_paths"), model, distribution, greedy).wrong, Tokens{});
 }
 
 TEST(LpOracle, RunsOnDoublesAndOnTables) {
-  // The published toy with two paths: 131/81.
+  // The published small model with two paths: 131/81.
   const std::vector<double> p{1.0 / 3, 2.0 / 3}, q{2.0 / 3, 1.0 / 3};
   const PrefixTable<Rows<double>> rows({Rows<double>(p, q)});
   const TreeShape shape{.drafts = 2, .length = 2};
@@ -375,10 +381,10 @@ TEST(LpOracle, RunsOnDoublesAndOnTables) {
   const auto oracle = path_oracle(drafter, rows, shape);
   ASSERT_TRUE(oracle);
   const auto explored = oracle->explore_on(rows, shape);
-  const auto law = explore_step_law<Rows<double>>(drafter, *explored, rows, shape);
+  const auto distribution = explore_step_distribution<Rows<double>>(drafter, *explored, rows, shape);
   // Some tens of branches, each with an error of a few 2^-53.
-  EXPECT_NEAR(law.mean_accepted(), 131.0 / 81, 1e-13);
-  EXPECT_NEAR(law.mass, 1, 1e-13);
+  EXPECT_NEAR(distribution.mean_accepted(), 131.0 / 81, 1e-13);
+  EXPECT_NEAR(distribution.mass, 1, 1e-13);
 
   std::vector<RatioTable> table;
   table.emplace_back(p, std::vector<std::vector<double>>{q});

@@ -1,4 +1,4 @@
-// A verifier of the consumer's draft law: the first draft gets the usual test.
+// A verifier of the consumer's draft sampling: the first draft gets the usual test.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -11,7 +11,7 @@ struct FirstOfRepeated {
   static constexpr Info info{.name = "first_of_repeated",
                              .summary = "test the first of equal drafts",
                              .source = "a test",
-                             .drafts = DraftLaws{"one_draw_repeated"}};
+                             .drafts = DraftSamplings{"one_draw_repeated"}};
 
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {

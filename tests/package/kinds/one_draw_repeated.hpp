@@ -1,4 +1,4 @@
-// One draw of q, K times over: a draft law of a consumer.
+// One draw of q, K times over: a draft sampling of a consumer.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -10,9 +10,9 @@ using namespace draftproof;
 struct OneDrawRepeated {
   static constexpr DrafterInfo info{.name = "one_draw_repeated", .summary = "one draw of the proposal, K times over"};
 
-  template <Laws L, RandomSource R>
-  int draw(const L& laws, int drafts, R& random, Token* out) const {
-    const Token x = random.pick(laws.row(0));
+  template <Distributions L, RandomSource R>
+  int draw(const L& distributions, int drafts, R& random, Token* out) const {
+    const Token x = random.pick(distributions.row(0));
     for (int k = 0; k < drafts; ++k) out[k] = x;
     return drafts;
   }

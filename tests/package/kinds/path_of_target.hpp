@@ -12,12 +12,12 @@ struct PathOfTarget {
   static constexpr Info info{.name = "path_of_target",
                              .summary = "accept nothing, draw one token from the target",
                              .source = "a test",
-                             .drafts = DraftLaws{"iid_paths"}};
+                             .drafts = DraftSamplings{"iid_paths"}};
 
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
-    const L& laws = at.laws(DraftTree::root);
-    return {DraftTree::root, random.emit(laws.residual(laws.zero()))};
+    const L& distributions = at.distributions(DraftTree::root);
+    return {DraftTree::root, random.emit(distributions.residual(distributions.zero()))};
   }
 };
 

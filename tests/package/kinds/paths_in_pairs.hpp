@@ -1,4 +1,4 @@
-// K paths, drawn as they are in `iid_paths`: a law of trees of a consumer.
+// K paths, drawn as they are in `iid_paths`: a distribution of trees of a consumer.
 #pragma once
 
 #include <draftproof/sim/trees/tree_drafter.hpp>
@@ -10,7 +10,7 @@ using namespace draftproof;
 struct PathsInPairs {
   static constexpr TreeDrafterInfo info{.name = "paths_in_pairs",
                                         .summary = "K independent paths",
-                                        .siblings = DraftLaws{"iid"},
+                                        .siblings = DraftSamplings{"iid"},
                                         .independent_paths = true};
 
   template <class L, class R>

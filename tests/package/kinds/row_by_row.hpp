@@ -1,4 +1,4 @@
-// A batch runner of one's own: one function of batches, built from no step of draftproof.
+// A user-defined batch runner: one function of batches, which uses no step of draftproof.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A wrong batch runner of one's own: it verifies the requests as if they stood in the slots that they were drafted in, so
-// that a reordered batch reads other proposals.
+// A wrong user-defined batch runner: it verifies the requests as if they stood in the slots that they were drafted
+// in, so that a reordered batch reads other proposals.
 #pragma once
 
 #include "row_by_row.hpp"

@@ -1,5 +1,5 @@
-// Values come back to the same bits; blocks are added once, in any order and by any division; files are believed whole
-// or not at all.
+// Values come back to the same bits; blocks are added once, in any order and by any division; files are believed
+// whole or not at all.
 #include <draftproof/properties/blocks/checkpoint.hpp>
 
 #include <algorithm>
@@ -258,11 +258,11 @@ TEST(BlockDeal, RefusesAPlanThatDoesNotHaveAllBlocks) {
   plan["complete"] = true;
   EXPECT_EQ(refusal_of(plan), "");
   plan["complete"] = false;
-  EXPECT_EQ(refusal_of(plan), "plan.json: found a plan that was stopped early, wanted a complete plan");
+  EXPECT_EQ(refusal_of(plan), "plan.json: got a plan that was stopped early, expected a complete plan");
   for (const nlohmann::json& blocks : {nlohmann::json(-1), nlohmann::json(2.5), nlohmann::json("3")}) {
     plan = measured_plan;
     plan["groups"][1]["blocks"] = blocks;
-    EXPECT_EQ(refusal_of(plan), "plan.json: found " + blocks.dump() + " blocks of long, wanted a number of blocks");
+    EXPECT_EQ(refusal_of(plan), "plan.json: got " + blocks.dump() + " blocks of long, expected a number of blocks");
   }
   EXPECT_THROW(BlockDeal(nlohmann::json::object(), 2, "plan.json"), nlohmann::json::exception);
 }

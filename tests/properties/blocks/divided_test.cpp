@@ -35,12 +35,12 @@ std::unique_ptr<Checkpoint> from_parts(std::uint64_t count, const std::function<
   return all;
 }
 
-/// What a proof says, as text.
+/// Returns a proof as text.
 template <class Level>
 std::string text_of(const ProofOf<Level>& proof) {
   std::string text = std::to_string(proof.instances) + " " + std::to_string(proof.leaves) + "\n";
   for (const auto& f : proof.findings)
-    text += fmt::format("{} {} {} {} {} {} {}\n", f.property, to_text(f.status), f.held, f.undecided, f.evidence,
+    text += fmt::format("{} {} {} {} {} {} {}\n", f.property, to_text(f.status), f.passed, f.undecided, f.evidence,
                         f.instance, f.replay);
   if (const auto& d = proof.distance)
     text += fmt::format("{} {} {}", d->off, d->largest.str(), d->largest > 0 ? d->instance.text() : "");

@@ -21,15 +21,16 @@ namespace {
 using namespace wrong_verifiers;
 
 template <class V>
-Proof proof_of(V verifier = {}, std::string_view law = "iid") {
+Proof proof_of(V verifier = {}, std::string_view distribution = "iid") {
   static std::vector<std::unique_ptr<AnyVerifier>> kept;  // a proof refers to its verifier
   kept.push_back(std::make_unique<VerifierOf<V>>(Kind::mutant, verifier));
-  return prove(*kept.back(), *registry().drafter(law), {.instances = 120, .tier = std::nullopt});
+  return prove(*kept.back(), *registry().drafter(distribution), {.instances = 120, .tier = std::nullopt});
 }
 
 /// One property of a registered mutant on one instance; deciding by trials on many instances takes a minute.
-Proof asked_on(std::string_view name, std::string_view law, std::string_view instance, std::string_view property) {
-  return prove_on(*registry().verifier(name), *registry().drafter(law), Instance::parse(instance),
+Proof asked_on(std::string_view name, std::string_view distribution, std::string_view instance,
+               std::string_view property) {
+  return prove_on(*registry().verifier(name), *registry().drafter(distribution), Instance::parse(instance),
                   {.tier = std::nullopt, .property = std::string(property)});
 }
 
@@ -39,10 +40,10 @@ const Finding* finding_of(const Proof& proof, std::string_view property) {
   return found == proof.findings.end() ? nullptr : &*found;
 }
 
-void expect_violated(const Proof& proof, std::string_view property) {
+void expect_failed(const Proof& proof, std::string_view property) {
   const Finding* finding = finding_of(proof, property);
   ASSERT_TRUE(finding) << property << " does not apply to " << proof.verifier->info().name;
-  EXPECT_EQ(finding->status, Status::violated) << property << " holds for " << proof.verifier->info().name;
+  EXPECT_EQ(finding->status, Status::failed) << property << " holds for " << proof.verifier->info().name;
   EXPECT_FALSE(finding->evidence.empty());
   EXPECT_FALSE(finding->instance.empty());
 }
@@ -86,20 +87,20 @@ const Shown all_shown[]{
     {"draft_conditional", shown<FlagsTheWrongDraft>},
     {"drafter_invariance", shown<ClaimsInvariance>},  // a token that depends on its draft
     {"drafter_invariance", shown<LooksAtProposal>},
-    {"draw_ledger", [] { return noise_reused("draw_ledger"); }},
-    {"draw_ledger", shown<LooksAhead>},
+    {"draw_count", [] { return noise_reused("draw_count"); }},
+    {"draw_count", shown<LooksAhead>},
     {"edge_rows", shown<mutants::NonStrictCompare>},
-    {"equal_laws", shown<ClaimsEqualLaws>},
-    {"equal_laws", [] { return proof_of<RacesAlone>({}, "gumbel_iid"); }},
-    {"exact_law", shown<AcceptAlways>},
-    {"exact_law", proof_of_a_factor_too_small},
+    {"equal_distributions", shown<ClaimsEqualDistributions>},
+    {"equal_distributions", [] { return proof_of<RacesAlone>({}, "gumbel_iid"); }},
+    {"exact_distribution", shown<AcceptAlways>},
+    {"exact_distribution", proof_of_a_factor_too_small},
     {"forms_agree", shown<Audited<mutants::CoinReusedAsThreshold>>},
     {"more_drafts", shown<LosesWithMore>},
     {"near_equal_rows", shown<mutants::ResidualWithoutMass>},
     {"one_draft", shown<ClaimsOneDraft>},
     {"padding", shown<UniformOverVocabulary>},
     {"relabelling", shown<LikesTokenZero>},
-    {"sampled_law", [] { return noise_reused("sampled_law"); }},
+    {"sampled_distribution", [] { return noise_reused("sampled_distribution"); }},
     {"splitting", shown<UniformOverVocabulary>},
     {"strict_grid", shown<mutants::NonStrictCompare>},
     {"within_tau", shown<WithinNothing>},
@@ -109,11 +110,11 @@ const Shown all_shown[]{
 TEST(Properties, EveryRegisteredOneIsViolatedByAVerifierThatIsWrongInItsWay) {
   std::set<std::string_view> shown, registered;
   for (const Shown& row : all_shown) {
-    expect_violated(row.proof(), row.property);
+    expect_failed(row.proof(), row.property);
     shown.insert(row.property);
   }
   for (const Property& property : registry().properties()) registered.insert(property.name);
-  EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";
+  EXPECT_EQ(registered, shown) << "a new property needs a verifier that fails it";
 }
 
 TEST(Properties, DeclaredDraftsNameTheFirstWrongDraft) {
@@ -121,7 +122,7 @@ TEST(Properties, DeclaredDraftsNameTheFirstWrongDraft) {
       prove_on(*registry().verifier("recursive_rejection"), *registry().drafter("greedy_draft_soft_q"),
                Instance::parse("p=(1 1)/2 q=(1 1)/2 K=2"), {});
   EXPECT_EQ(finding_of(given, "declared_drafts")->evidence,
-            "draft 0 after [] has law (1 0), declared (1/2 1/2), TV 1/2");
+            "draft 0 after [] has distribution (1 0), declared (1/2 1/2), TV 1/2");
 }
 
 TEST(Properties, AnotherDraftsIndexLeavesTheOutputRight) { EXPECT_TRUE(proof_of<FlagsTheWrongDraft>().exact()); }
@@ -132,8 +133,8 @@ TEST(Properties, OfVerifiersThatCannotBeExploredNothingIsExplored) {
     EXPECT_FALSE(asked_property(finding.property).explores) << finding.property;
   const Finding* invariance = finding_of(proof, "drafter_invariance");
   ASSERT_TRUE(invariance);
-  EXPECT_EQ(invariance->status, Status::held) << invariance->evidence;
-  EXPECT_EQ(invariance->held, 120);
+  EXPECT_EQ(invariance->status, Status::passed) << invariance->evidence;
+  EXPECT_EQ(invariance->passed, 120);
 }
 
 TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
@@ -150,9 +151,9 @@ TEST(Properties, AGridThatIsNotWalkedWholeIsUndecided) {
                     {.limits = {.leaves = leaves}, .tier = std::nullopt, .property = "strict_grid"})
         .findings.front();
   };
-  EXPECT_EQ(grid_of(2).status, Status::held);
+  EXPECT_EQ(grid_of(2).status, Status::passed);
   EXPECT_EQ(grid_of(1).status, Status::undecided);
-  EXPECT_EQ(grid_of(1).evidence, "the tree was not walked whole");
+  EXPECT_EQ(grid_of(1).evidence, "the enumeration reached its limit");
 }
 
 }  // namespace

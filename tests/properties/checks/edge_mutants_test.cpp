@@ -1,5 +1,5 @@
-// Mutants that no law reveals: they are exact in fractions, and scripted words detect them. Mutants that reuse a
-// word: ledger and law detect them, on the smallest known instances.
+// Mutants that no distribution reveals: they are exact in fractions, and scripted words detect them. Mutants that
+// reuse random bits: draw_count and the distribution detect them, on the smallest known instances.
 #include <algorithm>
 #include <cmath>
 
@@ -13,8 +13,8 @@
 namespace draftproof {
 namespace {
 
-Proof proof_on(std::string_view name, std::string_view law, std::string_view instance) {
-  return prove_on(*registry().verifier(name), *registry().drafter(law), Instance::parse(instance),
+Proof proof_on(std::string_view name, std::string_view distribution, std::string_view instance) {
+  return prove_on(*registry().verifier(name), *registry().drafter(distribution), Instance::parse(instance),
                   {.tier = std::nullopt});
 }
 
@@ -22,7 +22,7 @@ template <class P>
 std::string evidence_of(const P& proof, std::string_view property) {
   for (const auto& finding : proof.findings)
     if (finding.property == property)
-      return finding.status == Status::violated ? finding.evidence : std::string(to_text(finding.status));
+      return finding.status == Status::failed ? finding.evidence : std::string(to_text(finding.status));
   return "not asked";
 }
 
@@ -36,7 +36,7 @@ TEST(EdgeMutants, AreExactInFractionsAndCaughtByTheEdgeTierAlone) {
     EXPECT_EQ(proof.distance->largest, 0) << name;
     bool caught = false;
     for (const Finding& finding : proof.findings) {
-      if (finding.status != Status::violated) continue;
+      if (finding.status != Status::failed) continue;
       caught = true;
       const auto& properties = registry().properties();
       const auto property = std::find_if(properties.begin(), properties.end(),
@@ -50,30 +50,31 @@ TEST(EdgeMutants, AreExactInFractionsAndCaughtByTheEdgeTierAlone) {
 
 TEST(EdgeMutants, AreCaughtOnTheSmallestInstances) {
   EXPECT_EQ(evidence_of(proof_on("non_strict_compare", "iid", "p=(0 1) q=(1 1) K=1"), "boundary_uniforms"),
-            "drafts (0), coins 0, last draw 0: emits 0, which has p = 0");
+            "drafts (0), uniforms 0, last draw 0: emits 0, which has p = 0");
   EXPECT_EQ(evidence_of(proof_on("coin_can_be_one", "iid", "p=(1) q=(1) K=1"), "boundary_uniforms"),
-            "drafts (0), coins 1 - 2^-53, last draw 0: draws from weights that are all zero");
+            "drafts (0), uniforms 1 - 2^-53, last draw 0: draws from weights that are all zero");
   EXPECT_EQ(evidence_of(proof_on("zero_exponential_wins", "iid", "p=(1 0) q=(1 0) K=1"), "boundary_uniforms"),
-            "drafts (0), coins 0, last draw 0: emits 1, which has p = 0");
+            "drafts (0), uniforms 0, last draw 0: emits 1, which has p = 0");
   EXPECT_EQ(evidence_of(proof_on("zero_residual_becomes_uniform", "iid", "p=(0 1) q=(1 0) K=1"), "boundary_uniforms"),
-            "drafts (0), coins 0, last draw 0: emits 0, which has p = 0");
+            "drafts (0), uniforms 0, last draw 0: emits 0, which has p = 0");
 }
 
 TEST(EdgeMutants, StrictGridSeesOneCell) {
   // By hand: draft 0 with p = 6/16, q = 8/16 is accepted for u < 3/4, on 12 of 16 cells; with <= on 13.
   const std::string evidence =
       evidence_of(proof_on("non_strict_compare", "iid", "p=(0 1) q=(0 1) K=1"), "strict_grid");
-  EXPECT_NE(evidence.find("(0): 4-bit uniforms give (13/16 3/16), the law is (3/4 1/4)"), std::string::npos)
+  EXPECT_NE(evidence.find("(0): 4-bit uniforms give (13/16 3/16), the distribution is (3/4 1/4)"), std::string::npos)
       << evidence;
-  EXPECT_EQ(evidence_of(proof_on("single_draft", "iid", "p=(0 1) q=(0 1) K=1"), "strict_grid"), "held");
+  EXPECT_EQ(evidence_of(proof_on("single_draft", "iid", "p=(0 1) q=(0 1) K=1"), "strict_grid"), "passed");
 }
 
-TEST(EdgeMutants, AReusedCoinHasTheLawByHand) {
+TEST(EdgeMutants, AReusedCoinHasTheDistributionByHand) {
   const Proof proof = proof_on("coin_reused_as_threshold", "iid", "p=(1 1 1) q=(0 0 1) K=1");
-  EXPECT_EQ(evidence_of(proof, "exact_law"), "got (1/6 1/2 1/3), wanted (1/3 1/3 1/3), TV 1/6");
+  EXPECT_EQ(evidence_of(proof, "exact_distribution"), "got (1/6 1/2 1/3), expected (1/3 1/3 1/3), TV 1/6");
   EXPECT_NE(evidence_of(proof, "coin_used_once").find("2 (draft 0), then 0, then 1"), std::string::npos);
-  // The enumerated law is that of the program on words: all of them on a grid of 12 bits, except thresholds in 6ths.
-  const Rows<double> rows = double_laws(Instance::parse("p=(1 1 1) q=(0 0 1) K=1"));
+  // The enumerated distribution is that of the program on words: all of them on a grid of 12 bits, except thresholds
+  // in 6ths.
+  const Rows<double> rows = double_distributions(Instance::parse("p=(1 1 1) q=(0 0 1) K=1"));
   const auto decider = registry().verifier("coin_reused_as_threshold")->scripted_on(rows, 1);
   int counts[3] = {};
   constexpr std::uint64_t cells = 1 << 12;
@@ -87,11 +88,11 @@ TEST(EdgeMutants, AReusedCoinHasTheLawByHand) {
   EXPECT_NEAR(counts[2], cells / 3.0, 1);
 }
 
-TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheLaw) {
+TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheDistribution) {
   const auto& verifier = *registry().verifier("draft_noise_reused");
   const auto& races = *registry().drafter("gumbel_iid");
   const Instance instance = Instance::parse("p=(1 1 1) q=(8 1 3) K=1");
-  EXPECT_NE(evidence_of(prove_on(verifier, races, instance, {.tier = Tier::edge}), "draw_ledger").find("reads noise"),
+  EXPECT_NE(evidence_of(prove_on(verifier, races, instance, {.tier = Tier::edge}), "draw_count").find("reads noise"),
             std::string::npos);
   // Hoeffding: a frequency is further than d from its probability with chance at most 2 exp(-2 n d^2). With six
   // comparisons at n = 2^18 and d = 0.0068 the test fails a right program with chance 12 exp(-24.2) < 4e-10.
@@ -120,7 +121,7 @@ TEST(EdgeMutants, OfPathsAreCaughtByLedgerAndCounter) {
   const PathProof noise = proof_of_path("noise_drawn_once_per_prompt", "L=1 K=1 [] p=(1 1)/2 q=(1 1)/2");
   EXPECT_TRUE(noise.exact()) << "one iteration is right";
   EXPECT_NE(evidence_of(noise, "determinism").find("by 0 draws"), std::string::npos);
-  EXPECT_NE(evidence_of(noise, "draw_ledger").find("by 0"), std::string::npos);
+  EXPECT_NE(evidence_of(noise, "draw_count").find("by 0"), std::string::npos);
   const PathProof count = proof_of_path("accepted_counts_rejected_one", "L=1 K=1 [] p=(1 1)/2 q=(1 0)/1");
   EXPECT_TRUE(count.exact());
   EXPECT_NE(evidence_of(count, "counters").find("counts 1 accepted tokens and emits [] then 1"), std::string::npos);

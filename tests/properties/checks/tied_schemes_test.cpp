@@ -43,8 +43,8 @@ struct StepOfSums {
   }
 };
 
-/// Lossless on every row. Whether the draft is tested at all depends on a comparison of two tokens, so acceptance alone
-/// shows where the comparison turns out otherwise.
+/// Lossless on every row. Whether the draft is tested at all depends on a comparison of two tokens, so acceptance
+/// alone shows where the comparison turns out otherwise.
 template <class Value>
 struct TestsIfLarger {
   static constexpr Info info{.name = "tests_if_larger", .summary = "one draft or none", .source = "this test"};
@@ -84,10 +84,10 @@ std::vector<Instance> flat_instances(std::uint64_t seed) {
 
 bool forms_agree(const AnyVerifier& verifier, const Instance& instance) {
   InstanceAnalysis at(verifier, iid_drafts(), instance);
-  return checks::FormsAgree::check(at).status != Status::violated;
+  return checks::FormsAgree::check(at).status != Status::failed;
 }
 
-TEST(TiedEntries, ASchemeThatComparesEntriesHasOneLawInEveryForm) {
+TEST(TiedEntries, ASchemeThatComparesEntriesHasOneDistributionInEveryForm) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto instances = flat_instances(seed);
     ASSERT_GE(instances.size(), 10u);
@@ -118,8 +118,8 @@ TEST(TiedEntries, AcceptanceAloneShowsAComparisonOfRoundedTerms) {
   }
 }
 
-// The audit's law of each form against the target, on falling p and uniform q of six tokens and more.
-TEST(TiedEntries, TheLawOfEachFormIsTheTargetUpToRounding) {
+// The audit's distribution of each form against the target, on falling p and uniform q of six tokens and more.
+TEST(TiedEntries, TheDistributionOfEachFormIsTheTargetUpToRounding) {
   for (const int size : {3, 5, 6, 7, 10})
     for (const int drafts : {1, 2, 3}) {
       std::vector<double> p;
@@ -128,9 +128,9 @@ TEST(TiedEntries, TheLawOfEachFormIsTheTargetUpToRounding) {
       for (double& entry : p) entry /= sum;
       const RowPair rows{p, {std::vector<double>(static_cast<std::size_t>(size), 1.0 / size)}};
       for (const Form form : all_forms) {
-        const auto law = audit(largest<Entry>(), iid_drafts(), form, rows, drafts, 1'000'000);
-        ASSERT_TRUE(law && law->complete);
-        EXPECT_LT(law->distance(exact_target(p)), small_limit) << to_text(form) << " of V = " << size;
+        const auto distribution = audit(largest<Entry>(), iid_drafts(), form, rows, drafts, 1'000'000);
+        ASSERT_TRUE(distribution && distribution->complete);
+        EXPECT_LT(distribution->distance(exact_target(p)), small_limit) << to_text(form) << " of V = " << size;
       }
     }
 }

@@ -1,5 +1,5 @@
-// Wrong batch runners on instances that can be checked by hand, one per report, with the emitted law; and correct
-// runners that look wrong.
+// Wrong batch runners on instances that can be checked by hand, one per report, with the emitted distribution; and
+// correct runners that look wrong.
 #include <set>
 #include <string>
 
@@ -19,10 +19,10 @@ namespace {
 std::string batch_complaint(std::string_view runner, std::string_view check, std::string_view instance) {
   for (const std::string_view correct : {"token_chain", "padded_output", "offsets_by_chunk"}) {
     const auto finding = examine_one(correct, check, instance);
-    EXPECT_TRUE(finding && finding->status != Status::violated) << correct << ": " << finding->evidence;
+    EXPECT_TRUE(finding && finding->status != Status::failed) << correct << ": " << finding->evidence;
   }
   const auto finding = examine_one(runner, check, instance);
-  EXPECT_TRUE(finding && finding->status == Status::violated) << runner << ", " << check << ": " << instance;
+  EXPECT_TRUE(finding && finding->status == Status::failed) << runner << ", " << check << ": " << instance;
   return finding ? finding->evidence : "";
 }
 
@@ -46,14 +46,15 @@ const WrongBatch wrong_batches[]{
      "order=(0 1) [p=(0 1)/1,(1 1)/2 q=(1 0)/1 mask=(1 1)/2,(1 0)/1] [p=(1 1)/2 mask=(0 1)/1]",
      "request 1 emits [0]"},
     // Lengths 1 and 2: the layout before compaction.
-    {"proposal_row_offset_ragged", "row_law",
+    {"proposal_row_offset_ragged", "row_distribution",
      "order=(0 1) [p=(1 2)/3,(1 1)/2 q=(1 0)/1] [p=(1 1)/2,(1 3)/4,(1 1)/2 q=(1 3)/4,(3 1)/4]", ""},
     // With the neighbour's row (3 1)/4 for (1 3)/4: 0 is kept with 2/3, 1 always, and what is left goes to 1.
-    {"proposals_not_permuted", "row_law", swapped, "got (1/6 5/6), wanted (1/2 1/2), TV 1/3"},
+    {"proposals_not_permuted", "row_distribution", swapped, "got (1/6 5/6), expected (1/2 1/2), TV 1/3"},
     {"proposals_not_permuted", "slots_permuted", swapped, ""},
     {"one_seed_for_all_requests", "own_words", two_rows, "read twice"},
-    // Each row has its law for itself; given the other's words it is fixed: total variation 1/2 from independence.
-    {"one_seed_for_all_requests", "row_law", two_rows, "TV 1/2"},
+    // Each row has its distribution for itself; given the other's words it is fixed: total variation 1/2 from
+    // independence.
+    {"one_seed_for_all_requests", "row_distribution", two_rows, "TV 1/2"},
     // The first refusals are at 0 and 1.
     {"rejection_write_to_other_row", "row_alone",
      "order=(0 1) [p=(0 1)/1,(1 1)/2 q=(1 0)/1] [p=(1 0)/1,(0 1)/1,(1 1)/2 q=(1 0)/1,(1 0)/1]",
@@ -62,12 +63,12 @@ const WrongBatch wrong_batches[]{
      "order=(0 1) [p=(0 1)/1,(0 1)/1 q=(0 1)/1] [p=(1 1)/2,(1 1)/2,(1 1)/2 q=(1 1)/2,(1 1)/2]",
      "request 0 has 1 drafts and 2 accepted"},
     // Residual masses 1/4 and 1/2: the second is scanned as if it were 1/4, so its last token is cut off.
-    {"stale_block_sum", "row_law", residual_masses, ""},
+    {"stale_block_sum", "row_distribution", residual_masses, ""},
     {"stale_block_sum", "row_alone", residual_masses, ""},
     // V is one more than the tile of two lanes.
-    {"padding_lanes_win", "row_law", third_token, "got (1/4 1/4 1/4 1/4)"},
+    {"padding_lanes_win", "row_distribution", third_token, "got (1/4 1/4 1/4 1/4)"},
     {"padding_lanes_win", "bad_rows_refused", third_token, ""},
-    {"path_cut_late", "output_cut", stop, "cut [1 0], 2 accepted, wanted [1], 1 accepted"},
+    {"path_cut_late", "output_cut", stop, "cut [1 0], 2 accepted, expected [1], 1 accepted"},
     {"path_cut_early", "output_cut", stop, "cut [], 0 accepted"},
     {"masks_applied_in_place", "inputs_unchanged", one_masked,
      "entry 1 of the target rows has changed, restored after the call"},
@@ -75,29 +76,29 @@ const WrongBatch wrong_batches[]{
     {"settings_of_last_tenant", "histories", two_calls, "where no request is"},
     {"idle_position_not_advanced", "histories", two_calls, "where no request is"},
     {"coin_beside_last_draw", "draws_declared", "order=(0) [p=(1 1)/2]",
-     "draws 1 coin and 1 token, declared 0 coins and 1 token"}};
+     "draws 1 uniform and 1 token, declared 0 uniforms and 1 token"}};
 
 TEST(WrongBatches, AreReportedOnInstancesByHand) {
   for (const auto& [runner, check, instance, part] : wrong_batches)
     EXPECT_NE(batch_complaint(runner, check, instance).find(part), std::string::npos) << runner << ", " << check;
 }
 
-/// What is right about them: every check but the one above holds on the same instance.
+/// Every check but the one above passes on the same instance.
 TEST(WrongBatches, AreWrongInOneWay) {
-  const auto held = [](const char* runner, const char* check, const char* instance) {
-    EXPECT_NE(examine_one(runner, check, instance)->status, Status::violated) << runner << ", " << check;
+  const auto passed = [](const char* runner, const char* check, const char* instance) {
+    EXPECT_NE(examine_one(runner, check, instance)->status, Status::failed) << runner << ", " << check;
   };
-  for (const char* check : {"row_law", "row_alone", "slots_permuted", "no_forbidden_token"})
-    held("masks_applied_in_place", check, one_masked);
+  for (const char* check : {"row_distribution", "row_alone", "slots_permuted", "no_forbidden_token"})
+    passed("masks_applied_in_place", check, one_masked);
   for (const char* runner : {"settings_of_last_tenant", "idle_position_not_advanced"})
-    for (const char* check : {"row_law", "row_alone", "own_words", "draws_declared", "inputs_unchanged"})
-      held(runner, check, two_calls);
-  held("coin_beside_last_draw", "row_law", "order=(0) [p=(1 1)/2]");
+    for (const char* check : {"row_distribution", "row_alone", "own_words", "draws_declared", "inputs_unchanged"})
+      passed(runner, check, two_calls);
+  passed("coin_beside_last_draw", "row_distribution", "order=(0) [p=(1 1)/2]");
   // Equal lengths and no reordering, unmasked, full vocabulary.
   const char* equal = "order=(0 1) [p=(1 2)/3,(1 1)/2 q=(2 1)/3 seed=1] [p=(1 1)/2,(1 2)/3 q=(1 2)/3 seed=2]";
   for (const char* runner : {"mask_of_neighbour_row", "proposal_row_offset_ragged", "proposals_not_permuted",
                              "pad_id_tested", "one_seed_for_all_requests", "padding_lanes_win"})
-    held(runner, "row_law", equal);
+    passed(runner, "row_distribution", equal);
 }
 
 TEST(WrongBatches, OffsetsIn32Bits) {
@@ -110,13 +111,13 @@ TEST(WrongBatches, OffsetsIn32Bits) {
   EXPECT_NE(batch_complaint("row_offset_uint32", "wide_pitch", third_row).find("with 2147483656 elements"),
             std::string::npos);
   // One row begins at element 0 whatever the pitch.
-  EXPECT_EQ(examine_one("row_offset_int32", "wide_pitch", "order=(0) [p=(1 0)/1]")->status, Status::held);
+  EXPECT_EQ(examine_one("row_offset_int32", "wide_pitch", "order=(0) [p=(1 0)/1]")->status, Status::passed);
 }
 
 TEST(WrongBatches, SettingsFromTheNinthSlotOn) {
   std::string eight = "order=(0 1 2 3 4 5 6 7", requests;
   for (int r = 0; r < 8; ++r) requests += " [p=(1 1)/2]";
-  EXPECT_EQ(examine_one("settings_of_slot_in_chunk", "own_words", eight + ")" + requests)->status, Status::held);
+  EXPECT_EQ(examine_one("settings_of_slot_in_chunk", "own_words", eight + ")" + requests)->status, Status::passed);
   const std::string nine = eight + " 8)" + requests + " [p=(1 1)/2]";
   EXPECT_NE(batch_complaint("settings_of_slot_in_chunk", "own_words", nine).find("read twice"), std::string::npos);
 }
@@ -148,39 +149,39 @@ struct NoSlots {
 
 TEST(Batches, FunctionsOfBatchesAreHeldByAllChecks) {
   component_registry();  // with it come the checks
-  for (const Finding& finding :
-       ComponentOf<BatchGroup>(batch_runner<mine::RowByRow>(), Kind::verifier).examine({}))
-    EXPECT_EQ(finding.status,
-              finding.property == "wide_pitch" && finding.status == Status::skipped ? Status::skipped : Status::held)
+  for (const Finding& finding : ComponentOf<BatchGroup>(batch_runner<mine::RowByRow>(), Kind::verifier).examine({}))
+    EXPECT_EQ(finding.status, finding.property == "wide_pitch" && finding.status == Status::skipped ? Status::skipped
+                                                                                                    : Status::passed)
         << finding.property << ": " << finding.evidence << "\n"
         << finding.instance;
   const ComponentOf<BatchGroup> wrong(batch_runner<mine::SlotsAsDrafted>(), Kind::mutant);
-  EXPECT_NE(wrong.examine_one("row_law", swapped)->evidence.find("got (1/6 5/6), wanted (1/2 1/2), TV 1/3"),
-            std::string::npos);
-  EXPECT_EQ(wrong.examine_one("slots_permuted", swapped)->status, Status::violated);
-  EXPECT_EQ(wrong.examine_one("row_law", two_rows)->status, Status::held);
+  EXPECT_NE(
+      wrong.examine_one("row_distribution", swapped)->evidence.find("got (1/6 5/6), expected (1/2 1/2), TV 1/3"),
+      std::string::npos);
+  EXPECT_EQ(wrong.examine_one("slots_permuted", swapped)->status, Status::failed);
+  EXPECT_EQ(wrong.examine_one("row_distribution", two_rows)->status, Status::passed);
   const ComponentOf<BatchGroup> none(batch_runner<NoSlots>(), Kind::mutant);
-  EXPECT_EQ(none.examine_one("row_alone", two_rows)->evidence, "the output is of 0 slots, wanted 2");
+  EXPECT_EQ(none.examine_one("row_alone", two_rows)->evidence, "got an output of 0 slots, expected 2");
 }
 
 TEST(Batches, ARowThatIsNotWalkedWholeIsUndecided) {
-  using checks::batch::NoForbiddenToken, checks::batch::RowLaw;
+  using checks::batch::NoForbiddenToken, checks::batch::RowDistribution;
   const BatchRunner right = batch_runner<components::batch::TokenChain>();
   const BatchRunner wrong = batch_runner<mutants::components::batch::PaddingLanesWin>();  // by TV 1/4 behind a draft
   const BatchCase one = BatchCase::parse("order=(0) [p=(1 1 1)/3,(1 1 1)/3 q=(1 1 1)/3]");
   std::uint64_t branches = 0, work = 0;
   ASSERT_EQ(explore_batch_row(right, one, 0, 0, branches).unseen, 0);
   EXPECT_EQ(branches, 9u);
-  for (const auto& [runner, status] : {std::pair(&right, Status::held), std::pair(&wrong, Status::violated)}) {
-    EXPECT_EQ(RowLaw::check(*runner, one, work, {.leaves = 12}).status, status);
-    const Answer cut = RowLaw::check(*runner, one, work, {.leaves = 5});
+  for (const auto& [runner, status] : {std::pair(&right, Status::passed), std::pair(&wrong, Status::failed)}) {
+    EXPECT_EQ(RowDistribution::check(*runner, one, work, {.leaves = 12}).status, status);
+    const Answer cut = RowDistribution::check(*runner, one, work, {.leaves = 5});
     EXPECT_EQ(cut.status, Status::undecided) << cut.evidence;
     EXPECT_NE(cut.evidence.find("turn 0: request 0: more than 5 branches, probability 0."), std::string::npos);
   }
   EXPECT_EQ(NoForbiddenToken::check(right, one, work, {.leaves = 5}).status, Status::undecided);
-  // What was seen with positive probability is a violation whatever was not seen.
+  // An outcome with positive probability is a violation whatever the unexplored part holds.
   const Answer seen = NoForbiddenToken::check(wrong, one, work, {.leaves = 8});
-  EXPECT_EQ(seen.status, Status::violated) << seen.evidence;
+  EXPECT_EQ(seen.status, Status::failed) << seen.evidence;
 }
 
 TEST(Batches, RefusedDraftsStayBehindTheExtraToken) {

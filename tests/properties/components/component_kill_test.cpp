@@ -37,19 +37,19 @@ TEST(Components, EveryGroupHasCorrectAndWrongOnes) {
 
 /// One test, as each takes the search for all counterexamples. The kill matrix shows that every mutant is caught.
 TEST(Components, EveryCheckHasASmallCounterexampleThatReplays) {
-  std::set<std::string> asked, violated;
+  std::set<std::string> asked, failed;
   for (const auto& component : component_registry().components()) {
     const std::string name(component->info().name);
     const auto findings = component->examine({});
     for (const Finding& finding : findings) {
       SCOPED_TRACE(name + ", " + finding.property + ": " + finding.instance);
       asked.insert(finding.property);
-      if (mapping_refused(findings)) violated.insert(finding.property);
-      if (finding.status != Status::violated) continue;
-      violated.insert(finding.property);
+      if (mapping_refused(findings)) failed.insert(finding.property);
+      if (finding.status != Status::failed) continue;
+      failed.insert(finding.property);
       const auto again = examine_one(name, finding.property, finding.instance);
       ASSERT_TRUE(again);
-      EXPECT_EQ(again->status, Status::violated);
+      EXPECT_EQ(again->status, Status::failed);
       EXPECT_EQ(again->evidence, finding.evidence);
       EXPECT_EQ(again->instance, finding.instance);
       EXPECT_EQ(finding.replay, "draftproof replay " + component->qualified_name() + " --property " +
@@ -61,13 +61,13 @@ TEST(Components, EveryCheckHasASmallCounterexampleThatReplays) {
         EXPECT_LE(std::ssize(one.requests), component->info().chunk > 0 ? component->info().chunk + 1 : 3);
       } else if (component->group() == "target") {
         const TargetCase one = TargetCase::parse(finding.instance);
-        EXPECT_LE(one.request.vocabulary(), 4);  // a filter removes one token, and another tells the others apart
+        EXPECT_LE(one.request.vocabulary(), 4);  // a filter removes one token, and another token separates the rest
         EXPECT_LE(one.request.drafts(), 3);
       }
     }
   }
   EXPECT_GE(asked.size(), 24u);
-  EXPECT_EQ(asked, violated);
+  EXPECT_EQ(asked, failed);
 }
 
 TEST(Components, NoCorrectOneIsAccused) {
@@ -75,18 +75,18 @@ TEST(Components, NoCorrectOneIsAccused) {
     if (component->kind() != Kind::verifier) continue;
     const std::uint64_t seeds = component->group() == "sampler" ? 2 : 6;  // large rows are the same for every seed
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      int held = 0;
+      int passed = 0;
       for (const Finding& finding : component->examine({.seed = seed})) {
-        EXPECT_NE(finding.status, Status::violated)
+        EXPECT_NE(finding.status, Status::failed)
             << component->info().name << ", " << finding.property << ": " << finding.evidence << "\n"
             << finding.instance;
         EXPECT_NE(finding.status, Status::undecided) << component->info().name << ", " << finding.property;
-        held += finding.status == Status::held;
-        EXPECT_TRUE(finding.status != Status::held || finding.work > 0) << finding.property;
+        passed += finding.status == Status::passed;
+        EXPECT_TRUE(finding.status != Status::passed || finding.work > 0) << finding.property;
       }
       // A policy for sample-and-match alone is not asked whether it anticipates.
       const int fewest = component->group() == "selection" ? 1 : component->group() == "counter" ? 2 : 3;
-      EXPECT_GE(held, fewest) << component->info().name;
+      EXPECT_GE(passed, fewest) << component->info().name;
     }
   }
 }

@@ -1,5 +1,5 @@
-// Verdicts on components do not depend on the seed: wrong ones of every class are refuted at every seed at the size of
-// the gate `pr`, right ones at none. DRAFTPROOF_SEEDS=100 asks a hundred seeds instead of one.
+// Verdicts on components do not depend on the seed: wrong ones of every class are refuted at every seed at the size
+// of the gate `pr`, right ones at none. DRAFTPROOF_SEEDS=100 asks a hundred seeds instead of one.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -22,8 +22,8 @@ struct Asked {
   const AnyComponent* component = made.get();
 };
 
-/// Of all seeds asked, those with a violation: of a wrong one at most one in a hundred may have none, of a right one none
-/// may have one.
+/// Of all seeds asked, those with a violation: of a wrong one at most one in a hundred may have none, of a right one
+/// none may have one.
 void expect_at_every_seed(const std::vector<Asked>& all, bool wrong) {
   component_registry();  // with it come the checks
   const char* const text = std::getenv("DRAFTPROOF_SEEDS");
@@ -34,10 +34,10 @@ void expect_at_every_seed(const std::vector<Asked>& all, bool wrong) {
     std::string said;
     for (int seed = 1; seed <= seeds; ++seed)
       for (const Finding& finding : one.component->examine({.seed = static_cast<std::uint64_t>(seed)}))
-        if (finding.status == Status::violated) {
+        if (finding.status == Status::failed) {
           ++refuted;
-          said =
-              finding.property + " at seed " + std::to_string(seed) + ": " + finding.evidence + "\n" + finding.instance;
+          said = finding.property + " at seed " + std::to_string(seed) + ": " + finding.evidence + "\n" +
+                 finding.instance;
           break;
         }
     if (wrong)
@@ -121,8 +121,8 @@ std::vector<Rational> seeing(const TargetRequest& request, const Token* drafts, 
   return row;
 }
 
-/// Adds the wrong sources of the settings number a and b; to `right` those that differ from none: bias and penalty are
-/// factors, and min-p and top-k each keep the heaviest tokens, whatever the other keeps.
+/// Adds the wrong sources of the settings number a and b; to `right` those that differ from none: bias and penalty
+/// are factors, and min-p and top-k each keep the heaviest tokens, whatever the other keeps.
 template <std::size_t a, std::size_t b>
 void add_pair(std::vector<Asked>& wrong, std::vector<Asked>& right) {
   if constexpr (a < b) {

@@ -10,8 +10,8 @@
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/properties/simulation/joint_law.hpp>
-#include <draftproof/properties/simulation/law_optimum.hpp>
+#include <draftproof/properties/simulation/joint_distribution.hpp>
+#include <draftproof/properties/simulation/sampling_optimum.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 
 namespace draftproof {
@@ -26,18 +26,19 @@ const RatioTable& standard_table() {
   return table;
 }
 
-/// Acceptance of a scheme by its closed law.
+/// Acceptance of a scheme by its closed distribution.
 double closed_acceptance(std::string_view verifier, const RatioTable& table, int drafts) {
-  const JointRows rows = known_joint_laws().of(verifier, "iid")->rows(table, drafts);
+  const JointRows rows = known_joint_distributions().of(verifier, "iid")->rows(table, drafts);
   double sum = 0;
   for (std::size_t k = 0; k + 1 < rows.size(); ++k)
     for (const double mass : rows[k]) sum += mass;
   return sum;
 }
 
-AcceptanceEstimate estimate_of(std::string_view verifier, std::string_view law, const RatioTable& table, int drafts,
-                               const EstimateOptions& options) {
-  return *estimate_acceptance(*registry().verifier(verifier), *registry().drafter(law), table, drafts, options);
+AcceptanceEstimate estimate_of(std::string_view verifier, std::string_view distribution, const RatioTable& table,
+                               int drafts, const EstimateOptions& options) {
+  return *estimate_acceptance(*registry().verifier(verifier), *registry().drafter(distribution), table, drafts,
+                              options);
 }
 
 TEST(AcceptanceEstimate, IsWithinOneTenThousandthAtFullSize) {
@@ -67,7 +68,7 @@ TEST(AcceptanceEstimate, OneDraftIsTheOverlap) {
   EXPECT_LT(estimate.flag.standard_error, 1e-12);
 }
 
-/// Every scheme on every draft law that it supports, at sizes that can be enumerated.
+/// Every scheme on every draft sampling that it supports, at sizes that can be enumerated.
 TEST(AcceptanceEstimate, AgreesWithWholeWalksOfEveryScheme) {
   const auto p = examples::random_row(11, 7, 1);
   std::vector<std::vector<double>> rows;
@@ -82,15 +83,16 @@ TEST(AcceptanceEstimate, AgreesWithWholeWalksOfEveryScheme) {
       for (const int drafts : {1, 2, 3}) {
         if (!verifier->takes(drafts) || !drafter->defined(7, drafts, table.proposals())) continue;
         const auto decider = verifier->explore_on(table, drafts);
-        const auto law = explore_law<RatioTable, double>(*drafter, *decider, table, drafts);
+        const auto distribution = explore_distribution<RatioTable, double>(*drafter, *decider, table, drafts);
         const auto estimate =
             *estimate_acceptance(*verifier, *drafter, table, drafts, {.tuples = 1 << 12, .seed = 3});
         SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name) +
                      ", K = " + std::to_string(drafts));
         // The estimates of some 100 cases: t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
         // Where an estimate has no spread, sums of 4096 terms remain.
-        EXPECT_NEAR(estimate.flag.mean, law.flag, 10 * estimate.flag.standard_error + 1e-12);
-        EXPECT_NEAR(estimate.membership.mean, law.membership, 10 * estimate.membership.standard_error + 1e-12);
+        EXPECT_NEAR(estimate.flag.mean, distribution.flag, 10 * estimate.flag.standard_error + 1e-12);
+        EXPECT_NEAR(estimate.membership.mean, distribution.membership,
+                    10 * estimate.membership.standard_error + 1e-12);
         EXPECT_LT(estimate.flag.standard_error, 0.01);
         ++compared;
       }
@@ -142,7 +144,7 @@ TEST(AcceptanceEstimate, StopsAndRefuses) {
   EXPECT_THROW(estimate_of("gls", "gumbel_iid", table, 2, {}), std::invalid_argument);
 }
 
-TEST(RatioQuantile, FollowsTheRatioAndDrawsTheLaw) {
+TEST(RatioQuantile, FollowsTheRatioAndDrawsTheDistribution) {
   const std::vector<double> p{.1, .2, .3, .25, .15, 0, 0}, q{.25, .125, .125, 0, .25, .25, 0};
   const RatioTable table(p, q);
   const RatioQuantile quantile(table, 0);
@@ -187,9 +189,9 @@ TEST(TupleControls, AreCentredAtTheirMeans) {
   std::vector<std::vector<double>> rows;
   for (unsigned k = 0; k < 3; ++k) rows.push_back(examples::random_row(30 + k, 6, 1));
   const auto p = examples::random_row(29, 6, 1);
-  for (const char* law : {"iid", "independent", "without_replacement", "hub"}) {
-    const AnyDrafter& drafter = *registry().drafter(law);
-    const int drafts = law == std::string_view("hub") ? 2 : 3;
+  for (const char* distribution : {"iid", "independent", "without_replacement", "hub"}) {
+    const AnyDrafter& drafter = *registry().drafter(distribution);
+    const int drafts = distribution == std::string_view("hub") ? 2 : 3;
     const RatioTable table(
         p, drafter.info().several_proposals ? std::span<const std::vector<double>>(rows) : std::span(rows).first(1));
     const DraftPoints points(drafter, table, drafts);
@@ -208,7 +210,8 @@ TEST(TupleControls, AreCentredAtTheirMeans) {
           controls.list(tuple, listed);
           for (const auto& [index, value] : listed) sums[index] += leaf.probability * value;
         }));
-    for (std::size_t i = 0; i < sums.size(); ++i) EXPECT_NEAR(sums[i], controls.means()[i], 1e-14) << law << " " << i;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      EXPECT_NEAR(sums[i], controls.means()[i], 1e-14) << distribution << " " << i;
   }
 }
 

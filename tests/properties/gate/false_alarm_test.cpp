@@ -20,7 +20,7 @@
 namespace draftproof {
 namespace {
 
-constexpr Info innocent(std::string_view name, DraftLaws drafts, int most = 0) {
+constexpr Info innocent(std::string_view name, DraftSamplings drafts, int most = 0) {
   return {.name = name,
           .summary = "looks biased, is exact",
           .source = "this test",
@@ -40,7 +40,7 @@ void expect_exact_on(const AnyVerifier& verifier, const AnyDrafter& drafter, con
     EXPECT_EQ(proof.distance->largest, 0);
     if (met++ % 8 > 0) continue;
     InstanceAnalysis at(verifier, drafter, instance);
-    EXPECT_LE(at.law().membership, at.optimum()) << "acceptance and optimum on " << instance.text();
+    EXPECT_LE(at.distribution().membership, at.optimum()) << "acceptance and optimum on " << instance.text();
   }
   EXPECT_GE(met, 100) << verifier.info().name << " with " << drafter.info().name;
 }
@@ -58,24 +58,24 @@ std::vector<Instance> edited_instances(int most, Edit edit, bool several = false
   return instances;
 }
 
-void expect_exact(const AnyVerifier& verifier, std::string_view law, int most = 3) {
-  expect_exact_on(verifier, *registry().drafter(law), edited_instances(most, [](Instance&) {}));
+void expect_exact(const AnyVerifier& verifier, std::string_view distribution, int most = 3) {
+  expect_exact_on(verifier, *registry().drafter(distribution), edited_instances(most, [](Instance&) {}));
 }
 
 template <class V>
-void expect_exact(std::string_view law, V verifier = {}, int most = 3) {
-  expect_exact(VerifierOf<V>(Kind::verifier, std::move(verifier)), law, most);
+void expect_exact(std::string_view distribution, V verifier = {}, int most = 3) {
+  expect_exact(VerifierOf<V>(Kind::verifier, std::move(verifier)), distribution, most);
 }
 
 TEST(FalseAlarms, TheTokenIsTheTargetsOwnSample) {
-  for (const char* law : {"iid", "without_replacement", "fixed_top_k"})
-    expect_exact(*registry().verifier("sample_and_match"), law);
+  for (const char* distribution : {"iid", "without_replacement", "fixed_top_k"})
+    expect_exact(*registry().verifier("sample_and_match"), distribution);
 }
 
 /// Accepts each distinct draft with its remaining mass of p, which is then set to zero. With one draft: accept with
-/// p(x), else draw from p without x. It reads no proposal, so the drafts may have any law.
+/// p(x), else draw from p without x. It reads no proposal, so the drafts may have any distribution.
 struct TargetAlone {
-  static constexpr Info info = innocent("target_alone", DraftLaws{"iid", "fixed_top_k", "without_replacement"});
+  static constexpr Info info = innocent("target_alone", DraftSamplings{"iid", "fixed_top_k", "without_replacement"});
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {
     auto left = at.one();
@@ -95,10 +95,10 @@ struct TargetAlone {
 };
 
 TEST(FalseAlarms, ARatioWithoutAProposal) {
-  for (const char* law : {"iid", "fixed_top_k"}) expect_exact(law, TargetAlone{}, 1);
+  for (const char* distribution : {"iid", "fixed_top_k"}) expect_exact(distribution, TargetAlone{}, 1);
 }
 TEST(FalseAlarms, DistinctChildrenTestedAgainstTheTargetAlone) {
-  for (const char* law : {"fixed_top_k", "without_replacement"}) expect_exact(law, TargetAlone{});
+  for (const char* distribution : {"fixed_top_k", "without_replacement"}) expect_exact(distribution, TargetAlone{});
 }
 
 TEST(FalseAlarms, AGreedyDraftDeclaredAsAPointMass) {
@@ -111,7 +111,7 @@ TEST(FalseAlarms, AGreedyDraftDeclaredAsAPointMass) {
   expect_exact_on(*registry().verifier("single_draft"), *registry().drafter("iid"), one_hot);
 }
 
-TEST(FalseAlarms, EveryDraftIsAcceptedWhereTheLawsAgree) {
+TEST(FalseAlarms, EveryDraftIsAcceptedWhereTheDistributionsAgree) {
   const AnyVerifier& verifier = *registry().verifier("single_draft");
   const AnyDrafter& drafter = *registry().drafter("iid");
   // Certain drafts only: q is a point mass where p is one too.
@@ -123,12 +123,13 @@ TEST(FalseAlarms, EveryDraftIsAcceptedWhereTheLawsAgree) {
     instance.proposals.front() = p;
   });
   expect_exact_on(verifier, drafter, certain);
-  for (const Instance& instance : certain) EXPECT_EQ(InstanceAnalysis(verifier, drafter, instance).law().flag, 1);
+  for (const Instance& instance : certain)
+    EXPECT_EQ(InstanceAnalysis(verifier, drafter, instance).distribution().flag, 1);
 }
 
 /// Recursive rejection without replacement that skips repeats without changing the residual.
 struct RepeatsPassedOver {
-  static constexpr Info info = innocent("repeats_passed_over", DraftLaws{"iid"});
+  static constexpr Info info = innocent("repeats_passed_over", DraftSamplings{"iid"});
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {
     auto b = at.zero(), mass = at.one();
@@ -154,7 +155,7 @@ TEST(FalseAlarms, RepeatsDroppedOrPassedOver) {
 
 /// K-SEQ with a factor above its root, which is exact.
 struct FactorAbove : verifiers::KSeq {
-  static constexpr Info info = innocent("factor_above", DraftLaws{"iid"});
+  static constexpr Info info = innocent("factor_above", DraftSamplings{"iid"});
 };
 
 TEST(FalseAlarms, AFactorAtOrAboveTheRoot) {
@@ -165,14 +166,15 @@ TEST(FalseAlarms, AFactorAtOrAboveTheRoot) {
 
 /// The factor for four drafts with any number of drafts; the residual uses the actual number.
 struct FactorOfMoreDrafts {
-  static constexpr Info info = innocent("factor_of_more_drafts", DraftLaws{"iid"});
-  template <Laws L>
-  auto prepare(const L& laws, int drafts) const {
+  static constexpr Info info = innocent("factor_of_more_drafts", DraftSamplings{"iid"});
+  template <Distributions L>
+  auto prepare(const L& distributions, int drafts) const {
     using Scalar = typename L::Scalar;
-    auto plan = verifiers::KSeq{}.prepare(laws, 4);
-    const Scalar refused = laws.one() - (laws.one() - laws.residual_mass(plan.factor)) / plan.factor;
-    plan.served = laws.zero();
-    for (int k = 0; k < drafts; ++k) plan.served = laws.one() + refused * plan.served;
+    auto plan = verifiers::KSeq{}.prepare(distributions, 4);
+    const Scalar refused =
+        distributions.one() - (distributions.one() - distributions.residual_mass(plan.factor)) / plan.factor;
+    plan.served = distributions.zero();
+    for (int k = 0; k < drafts; ++k) plan.served = distributions.one() + refused * plan.served;
     return plan;
   }
   template <Position P, RandomSource R>
@@ -191,21 +193,21 @@ struct TestedInOtherOrder {
     V::draw(at.drafts(), random, order);
     Token moved[max_drafts];
     for (int k = 0; k < at.drafts(); ++k) moved[k] = at.draft(order[k]);
-    const DraftedPosition<typename P::Underlying> other(at.laws(), moved, at.drafts());
+    const DraftedPosition<typename P::Underlying> other(at.distributions(), moved, at.drafts());
     Verdict verdict = verifiers::RecursiveRejection{}.verify(other, random);
     if (verdict.accepted >= 0) verdict.accepted = order[verdict.accepted];
     return verdict;
   }
 };
 struct LastDraftFirst : TestedInOtherOrder<LastDraftFirst> {
-  static constexpr Info info = innocent("last_draft_first", DraftLaws{"iid"});
+  static constexpr Info info = innocent("last_draft_first", DraftSamplings{"iid"});
   template <class R>
   static void draw(int drafts, R&, int* order) {
     for (int k = 0; k < drafts; ++k) order[k] = drafts - 1 - k;
   }
 };
 struct RandomOrder : TestedInOtherOrder<RandomOrder> {
-  static constexpr Info info = innocent("random_order", DraftLaws{"iid"});
+  static constexpr Info info = innocent("random_order", DraftSamplings{"iid"});
   template <class R>
   static void draw(int drafts, R& random, int* order) {
     for (int k = 0; k < drafts; ++k) order[k] = random.pick(UniformOnComplement{drafts, order, k});
@@ -223,19 +225,19 @@ TEST(FalseAlarms, AnOrderFixedOrDrawnWithoutTheTokens) {
 
 /// Sorting the drafts is wrong for a rule that depends on their order; these rules depend on the set.
 struct SortedMatch : mutants::detail::Resorted<verifiers::SampleAndMatch> {
-  static constexpr Info info = innocent("sorted_match", DraftLaws{"iid", "without_replacement"});
+  static constexpr Info info = innocent("sorted_match", DraftSamplings{"iid", "without_replacement"});
 };
 struct SortedTransport : mutants::detail::Resorted<verifiers::OptimalTransport> {
-  static constexpr Info info = innocent("sorted_transport", DraftLaws{"iid"}, 2);
+  static constexpr Info info = innocent("sorted_transport", DraftSamplings{"iid"}, 2);
 };
 
 TEST(FalseAlarms, SortedDraftsForRulesThatReadTheSet) {
-  for (const char* law : {"iid", "without_replacement"}) expect_exact<SortedMatch>(law);
+  for (const char* distribution : {"iid", "without_replacement"}) expect_exact<SortedMatch>(distribution);
   expect_exact("iid", SortedTransport{}, 2);
 }
 
 TEST(FalseAlarms, ADraftCacheGoneWrongCostsAcceptanceAlone) {
-  // Drafts of another context: any q, declared as the law of the drafts. Here q is p reversed.
+  // Drafts of another context: any q, declared as the distribution of the drafts. Here q is p reversed.
   const auto stale = edited_instances(3, [](Instance& instance) {
     instance.proposals.front().assign(instance.target.rbegin(), instance.target.rend());
   });
@@ -258,7 +260,7 @@ TEST(FalseAlarms, TokensFixedByTheirNoise) {
 
 /// The similar mistake: after the target-alone test a draw from all of p, which emits the draft's mass twice.
 struct TargetAloneThenAll {
-  static constexpr Info info = innocent("target_alone_then_all", DraftLaws{"iid"}, 1);
+  static constexpr Info info = innocent("target_alone_then_all", DraftSamplings{"iid"}, 1);
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {
     const Token x = at.draft(0);

@@ -14,9 +14,9 @@ namespace {
 using namespace recordings;
 using recordings::Form;  // not that of the precision audit
 
-AuditResult audited(const Form& form, const Slips& slips, std::uint64_t seed, AuditOptions options = {}) {
+AuditResult audited(const Form& form, const Bugs& bugs, std::uint64_t seed, AuditOptions options = {}) {
   Recording recording(form, seed);
-  recording.run(slips);
+  recording.run(bugs);
   options.threads = 1;
   return audit_trace(recording.trace(), options);
 }
@@ -27,11 +27,11 @@ const AuditFamily& family(const AuditResult& result, const std::string& name) {
 
 Form of_records(std::size_t records) { return {.records = records}; }
 
-Law shifted_by(const Law& p, double distance, const std::function<bool(double)>& gains) {
+Distribution shifted_by(const Distribution& p, double distance, const std::function<bool(double)>& gains) {
   double mass = 0;
   for (const double x : p) mass += gains(x) ? x : 0;
   if (!(mass > 0 && mass < 1)) return p;
-  Law out = p;
+  Distribution out = p;
   for (double& x : out) x *= gains(x) ? 1 + distance / mass : 1 - distance / (1 - mass);
   return out;
 }
@@ -48,31 +48,31 @@ TEST(TraceAudit, IsQuietOnRightEngines) {
     ASSERT_TRUE(result.proofs.empty());
     suspicious += result.largest_log_e >= std::log(100.0);
     mean += std::exp(result.log_e) / 1000;
-    ASSERT_NE(result.status, Status::violated) << seed;
+    ASSERT_NE(result.status, Status::failed) << seed;
   }
   EXPECT_LE(suspicious, 28);
   EXPECT_LT(mean, 2);  // of a variable of mean 1 or less, few of whose values exceed 100
 }
 
-TEST(TraceAudit, FindsSlipsOfVerifiers) {
-  const auto alarms = [](const Slips& slips, const std::string& where, AuditOptions options = {},
+TEST(TraceAudit, FindsBugsOfVerifiers) {
+  const auto alarms = [](const Bugs& bugs, const std::string& where, AuditOptions options = {},
                          std::uint64_t seed = 1) {
-    const AuditResult result = audited(of_records(20000), slips, seed, options);
-    EXPECT_EQ(result.status, Status::violated) << where;
+    const AuditResult result = audited(of_records(20000), bugs, seed, options);
+    EXPECT_EQ(result.status, Status::failed) << where;
     EXPECT_TRUE(result.alarm_record) << where;
     const auto largest = std::max_element(result.families.begin(), result.families.end(),
                                           [](const auto& a, const auto& b) { return a.log_e < b.log_e; });
     EXPECT_EQ(largest->name, where);
   };
-  alarms({.residual = [](const Law& p, const Law&) { return p; }}, "tokens along p/q");
-  alarms({.residual = [](const Law& p, const Law&) { return p; }}, "verdicts along p/q",
+  alarms({.residual = [](const Distribution& p, const Distribution&) { return p; }}, "tokens along p/q");
+  alarms({.residual = [](const Distribution& p, const Distribution&) { return p; }}, "verdicts along p/q",
          {.rule = AuditRule::rejection});
   alarms({.shifted_row = true}, "tokens along p");
-  alarms({.target = [](const Law& p, const Law&) { return tempered(p, 0.9); }}, "tokens along p");
+  alarms({.target = [](const Distribution& p, const Distribution&) { return tempered(p, 0.9); }}, "tokens along p");
   alarms({.accept = [](double ratio) { return 1.2 * ratio; }}, "verdicts on the most likely token",
          {.rule = AuditRule::rejection});
   alarms({.accept = [](double ratio) { return 1.2 * ratio; }}, "tokens along p/q");
-  alarms({.proposal = [](const Law& q) { return tempered(q, 1.1); }}, "drafts along q");
+  alarms({.proposal = [](const Distribution& q) { return tempered(q, 1.1); }}, "drafts along q");
 }
 
 // A share of 1 % of the records moves to tokens of p < 2^-13.
@@ -80,17 +80,17 @@ TEST(TraceAudit, FindsOnePercentTowardsRareTokens) {
   Form form = of_records(20000);
   form.vocabulary = 512;
   const auto rare = [](double p) { return p < 0x1p-13; };
-  const AuditResult result =
-      audited(form, {.target = [&](const Law& p, const Law&) { return shifted_by(p, 0.01, rare); }}, 5);
-  EXPECT_EQ(result.status, Status::violated);
+  const AuditResult result = audited(
+      form, {.target = [&](const Distribution& p, const Distribution&) { return shifted_by(p, 0.01, rare); }}, 5);
+  EXPECT_EQ(result.status, Status::failed);
   EXPECT_NE(family(result, "tokens along p").worst.where.find("p < 2^-"), std::string::npos);
-  EXPECT_EQ(audited(form, {}, 5).status, Status::held);
+  EXPECT_EQ(audited(form, {}, 5).status, Status::passed);
 }
 
 /// A share of 1 % of the mass of each row moves to its most likely token.
-Law towards_the_top(const Law& p, const Law&) {
+Distribution towards_the_top(const Distribution& p, const Distribution&) {
   const auto top = static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
-  Law out = p;
+  Distribution out = p;
   for (double& x : out) x *= 1 - 0.01 / (1 - p[top]);
   out[top] = p[top] + 0.01;
   return out;
@@ -101,18 +101,18 @@ Law towards_the_top(const Law& p, const Law&) {
 TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyToken) {
   Form form{.vocabulary = 512, .records = 20000, .length = 1};
   const AuditResult result = audited(form, {.target = towards_the_top}, 1, {.rule = AuditRule::rejection});
-  EXPECT_EQ(result.status, Status::violated);
+  EXPECT_EQ(result.status, Status::failed);
   EXPECT_TRUE(result.alarm_record);
   const AuditFamily& moved = family(result, "verdicts, mass of the most likely token");
   for (const AuditFamily& other : result.families) EXPECT_LE(other.log_e, moved.log_e) << other.name;
-  EXPECT_EQ(audited(form, {}, 1, {.rule = AuditRule::rejection}).status, Status::held);
+  EXPECT_EQ(audited(form, {}, 1, {.rule = AuditRule::rejection}).status, Status::passed);
 }
 
 // Without a rule it takes records in proportion to 1 / entropy: 60,000 have 35 nats.
 TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyTokenWithoutARule) {
   Form form{.vocabulary = 512, .records = 60000, .length = 1};
   const AuditResult result = audited(form, {.target = towards_the_top}, 3);
-  EXPECT_EQ(result.status, Status::violated);
+  EXPECT_EQ(result.status, Status::failed);
   EXPECT_EQ(family(result, "mass of the most likely token").worst.where, "most likely token");
 }
 
@@ -128,8 +128,9 @@ TEST(TraceAudit, FindsTheSmallestDeviationItNames) {
   int found = 0;
   for (std::uint64_t seed = 100; seed < 120; ++seed) {
     // Depth rises with -log p: p exp(t depth) is p^(1 - t).
-    const Slips slips{.target = [tilt](const Law& p, const Law&) { return tempered(p, 1 / (1 - tilt)); }};
-    found += audited(form, slips, seed).status == Status::violated;
+    const Bugs bugs{
+        .target = [tilt](const Distribution& p, const Distribution&) { return tempered(p, 1 / (1 - tilt)); }};
+    found += audited(form, bugs, seed).status == Status::failed;
   }
   EXPECT_GE(found, 18);
 }
@@ -137,7 +138,7 @@ TEST(TraceAudit, FindsTheSmallestDeviationItNames) {
 TEST(TraceAudit, NamesARecordThatCannotBe) {
   Form form{.vocabulary = 32, .records = 3000, .zeros = 0.3};
   const AuditResult result = audited(form, {.accept = [](double ratio) { return ratio + 0.02; }}, 2);
-  EXPECT_EQ(result.status, Status::violated);
+  EXPECT_EQ(result.status, Status::failed);
   ASSERT_EQ(result.proofs.size(), 1u);
   EXPECT_EQ(result.proofs[0].check, "emitted_possible");
   EXPECT_NE(result.proofs[0].evidence.find("p = 0"), std::string::npos);
@@ -173,12 +174,12 @@ TEST(TraceAudit, OfAPrefixIsThatOfTheShortRecording) {
 
 TEST(TraceAudit, SaysWhatItCannotJudge) {
   Form form = of_records(300);
-  form.draft_law = "unknown";
+  form.draft_sampling = "unknown";
   const AuditResult unknown = audited(form, {}, 1);
   EXPECT_EQ(std::count_if(unknown.families.begin(), unknown.families.end(),
                           [](const auto& f) { return f.name.starts_with("draft") || f.name == "accepted drafts"; }),
             0);
-  const AuditResult told = audited(form, {}, 1, {.draft_law = "iid"});
+  const AuditResult told = audited(form, {}, 1, {.draft_sampling = "iid"});
   EXPECT_GT(family(told, "drafts along q").draws, 300u);
   double total = 0;
   for (const AuditFamily& one : told.families) total += one.weight;
@@ -187,11 +188,11 @@ TEST(TraceAudit, SaysWhatItCannotJudge) {
 
 TEST(TraceAudit, JudgesGreedyDraftsByTheirRank) {
   Form form = of_records(300);
-  form.draft_law = "greedy";
-  const auto greedy = [](const Law& q) {
-    Law law(q.size());
-    law[static_cast<std::size_t>(std::max_element(q.begin(), q.end()) - q.begin())] = 1;
-    return law;
+  form.draft_sampling = "greedy";
+  const auto greedy = [](const Distribution& q) {
+    Distribution distribution(q.size());
+    distribution[static_cast<std::size_t>(std::max_element(q.begin(), q.end()) - q.begin())] = 1;
+    return distribution;
   };
   EXPECT_TRUE(audited(form, {.proposal = greedy}, 1).proofs.empty());
   const AuditResult drawn = audited(form, {}, 1);
@@ -202,7 +203,7 @@ TEST(TraceAudit, JudgesGreedyDraftsByTheirRank) {
 TEST(TraceAudit, RefusesVerdictsOfTruncatedRows) {
   Form form = of_records(50);
   form.top = 5;
-  EXPECT_EQ(audited(form, {}, 1).status, Status::held);
+  EXPECT_EQ(audited(form, {}, 1).status, Status::passed);
   EXPECT_THROW(audited(form, {}, 1, {.rule = AuditRule::rejection}), InputError);
 }
 
@@ -217,7 +218,7 @@ TEST(TraceAudit, IsUndecidedWhereARecordingShowsNoDeviation) {
   }
   const AuditResult drawn = audited(of_records(2000), {}, 1);
   ASSERT_TRUE(drawn.shows);
-  EXPECT_EQ(drawn.status, Status::held);
+  EXPECT_EQ(drawn.status, Status::passed);
   double smallest = 1, of_drafts = 1;
   for (const AuditFamily& one : drawn.families)
     for (const SmallestFound& found : one.smallest)
@@ -227,18 +228,18 @@ TEST(TraceAudit, IsUndecidedWhereARecordingShowsNoDeviation) {
 }
 
 TEST(TraceAudit, OfAGreedyEngineComparesTokensWithTheLargestEntry) {
-  const auto greedy = [](const Law& p, const Law&) {
-    Law law(p.size());
-    law[static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin())] = 1;
-    return law;
+  const auto greedy = [](const Distribution& p, const Distribution&) {
+    Distribution distribution(p.size());
+    distribution[static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin())] = 1;
+    return distribution;
   };
   Form certain = of_records(300);
   certain.zeros = 1;
-  EXPECT_EQ(audited(certain, {}, 1, {.rule = AuditRule::greedy}).status, Status::held);
-  EXPECT_EQ(audited(of_records(300), {.target = greedy}, 1, {.rule = AuditRule::greedy}).status, Status::held);
-  EXPECT_EQ(audited(of_records(2000), {.target = greedy}, 1).status, Status::violated);
+  EXPECT_EQ(audited(certain, {}, 1, {.rule = AuditRule::greedy}).status, Status::passed);
+  EXPECT_EQ(audited(of_records(300), {.target = greedy}, 1, {.rule = AuditRule::greedy}).status, Status::passed);
+  EXPECT_EQ(audited(of_records(2000), {.target = greedy}, 1).status, Status::failed);
   const AuditResult drawn = audited(of_records(300), {}, 1, {.rule = AuditRule::greedy});
-  EXPECT_EQ(drawn.status, Status::violated);
+  EXPECT_EQ(drawn.status, Status::failed);
   ASSERT_FALSE(drawn.proofs.empty());
   EXPECT_EQ(drawn.proofs[0].check, "greedy_tokens");
   Form truncated = of_records(50);

@@ -48,7 +48,7 @@ TEST(Instance, SaysWhatItFoundAndWanted) {
       {"p=(0 0) q=(1 1) K=1", "positive"},
       {"p=() q=() K=1", "positive"},
       {"p=(1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1) q=(1) K=1", "21 tokens"},
-      {endless + ") q=(1) K=1", "wanted"}};
+      {endless + ") q=(1) K=1", "expected"}};
   for (const auto& [text, part] : rows) {
     std::string complaint = "accepted";
     try {

@@ -39,10 +39,10 @@ void expect_none_accused(const KillMatrix& matrix) {
   std::set<std::string> verifiers;
   for (const ControlRow& row : matrix.controls) {
     verifiers.insert(row.level + " " + row.name);
-    EXPECT_FALSE(row.accused) << row.name << " with " << row.law << ": " << row.accused->property << " on "
+    EXPECT_FALSE(row.accused) << row.name << " with " << row.distribution << ": " << row.accused->property << " on "
                               << row.accused->instance;
-    if (!row.law.empty()) {
-      EXPECT_GT(row.instances, 0) << row.name << " with " << row.law;
+    if (!row.distribution.empty()) {
+      EXPECT_GT(row.instances, 0) << row.name << " with " << row.distribution;
     }
   }
   const auto correct = [](const auto& found) {
@@ -79,28 +79,28 @@ void expect_small(const KillRow& row) {
   }
 }
 
-/// Drafters must be detected by their own law, all others by a check that decides losslessness, unless the law is
-/// correct on every instance or cannot be computed.
+/// Drafters must be detected by their own distribution, all others by a check that decides losslessness, unless the
+/// distribution is correct on every instance or cannot be computed.
 void expect_caught_by_its_class(const KillRow& row) {
   if (of_component(row)) return;
   if (right_in_fractions(row)) {
     EXPECT_TRUE(!row.distance || *row.distance == 0) << row.name;
     return;
   }
-  const auto violated = [&row](std::string_view check) {
+  const auto failed = [&row](std::string_view check) {
     return std::any_of(row.findings.begin(), row.findings.end(), [check](const Finding& finding) {
-      return finding.property == check && finding.status == Status::violated;
+      return finding.property == check && finding.status == Status::failed;
     });
   };
   if (row.level == "drafters") {
-    EXPECT_TRUE(violated("declared_drafts")) << row.name;
+    EXPECT_TRUE(failed("declared_drafts")) << row.name;
   }
   if (row.level == "tree drafters") {
-    EXPECT_TRUE(violated("declared_law") && violated("completed_law")) << row.name;
+    EXPECT_TRUE(failed("declared_distribution") && failed("completed_distribution")) << row.name;
   } else if (row.level == "paths") {
-    EXPECT_TRUE(violated("completed_law") || violated("process_law")) << row.name;
+    EXPECT_TRUE(failed("completed_distribution") || failed("process_distribution")) << row.name;
   } else {
-    EXPECT_TRUE(violated("exact_law")) << row.name;
+    EXPECT_TRUE(failed("exact_distribution")) << row.name;
   }
 }
 
@@ -170,19 +170,19 @@ TEST(KillMatrix, ACorrectVerifierSurvivesAHunt) {
 TEST(KillMatrix, IsCleanOnlyWithoutSurvivorsAndWithoutAccusations) {
   KillMatrix matrix;
   EXPECT_TRUE(matrix.clean());
-  matrix.rows.push_back(kill_row("batch", "caught", {{.property = "rows_alone", .status = Status::violated}}));
+  matrix.rows.push_back(kill_row("batch", "caught", {{.property = "rows_alone", .status = Status::failed}}));
   EXPECT_TRUE(matrix.clean());
-  matrix.controls.push_back({.level = "position", .name = "right", .law = "iid"});
+  matrix.controls.push_back({.level = "position", .name = "right", .distribution = "iid"});
   EXPECT_TRUE(matrix.clean());
   auto accusing = matrix;
-  accusing.controls.back().accused = Finding{.property = "exact_law"};
+  accusing.controls.back().accused = Finding{.property = "exact_distribution"};
   EXPECT_FALSE(accusing.clean());
   auto rare = matrix;
   rare.rows.back().share = ShownShare{.shown = 10, .asked = 100};
   EXPECT_TRUE(rare.clean());
   rare.rows.back().share->shown = 9;
   EXPECT_FALSE(rare.clean());
-  matrix.rows.push_back(kill_row("batch", "survives", {{.property = "rows_alone", .status = Status::held}}));
+  matrix.rows.push_back(kill_row("batch", "survives", {{.property = "rows_alone", .status = Status::passed}}));
   EXPECT_FALSE(matrix.clean());
 }
 
@@ -203,8 +203,9 @@ void for_each_mutant(const Found& found, Visit visit) {
 TEST(Mutants, NameACorrectRuleForTheSameDrafts) {
   for_each_mutant(registry(), [](const Info& info, const AnyVerifier& rule) {
     for (const AnyDrafter* drafter : registry().drafters_of(info))
-      EXPECT_TRUE(rule.info().drafts.includes(drafter->info().name) ||
-                  (drafter->info().shared_noise() && rule.info().drafts.includes(drafter->info().marginal_law_of)))
+      EXPECT_TRUE(
+          rule.info().drafts.includes(drafter->info().name) ||
+          (drafter->info().shared_noise() && rule.info().drafts.includes(drafter->info().marginal_sampling_of)))
           << info.name << " takes " << drafter->info().name << ", " << info.derived_from << " does not";
   });
   for_each_mutant(path_registry(), [](const Info&, const AnyPathVerifier&) {});
@@ -252,11 +253,11 @@ TEST(DraftCache, IsRightWhereItDeclaresItsRow) {
                                     << right.violation()->instance << ", " << right.violation()->evidence;
     const PathProof wrong = prove(verifier, *path_registry().drafter("token_cache_undeclared"), {.instances = 60});
     ASSERT_TRUE(wrong.violation()) << name;
-    EXPECT_EQ(wrong.violation()->property, "completed_law") << name;
+    EXPECT_EQ(wrong.violation()->property, "completed_distribution") << name;
   }
 }
 
-TEST(DeclaredDrafts, EveryDrafterStatesItsLaw) {
+TEST(DeclaredDrafts, EveryDrafterStatesItsDistribution) {
   const auto rows = Instance::parse("p=(1 1 1 1)/4 q=(4 3 2 1)/10 q=(1 2 3 4)/10 K=2").rows();
   for (const auto& drafter : registry().drafters())
     EXPECT_EQ(drafter->declared_mass(rows, 2, {}), Rational(1)) << drafter->info().name;
@@ -264,13 +265,13 @@ TEST(DeclaredDrafts, EveryDrafterStatesItsLaw) {
 
 TEST(DeclaredDrafts, EveryDrafterDrawsWhatItDeclares) {
   for (const auto& drafter : registry().drafters()) {
-    if (drafter->info().shared_noise()) continue;  // walks take the drafter whose law it declares
+    if (drafter->info().shared_noise()) continue;  // enumerations use the drafter whose distribution it declares
     const Proof proof = prove(*registry().verifier("sample_and_match"), *drafter, {.instances = 240});
     const auto found = std::find_if(proof.findings.begin(), proof.findings.end(),
                                     [](const Finding& finding) { return finding.property == "declared_drafts"; });
     ASSERT_NE(found, proof.findings.end());
-    EXPECT_EQ(found->status, Status::held) << drafter->info().name << ": " << found->evidence;
-    EXPECT_GE(found->held, 50) << drafter->info().name;
+    EXPECT_EQ(found->status, Status::passed) << drafter->info().name << ": " << found->evidence;
+    EXPECT_GE(found->passed, 50) << drafter->info().name;
   }
 }
 

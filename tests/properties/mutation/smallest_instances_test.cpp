@@ -1,5 +1,5 @@
-// The smallest instance that reveals each mutant, with its law in fractions computed by hand; and instances on which
-// a mutant has the law of the correct rule.
+// The smallest instance that reveals each mutant, with its distribution in fractions computed by hand; and instances
+// on which a mutant has the distribution of the correct rule.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -16,14 +16,15 @@ namespace draftproof {
 namespace {
 
 struct Smallest {
-  const char *mutant, *law, *instance;
-  std::vector<int> output;  ///< weights of the wrong law; of paths: of the first token emitted
+  const char *mutant, *distribution, *instance;
+  std::vector<int> output;  ///< weights of the wrong distribution; of paths: of the first token emitted
   Rational distance;        ///< to the target; of paths: of the completed L + 1 tokens
 };
 
-ExactLaw<Rational> law_at(std::string_view verifier, std::string_view law, const Instance& instance) {
-  InstanceAnalysis at(*registry().verifier(verifier), *registry().drafter(law), instance);
-  return at.law();
+ExactDistribution<Rational> distribution_at(std::string_view verifier, std::string_view distribution,
+                                            const Instance& instance) {
+  InstanceAnalysis at(*registry().verifier(verifier), *registry().drafter(distribution), instance);
+  return at.distribution();
 }
 
 const Smallest smallest_positions[]{
@@ -50,20 +51,21 @@ const Smallest smallest_positions[]{
     {"single_draft", "draft_temperature_mismatch", "p=(1 1)/2 q=(1 2)/3 K=1", {2, 3}, {1, 10}},
     {"single_draft", "reduced_vocabulary_ids_unmapped", "p=(1 2)/3 q=(1 2)/3 K=1", {2, 1}, {1, 3}}};
 
-TEST(SmallestInstances, HaveTheLawWorkedOutByHand) {
+TEST(SmallestInstances, HaveTheDistributionWorkedOutByHand) {
   for (const Smallest& wanted : smallest_positions) {
-    SCOPED_TRACE(std::string(wanted.mutant) + " with " + wanted.law + " on " + wanted.instance);
+    SCOPED_TRACE(std::string(wanted.mutant) + " with " + wanted.distribution + " on " + wanted.instance);
     const Instance instance = Instance::parse(wanted.instance);
-    const auto law = law_at(wanted.mutant, wanted.law, instance);
-    EXPECT_EQ(law.mass, 1);
-    EXPECT_EQ(law.output, normalised(wanted.output)) << to_text(law.output);
-    EXPECT_EQ(total_variation(law.output, normalised(instance.target)), wanted.distance);
+    const auto distribution = distribution_at(wanted.mutant, wanted.distribution, instance);
+    EXPECT_EQ(distribution.mass, 1);
+    EXPECT_EQ(distribution.output, normalised(wanted.output)) << to_text(distribution.output);
+    EXPECT_EQ(total_variation(distribution.output, normalised(instance.target)), wanted.distance);
   }
 }
 
 TEST(SmallestInstances, IdsOffByOneDraftWhatQCannot) {
-  EXPECT_THROW(law_at("single_draft", "reduced_vocabulary_ids_unmapped", Instance::parse("p=(0 1)/1 q=(0 1)/1 K=1")),
-               std::logic_error);
+  EXPECT_THROW(
+      distribution_at("single_draft", "reduced_vocabulary_ids_unmapped", Instance::parse("p=(0 1)/1 q=(0 1)/1 K=1")),
+      std::logic_error);
 }
 
 /// Instances of one kind: V tokens, K drafts, rows made by `rows`.
@@ -97,7 +99,7 @@ void expect_hidden(const std::vector<std::string>& mutants, const std::vector<In
       for (const Instance& instance : instances) {
         if (!InstanceAnalysis::possible(*mutant, *drafter, instance)) continue;
         ++met;
-        EXPECT_EQ(law_at(name, drafter->info().name, instance).output, normalised(instance.target))
+        EXPECT_EQ(distribution_at(name, drafter->info().name, instance).output, normalised(instance.target))
             << name << " on " << instance.text();
       }
     EXPECT_GE(met, 20) << name;
@@ -109,7 +111,7 @@ bool shows(const std::string& mutant, const std::vector<Instance>& instances) {
   for (const AnyDrafter* drafter : registry().drafters_of(verifier.info()))
     for (const Instance& instance : instances)
       if (InstanceAnalysis::possible(verifier, *drafter, instance) &&
-          law_at(mutant, drafter->info().name, instance).output != normalised(instance.target))
+          distribution_at(mutant, drafter->info().name, instance).output != normalised(instance.target))
         return true;
   return false;
 }
@@ -150,7 +152,7 @@ TEST(HiddenMutants, OneDraft) {
                 }));
 }
 
-TEST(HiddenMutants, EqualLaws) {
+TEST(HiddenMutants, EqualDistributions) {
   const auto equal = some_instances(60, [](InstanceRng& dice, Instance& at) {
     at.target = weights_between(dice, dice.between(2, 4), 0, 6);
     at.proposals[0] = at.target;
@@ -178,7 +180,7 @@ TEST(HiddenMutants, DisjointSupports) {
 }
 
 TEST(HiddenMutants, LoweringOneEntryIsSettingItToZero) {
-  // A refused token has p < q, so its residual is clipped to 0: the law of a draw from p without the token.
+  // A refused token has p < q, so its residual is clipped to 0: the distribution of a draw from p without the token.
   for (const Instance& at : some_instances(60, [](InstanceRng&dice, Instance&instance) {
          const int size = dice.between(2, 5);
          instance.target = weights_between(dice, size, 0, 6);
@@ -193,20 +195,21 @@ TEST(HiddenMutants, LoweringOneEntryIsSettingItToZero) {
       for (std::size_t y = 0; y < p.size(); ++y)
         if (y != x) wanted[y] += (q[x] - kept) * p[y] / (1 - p[x]);
     }
-    EXPECT_EQ(law_at("residual_lowers_one_entry", "iid", at).output, wanted) << at.text();
+    EXPECT_EQ(distribution_at("residual_lowers_one_entry", "iid", at).output, wanted) << at.text();
   }
 }
 
 struct SeenPath {
-  StepLaw<Rational> law;
+  StepDistribution<Rational> distribution;
   std::vector<Rational> first;
   std::optional<Rational> distance{};
 };
 
-SeenPath seen_path(std::string_view verifier, std::string_view law, const PathInstance& instance) {
-  PathInstanceAnalysis at(*path_registry().verifier(verifier), *path_registry().drafter(law), instance);
-  SeenPath seen{.law = at.law(), .first = std::vector<Rational>(static_cast<std::size_t>(instance.vocabulary()))};
-  for (const auto& [tokens, probability] : seen.law.emitted)
+SeenPath seen_path(std::string_view verifier, std::string_view distribution, const PathInstance& instance) {
+  PathInstanceAnalysis at(*path_registry().verifier(verifier), *path_registry().drafter(distribution), instance);
+  SeenPath seen{.distribution = at.distribution(),
+                .first = std::vector<Rational>(static_cast<std::size_t>(instance.vocabulary()))};
+  for (const auto& [tokens, probability] : seen.distribution.emitted)
     seen.first[static_cast<std::size_t>(tokens.front())] += probability;
   seen.distance = BlockLevel::distance(at);
   return seen;
@@ -233,11 +236,11 @@ const Smallest smallest_paths[]{
     {"traversal_sorted", "without_replacement_tree", "L=1 K=2 [] p=(1 1)/2 q=(1 1)/2", {1, 0}, {1, 2}},
     {"one_coin_for_all_positions", "iid_paths", "L=2 K=1 [] p=(1 1)/2 q=(1 0)/1", {1, 1}, {1, 4}}};
 
-TEST(SmallestPaths, HaveTheLawWorkedOutByHand) {
+TEST(SmallestPaths, HaveTheDistributionWorkedOutByHand) {
   for (const Smallest& wanted : smallest_paths) {
     SCOPED_TRACE(std::string(wanted.mutant) + " on " + wanted.instance);
-    const SeenPath seen = seen_path(wanted.mutant, wanted.law, PathInstance::parse(wanted.instance));
-    EXPECT_EQ(seen.law.mass, 1);
+    const SeenPath seen = seen_path(wanted.mutant, wanted.distribution, PathInstance::parse(wanted.instance));
+    EXPECT_EQ(seen.distribution.mass, 1);
     EXPECT_EQ(seen.first, normalised(wanted.output)) << to_text(seen.first);
     EXPECT_EQ(seen.distance, wanted.distance) << to_text(*seen.distance);
   }
@@ -245,8 +248,8 @@ TEST(SmallestPaths, HaveTheLawWorkedOutByHand) {
 
 TEST(SmallestPaths, AnUncappedProductAcceptsMoreThanAnyLosslessRule) {
   const PathInstance instance = PathInstance::parse(small_path);
-  EXPECT_EQ(seen_path("hsd_repository", "iid_paths", instance).law.mean_accepted(), Rational(12, 9));
-  EXPECT_EQ(seen_path("block", "iid_paths", instance).law.mean_accepted(), Rational(11, 9));
+  EXPECT_EQ(seen_path("hsd_repository", "iid_paths", instance).distribution.mean_accepted(), Rational(12, 9));
+  EXPECT_EQ(seen_path("block", "iid_paths", instance).distribution.mean_accepted(), Rational(11, 9));
 }
 
 struct HiddenShape {
@@ -304,7 +307,7 @@ TEST(HiddenPathMutants, OnePath) {
                       {.vocabulary = 3, .length = 2, .drafts = 1});
 }
 
-TEST(HiddenPathMutants, EqualLaws) {
+TEST(HiddenPathMutants, EqualDistributions) {
   const HiddenShape shape{.vocabulary = 3, .length = 2, .drafts = 1, .equal = true};
   expect_hidden_paths({"block_token_residual", "block_clipped_tests", "hsd_repository", "greedy_block_without_carry",
                        "first_draft_unchecked_path", "resample_from_target_path"},
@@ -325,8 +328,8 @@ TEST(HiddenPathMutants, NoTies) {
     };
     if (std::any_of(instance.rows.begin(), instance.rows.end(), tied)) continue;
     ++met;
-    EXPECT_EQ(seen_path("gbv_ties_differ", "iid_paths", instance).law.emitted,
-              seen_path("greedy_multipath_block", "iid_paths", instance).law.emitted)
+    EXPECT_EQ(seen_path("gbv_ties_differ", "iid_paths", instance).distribution.emitted,
+              seen_path("greedy_multipath_block", "iid_paths", instance).distribution.emitted)
         << instance.text();
     if (met == 24) return;
   }

@@ -1,5 +1,5 @@
 // Rules of paths that look biased and are exact: each passes every property on at least a hundred instances, with a
-// distance of exactly 0 where a single iteration has a law of its own.
+// distance of exactly 0 where a single iteration has a distribution of its own.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/path_prover.hpp>
@@ -14,7 +14,7 @@ constexpr Info innocent_path(std::string_view name, int most) {
   return {.name = name,
           .summary = "looks biased, is exact",
           .source = "this test",
-          .drafts = DraftLaws{"iid_paths"},
+          .drafts = DraftSamplings{"iid_paths"},
           .most_drafts = most};
 }
 
@@ -71,11 +71,12 @@ struct ResidualStops {
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     for (int u = DraftTree::root;;) {
-      const L& laws = at.laws(u);
-      if (at.tree().leaf(u)) return {u, random.emit(laws.residual(laws.zero()))};
+      const L& distributions = at.distributions(u);
+      if (at.tree().leaf(u)) return {u, random.emit(distributions.residual(distributions.zero()))};
       const int child = *at.tree().draws(u).begin();
       const Token x = at.tree().token(child);
-      if (!random.flip(laws.target(x), laws.proposal(x))) return {u, random.emit(laws.residual(laws.one()))};
+      if (!random.flip(distributions.target(x), distributions.proposal(x)))
+        return {u, random.emit(distributions.residual(distributions.one()))};
       u = child;
     }
   }
@@ -88,10 +89,11 @@ TEST(FalsePathAlarms, AResidualTokenThatWasDraftedEndsTheStepOrGoesOn) {
   // The lengths differ: p = (1 2)/3, q = (2 1)/3, two drafts.
   const auto model = small::constant({1, 2}, {2, 1});
   const TreeShape shape{.drafts = 2, .length = 1, .branching = {}, .stem = 0};
-  const auto law =
-      explore_step_law<Rows<Rational>>(small::drafter("iid_paths"), *stops.prove_on(model, shape), model, shape);
-  EXPECT_EQ(law.mean_accepted(), Rational(2, 3));
-  EXPECT_GT(small::law("naive_tree_tree", "iid_paths", model, shape).mean_accepted(), law.mean_accepted());
+  const auto distribution = explore_step_distribution<Rows<Rational>>(small::drafter("iid_paths"),
+                                                                      *stops.prove_on(model, shape), model, shape);
+  EXPECT_EQ(distribution.mean_accepted(), Rational(2, 3));
+  EXPECT_GT(small::distribution("naive_tree_tree", "iid_paths", model, shape).mean_accepted(),
+            distribution.mean_accepted());
 }
 
 TEST(FalsePathAlarms, TheBestOfMorePathsMayBeShorter) {
@@ -99,8 +101,8 @@ TEST(FalsePathAlarms, TheBestOfMorePathsMayBeShorter) {
   // p = q = (1 1)/2, L = 1: one path is accepted always, the best of two by ratio is no longer a draw of q.
   const auto model = small::constant({1, 1}, {1, 1});
   const auto accepted = [&model](int drafts) {
-    return small::law("greedy_multipath_block", "iid_paths", model,
-                      {.drafts = drafts, .length = 1, .branching = {}, .stem = 0})
+    return small::distribution("greedy_multipath_block", "iid_paths", model,
+                               {.drafts = drafts, .length = 1, .branching = {}, .stem = 0})
         .mean_accepted();
   };
   EXPECT_EQ(accepted(1), 1);
@@ -109,11 +111,12 @@ TEST(FalsePathAlarms, TheBestOfMorePathsMayBeShorter) {
 
 TEST(FalsePathAlarms, AStatefulRuleIsJudgedOverSeveralCalls) {
   expect_no_alarm(small::verifier("greedy_block"));
-  // One iteration on the toy, completed by the target, does not have the target's law; its state carries the rest.
-  const auto toy = small::constant({1, 2}, {2, 1});
-  const auto once =
-      small::law("greedy_block", "iid_paths", toy, {.drafts = 1, .length = 2, .branching = {}, .stem = 0});
-  EXPECT_FALSE(small::exact(once, toy));
+  // One iteration on the small model, completed by the target, does not have the target's distribution; its state
+  // carries the rest.
+  const auto small_model = small::constant({1, 2}, {2, 1});
+  const auto once = small::distribution("greedy_block", "iid_paths", small_model,
+                                        {.drafts = 1, .length = 2, .branching = {}, .stem = 0});
+  EXPECT_FALSE(small::exact(once, small_model));
 }
 
 }  // namespace

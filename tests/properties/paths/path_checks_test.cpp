@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/paths/checks/state_law.hpp>
+#include <draftproof/properties/paths/checks/state_distribution.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/tests/support/wrong_schemes.hpp>
@@ -40,44 +40,44 @@ const Finding* finding(const PathProof& proof, std::string_view property) {
   return nullptr;
 }
 
-void expect_violated(const PathProof& proof, std::string_view property) {
+void expect_failed(const PathProof& proof, std::string_view property) {
   const Finding* found = finding(proof, property);
   ASSERT_TRUE(found) << property << " does not apply to " << proof.verifier->info().name;
-  EXPECT_EQ(found->status, Status::violated) << property << " holds for " << proof.verifier->info().name;
+  EXPECT_EQ(found->status, Status::failed) << property << " holds for " << proof.verifier->info().name;
   EXPECT_FALSE(found->evidence.empty());
   EXPECT_FALSE(found->instance.empty());
 }
 
-TEST(PathProperties, CompletedLawNamesThePrefixBeforeAWrongBonus) {
+TEST(PathProperties, CompletedDistributionNamesThePrefixBeforeAWrongBonus) {
   const PathProof proof = proof_of<BonusFromDraft>();
-  expect_violated(proof, "completed_law");
-  const Finding& found = *finding(proof, "completed_law");
+  expect_failed(proof, "completed_distribution");
+  const Finding& found = *finding(proof, "completed_distribution");
   EXPECT_EQ(PathInstance::parse(found.instance).shape.length, 1) << found.instance;
   EXPECT_EQ(found.evidence.rfind("after [", 0), 0u) << found.evidence;
   EXPECT_EQ(found.evidence.rfind("after []", 0), std::string::npos) << "its first token is right: " << found.evidence;
 }
 
-TEST(PathProperties, CompletedLawOnAnExampleByHand) {
+TEST(PathProperties, CompletedDistributionOnAnExampleByHand) {
   // Path of one token: p = (1 1)/2, q = (1 0), bonus from q. Token 0 is drafted and accepted with 1/2; the bonus is
   // another 0, where the target has either token.
   const PathProof proof =
       prove_on(verifier_of<BonusFromDraft>(), iid_paths(), PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(1 0)/1"), {});
-  EXPECT_EQ(finding(proof, "completed_law")->evidence,
-            "after [0] got (1 0), wanted (1/2 1/2), TV 1/2; reached with probability 1/2");
+  EXPECT_EQ(finding(proof, "completed_distribution")->evidence,
+            "after [0] got (1 0), expected (1/2 1/2), TV 1/2; reached with probability 1/2");
 }
 
-TEST(PathProperties, ProcessLawIsOfLaterIterations) {
-  EXPECT_EQ(finding(proof_of<ForgetsItself>(), "completed_law"), nullptr) << "one iteration of it is right";
+TEST(PathProperties, ProcessDistributionIsOfLaterIterations) {
+  EXPECT_EQ(finding(proof_of<ForgetsItself>(), "completed_distribution"), nullptr) << "one iteration of it is right";
   const PathProof proof = proof_of<CarriesForNothing>();
   EXPECT_TRUE(proof.exact());
-  EXPECT_EQ(finding(proof, "process_law")->held, 96);
+  EXPECT_EQ(finding(proof, "process_distribution")->passed, 96);
 }
 
-TEST(PathProperties, StateLawNamesTheIterationThatIsWrong) {
+TEST(PathProperties, StateDistributionNamesTheIterationThatIsWrong) {
   const PathProof proof = prove_on(verifier_of<CarriesTheNewest>(), iid_paths(),
                                    PathInstance::parse("L=4 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 3)/4"), {});
-  expect_violated(proof, "state_law");
-  const Finding& found = *finding(proof, "state_law");
+  expect_failed(proof, "state_distribution");
+  const Finding& found = *finding(proof, "state_distribution");
   // A layer that is older than the newest one needs three tokens: one each for two iterations, one still to come.
   EXPECT_EQ(PathInstance::parse(found.instance).shape.length, 3) << found.instance;
   EXPECT_EQ(found.evidence.rfind("an iteration after [", 0), 0u) << found.evidence;
@@ -85,39 +85,39 @@ TEST(PathProperties, StateLawNamesTheIterationThatIsWrong) {
   EXPECT_NE(found.evidence.find("at ratio"), std::string::npos) << found.evidence;
 }
 
-TEST(PathProperties, StateLawOnAnExampleByHand) {
+TEST(PathProperties, StateDistributionOnAnExampleByHand) {
   // Both accept [0 1], [1 0] and [1 1] always and [0 0] with 1/4; its other 1/3 of mass becomes [1], which leaves a
   // layer with R = 2. So within the iteration [1] is followed by 0 and 1 with 2/9 and 1/9 of mass, and 1/3 is still
   // to come: the layer's target (2p - q)+ adds it to 1, which makes (2 4)/9 = 2/3 p. Without a carry, p follows
   // instead, and the tokens that the iteration itself emitted after [1] remain.
-  const auto toy = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3");
-  PathInstanceAnalysis greedy(*path_registry().verifier("greedy_block"), iid_paths(), toy);
-  EXPECT_EQ(checks::paths::StateLaw::check(greedy).status, Status::held);
-  PathInstanceAnalysis forgetful(*path_registry().verifier("greedy_block_without_carry"), iid_paths(), toy);
-  const Answer answer = checks::paths::StateLaw::check(forgetful);
-  EXPECT_EQ(answer.status, Status::violated);
+  const auto small_model = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3");
+  PathInstanceAnalysis greedy(*path_registry().verifier("greedy_block"), iid_paths(), small_model);
+  EXPECT_EQ(checks::paths::StateDistribution::check(greedy).status, Status::passed);
+  PathInstanceAnalysis forgetful(*path_registry().verifier("greedy_block_without_carry"), iid_paths(), small_model);
+  const Answer answer = checks::paths::StateDistribution::check(forgetful);
+  EXPECT_EQ(answer.status, Status::failed);
   EXPECT_EQ(
       answer.evidence,
-      "an iteration after [] with nothing carried: after [1] got (2/3 1/3), wanted (1/3 2/3), TV 1/3; reached with "
+      "an iteration after [] with nothing carried: after [1] got (2/3 1/3), expected (1/3 2/3), TV 1/3; reached with "
       "probability 1/3");
 }
 
-TEST(PathProperties, StateLawHoldsWhereNothingIsCarried) {
+TEST(PathProperties, StateDistributionHoldsWhereNothingIsCarried) {
   const auto model = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(3 1)/4");
   for (const std::string_view name : {"block", "token_path"}) {
     PathInstanceAnalysis at(*path_registry().verifier(name), iid_paths(), model);
-    EXPECT_EQ(checks::paths::StateLaw::check(at).status, Status::held) << name;
+    EXPECT_EQ(checks::paths::StateDistribution::check(at).status, Status::passed) << name;
   }
 }
 
 TEST(PathProperties, AreViolatedByVerifiersThatAreExactAllTheSame) {
-  for (const auto& [proof, property] : {std::pair(proof_of<SoldForAny>(), "fixed_tree_law"),
+  for (const auto& [proof, property] : {std::pair(proof_of<SoldForAny>(), "fixed_tree_distribution"),
                                         std::pair(proof_of<ClaimsInvariance>(), "drafter_invariance")}) {
-    expect_violated(proof, property);
-    EXPECT_EQ(finding(proof, "completed_law")->status, Status::held) << property;
+    expect_failed(proof, property);
+    EXPECT_EQ(finding(proof, "completed_distribution")->status, Status::passed) << property;
   }
   const PathProof block = proof_of<ClaimsBlock>();
-  expect_violated(block, "one_path");
+  expect_failed(block, "one_path");
   EXPECT_EQ(PathInstance::parse(finding(block, "one_path")->instance).shape.length, 2)
       << "with L = 1 tokens and blocks are the same";
 }
@@ -147,35 +147,36 @@ struct Shown {
 
 const Shown all_shown[]{
     {"boundary_uniforms", proof_of<LiftedToTrees<mutants::NonStrictCompare>>},
-    {"completed_law", proof_of<AcceptAlways>},
+    {"completed_distribution", proof_of<AcceptAlways>},
     {"counters", proof_of<mutants::paths::AcceptedCountsRejectedOne>},
-    {"declared_law", [] { return proof_with_drafter<DrawsFromTarget>(); }},
-    {"declared_law", [] { return proof_with_drafter<ClaimsDistinct>(); }},  // repeats among distinct siblings
+    {"declared_distribution", [] { return proof_with_drafter<DrawsFromTarget>(); }},
+    {"declared_distribution",
+     [] { return proof_with_drafter<ClaimsDistinct>(); }},  // repeats among distinct siblings
     // Instances for fixed trees have many nodes: a random drafter has up to a million trees of them.
-    {"declared_law", [] { return proof_with_drafter<ClaimsFixed>({.leaves = 500}); }},
+    {"declared_distribution", [] { return proof_with_drafter<ClaimsFixed>({.leaves = 500}); }},
     {"determinism", proof_of<mutants::paths::NoiseDrawnOncePerPrompt>},
     {"disjoint_supports", proof_of<AcceptAlways>},
     {"drafter_invariance", proof_of<ClaimsInvariance>},
-    {"draw_ledger", proof_of<mutants::paths::NoiseDrawnOncePerPrompt>},
-    {"equal_laws", proof_of<ClaimsEqualLaws>},
-    {"fixed_tree_law", proof_of<SoldForAny>},
+    {"draw_count", proof_of<mutants::paths::NoiseDrawnOncePerPrompt>},
+    {"equal_distributions", proof_of<ClaimsEqualDistributions>},
+    {"fixed_tree_distribution", proof_of<SoldForAny>},
     {"near_equal_rows", proof_of<LiftedToTrees<mutants::ResidualWithoutMass>>},
     {"one_path", proof_of<ClaimsTokenPath>},
-    {"process_law", proof_of<ForgetsItself>},
+    {"process_distribution", proof_of<ForgetsItself>},
     {"relabelling", proof_of<LikesTokenZero>},
-    {"sampled_prefix_law", proof_of<HiddenResampling>},
-    {"state_law", proof_of<CarriesForNothing>},  // a carry that declares a remaining residual must be used
+    {"sampled_prefix_distribution", proof_of<HiddenResampling>},
+    {"state_distribution", proof_of<CarriesForNothing>},  // a carry that declares a remaining residual must be used
     {"tau_bounds", proof_of<AcceptAlways>},
     {"zero_support", proof_of<BonusFromDraft>}};
 
 TEST(PathProperties, EveryRegisteredOneIsViolatedByAVerifierThatIsWrongInItsWay) {
   std::set<std::string_view> shown, registered;
   for (const Shown& row : all_shown) {
-    expect_violated(row.proof(), row.property);
+    expect_failed(row.proof(), row.property);
     shown.insert(row.property);
   }
   for (const PathProperty& property : path_registry().properties()) registered.insert(property.name);
-  EXPECT_EQ(registered, shown) << "a new property needs a verifier that violates it";
+  EXPECT_EQ(registered, shown) << "a new property needs a verifier that fails it";
 }
 
 }  // namespace

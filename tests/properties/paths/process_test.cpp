@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/tests/support/golden_path.hpp>
 #include <draftproof/tests/support/small_models.hpp>
 
@@ -15,17 +15,17 @@ Rational process_error(std::string_view scheme, const small::Model& model, int l
   const TreeShape shape{.drafts = 1, .length = length};
   const auto decider = small::verifier(scheme).prove_on(model, shape);
   const auto process = small::verifier(scheme).process_on(model);
-  const auto law = explore_process<Rows<Rational>, Rational>(
+  const auto distribution = explore_process<Rows<Rational>, Rational>(
       {small::drafter("iid_paths"), *decider, process.get(), model, shape}, tokens);
-  EXPECT_TRUE(law.complete);
+  EXPECT_TRUE(distribution.complete);
   Rational largest = 0, mass = 0;
-  for (const auto& [prefix, probability] : law.emitted) {
+  for (const auto& [prefix, probability] : distribution.emitted) {
     mass += probability;
     largest = std::max<Rational>(largest, abs(probability - target_probability(model, 0, prefix)));
   }
   // Tokens that are never emitted must have no target mass: masses sum to 1 on both sides.
   Rational wanted = 0;
-  for (const auto& [prefix, probability] : law.emitted) wanted += target_probability(model, 0, prefix);
+  for (const auto& [prefix, probability] : distribution.emitted) wanted += target_probability(model, 0, prefix);
   EXPECT_EQ(mass, 1);
   return std::max<Rational>(largest, Rational(1 - wanted));
 }
@@ -44,15 +44,15 @@ TEST(Process, GreedyBlockIsExactOverSeveralIterations) {
   EXPECT_GT(wrong_without, 5);
 }
 
-TEST(Process, TheToyOverFiveTokens) {
-  const auto toy = small::constant({1, 2}, {2, 1});
-  EXPECT_EQ(process_error("greedy_block", toy, 2, 5), 0);
+TEST(Process, TheSmallModelOverFiveTokens) {
+  const auto small_model = small::constant({1, 2}, {2, 1});
+  EXPECT_EQ(process_error("greedy_block", small_model, 2, 5), 0);
   // 0.06995884773662552 in tests/golden/path.json
-  EXPECT_EQ(process_error("greedy_block_without_carry", toy, 2, 5), Rational(17, 243));
+  EXPECT_EQ(process_error("greedy_block_without_carry", small_model, 2, 5), Rational(17, 243));
 }
 
 TEST(Process, LayersNest) {
-  // L = 4 leaves room for layers of three iterations; every carry of the toy has at most L - 1 of them.
+  // L = 4 leaves room for layers of three iterations; every carry of the small model has at most L - 1 of them.
   const auto model = small::random_model(77, 2, 7);
   EXPECT_EQ(process_error("greedy_block", model, 4, 6), 0);
   const TreeShape shape{.drafts = 1, .length = 4};
@@ -72,14 +72,14 @@ TEST(Process, LayersNest) {
   EXPECT_EQ(deepest, 2u);
 }
 
-TEST(Process, ExpectedTokensOfTheToy) {
-  const auto toy = small::constant({1, 2}, {2, 1});
+TEST(Process, ExpectedTokensOfTheSmallModel) {
+  const auto small_model = small::constant({1, 2}, {2, 1});
   const TreeShape shape{.drafts = 1, .length = 2};
   const auto tokens = [&](std::string_view name) {
-    const auto decider = small::verifier(name).prove_on(toy, shape);
-    const auto process = small::verifier(name).process_on(toy);
+    const auto decider = small::verifier(name).prove_on(small_model, shape);
+    const auto process = small::verifier(name).process_on(small_model);
     return expected_tokens<Rows<Rational>, Rational>(
-        {small::drafter("iid_paths"), *decider, process.get(), toy, shape}, 4);
+        {small::drafter("iid_paths"), *decider, process.get(), small_model, shape}, 4);
   };
   using Expected = std::vector<Rational>;
   EXPECT_EQ(tokens("token_path"), (Expected{{19, 9}, {38, 9}, {57, 9}, {76, 9}}));
@@ -90,19 +90,20 @@ TEST(Process, ExpectedTokensOfTheToy) {
 }
 
 TEST(Process, WhatIsNotWalkedWholeHasNoMean) {
-  const auto toy = small::constant({1, 2}, {2, 1});
+  const auto small_model = small::constant({1, 2}, {2, 1});
   const TreeShape shape{.drafts = 1, .length = 2};
-  const auto decider = small::verifier("token_path").prove_on(toy, shape);
+  const auto decider = small::verifier("token_path").prove_on(small_model, shape);
   const AnyTreeDrafter& drafter = small::drafter("iid_paths");
   for (const std::uint64_t leaves : {3u, 4u}) {  // four paths, whose verdicts have more branches together
-    const IteratedScheme<Rows<Rational>> scheme{drafter, *decider, nullptr, toy, shape, {.leaves = leaves}};
+    const IteratedScheme<Rows<Rational>> scheme{drafter, *decider, nullptr, small_model, shape, {.leaves = leaves}};
     if (leaves == 4)
       EXPECT_EQ(expected_tokens(scheme, 1).front(), Rational(19, 9));
     else
       EXPECT_THROW(expected_tokens(scheme, 1), EnumerationCut);
-    const auto law = explore_step_law<Rows<Rational>>(drafter, *decider, toy, shape, 0, {.leaves = leaves});
-    EXPECT_FALSE(law.complete);
-    EXPECT_THROW(law.mean_accepted(), EnumerationCut);
+    const auto distribution =
+        explore_step_distribution<Rows<Rational>>(drafter, *decider, small_model, shape, 0, {.leaves = leaves});
+    EXPECT_FALSE(distribution.complete);
+    EXPECT_THROW(distribution.mean_accepted(), EnumerationCut);
   }
 }
 
@@ -116,10 +117,10 @@ TEST(Process, ReferenceCases) {
     const auto process = small::verifier("greedy_block").process_on(conditionals);
     const int tokens = c.entry.at("process_N");
     const auto largest = [&](PathDecider<Rows<double>, Explorer<double>>& scheme, PathProcess<Rows<double>>* state) {
-      const auto law = explore_process<Rows<double>, double>(
+      const auto distribution = explore_process<Rows<double>, double>(
           {small::drafter("iid_paths"), scheme, state, conditionals, c.shape}, tokens);
       double error = 0;
-      for (const auto& [prefix, probability] : law.emitted)
+      for (const auto& [prefix, probability] : distribution.emitted)
         error = std::max(error, std::abs(probability - target_probability(conditionals, 0, prefix)));
       return error;
     };
@@ -127,8 +128,9 @@ TEST(Process, ReferenceCases) {
     EXPECT_LT(largest(*decider, process.get()), 2e-12) << c.id;
     EXPECT_NEAR(largest(*without, nullptr), c.entry.at("no_carry_error").get<double>(), 2e-12) << c.id;
     const auto block = small::verifier("block").explore_on(conditionals, c.shape);
-    const auto law = explore_step_law<Rows<double>>(small::drafter("iid_paths"), *block, conditionals, c.shape);
-    EXPECT_NEAR(law.mean_accepted(), c.entry.at("E_tau_block").get<double>(), 2e-12) << c.id;
+    const auto distribution =
+        explore_step_distribution<Rows<double>>(small::drafter("iid_paths"), *block, conditionals, c.shape);
+    EXPECT_NEAR(distribution.mean_accepted(), c.entry.at("E_tau_block").get<double>(), 2e-12) << c.id;
     ++cases;
   }
   EXPECT_EQ(cases, 2);

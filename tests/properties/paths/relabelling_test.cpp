@@ -1,4 +1,4 @@
-// Renamed token ids: the law of a relabelled model is the relabelled law.
+// Renamed token ids: the distribution of a relabelled model is the relabelled distribution.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ small::Model relabelled(const small::Model& model, int length, const std::vector
     for (const int context : level) {
       small::Row p, q;
       for (const Token x : original) {
-        p.push_back(model.laws(context).target(x));
-        q.push_back(model.laws(context).proposal(x));
+        p.push_back(model.distributions(context).target(x));
+        q.push_back(model.distributions(context).proposal(x));
         next.push_back(model.next(context, x));
       }
       rows.emplace_back(p, q);
@@ -42,15 +42,16 @@ bool has_ties(const small::Model& model, int length) {
   for (int c = 0; c < conditionals; ++c)
     for (Token x = 0; x < model.vocabulary(); ++x)
       for (Token y = 0; y < x; ++y) {
-        const auto& laws = model.laws(c);
-        if (laws.proposal(x) * laws.proposal(y) > 0 &&
-            laws.target(x) * laws.proposal(y) == laws.target(y) * laws.proposal(x))
+        const auto& distributions = model.distributions(c);
+        if (distributions.proposal(x) * distributions.proposal(y) > 0 &&
+            distributions.target(x) * distributions.proposal(y) ==
+                distributions.target(y) * distributions.proposal(x))
           return true;
       }
   return false;
 }
 
-TEST(Relabelling, TheLawIsRelabelled) {
+TEST(Relabelling, TheDistributionIsRelabelled) {
   struct Case {
     std::string_view scheme, trees;
     bool ranks;  ///< breaks ties of p / q by ids
@@ -69,10 +70,10 @@ TEST(Relabelling, TheLawIsRelabelled) {
       const auto model = small::random_model(seed, 3, 2);
       if (ranks && has_ties(model, 2)) continue;
       const TreeShape shape{.drafts = small::verifier(scheme).takes(2) ? 2 : 1, .length = 2};
-      const auto law = small::law(scheme, trees, model, shape);
-      const auto other = small::law(scheme, trees, relabelled(model, 2, name), shape);
+      const auto distribution = small::distribution(scheme, trees, model, shape);
+      const auto other = small::distribution(scheme, trees, relabelled(model, 2, name), shape);
       std::map<Tokens, Rational> expected;
-      for (const auto& [tokens, probability] : law.emitted) expected[renamed(tokens, name)] = probability;
+      for (const auto& [tokens, probability] : distribution.emitted) expected[renamed(tokens, name)] = probability;
       EXPECT_EQ(other.emitted, expected) << scheme << ' ' << trees << ' ' << seed;
       ++compared;
     }

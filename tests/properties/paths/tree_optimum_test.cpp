@@ -1,5 +1,5 @@
-// The optimum of drafted trees: reference values, published toys in fractions, closed forms, and the order of every
-// scheme, the one-shot optimum and the optimum of a verifier that knows the whole block.
+// The optimum of drafted trees: reference values, published small models in fractions, closed forms, and the order of
+// every scheme, the one-shot optimum and the optimum of a verifier that reads the whole block.
 #include <cmath>
 #include <iostream>
 
@@ -57,13 +57,14 @@ TEST(TreeOptimum, OfEveryReferenceModel) {
   for (const golden::PathCase& c : golden::path_cases()) {
     const std::string model = c.entry.at("model"), what = model + " " + std::string(drafter_of(c));
     if (!c.entry.contains("lp_one_shot") || !done.insert(what).second) continue;
-    const auto law = enumerate_tree_law(*path_registry().drafter(drafter_of(c)), exact(*c.model), c.shape);
-    ASSERT_TRUE(law) << what;
+    const auto distribution =
+        enumerate_tree_sampling(*path_registry().drafter(drafter_of(c)), exact(*c.model), c.shape);
+    ASSERT_TRUE(distribution) << what;
     for (const Sight sight : {Sight::one_shot, Sight::whole_block}) {
       const char* field = sight == Sight::one_shot ? "lp_one_shot" : "ot_ideal";
       if (!c.entry.contains(field)) continue;
-      const TreeCertificate certificate = tree_optimum(*law, sight);
-      ASSERT_EQ(reject(*law, sight, certificate), "") << what;
+      const TreeCertificate certificate = tree_optimum(*distribution, sight);
+      ASSERT_EQ(reject(*distribution, sight, certificate), "") << what;
       expect_close(certificate, c.entry.at(field), what + " " + field);
       widest = std::max(widest, static_cast<double>(Rational(certificate.upper - certificate.lower)));
       ++(sight == Sight::one_shot ? one_shot : whole_block);
@@ -74,13 +75,14 @@ TEST(TreeOptimum, OfEveryReferenceModel) {
   EXPECT_EQ(whole_block, 15);
 }
 
-TEST(TreeOptimum, OfThePublishedToyInFractions) {
+TEST(TreeOptimum, OfThePublishedSmallModelInFractions) {
   // p = (1/3, 2/3), q = (2/3, 1/3), two tokens, K independent paths.
-  const ExactContexts toy({Rows<Rational>({{1, 3}, {2, 3}}, std::vector<Rational>{{2, 3}, {1, 3}})});
+  const ExactContexts small_model({Rows<Rational>({{1, 3}, {2, 3}}, std::vector<Rational>{{2, 3}, {1, 3}})});
   const auto optimum = [&](int drafts, Sight sight) {
-    const auto law = enumerate_tree_law(*path_registry().drafter("iid_paths"), toy, {.drafts = drafts, .length = 2});
-    const TreeCertificate certificate = tree_optimum(*law, sight);
-    EXPECT_EQ(reject(*law, sight, certificate), "");
+    const auto distribution =
+        enumerate_tree_sampling(*path_registry().drafter("iid_paths"), small_model, {.drafts = drafts, .length = 2});
+    const TreeCertificate certificate = tree_optimum(*distribution, sight);
+    EXPECT_EQ(reject(*distribution, sight, certificate), "");
     EXPECT_EQ(certificate.lower, certificate.upper);
     return certificate.upper;
   };
@@ -99,14 +101,15 @@ TEST(TreeOptimum, OfOnePathIsBlockVerificationExactly) {
   for (int i = 0; i < 100; ++i) {
     SmallTreeModel model = models.next();
     model.shape.drafts = 1;
-    const TreeLaw law = model.law("iid_paths");
-    const TreeCertificate closed = block_optimum(law);
+    const TreeSampling distribution = model.distribution("iid_paths");
+    const TreeCertificate closed = block_optimum(distribution);
     ASSERT_EQ(closed.lower, closed.upper);
-    ASSERT_EQ(reject(law, Sight::one_shot, closed), "");
+    ASSERT_EQ(reject(distribution, Sight::one_shot, closed), "");
     const auto decider = block.prove_on(model.conditionals, model.shape);
-    ASSERT_EQ(explore_step_law<Rows<Rational>>(drafter, *decider, model.conditionals, model.shape).mean_accepted(),
-              closed.upper);
-    const TreeCertificate solved = tree_optimum(law, Sight::one_shot);
+    ASSERT_EQ(
+        explore_step_distribution<Rows<Rational>>(drafter, *decider, model.conditionals, model.shape).mean_accepted(),
+        closed.upper);
+    const TreeCertificate solved = tree_optimum(distribution, Sight::one_shot);
     ASSERT_LE(solved.lower, closed.upper);
     ASSERT_GE(solved.upper, closed.upper);
     ASSERT_LT(solved.upper - solved.lower, Rational(1, 1'000'000'000));
@@ -116,15 +119,15 @@ TEST(TreeOptimum, OfOnePathIsBlockVerificationExactly) {
 TEST(TreeOptimum, OfOnePathInWholeBlocksIsTheOverlapOfPrefixes) {
   SmallTreeModels models(32);
   for (int i = 0; i < 100; ++i) {
-    const TreeLaw law = models.next().law("iid_paths", 1);
-    const auto q = reach(law);
+    const TreeSampling distribution = models.next().distribution("iid_paths", 1);
+    const auto q = reach(distribution);
     std::vector<Rational> p(q.size(), 1);
     Rational overlap = 0;
     for (std::size_t x = 1; x < q.size(); ++x) {
-      p[x] = p[static_cast<std::size_t>(law.prefixes[x].parent)] * law.step(x);
+      p[x] = p[static_cast<std::size_t>(distribution.prefixes[x].parent)] * distribution.step(x);
       overlap += std::min(p[x], q[x]);
     }
-    const TreeCertificate solved = tree_optimum(law, Sight::whole_block);
+    const TreeCertificate solved = tree_optimum(distribution, Sight::whole_block);
     ASSERT_LE(solved.lower, overlap);
     ASSERT_GE(solved.upper, overlap);
     ASSERT_LT(solved.upper - solved.lower, Rational(1, 1'000'000'000));
@@ -137,13 +140,13 @@ TEST(TreeOptimum, StandsBetweenEverySchemeAndTheWholeBlock) {
   for (int i = 0; i < 40; ++i) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
-      if (drafter->info().shared_noise()) continue;  // walked as the law it draws, which is on the list
-      const auto law = enumerate_tree_law(*drafter, model.conditionals, model.shape);
-      ASSERT_TRUE(law);
-      const TreeCertificate one_shot = tree_optimum(*law, Sight::one_shot);
-      const TreeCertificate whole_block = tree_optimum(*law, Sight::whole_block);
-      ASSERT_EQ(reject(*law, Sight::one_shot, one_shot), "") << drafter->info().name;
-      ASSERT_EQ(reject(*law, Sight::whole_block, whole_block), "") << drafter->info().name;
+      if (drafter->info().shared_noise()) continue;  // enumerated as the distribution it draws, which is on the list
+      const auto distribution = enumerate_tree_sampling(*drafter, model.conditionals, model.shape);
+      ASSERT_TRUE(distribution);
+      const TreeCertificate one_shot = tree_optimum(*distribution, Sight::one_shot);
+      const TreeCertificate whole_block = tree_optimum(*distribution, Sight::whole_block);
+      ASSERT_EQ(reject(*distribution, Sight::one_shot, one_shot), "") << drafter->info().name;
+      ASSERT_EQ(reject(*distribution, Sight::whole_block, whole_block), "") << drafter->info().name;
       ASSERT_LE(one_shot.lower, whole_block.upper);
       apart += one_shot.upper < whole_block.lower;
       for (const auto& verifier : path_registry().verifiers()) {
@@ -153,7 +156,8 @@ TEST(TreeOptimum, StandsBetweenEverySchemeAndTheWholeBlock) {
           continue;
         const auto decider = verifier->prove_on(model.conditionals, model.shape);
         if (!decider) continue;
-        const auto outputs = explore_step_law<Rows<Rational>>(*drafter, *decider, model.conditionals, model.shape);
+        const auto outputs =
+            explore_step_distribution<Rows<Rational>>(*drafter, *decider, model.conditionals, model.shape);
         ASSERT_TRUE(outputs.complete);
         ASSERT_LE(outputs.mean_accepted(), one_shot.upper) << verifier->info().name << " " << drafter->info().name;
         ++(outputs.mean_accepted() < one_shot.lower ? below : reached);
@@ -170,7 +174,7 @@ TEST(TreeOptimum, InDoublesIsThatOfTheFractions) {
   const auto& models = golden::path_models();
   const TreeShape shape{.drafts = 2, .length = 2};
   const auto bounds =
-      path_optimum_bounds(*path_registry().drafter("iid_paths"), models.at("toy_k2").conditionals(), shape);
+      path_optimum_bounds(*path_registry().drafter("iid_paths"), models.at("small_model_k2").conditionals(), shape);
   ASSERT_TRUE(bounds);
   // The rows are thirds to within 2^-53; four rows and the value's slope in each, below 4, lose less than 1e-14.
   EXPECT_LE(bounds->lower, 131.0 / 81 + 1e-14);
@@ -182,9 +186,10 @@ TEST(TreeOptimum, InDoublesIsThatOfTheFractions) {
 }
 
 TEST(TreeOptimum, IsRoundedOutwards) {
-  // Certificates of the toy are exact, 131/81 and 134/81, and neither is a double.
-  const ExactContexts toy({Rows<Rational>({{1, 3}, {2, 3}}, std::vector<Rational>{{2, 3}, {1, 3}})});
-  const auto bounds = path_optimum_bounds(*path_registry().drafter("iid_paths"), toy, {.drafts = 2, .length = 2});
+  // Certificates of the small model are exact, 131/81 and 134/81, and neither is a double.
+  const ExactContexts small_model({Rows<Rational>({{1, 3}, {2, 3}}, std::vector<Rational>{{2, 3}, {1, 3}})});
+  const auto bounds =
+      path_optimum_bounds(*path_registry().drafter("iid_paths"), small_model, {.drafts = 2, .length = 2});
   for (const auto& [lower, value, upper] :
        {std::tuple(bounds->lower, Rational(131, 81), bounds->upper),
         std::tuple(bounds->whole_block_lower, Rational(134, 81), bounds->whole_block_upper)}) {
@@ -195,12 +200,12 @@ TEST(TreeOptimum, IsRoundedOutwards) {
 }
 
 TEST(TreeOptimum, IsNothingBeyondTheLimits) {
-  const auto conditionals = golden::path_models().at("toy_k2").conditionals();
+  const auto conditionals = golden::path_models().at("small_model_k2").conditionals();
   const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
   const TreeShape shape{.drafts = 2, .length = 2};  // 16 branches, 10 trees, 36 nodes
   EXPECT_TRUE(path_optimum_bounds(drafter, conditionals, shape, 0, {.branches = 16, .nodes = 1000}));
   EXPECT_FALSE(path_optimum_bounds(drafter, conditionals, shape, 0, {.branches = 15, .nodes = 1000}));
-  const std::size_t nodes = enumerate_tree_law(drafter, conditionals, shape)->nodes();
+  const std::size_t nodes = enumerate_tree_sampling(drafter, conditionals, shape)->nodes();
   EXPECT_TRUE(path_optimum_bounds(drafter, conditionals, shape, 0, {.branches = 16, .nodes = nodes}));
   EXPECT_FALSE(path_optimum_bounds(drafter, conditionals, shape, 0, {.branches = 16, .nodes = nodes - 1}));
 }

@@ -64,8 +64,8 @@ const Finding* finding_named(const PrecisionAudit& audit, std::string_view check
 TEST(PrecisionAudit, DistancesByHand) {
   EXPECT_EQ(exact_target(std::vector{1.0, 0.0, 3.0}), (std::vector{0.25, 0.0, 0.75}));
   EXPECT_EQ(total_variation(std::vector{0.25, 0.75}, std::vector{0.5, 0.5}), 0.25);
-  EXPECT_EQ((AuditedLaw{{0.25, 0.75}}.distance(std::vector{0.5, 0.5})), 0.25);
-  EXPECT_EQ((AuditedLaw{{0.5, 0.25}}.distance(std::vector{0.5, 0.5})), 0.25) << "mass that no token gets";
+  EXPECT_EQ((AuditedDistribution{{0.25, 0.75}}.distance(std::vector{0.5, 0.5})), 0.25);
+  EXPECT_EQ((AuditedDistribution{{0.5, 0.25}}.distance(std::vector{0.5, 0.5})), 0.25) << "mass that no token gets";
 }
 
 TEST(PrecisionAudit, TargetOfManyEntriesKeepsItsDigits) {
@@ -78,18 +78,20 @@ TEST(PrecisionAudit, TargetOfManyEntriesKeepsItsDigits) {
 TEST(PrecisionAudit, RunsOnEveryForm) {
   const RowPair rows = dense_rows(12, 1, 3);
   for (const Form form : all_forms) {
-    const auto law = audit(*registry().verifier("recursive_rejection"), iid_drafts(), form, rows, 3, 1'000'000);
-    ASSERT_TRUE(law && law->complete) << to_text(form);
-    EXPECT_LE(law->distance(exact_target(rows.target)), small_limit) << to_text(form);
-    EXPECT_GT(law->distance(dense_rows(12, 1, 4).target), 1e-2) << "another law is not this one";
+    const auto distribution =
+        audit(*registry().verifier("recursive_rejection"), iid_drafts(), form, rows, 3, 1'000'000);
+    ASSERT_TRUE(distribution && distribution->complete) << to_text(form);
+    EXPECT_LE(distribution->distance(exact_target(rows.target)), small_limit) << to_text(form);
+    EXPECT_GT(distribution->distance(dense_rows(12, 1, 4).target), 1e-2) << "another distribution is not this one";
   }
 }
 
 TEST(PrecisionAudit, StopsAtItsLeavesAndSaysSo) {
-  const auto law = audit(*registry().verifier("single_draft"), iid_drafts(), Form::rows, dense_rows(12, 1, 3), 1, 5);
-  ASSERT_TRUE(law);
-  EXPECT_FALSE(law->complete);
-  EXPECT_EQ(law->leaves, 5u);
+  const auto distribution =
+      audit(*registry().verifier("single_draft"), iid_drafts(), Form::rows, dense_rows(12, 1, 3), 1, 5);
+  ASSERT_TRUE(distribution);
+  EXPECT_FALSE(distribution->complete);
+  EXPECT_EQ(distribution->leaves, 5u);
 }
 
 TEST(PrecisionAudit, CorrectVerifiersHold) {
@@ -97,23 +99,23 @@ TEST(PrecisionAudit, CorrectVerifiersHold) {
     const PrecisionAudit audit = audit_precision(*registry().verifier(name), iid_drafts(), {});
     ASSERT_EQ(audit.findings.size(), 16u) << name;
     for (const Finding& finding : audit.findings)
-      EXPECT_EQ(finding.status, Status::held) << name << ", " << finding.property << ": " << finding.evidence;
+      EXPECT_EQ(finding.status, Status::passed) << name << ", " << finding.property << ": " << finding.evidence;
     EXPECT_LT(audit.largest, large_limit);
-    EXPECT_GT(audit.largest, 0) << "nothing is rounded at V = 262,144: was it walked?";
+    EXPECT_GT(audit.largest, 0) << "nothing is rounded at V = 262,144: was it enumerated?";
   }
 }
 
 TEST(PrecisionAudit, FloatSumsAreRightInFractionsAndFailInEveryForm) {
   const AnyVerifier& verifier = audited<mutants::FloatRunningSum>();
   const auto rows = Instance::parse("p=(5 1 0 1) q=(1 1 2 3) K=2").rows();
-  const auto law = explore_law(iid_drafts(), *verifier.prove_on(rows, 2), rows, 2);
+  const auto distribution = explore_distribution(iid_drafts(), *verifier.prove_on(rows, 2), rows, 2);
   for (Token x = 0; x < rows.vocabulary(); ++x)
-    EXPECT_EQ(law.output[static_cast<std::size_t>(x)], rows.target(x)) << "token " << x;
+    EXPECT_EQ(distribution.output[static_cast<std::size_t>(x)], rows.target(x)) << "token " << x;
 
   const PrecisionAudit audit = audit_precision(verifier, iid_drafts(), {});
   ASSERT_EQ(audit.findings.size(), 16u);
   for (const Finding& finding : audit.findings) {
-    EXPECT_EQ(finding.status, Status::violated) << finding.property << ": " << finding.evidence;
+    EXPECT_EQ(finding.status, Status::failed) << finding.property << ": " << finding.evidence;
     EXPECT_NE(finding.replay.find("draftproof check float_running_sum"), std::string::npos) << finding.replay;
   }
   EXPECT_GT(audit.largest, 1e-3) << "at V = 262,144";
@@ -124,7 +126,7 @@ TEST(PrecisionAudit, SeesOneRoundedQuotient) {
   for (const std::string_view check : {"double at V = 64", "tables at V = 64", "fresh rows over all V = 262144"}) {
     const Finding* finding = finding_named(audit, check);
     ASSERT_TRUE(finding) << check;
-    EXPECT_EQ(finding->status, Status::violated) << check << ": " << finding->evidence;
+    EXPECT_EQ(finding->status, Status::failed) << check << ": " << finding->evidence;
   }
 }
 
@@ -132,17 +134,18 @@ TEST(PrecisionAudit, SeesSumsInTooCoarseUnits) {
   const PrecisionAudit audit = audit_precision(audited<CoarseUnits>(), iid_drafts(), {});
   const Finding* finding = finding_named(audit, "tables over all V = 262144");
   ASSERT_TRUE(finding);
-  EXPECT_EQ(finding->status, Status::violated) << finding->evidence;
+  EXPECT_EQ(finding->status, Status::failed) << finding->evidence;
 }
 
 /// Total error of a draw from (p - b q)+ against its weights, in mass: the draw has probability F(b).
-double draw_error(const auto& laws, double b) {
-  std::vector<double> served(static_cast<std::size_t>(laws.vocabulary()));
+double draw_error(const auto& distributions, double b) {
+  std::vector<double> served(static_cast<std::size_t>(distributions.vocabulary()));
   const auto add = [&served](Token x, double share) { served[static_cast<std::size_t>(x)] += share; };
-  visit_realised(laws.residual(b), add);
+  visit_realised(distributions.residual(b), add);
   NeumaierSum sum;
-  for (Token x = 0; x < laws.vocabulary(); ++x)
-    sum.add(std::abs(served[static_cast<std::size_t>(x)] - std::max(laws.target(x) - b * laws.proposal(x), 0.0)));
+  for (Token x = 0; x < distributions.vocabulary(); ++x)
+    sum.add(std::abs(served[static_cast<std::size_t>(x)] -
+                     std::max(distributions.target(x) - b * distributions.proposal(x), 0.0)));
   return sum.value() / 2;
 }
 
@@ -166,13 +169,13 @@ TEST(PrecisionAudit, IsPartOfTheProofGate) {
   GateOptions options;
   options.profile.instances = 5;
   const GateResult result = run_gate({.verifier = registry().verifier("single_draft"), .tier = Tier::proof}, options);
-  EXPECT_EQ(result.status, Status::held);
+  EXPECT_EQ(result.status, Status::passed);
   EXPECT_TRUE(std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& finding) {
-    return finding.property == "tables over all V = 262144" && finding.status == Status::held;
+    return finding.property == "tables over all V = 262144" && finding.status == Status::passed;
   }));
 }
 
-TEST(PrecisionRows, AreLawsOverWhatTheySay) {
+TEST(PrecisionRows, AreDistributionsOverWhatTheySay) {
   const auto supported = [](const std::vector<double>& row) {
     return std::count_if(row.begin(), row.end(), [](double value) { return value > 0; });
   };

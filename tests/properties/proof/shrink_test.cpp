@@ -1,5 +1,5 @@
-// The loop that every search for a smaller counterexample uses: it ends at a model that shows the fault and no smaller one
-// does, asks nothing twice, and says when it was cut.
+// The loop that every search for a smaller counterexample uses: it ends at a model that shows the fault and no
+// smaller one does, asks nothing twice, and says when it was cut.
 #include <map>
 #include <string>
 #include <vector>
@@ -47,7 +47,8 @@ TEST(Shrink, TheStepThatSucceededIsNextOnlyWhereThatIsAsked) {
     });
     return asked;
   };
-  // One draft less is refused, and one token less shows the fault: then the drafts are the question again, or the tokens.
+  // One draft less is refused, and one token less shows the fault: then the drafts are the question again, or the
+  // tokens.
   const auto drastic = first_two(ShrinkOptions::Next::most_drastic), same = first_two(ShrinkOptions::Next::same_step);
   ASSERT_EQ(drastic.size(), 3u);
   ASSERT_EQ(same.size(), 3u);

@@ -14,11 +14,11 @@
 namespace draftproof {
 namespace {
 
-bool keeps_completed_law(const AnyPathVerifier& verifier, const PathInstance& instance) {
+bool keeps_completed_distribution(const AnyPathVerifier& verifier, const PathInstance& instance) {
   const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
   if (!PathInstanceAnalysis::possible(verifier, drafter, instance)) return true;
   PathInstanceAnalysis at(verifier, drafter, instance);
-  return checks::paths::CompletedLaw::check(at).status != Status::violated;
+  return checks::paths::CompletedDistribution::check(at).status != Status::failed;
 }
 
 /// The result of RapidCheck's shrinking: starting from a failing model, the first failing shrink, until none fails.
@@ -26,9 +26,9 @@ std::optional<PathInstance> shrunk_failure(const AnyPathVerifier& verifier, cons
   rc::Random random(20);
   for (int i = 0; i < 200; ++i) {
     rc::Shrinkable<PathInstance> model = models(random.split(), rc::kNominalSize);
-    if (keeps_completed_law(verifier, model.value())) continue;
+    if (keeps_completed_distribution(verifier, model.value())) continue;
     for (auto shrinks = model.shrinks(); auto next = shrinks.next();)
-      if (!keeps_completed_law(verifier, next->value())) {
+      if (!keeps_completed_distribution(verifier, next->value())) {
         model = *next;
         shrinks = model.shrinks();
       }
@@ -52,7 +52,7 @@ RC_GTEST_PROP(ArbitraryPathInstance, IsValidAndPrintsWhatReadsBack, (const PathI
 }
 
 RC_GTEST_PROP(ArbitraryPathInstance, IsOneThatBlockVerificationIsExactOn, ()) {
-  RC_ASSERT(keeps_completed_law(*path_registry().verifier("block"), *path_instances({.most_drafts = 1})));
+  RC_ASSERT(keeps_completed_distribution(*path_registry().verifier("block"), *path_instances({.most_drafts = 1})));
 }
 
 TEST(ArbitraryPathInstance, AWrongBonusShrinksToOnePathOfOneToken) {

@@ -1,5 +1,5 @@
-// The instances of a proof of trees: several children below the second level for every drafter. Verifiers that are wrong
-// there alone are refuted at every seed, and the right ones among them hold.
+// The instances of a proof of trees: several children below the second level for every drafter. Verifiers that are
+// wrong there alone are refuted at every seed, and the right ones among them hold.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -38,59 +38,60 @@ struct DeepBug {
   static constexpr Info info{.name = name_of(bug),
                              .summary = "wrong below the second level",
                              .source = "this test",
-                             .drafts = DraftLaws{"without_replacement"},
+                             .drafts = DraftSamplings{"without_replacement"},
                              .sequential = true};
 
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     ImmediateEmit<R> immediate(random);
-    return walk_nodes<false>(at, false, immediate,
-                             [&](int u, const L& laws, const Token* drafts, int count, const std::uint32_t*) {
-                               const bool deep = bug != Bug::none && at.tree().depth(u) >= 2;
-                               return decide(laws, at.laws(DraftTree::root), deep, drafts, count, immediate);
-                             });
+    return walk_nodes<false>(
+        at, false, immediate,
+        [&](int u, const L& distributions, const Token* drafts, int count, const std::uint32_t*) {
+          const bool deep = bug != Bug::none && at.tree().depth(u) >= 2;
+          return decide(distributions, at.distributions(DraftTree::root), deep, drafts, count, immediate);
+        });
   }
 
  private:
   template <class L, class R>
-  static Verdict decide(const L& laws, const L& root, bool deep, const Token* drafts, int count, R& random) {
+  static Verdict decide(const L& distributions, const L& root, bool deep, const Token* drafts, int count, R& random) {
     using Scalar = typename L::Scalar;
-    const auto size = static_cast<std::size_t>(laws.vocabulary());
+    const auto size = static_cast<std::size_t>(distributions.vocabulary());
     std::vector<Scalar> residual(size), left(size);
     for (std::size_t x = 0; x < size; ++x) {
-      residual[x] = laws.target(static_cast<Token>(x));
-      left[x] = laws.proposal(static_cast<Token>(x));
+      residual[x] = distributions.target(static_cast<Token>(x));
+      left[x] = distributions.proposal(static_cast<Token>(x));
     }
-    Scalar mass = laws.one(), rest = laws.one();  // of the residual and of q
+    Scalar mass = distributions.one(), rest = distributions.one();  // of the residual and of q
     for (int k = 0; k < count; ++k) {
       const auto x = static_cast<std::size_t>(drafts[k]);
       Scalar num = residual[x] * rest, den = left[x] * mass;
-      if (deep && bug == Bug::root_rows && root.proposal(drafts[k]) > laws.zero()) {
+      if (deep && bug == Bug::root_rows && root.proposal(drafts[k]) > distributions.zero()) {
         num = root.target(drafts[k]);
         den = root.proposal(drafts[k]);
       }
       if (deep && bug == Bug::mass_kept) num = residual[x];
       if (deep && bug == Bug::last_untested && k > 0 && k + 1 == count) return accepted(drafts[k], k);
       if (random.flip(num, den)) return accepted(drafts[k], k);
-      Scalar sum = laws.zero();
+      Scalar sum = distributions.zero();
       if (!(deep && bug == Bug::residual_kept)) {
         for (std::size_t y = 0; y < size; ++y) {
           const Scalar less = residual[y] * rest - left[y] * mass;
-          residual[y] = less > laws.zero() ? less : laws.zero();
+          residual[y] = less > distributions.zero() ? less : distributions.zero();
           sum += residual[y];
         }
         mass = sum;
       }
       rest -= left[x];
-      left[x] = laws.zero();
+      left[x] = distributions.zero();
       // Nothing is left only where a refusal was impossible or wrong; the target ends it.
-      if (!(mass > laws.zero())) return random.emit(laws.residual(laws.zero()));
+      if (!(mass > distributions.zero())) return random.emit(distributions.residual(distributions.zero()));
     }
     if (deep && bug == Bug::residual_of_root && count > 0) {
       const Scalar one = root.one(), zero = root.zero();
       return random.emit(root.residual(root.residual_mass(one) > zero ? one : zero));
     }
-    return random.emit(laws.weights([&residual](Token x) { return residual[static_cast<std::size_t>(x)]; }));
+    return random.emit(distributions.weights([&residual](Token x) { return residual[static_cast<std::size_t>(x)]; }));
   }
 };
 
@@ -107,11 +108,11 @@ struct MatchesRootBelow {
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     ImmediateEmit<R> immediate(random);
-    return walk_nodes<false>(at, false, immediate,
-                             [&](int u, const L& laws, const Token*, int, const std::uint32_t*) {
-                               const L& from = at.tree().depth(u) >= 2 ? at.laws(DraftTree::root) : laws;
-                               return immediate.emit(from.residual(from.zero()));
-                             });
+    return walk_nodes<false>(
+        at, false, immediate, [&](int u, const L& distributions, const Token*, int, const std::uint32_t*) {
+          const L& from = at.tree().depth(u) >= 2 ? at.distributions(DraftTree::root) : distributions;
+          return immediate.emit(from.residual(from.zero()));
+        });
   }
 };
 
@@ -119,7 +120,7 @@ bool refuted(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, con
   if (!PathInstanceAnalysis::possible(verifier, drafter, instance)) return false;
   PathInstanceAnalysis at(verifier, drafter, instance);
   try {
-    return checks::paths::CompletedLaw::check(at).status == Status::violated;
+    return checks::paths::CompletedDistribution::check(at).status == Status::failed;
   } catch (const std::logic_error&) {  // a branch of probability zero
     return true;
   }
@@ -136,12 +137,12 @@ int missed(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
   return count;
 }
 
-/// Paths that are whole, each of L tokens of its own: three tokens at three levels are more trees than a proof walks.
+/// Paths that are whole, each of L tokens of its own: three tokens at three levels are more trees than a proof enumerates.
 bool of_whole_paths(const TreeDrafterInfo& drafter) {
   return !drafter.branches && !drafter.has_stem && !drafter.fixed;
 }
 
-/// Of a hundred seeds one may miss. A bug that two tokens hide is not asked of whole paths.
+/// One of a hundred seeds may miss a bug. Whole paths are not tested with bugs that two tokens hide.
 template <class V>
 void expect_refuted(bool hidden_by_two_tokens = false) {
   const auto drafters = path_registry().drafters_of(V::info);
@@ -194,8 +195,8 @@ TEST(DeepTrees, OccurForEveryDrafter) {
       ++several;
       of_more_tokens += instance.vocabulary() > 2;
     }
-    // A tenth, far below the quarter that is drawn. The one tree of a fixed law has its most probable prefixes, which
-    // are there more seldom.
+    // A tenth, far below the quarter that is drawn. The one tree of a fixed distribution has its most probable
+    // prefixes, which are there more seldom.
     EXPECT_GE(several, drafter->info().fixed ? 3 : pr_instances / 10) << drafter->info().name;
     if (!drafter->info().fixed && !of_whole_paths(drafter->info())) {
       EXPECT_GE(of_more_tokens, pr_instances / 20) << drafter->info().name;

@@ -23,7 +23,7 @@ template <>
 class Prover<TokenLevel> : public testing::Test {
  protected:
   static const Registry& found() { return registry(); }
-  static constexpr std::string_view law = "iid";
+  static constexpr std::string_view distribution = "iid";
   static constexpr std::string_view exact = "recursive_rejection";
   static constexpr std::array<std::string_view, 3> several{"recursive_rejection", "k_seq", "resample_from_target"};
   static constexpr std::uint64_t few_branches = 3;
@@ -39,7 +39,7 @@ template <>
 class Prover<BlockLevel> : public testing::Test {
  protected:
   static const PathRegistry& found() { return path_registry(); }
-  static constexpr std::string_view law = "iid_paths";
+  static constexpr std::string_view distribution = "iid_paths";
   static constexpr std::string_view exact = "recursive_rejection_tree";
   static constexpr std::array<std::string_view, 3> several{"block", "k_seq_tree", "wor_verified_as_iid_tree"};
   static constexpr std::uint64_t few_branches = 2;
@@ -75,7 +75,7 @@ void for_each_pair(const auto& found, Kind kind, auto&& visit) {
   EXPECT_GT(visited, 0);
 }
 
-TYPED_TEST(Prover, EveryVerifierKeepsItsPromiseOnEveryLawItTakes) {
+TYPED_TEST(Prover, EveryVerifierKeepsItsPromiseOnEveryDistributionItTakes) {
   for_each_pair(this->found(), Kind::verifier, [](const auto& verifier, const auto& drafter) {
     ProofOptions options = TestFixture::options;
     options.tier.reset();
@@ -85,7 +85,7 @@ TYPED_TEST(Prover, EveryVerifierKeepsItsPromiseOnEveryLawItTakes) {
     EXPECT_TRUE(proof.kept());
     EXPECT_EQ(proof.exact(), verifier.info().promise == Promise::lossless);
     for (const auto& finding : proof.findings)
-      EXPECT_TRUE(finding.status == Status::held || finding.status == Status::skipped)
+      EXPECT_TRUE(finding.status == Status::passed || finding.status == Status::skipped)
           << finding.property << " " << to_text(finding.status) << ": " << finding.evidence << " " << finding.replay;
   });
 }
@@ -96,7 +96,7 @@ TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
     const auto* violation = proof.violation();
     ASSERT_TRUE(violation);
     if (proof.exact()) {
-      // The law of one decision does not reveal it; scripted words, ledgers and counters do.
+      // The distribution of one decision does not reveal it; scripted draws, draw counts and counters do.
       const auto& all = TypeParam::properties();
       const auto property =
           std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == violation->property; });
@@ -108,12 +108,13 @@ TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
       const auto& decisive = TypeParam::decisive;
       EXPECT_NE(std::find(decisive.begin(), decisive.end(), violation->property), decisive.end())
           << violation->property << ": losslessness is what the reader came for";
-      // A program that is no function of its inputs has no law.
+      // A program that is not a function of its inputs has no distribution.
       EXPECT_TRUE(violation->evidence.find("TV ") != std::string::npos ||
                   violation->evidence.find("not a function of its inputs") != std::string::npos)
           << violation->evidence;
-      if (violation->property == decisive.front()) {  // one iteration has a law of its own: not so with state
-        ASSERT_TRUE(proof.distance) << "how far the law is from p must be visible";
+      if (violation->property ==
+          decisive.front()) {  // one iteration has a distribution of its own: not so with state
+        ASSERT_TRUE(proof.distance) << "how far the distribution is from p must be visible";
         EXPECT_GT(proof.distance->off, 0);
         EXPECT_GT(proof.distance->largest, 0);
       }
@@ -134,7 +135,7 @@ TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
 TYPED_TEST(Prover, ProofDoesNotDependOnTheNumberOfThreads) {
   for (const std::string_view name : this->several) {
     const auto& verifier = *this->found().verifier(name);
-    const auto& drafter = *this->found().drafter(this->law);
+    const auto& drafter = *this->found().drafter(this->distribution);
     const auto run = [&](int threads) { return prove(verifier, drafter, {.instances = 60, .threads = threads}); };
     const auto one = run(1);
     for (const int threads : {2, 7}) {
@@ -147,7 +148,7 @@ TYPED_TEST(Prover, ProofDoesNotDependOnTheNumberOfThreads) {
       for (std::size_t i = 0; i < one.findings.size(); ++i) {
         EXPECT_EQ(many.findings[i].property, one.findings[i].property);
         EXPECT_EQ(many.findings[i].status, one.findings[i].status);
-        EXPECT_EQ(many.findings[i].held, one.findings[i].held);
+        EXPECT_EQ(many.findings[i].passed, one.findings[i].passed);
         EXPECT_EQ(many.findings[i].evidence, one.findings[i].evidence);
         EXPECT_EQ(many.findings[i].instance, one.findings[i].instance);
       }
@@ -156,12 +157,12 @@ TYPED_TEST(Prover, ProofDoesNotDependOnTheNumberOfThreads) {
 }
 
 TYPED_TEST(Prover, DoesNotClaimWhatItCouldNotWalk) {
-  const auto proof = prove(*this->found().verifier(this->exact), *this->found().drafter(this->law),
+  const auto proof = prove(*this->found().verifier(this->exact), *this->found().drafter(this->distribution),
                            {.instances = 30, .limits = {.leaves = this->few_branches}});
   EXPECT_FALSE(proof.exact());
   int undecided = 0;
   for (const auto& finding : proof.findings) {
-    EXPECT_NE(finding.status, Status::violated) << finding.property << ": " << finding.evidence;
+    EXPECT_NE(finding.status, Status::failed) << finding.property << ": " << finding.evidence;
     if (finding.property != TypeParam::decisive.front()) continue;
     EXPECT_EQ(finding.status, Status::undecided);
     EXPECT_GT(finding.undecided, 0);
@@ -173,16 +174,17 @@ TYPED_TEST(Prover, DoesNotClaimWhatItCouldNotWalk) {
 
 TYPED_TEST(Prover, StopsWhenAsked) {
   const std::atomic<bool> stop{true};
-  const auto proof = prove(*this->found().verifier(this->exact), *this->found().drafter(this->law), {.stop = &stop});
+  const auto proof =
+      prove(*this->found().verifier(this->exact), *this->found().drafter(this->distribution), {.stop = &stop});
   EXPECT_EQ(proof.instances, 0);
   EXPECT_FALSE(proof.exact());
 }
 
 TYPED_TEST(Prover, EveryPropertyIsMetWithinTheQuickRun) {
   // Properties that are checked on every n-th instance only must still be decided on some instance.
-  const auto proof = prove(*this->found().verifier(this->exact), *this->found().drafter(this->law), quick);
+  const auto proof = prove(*this->found().verifier(this->exact), *this->found().drafter(this->distribution), quick);
   EXPECT_GE(proof.findings.size(), 7u);
-  for (const auto& finding : proof.findings) EXPECT_GE(finding.held, 3) << finding.property;
+  for (const auto& finding : proof.findings) EXPECT_GE(finding.passed, 3) << finding.property;
 }
 
 TEST(ProverOfPositions, DistanceIsTheLargestOverTheInstances) {
@@ -195,15 +197,15 @@ TEST(ProverOfPositions, DistanceIsTheLargestOverTheInstances) {
   for (int n = 0; n < quick.instances; ++n) {
     const Instance instance = generate_instance(quick.seed, n, 1, false);
     InstanceAnalysis at(verifier, iid, instance);
-    const Rational distance = total_variation(at.law().output, normalised(instance.target));
+    const Rational distance = total_variation(at.distribution().output, normalised(instance.target));
     largest = std::max(largest, distance);
     off += distance > 0;
   }
   for (const Finding& finding : proof.findings)  // and the counterexamples that are shown
-    if (finding.status == Status::violated) {
+    if (finding.status == Status::failed) {
       const Instance shown = Instance::parse(finding.instance);
       InstanceAnalysis at(verifier, iid, shown);
-      largest = std::max(largest, total_variation(at.law().output, normalised(shown.target)));
+      largest = std::max(largest, total_variation(at.distribution().output, normalised(shown.target)));
     }
   EXPECT_EQ(proof.distance->largest, largest);
   EXPECT_EQ(proof.distance->off, off);
@@ -214,15 +216,15 @@ TEST(ProverOfPositions, DistanceIsTheLargestOverTheInstances) {
 TEST(ProverOfPaths, MutantsDoNotDecideWhatProofsComeTo) {
   const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
   const PathVerifierOf<wrong::AcceptAlways> believed(Kind::verifier), mutant(Kind::mutant);
-  const PathProof held = prove(*path_registry().verifier("token_path"), drafter, {.instances = 6});
+  const PathProof passed = prove(*path_registry().verifier("token_path"), drafter, {.instances = 6});
   const PathProof refuted = prove(believed, drafter, {.instances = 6}),
                   expected = prove(mutant, drafter, {.instances = 6});
   const PathProof open =
       prove(*path_registry().verifier("token_path"), drafter, {.instances = 6, .limits = {.leaves = 1}});
-  EXPECT_EQ(status_of<BlockLevel>({}), Status::held);
-  EXPECT_EQ(status_of<BlockLevel>({held, expected}), Status::held);
-  EXPECT_EQ(status_of<BlockLevel>({held, open, expected}), Status::undecided);
-  EXPECT_EQ(status_of<BlockLevel>({open, refuted, held}), Status::violated);
+  EXPECT_EQ(status_of<BlockLevel>({}), Status::passed);
+  EXPECT_EQ(status_of<BlockLevel>({passed, expected}), Status::passed);
+  EXPECT_EQ(status_of<BlockLevel>({passed, open, expected}), Status::undecided);
+  EXPECT_EQ(status_of<BlockLevel>({open, refuted, passed}), Status::failed);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The registries hold everything that the build found once and in order, the references between their entries are valid,
-// and verifiers are matched with tree drafters by their infos alone.
+// The registries hold everything that the build found once and in order, the references between their entries are
+// valid, and verifiers are matched with tree drafters by their infos alone.
 #include <algorithm>
 #include <set>
 #include <stdexcept>
@@ -55,26 +55,27 @@ TEST(Registry, FindsByNameOrNotAtAll) {
   EXPECT_EQ(registry().verifier("single_draft")->info().name, "single_draft");
   EXPECT_EQ(registry().drafter("iid")->info().name, "iid");
   EXPECT_EQ(registry().verifier("no_such_scheme"), nullptr);
-  EXPECT_EQ(registry().drafter("no_such_law"), nullptr);
+  EXPECT_EQ(registry().drafter("no_such_distribution"), nullptr);
 }
 
-TEST(Registry, EveryLawThatAVerifierNamesExists) {
-  const auto check = [](const auto& found, bool one_drafter_a_law, auto exists) {
+TEST(Registry, EveryDistributionThatAVerifierNamesExists) {
+  const auto check = [](const auto& found, bool one_drafter_a_distribution, auto exists) {
     for (const auto& verifier : found.verifiers()) {
-      const DraftLaws& laws = verifier->info().drafts;
-      for (std::size_t i = 0; i < laws.count; ++i)
-        EXPECT_TRUE(exists(laws.names[i])) << verifier->info().name << " names " << laws.names[i];
+      const DraftSamplings& distributions = verifier->info().drafts;
+      for (std::size_t i = 0; i < distributions.count; ++i)
+        EXPECT_TRUE(exists(distributions.names[i])) << verifier->info().name << " names " << distributions.names[i];
       const std::size_t matching = found.drafters_of(verifier->info()).size();
       EXPECT_GT(matching, 0u) << verifier->info().name;
-      if (laws.any() || one_drafter_a_law) {
-        EXPECT_EQ(matching, laws.any() ? found.drafters().size() : laws.count) << verifier->info().name;
+      if (distributions.any() || one_drafter_a_distribution) {
+        EXPECT_EQ(matching, distributions.any() ? found.drafters().size() : distributions.count)
+            << verifier->info().name;
       }
     }
   };
-  check(registry(), true, [](std::string_view law) { return registry().drafter(law) != nullptr; });
-  // A verifier of trees may name the law of siblings.
-  check(path_registry(), false, [](std::string_view law) {
-    return path_registry().drafter(law) != nullptr || registry().drafter(law) != nullptr;
+  check(registry(), true, [](std::string_view distribution) { return registry().drafter(distribution) != nullptr; });
+  // A verifier of trees may name the distribution of siblings.
+  check(path_registry(), false, [](std::string_view distribution) {
+    return path_registry().drafter(distribution) != nullptr || registry().drafter(distribution) != nullptr;
   });
 }
 
@@ -136,29 +137,32 @@ TEST(PathRegistry, PlansForSampledSiblingsTakeNoMergedPaths) {
                                    PathInstance::parse("L=1 K=2 [] p=(1 1)/2 q=(2 1)/3"), {});
   ASSERT_TRUE(proof.violation());
   EXPECT_EQ(proof.violation()->evidence,
-            "after [] got (5/9 4/9), wanted (1/2 1/2), TV 1/18; reached with probability 1");
+            "after [] got (5/9 4/9), expected (1/2 1/2), TV 1/18; reached with probability 1");
 }
 
-constexpr Info written_for(DraftLaws laws, bool sequential = false) {
-  return {.name = "some_tree", .summary = "", .source = "", .drafts = laws, .sequential = sequential};
+constexpr Info written_for(DraftSamplings distributions, bool sequential = false) {
+  return {.name = "some_tree", .summary = "", .source = "", .drafts = distributions, .sequential = sequential};
 }
 
 TEST(TakesTrees, ByTheirNameOrByWhatTheirSiblingsAre) {
   constexpr TreeDrafterInfo plain{.name = "odd_trees", .summary = ""};
-  constexpr TreeDrafterInfo sampled{
-      .name = "odd_trees", .summary = "", .siblings = DraftLaws{"iid"}, .siblings_sequential = DraftLaws{"distinct"}};
+  constexpr TreeDrafterInfo sampled{.name = "odd_trees",
+                                    .summary = "",
+                                    .siblings = DraftSamplings{"iid"},
+                                    .siblings_sequential = DraftSamplings{"distinct"}};
   for (const TreeDrafterInfo& trees : {plain, sampled}) {
-    EXPECT_TRUE(takes_trees(written_for(any_law), trees));
-    EXPECT_TRUE(takes_trees(written_for(DraftLaws{"chain", "odd_trees"}), trees));
-    EXPECT_FALSE(takes_trees(written_for(DraftLaws{"chain"}, true), trees)) << "of no such law";
+    EXPECT_TRUE(takes_trees(written_for(any_draft_sampling), trees));
+    EXPECT_TRUE(takes_trees(written_for(DraftSamplings{"chain", "odd_trees"}), trees));
+    EXPECT_FALSE(takes_trees(written_for(DraftSamplings{"chain"}, true), trees)) << "of no such distribution";
   }
-  EXPECT_FALSE(takes_trees(written_for(DraftLaws{"iid"}, true), plain)) << "siblings of no law are not of any";
-  EXPECT_TRUE(takes_trees(written_for(DraftLaws{"chain", "iid"}), sampled));
-  EXPECT_TRUE(takes_trees(written_for(DraftLaws{"distinct"}, true), sampled));
-  EXPECT_FALSE(takes_trees(written_for(DraftLaws{"distinct"}), sampled)) << "only in turn";
+  EXPECT_FALSE(takes_trees(written_for(DraftSamplings{"iid"}, true), plain))
+      << "siblings of no distribution are not of any";
+  EXPECT_TRUE(takes_trees(written_for(DraftSamplings{"chain", "iid"}), sampled));
+  EXPECT_TRUE(takes_trees(written_for(DraftSamplings{"distinct"}, true), sampled));
+  EXPECT_FALSE(takes_trees(written_for(DraftSamplings{"distinct"}), sampled)) << "only in turn";
 }
 
-TEST(PathRegistry, AWalkWaitsForATreeLaw) {
+TEST(PathRegistry, AWalkWaitsForATreeSampling) {
   const auto walk = [](auto verifier) {
     return std::make_unique<PathVerifierOf<LiftedToTrees<decltype(verifier)>>>(Kind::verifier);
   };

@@ -1,5 +1,5 @@
 // Trials in batches against single trials: the same program on the same table with one counter after the other, as
-// replay runs it. Every scheme, every law, every register width, every division of a run into batches.
+// replay runs it. Every scheme, every distribution, every register width, every division of a run into batches.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/registry.hpp>
@@ -186,9 +186,10 @@ TEST(LazyDrafting, GivesTheSameVerdicts) {
 
 TEST(LazyDrafting, IsNotOfferedWhereAllDraftsCount) {
   const RatioTable table(examples::random_row(1, 30), examples::random_row(2, 30));
-  for (const auto& [name, law] : {std::pair{"naive_tree", "iid"}, {"k_seq", "iid"}, {"sample_and_match", "iid"}}) {
+  for (const auto& [name, distribution] :
+       {std::pair{"naive_tree", "iid"}, {"k_seq", "iid"}, {"sample_and_match", "iid"}}) {
     const Simulation what{.verifier = *registry().verifier(name),
-                          .drafter = *registry().drafter(law),
+                          .drafter = *registry().drafter(distribution),
                           .drafts = 4,
                           .seed = 1,
                           .lazy = true};

@@ -1,4 +1,4 @@
-// Simulation: the same counts for any number of threads, and the law that exploration computes exactly.
+// Simulation: the same counts for any number of threads, and the distribution that exploration computes exactly.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/proof/instance_analysis.hpp>
@@ -13,7 +13,7 @@ const std::vector<double> target{0.4, 0.05, 0.25, 0.1, 0.2};
 const std::vector<std::vector<double>> proposals{
     {0.1, 0.3, 0.3, 0.3, 0}, {0.2, 0.2, 0.2, 0.2, 0.2}, {0.05, 0.05, 0.8, 0, 0.1}};
 
-/// Visits every scheme that can be simulated with every law it takes.
+/// Visits every scheme that can be simulated with every distribution it takes.
 void for_each_pair(auto&& visit) {
   for (const auto& verifier : registry().verifiers()) {
     if (!verifier->info().unsupported.simulate.empty() || !verifier->info().unsupported.explore.empty()) continue;
@@ -29,12 +29,12 @@ void for_each_pair(auto&& visit) {
 
 TEST(Simulation, TallyDoesNotDependOnTheNumberOfThreads) {
   for_each_pair([](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const auto& q) {
-    const RatioTable laws(target, q);
+    const RatioTable distributions(target, q);
     const Simulation what{.verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = 5, .histogram = true};
-    const Tally one = simulate(what, laws, {.trials = 20'001, .threads = 1});
+    const Tally one = simulate(what, distributions, {.trials = 20'001, .threads = 1});
     EXPECT_EQ(one.trials, 20'001u);
     for (const int threads : {2, 7}) {
-      const Tally many = simulate(what, laws, {.trials = 20'001, .threads = threads});
+      const Tally many = simulate(what, distributions, {.trials = 20'001, .threads = threads});
       EXPECT_EQ(many.flagged, one.flagged);
       EXPECT_EQ(many.members, one.members);
       EXPECT_EQ(many.histogram, one.histogram);
@@ -46,28 +46,30 @@ TEST(Simulation, TallyDoesNotDependOnTheNumberOfThreads) {
 // with probability 1e-9 over the choice of the seed, which is fixed here.
 constexpr double alpha = 1e-12;
 
-TEST(Simulation, FollowsTheExploredLaw) {
+TEST(Simulation, FollowsTheExploredDistribution) {
   for_each_pair([](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const auto& q) {
     if (!verifier.info().precision_audited()) return;  // not compiled for exploration in double
     const Rows<double> rows(target, q);
     const RatioTable table(target, q);
-    // A wrong scheme may depend on the order of tokens, which differs on a table, so each form has its own law.
-    const auto expect = [&](const Tally& tally, const ExactLaw<double>& law, std::string_view model) {
+    // A wrong scheme may depend on the order of tokens, which differs on a table, so each form has its own
+    // distribution.
+    const auto expect = [&](const Tally& tally, const ExactDistribution<double>& distribution,
+                            std::string_view model) {
       const auto agrees = [&](std::uint64_t count, double probability, std::string_view what) {
         const auto [low, high] = clopper_pearson(count, tally.trials, alpha);
         EXPECT_TRUE(low <= probability + 1e-12 && probability - 1e-12 <= high)
-            << model << " " << what << ": " << count << " of " << tally.trials << ", wanted " << probability;
+            << model << " " << what << ": " << count << " of " << tally.trials << ", expected " << probability;
       };
       EXPECT_EQ(tally.impossible, 0u);
-      agrees(tally.flagged, law.flag, "flag");
-      agrees(tally.members, law.membership, "membership");
-      for (std::size_t x = 0; x < target.size(); ++x) agrees(tally.histogram[x], law.output[x], "token");
+      agrees(tally.flagged, distribution.flag, "flag");
+      agrees(tally.members, distribution.membership, "membership");
+      for (std::size_t x = 0; x < target.size(); ++x) agrees(tally.histogram[x], distribution.output[x], "token");
     };
     const Simulation what{.verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = 6, .histogram = true};
     expect(simulate(what, table, {.trials = 100'000}),
-           explore_law(drafter, *verifier.explore_on(table, drafts), table, drafts), "RatioTable");
+           explore_distribution(drafter, *verifier.explore_on(table, drafts), table, drafts), "RatioTable");
     expect(simulate(what, rows, {.trials = 50'000}),
-           explore_law(drafter, *verifier.explore_on(rows, drafts), rows, drafts), "Rows");
+           explore_distribution(drafter, *verifier.explore_on(rows, drafts), rows, drafts), "Rows");
   });
 }
 
@@ -75,11 +77,11 @@ TEST(Simulation, FirstTrialIsAnAddress) {
   // Trials 0 .. 199 in one run, or in two adjacent runs.
   const AnyVerifier& verifier = *registry().verifier("recursive_rejection");
   const AnyDrafter& drafter = *registry().drafter("iid");
-  const RatioTable laws(target, std::vector<std::vector<double>>{proposals.front()});
+  const RatioTable distributions(target, std::vector<std::vector<double>>{proposals.front()});
   const auto run = [&](std::uint64_t first, std::uint64_t trials) {
     return simulate(
-        {.verifier = verifier, .drafter = drafter, .drafts = 3, .seed = 5, .first = first, .histogram = true}, laws,
-        {.trials = trials});
+        {.verifier = verifier, .drafter = drafter, .drafts = 3, .seed = 5, .first = first, .histogram = true},
+        distributions, {.trials = trials});
   };
   Tally halves = run(0, 77);
   halves += run(77, 123);

@@ -1,5 +1,5 @@
-// The results of a survey of steps beside its simulation: the optimum of each law, which no lossless scheme exceeds
-// and block verification of one path reaches.
+// The results of a survey of steps beside its simulation: the optimum of each distribution, which no lossless scheme
+// exceeds and block verification of one path reaches.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ std::vector<StepRow> surveyed(const PathSurveyOptions& options) {
   return survey_paths(*source, options);
 }
 
-std::vector<std::string> every_law() {
+std::vector<std::string> every_distribution() {
   registry();
   std::vector<std::string> names;
   for (const auto& drafter : path_registry().drafters()) names.emplace_back(drafter->info().name);
@@ -39,21 +39,24 @@ TEST(PathSurvey, NoLosslessSchemeIsAboveTheOptimumOfItsTrees) {
   EXPECT_GE(compared, 25);
 }
 
-TEST(PathSurvey, TheOracleAttainsTheOptimumOnEveryLaw) {
-  std::set<std::string_view> laws;
+TEST(PathSurvey, TheOracleAttainsTheOptimumOnEveryDistribution) {
+  std::set<std::string_view> distributions;
   int several_paths = 0;
-  for (const StepRow& row :
-       surveyed({.drafts = {1, 2}, .length = 2, .steps = 30'000, .verifiers = {"lp_oracle"}, .laws = every_law()})) {
+  for (const StepRow& row : surveyed({.drafts = {1, 2},
+                            .length = 2,
+                            .steps = 30'000,
+                            .verifiers = {"lp_oracle"},
+                            .draft_samplings = every_distribution()})) {
     ASSERT_TRUE(row.oracle && row.optimum);
     EXPECT_EQ(row.tally.steps, 30'000u);
     EXPECT_EQ(row.tally.impossible, 0u);
     // The certificate's two bounds are 1e-9 apart at most: nothing beside six standard errors.
     EXPECT_NEAR(row.tally.mean_accepted(), *row.optimum, 6 * row.tally.standard_error() + 1e-9)
         << row.drafter->info().name << " K = " << row.drafts;
-    laws.insert(row.drafter->info().name);
+    distributions.insert(row.drafter->info().name);
     several_paths += row.drafts > 1;
   }
-  EXPECT_EQ(laws.size(), path_registry().drafters().size());
+  EXPECT_EQ(distributions.size(), path_registry().drafters().size());
   EXPECT_GE(several_paths, 3);
 }
 

@@ -154,13 +154,13 @@ TYPED_TEST(SoftmaxOf, NamesTheRowAndTokenOfWhatIsNoLogit) {
     for (const std::size_t size : {1u, 20u, 1024u, 2500u})
       for (const std::size_t token : {std::size_t{0}, size / 2, size - 1}) {
         std::vector<TypeParam> logits(size, TypeParam{0.0f});
-        const std::string place = "target logits: token " + std::to_string(token) + ": found ";
+        const std::string place = "target logits: token " + std::to_string(token) + ": got ";
         logits[token] = static_cast<TypeParam>(std::numeric_limits<float>::quiet_NaN());
-        ASSERT_EQ(message(logits), place + "NaN, wanted a finite logit, or -infinity");
+        ASSERT_EQ(message(logits), place + "NaN, expected a finite logit, or -infinity");
         logits[token] = static_cast<TypeParam>(infinite);
-        ASSERT_EQ(message(logits), place + "+infinity, wanted a finite logit, or -infinity");
+        ASSERT_EQ(message(logits), place + "+infinity, expected a finite logit, or -infinity");
         logits.assign(size, static_cast<TypeParam>(-infinite));
-        ASSERT_EQ(message(logits), "target logits: found -infinity for every token, wanted a finite logit");
+        ASSERT_EQ(message(logits), "target logits: got -infinity for every token, expected a finite logit");
         logits[token] = TypeParam{1.0f};
         ASSERT_EQ(message(logits), "nothing");
       }
@@ -251,7 +251,7 @@ TYPED_TEST(StoredRowOf, SumsAndNormalisesAlikeAtEveryWidth) {
   }
 }
 
-TYPED_TEST(StoredRowOf, RefusesWhatIsNoLaw) {
+TYPED_TEST(StoredRowOf, RefusesWhatIsNoDistribution) {
   const auto message = [](const std::vector<TypeParam>& row, simd::Width width) -> std::string {
     try {
       checked_sum(std::span<const TypeParam>(row), "target row", width);
@@ -263,22 +263,22 @@ TYPED_TEST(StoredRowOf, RefusesWhatIsNoLaw) {
   for_widths([&](simd::Width width) {
     for (const std::size_t size : {4u, 40u, 1024u, 3000u})
       for (const std::size_t token : {std::size_t{1}, size / 2, size - 1}) {
-        const std::string place = "target row: token " + std::to_string(token) + ": found ";
+        const std::string place = "target row: token " + std::to_string(token) + ": got ";
         std::vector<TypeParam> row(size, static_cast<TypeParam>(0));
         row[0] = static_cast<TypeParam>(1);
         ASSERT_EQ(message(row, width), "nothing");
         row[token] = static_cast<TypeParam>(std::numeric_limits<double>::quiet_NaN());
-        ASSERT_EQ(message(row, width), place + "NaN, wanted a probability");
+        ASSERT_EQ(message(row, width), place + "NaN, expected a probability");
         row[token] = static_cast<TypeParam>(HUGE_VAL);
-        ASSERT_EQ(message(row, width), place + "inf, wanted a probability");
+        ASSERT_EQ(message(row, width), place + "inf, expected a probability");
         row[token] = static_cast<TypeParam>(-0.25);
-        ASSERT_EQ(message(row, width), place + "-0.250000, wanted a probability");
+        ASSERT_EQ(message(row, width), place + "-0.250000, expected a probability");
         row[token] = static_cast<TypeParam>(0.25);
-        ASSERT_EQ(message(row, width).substr(0, 48), "target row: found probabilities with sum 1.25000");
+        ASSERT_EQ(message(row, width).substr(0, 46), "target row: got probabilities with sum 1.25000");
       }
     // An integer sum would wrap around to 1 again at 2^64 units.
     const std::vector<TypeParam> ones(1 << 13, static_cast<TypeParam>(1));
-    ASSERT_EQ(message(ones, width).substr(0, 50), "target row: found probabilities with sum 2 or more");
+    ASSERT_EQ(message(ones, width).substr(0, 48), "target row: got probabilities with sum 2 or more");
   });
 }
 

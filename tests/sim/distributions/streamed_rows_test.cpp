@@ -106,9 +106,9 @@ TYPED_TEST(FreshRowsOf, EveryMassAndDrawIsThatOfTheRunningSumInEveryWidth) {
 }
 
 // short_float.hpp: rows of floats give residuals whose terms have errors of 2^-23 of the residual and 2^-47 of p.
-// So F has at most their sum as error, and the law at most that over F. Sums of integers lose less than 2^-60 per
-// term. Proposals near the target leave a small residual, where a relative bound is hardest to keep.
-TEST(FreshRows, OfFloatsServeTheLawOfTheSameDoubles) {
+// So F has at most their sum as error, and the distribution at most that over F. Sums of integers lose less than
+// 2^-60 per term. Proposals near the target leave a small residual, where a relative bound is hardest to keep.
+TEST(FreshRows, OfFloatsServeTheDistributionOfTheSameDoubles) {
   int served = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const std::size_t size = 1 + 149 * seed;
@@ -215,8 +215,7 @@ TEST(FreshRows, EmptyResidualGivesNoToken) {
   EXPECT_EQ(rows.residual(1).draw(123), no_token);
 }
 
-// What is left of a row has all its digits however little it is: weights above 2^-1022 are exact multiples of their
-// scale.
+// The rest of a row has all its digits however small it is: weights above 2^-1022 are exact multiples of their scale.
 TEST(FreshRows, LittleMassIsMeasuredAgainstItself) {
   for (const double rest : {1e-3, 1e-9, 1e-15, 1e-30, 1e-300}) {
     const std::vector<double> q{1 - rest, rest / 4, 0, 3 * (rest / 4)};

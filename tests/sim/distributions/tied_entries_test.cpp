@@ -1,4 +1,5 @@
-// Equal entries of a row are equal in every form of it, and the order of entries is kept, whatever rounding adds up to.
+// Equal entries of a row are equal in every form of it, and the order of entries is kept, whatever rounding adds up
+// to.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -43,12 +44,12 @@ void expect_order(const std::vector<double>& row, const Read& read, const std::s
 }
 
 template <class L>
-void expect_ties(const std::vector<double>& p, const std::vector<double>& q, const L& laws,
+void expect_ties(const std::vector<double>& p, const std::vector<double>& q, const L& distributions,
                  const std::string& where) {
   expect_order(
-      p, [&laws](Token x) { return static_cast<double>(laws.target(x)); }, where + ", p");
+      p, [&distributions](Token x) { return static_cast<double>(distributions.target(x)); }, where + ", p");
   expect_order(
-      q, [&laws](Token x) { return static_cast<double>(laws.proposal(x)); }, where + ", q");
+      q, [&distributions](Token x) { return static_cast<double>(distributions.proposal(x)); }, where + ", q");
 }
 
 template <class Entry>

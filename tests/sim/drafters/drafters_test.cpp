@@ -1,4 +1,5 @@
-// Drafters of tuples and of trees: their laws on edges, through shared noise and as sets; and fixed trees by hand.
+// Drafters of tuples and of trees: their distributions on edges, through shared noise and as sets; and fixed trees by
+// hand.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -6,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <draftproof/optimum/set_law.hpp>
+#include <draftproof/optimum/set_distribution.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/sim/distributions/plain_rows.hpp>
@@ -18,12 +19,12 @@ namespace draftproof {
 namespace {
 
 using DraftTuple = std::vector<Token>;
-using TupleLaw = std::map<DraftTuple, Rational>;
+using TupleDistribution = std::map<DraftTuple, Rational>;
 using Row = std::vector<Rational>;
 
-TupleLaw explored(std::string_view name, const Instance& instance) {
+TupleDistribution explored(std::string_view name, const Instance& instance) {
   const auto rows = instance.rows();
-  TupleLaw law;
+  TupleDistribution distribution;
   DraftTuple tuple;
   Explorer<Rational> explorer;
   EXPECT_TRUE(explorer.explore(
@@ -33,8 +34,8 @@ TupleLaw explored(std::string_view name, const Instance& instance) {
         tuple.assign(out, out + count);
         return Verdict{0, none_accepted};
       },
-      [&](const Leaf<Rational>& leaf) { law[tuple] += leaf.probability; }));
-  return law;
+      [&](const Leaf<Rational>& leaf) { distribution[tuple] += leaf.probability; }));
+  return distribution;
 }
 
 Instance with_proposals(Instance instance) {
@@ -48,7 +49,7 @@ Instance with_proposals(Instance instance) {
 }
 
 // On generated instances the prover finds it (declared_drafts).
-TEST(Drafters, DrawTheirLawOnTiesAndExhaustedSupports) {
+TEST(Drafters, DrawTheirDistributionOnTiesAndExhaustedSupports) {
   for (const auto& drafter : registry().drafters())
     for (const char* text : {"p=(1 1 1) q=(1 1 1) K=2", "p=(1 1 1) q=(0 1 1) K=3", "p=(1 1 1 1) q=(0 0 1 0) K=3",
                              "p=(1 1) q=(0 1) K=2", "p=(1 1 1 1) q=(2 0 2 1) K=4", "p=(1 0) q=(1 0) K=1"}) {
@@ -64,7 +65,7 @@ TEST(Drafters, DrawTheirLawOnTiesAndExhaustedSupports) {
     }
 }
 
-/// Pr(all drafts in S), over all S, from the explored law.
+/// Pr(all drafts in S), over all S, from the explored distribution.
 std::vector<Rational> all_inside(std::string_view name, const Instance& instance) {
   std::vector<Rational> inside(std::size_t{1} << instance.target.size(), Rational(0));
   for (const auto& [tuple, probability] : explored(name, instance)) {
@@ -115,10 +116,10 @@ RC_GTEST_PROP(Drafters, SetsHaveTheirClosedForms, (Instance instance)) {
   }
 }
 
-// Drafters that read shared noise cannot be explored: 100,000 tuples of each are compared with the law that they
-// declare. Fewer than 300 intervals of confidence 1 - 1e-12: a false alarm has probability below 1e-9 over the choice
-// of the seed.
-TEST(Drafters, DrawTheirLawThroughSharedNoise) {
+// Drafters that read shared noise cannot be explored: 100,000 tuples of each are compared with the distribution that
+// they declare. Fewer than 300 intervals of confidence 1 - 1e-12: a false alarm has probability below 1e-9 over the
+// choice of the seed.
+TEST(Drafters, DrawTheirDistributionThroughSharedNoise) {
   constexpr int trials = 100'000;
   int found = 0, intervals = 0;
   for (const auto& drafter : registry().drafters()) {
@@ -137,10 +138,11 @@ TEST(Drafters, DrawTheirLawThroughSharedNoise) {
         const auto start = tokens.begin() + t * instance.drafts;
         ++counts[DraftTuple(start, start + lengths[static_cast<std::size_t>(t)])];
       }
-      const TupleLaw law = explored(drafter->info().marginal_law_of, instance);
+      const TupleDistribution distribution = explored(drafter->info().marginal_sampling_of, instance);
       for (const auto& [tuple, count] : counts)
-        ASSERT_TRUE(law.contains(tuple)) << drafter->info().name << " draws what its law does not, on " << text;
-      for (const auto& [tuple, probability] : law) {
+        ASSERT_TRUE(distribution.contains(tuple))
+            << drafter->info().name << " draws what its distribution does not, on " << text;
+      for (const auto& [tuple, probability] : distribution) {
         const auto [low, high] = clopper_pearson(counts[tuple], trials, 1e-12);
         ASSERT_TRUE(low <= static_cast<double>(probability) && static_cast<double>(probability) <= high)
             << drafter->info().name << " on " << text << ": " << counts[tuple];
@@ -152,12 +154,12 @@ TEST(Drafters, DrawTheirLawThroughSharedNoise) {
   EXPECT_LT(intervals, 300);
 }
 
-TEST(Drafters, AreWalkedByTheLawTheyDeclare) {
+TEST(Drafters, AreWalkedByTheDistributionTheyDeclare) {
   for (const auto& drafter : registry().drafters()) {
     if (!drafter->info().shared_noise()) continue;
-    ASSERT_TRUE(registry().drafter(drafter->info().marginal_law_of)) << drafter->info().name;
+    ASSERT_TRUE(registry().drafter(drafter->info().marginal_sampling_of)) << drafter->info().name;
     const Instance instance = Instance::parse("p=(1 1 1) q=(5 0 1) K=3");
-    EXPECT_TRUE(explored(drafter->info().name, instance) == explored(drafter->info().marginal_law_of, instance));
+    EXPECT_TRUE(explored(drafter->info().name, instance) == explored(drafter->info().marginal_sampling_of, instance));
   }
 }
 

@@ -1,6 +1,6 @@
-// Couplings on trees of shared noise: the trees have their declared law, the emitted tokens have the target's law
-// after every prefix, and the acceptance is that of the closed forms of one position, level by level. Noise cannot be
-// explored, so all tests are trials of fixed seeds against intervals.
+// Couplings on trees of shared noise: the trees have their declared distribution, the emitted tokens have the
+// target's distribution after every prefix, and the acceptance is that of the closed forms of one position, level by
+// level. Noise cannot be explored, so all tests are trials of fixed seeds against intervals.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -37,7 +37,7 @@ using Doubles = std::vector<double>;
 Tables tables_of(const small::Model& model, int conditionals) {
   std::vector<RatioTable> tables;
   for (int c = 0; c < conditionals; ++c) {
-    const auto& rows = model.laws(c);
+    const auto& rows = model.distributions(c);
     Doubles target, proposal;
     for (Token x = 0; x < rows.vocabulary(); ++x) {
       target.push_back(static_cast<double>(rows.target(x)));
@@ -84,7 +84,7 @@ struct Emitted {
       for (const auto& [x, count] : counts) total += count;
       for (Token x = 0; x < tables.vocabulary(); ++x) {
         const auto found = counts.find(x);
-        wrong += !within(found == counts.end() ? 0 : found->second, total, tables.laws(context).target(x));
+        wrong += !within(found == counts.end() ? 0 : found->second, total, tables.distributions(context).target(x));
       }
     }
     return wrong;
@@ -112,12 +112,12 @@ std::vector<Tokens> draws_of(const DraftTree& tree) {
   return draws;
 }
 
-TEST(NoiseTrees, HaveTheLawTheyName) {
+TEST(NoiseTrees, HaveTheDistributionTheyName) {
   int drafters = 0;
   for (const auto& drafter : path_registry().drafters()) {
     if (!drafter->info().shared_noise()) continue;
     ++drafters;
-    const AnyTreeDrafter& form = small::drafter(drafter->info().marginal_law_of);
+    const AnyTreeDrafter& form = small::drafter(drafter->info().marginal_sampling_of);
     for (int seed = 0; seed < 2; ++seed) {
       const bool branches = drafter->info().branches;
       const auto model = small::random_model(seed, branches ? 3 : 2, 1);
@@ -212,7 +212,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
     for (std::size_t depth = 0; depth < wanted.size(); ++depth)
       EXPECT_TRUE(within(emitted.beyond[depth + 1], trials, wanted[depth]))
           << scheme << ": " << emitted.beyond[depth + 1] << " of " << trials << " accept " << depth + 1
-          << " tokens, wanted " << wanted[depth];
+          << " tokens, expected " << wanted[depth];
   };
   const TreeShape path{.drafts = 1, .length = 3}, paths{.drafts = 2, .length = 3};
   expect("gumbel_coupling_tree", path, {one, one * one, one * one * one});
@@ -233,7 +233,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
          {race, race * one, race * one * one});
 }
 
-TEST(NoiseTrees, EqualLawsAcceptWholePaths) {
+TEST(NoiseTrees, EqualDistributionsAcceptWholePaths) {
   // With four paths the agreeing ones need not be the first, so their streams need not be consecutive.
   for (const auto& [scheme, drafts] : {std::pair("gls_tree", 4),
                                        {"gumbel_coupling_tree", 1},
@@ -279,7 +279,7 @@ Emitted one_path_of(const Tables& tables, int length, std::uint64_t trials) {
   return emitted;
 }
 
-TEST(NoiseTrees, NoiseReadAgainAtALaterDepthIsSeenByTheLaw) {
+TEST(NoiseTrees, NoiseReadAgainAtALaterDepthIsSeenByTheDistribution) {
   const Tables tables({RatioTable(noise_target, noise_proposal)});
   EXPECT_GT(one_path_of<Depthless>(tables, 2, 20'000).wrong(tables), 0);
   EXPECT_EQ(one_path_of<Philox>(tables, 2, 20'000).wrong(tables), 0);
@@ -306,8 +306,8 @@ TEST(NoiseTrees, AreHeldToWhatTrialsDecide) {
       EXPECT_TRUE(proof.kept()) << verifier->info().name;
       std::vector<std::string_view> asked;
       for (const Finding& finding : proof.findings)
-        if (finding.held > 0) asked.push_back(finding.property);
-      EXPECT_EQ(asked, (std::vector<std::string_view>{"drafter_invariance", "equal_laws"}));
+        if (finding.passed > 0) asked.push_back(finding.property);
+      EXPECT_EQ(asked, (std::vector<std::string_view>{"drafter_invariance", "equal_distributions"}));
     }
   }
   EXPECT_EQ(walks, 4);

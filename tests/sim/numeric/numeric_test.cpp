@@ -74,9 +74,9 @@ TEST(PowerOfE, HasTheBitsItHad) {
   EXPECT_EQ(all, 8804200743249446601u);
 }
 
-// Exponentials of words: the bound of their error, the bound by which races skip tokens, and the law.
+// Exponentials of words: the bound of their error, the bound by which races skip tokens, and the distribution.
 
-/// Words near both ends and the switch of branches, powers of two and their neighbours, and random words.
+/// Words near both ends and the switch of branches, powers of two and their neighbours, and random bits.
 template <class Visit>
 void for_words(Visit visit) {
   for (std::uint64_t n = 0; n < 2000; ++n) {
@@ -126,7 +126,7 @@ TEST(Exponential, HasItsEnds) {
   EXPECT_NEAR(exponential(std::uint64_t{1} << 63), std::log(2.0), 1e-15);
 }
 
-TEST(Exponential, HasItsLaw) {
+TEST(Exponential, HasItsDistribution) {
   // Pr(E <= e) = 1 - e^-e: Dvoretzky, Kiefer and Wolfowitz bound the largest deviation of n = 100,000 by
   // sqrt(ln(2 / 1e-9) / 2 n) = 0.0104 but with probability 1e-9.
   std::vector<double> found;

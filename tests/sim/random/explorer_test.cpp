@@ -28,7 +28,7 @@ auto weights(const std::vector<int>& row) {
 
 /// Probability of each verdict token.
 template <class Program>
-std::map<Token, Rational> law(Program program) {
+std::map<Token, Rational> distribution(Program program) {
   std::map<Token, Rational> tokens;
   Exact explorer;
   EXPECT_TRUE(explorer.explore(program, [&](const Leaf<Rational>& leaf) {
@@ -39,11 +39,11 @@ std::map<Token, Rational> law(Program program) {
 }
 
 TEST(Explorer, ProgramWithoutChoicesIsOneCertainLeaf) {
-  EXPECT_EQ(law([](Exact&) { return Verdict{3, 0}; }), (std::map<Token, Rational>{{3, 1}}));
+  EXPECT_EQ(distribution([](Exact&) { return Verdict{3, 0}; }), (std::map<Token, Rational>{{3, 1}}));
 }
 
 TEST(Explorer, LeavesCarryTheProductOfTheirBranches) {
-  const auto tokens = law([](Exact& random) {
+  const auto tokens = distribution([](Exact& random) {
     const Token first = random.pick(weights({1, 2, 3}));
     if (first == 0) return Verdict{0, 0};
     const bool taken = random.flip(Rational(1, 4), Rational(1, 2 + first));
@@ -54,7 +54,7 @@ TEST(Explorer, LeavesCarryTheProductOfTheirBranches) {
 }
 
 TEST(Explorer, EmitSpreadsALeafOverAllTokens) {
-  const auto tokens = law([](Exact& random) {
+  const auto tokens = distribution([](Exact& random) {
     if (random.flip(Rational(1), Rational(3))) return Verdict{0, 0};
     return random.emit(weights({0, 1, 4}));
   });
@@ -81,7 +81,7 @@ TEST(Explorer, LeafMassesSumToOneAndLeavesAreCounted) {
 }
 
 TEST(Explorer, NeverTakesABranchOfProbabilityZero) {
-  law([](Exact& random) {
+  distribution([](Exact& random) {
     EXPECT_FALSE(random.flip(Rational(0), Rational(1)));
     EXPECT_FALSE(random.flip(Rational(-1), Rational(1)));
     EXPECT_TRUE(random.flip(Rational(1), Rational(1)));
@@ -114,7 +114,7 @@ TEST(Explorer, IsReadyForAnotherTree) {
 }
 
 TEST(Explorer, ZeroMassIsAnError) {
-  const auto run = [](auto program) { law(program); };
+  const auto run = [](auto program) { distribution(program); };
   EXPECT_THROW(run([](Exact& random) { return Verdict{random.pick(weights({0, 0})), 0}; }), std::logic_error);
   EXPECT_THROW(run([](Exact& random) { return random.emit(weights({0, 0})); }), std::logic_error);
   EXPECT_THROW(run([](Exact& random) {
@@ -251,7 +251,7 @@ Verdict on_largest_words(const AnyVerifier& verifier, const std::vector<double>&
 // Rows that small integer weights cannot give; the prover has the others (boundary_uniforms, edge_rows, strict_grid).
 // Enumerated plans divide a set's mass on a grid of 2^-52 and may leave that much over; drafts of couplings depend on
 // the same words.
-TEST(BoundaryUniforms, LargestOnesAcceptADraftThatTheTargetLikesMoreAndOneOfEqualLaws) {
+TEST(BoundaryUniforms, LargestOnesAcceptADraftThatTheTargetLikesMoreAndOneOfEqualDistributions) {
   const double third = 1.0 / 3;
   // p >= q of token 0 in doubles without a short binary form, with some equalities.
   const std::vector<std::pair<std::vector<double>, std::vector<double>>> pairs{
@@ -271,7 +271,7 @@ TEST(BoundaryUniforms, LargestOnesAcceptADraftThatTheTargetLikesMoreAndOneOfEqua
         EXPECT_EQ(on_largest_words(*verifier, p, q, {0}).accepted, 0) << info.name;
         ++liked;
       }
-    if (info.claims.accepts_equal_laws)
+    if (info.claims.accepts_equal_distributions)
       for (int seed = 0; seed < 20; ++seed) {
         const auto row = examples::random_row(static_cast<std::uint64_t>(seed), 7, 3);
         EXPECT_GE(on_largest_words(*verifier, row, row, {seed % 7, (seed + 1) % 7, (seed + 3) % 7}).accepted, 0)

@@ -321,7 +321,7 @@ TEST(UniformSource, ScaleSplitsTheWordsEvenly) {
 
 // Tapes return scripted words in order and report their end; a recorder's log replays to the same verdict.
 
-const Rows<double> laws({0.1, 0.2, 0.3, 0.4}, std::vector<double>{0.4, 0.3, 0.2, 0.1});
+const Rows<double> distributions({0.1, 0.2, 0.3, 0.4}, std::vector<double>{0.4, 0.3, 0.2, 0.1});
 constexpr Token drafts[] = {0, 1, 0};
 
 TEST(Tape, WordHasTheUnitIntervalValueItIsNamedBy) {
@@ -340,7 +340,7 @@ TEST(Recorder, LogsEveryDrawWithItsPurposeAndOutcome) {
   const std::uint64_t half = Tape::word(0.5), late = Tape::word(0.999);
   Recorder random(Tape({half, late, half, half}));
   // First draft: p = .1 against q = .4, refused at u = 1/2. Second: (.2 - .3)+ is 0, refused. Third: 0 again.
-  const Verdict verdict = verifiers::RecursiveRejection{}.verify(DraftedPosition(laws, drafts, 3), random);
+  const Verdict verdict = verifiers::RecursiveRejection{}.verify(DraftedPosition(distributions, drafts, 3), random);
   const auto& draws = random.draws();
   ASSERT_EQ(draws.size(), 4u);
   for (int n = 0; n < 3; ++n) {
@@ -359,11 +359,11 @@ TEST(Recorder, LogsEveryDrawWithItsPurposeAndOutcome) {
 TEST(Recorder, ReplaysOnATape) {
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     Recorder recorder(Philox(4, trial, Philox::Role::verify));
-    const Verdict first = verifiers::RecursiveRejection{}.verify(DraftedPosition(laws, drafts, 3), recorder);
+    const Verdict first = verifiers::RecursiveRejection{}.verify(DraftedPosition(distributions, drafts, 3), recorder);
     std::vector<std::uint64_t> words;
     for (const Draw& draw : recorder.draws()) words.push_back(draw.word);
     Tape tape(words);
-    const Verdict again = verifiers::RecursiveRejection{}.verify(DraftedPosition(laws, drafts, 3), tape);
+    const Verdict again = verifiers::RecursiveRejection{}.verify(DraftedPosition(distributions, drafts, 3), tape);
     EXPECT_EQ(again.token, first.token);
     EXPECT_EQ(again.accepted, first.accepted);
     EXPECT_EQ(tape.played(), words.size()) << "the recorder missed a draw";
@@ -375,8 +375,8 @@ TEST(Recorder, DoesNotChangeWhatItRecords) {
     Philox bare(4, trial, Philox::Role::verify);
     Recorder recorded(Philox(4, trial, Philox::Role::verify));
     EXPECT_EQ(bare.flip(0.3, 1.0), recorded.flip(0.3, 1.0));
-    EXPECT_EQ(bare.pick(laws.row(0)), recorded.pick(laws.row(0)));
-    EXPECT_EQ(bare.emit(laws.row(0)).token, recorded.emit(laws.row(0)).token);
+    EXPECT_EQ(bare.pick(distributions.row(0)), recorded.pick(distributions.row(0)));
+    EXPECT_EQ(bare.emit(distributions.row(0)).token, recorded.emit(distributions.row(0)).token);
   }
 }
 

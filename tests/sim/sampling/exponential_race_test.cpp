@@ -53,7 +53,7 @@ TEST(Race, SkippingLosesNoArrival) {
     }
 }
 
-TEST(Race, EveryModelOfTheLawsHasTheSameWinners) {
+TEST(Race, EveryModelOfTheDistributionsHasTheSameWinners) {
   // Multiples of 2^-20: floats, doubles and quantised rows hold them exactly.
   std::vector<double> row(300);
   double left = 1;

@@ -55,7 +55,7 @@ TEST(QuantisedRow, SumsToItsTotalKeepsZerosAndIsWithinTheStatedBound) {
   }
 }
 
-// The law of an alias table, by counting the words that lead to each token.
+// The distribution of an alias table, by counting the words that lead to each token.
 
 /// A cell is an interval of words in which the token changes at most once: bisection finds the change.
 struct AliasCell {
@@ -88,7 +88,7 @@ std::vector<Wide> word_counts(const AliasTable& table, std::size_t size) {
 }
 
 // With 1, 2 or 4 tokens every cell boundary and every share is a whole number of words: no grid error is left.
-TEST(AliasTable, LawIsTheRowExactlyWhereWordsDivideEvenly) {
+TEST(AliasTable, DistributionIsTheRowExactlyWhereWordsDivideEvenly) {
   for (const auto& row : {std::vector<double>{1.0},
                           {0.3, 0.7},
                           {0.0, 1.0},
@@ -102,7 +102,7 @@ TEST(AliasTable, LawIsTheRowExactlyWhereWordsDivideEvenly) {
 }
 
 // The words of a cell and of its own token are each rounded to whole words once: at most one word a cell moves.
-TEST(AliasTable, LawIsTheRowToOneWordACellAndZerosStayZero) {
+TEST(AliasTable, DistributionIsTheRowToOneWordACellAndZerosStayZero) {
   for (const auto& row : examples::awkward_rows()) {
     const auto mass = quantise(row);
     const auto counts = word_counts(AliasTable(mass), row.size());
@@ -168,7 +168,7 @@ Token linear_draw(const std::vector<std::uint64_t>& mass, const std::vector<Toke
   }
 }
 
-/// The words on both sides of every boundary of the remaining law, and some others.
+/// The words on both sides of every boundary of the remaining distribution, and some others.
 std::vector<std::uint64_t> telling_words(const std::vector<std::uint64_t>& mass, const std::vector<Token>& seen) {
   auto words = examples::some_words(9, 40);
   std::uint64_t left = 0, before = 0;

@@ -1,5 +1,5 @@
-// Weights that draws are made from: running sums, integer sums, tables of them, the uniform law outside a set, and
-// what draws realise of each.
+// Weights that draws are made from: running sums, integer sums, tables of them, the uniform distribution outside a
+// set, and what draws realise of each.
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -145,13 +145,13 @@ TEST(Weights, NothingToDrawGivesNoToken) {
 
 constexpr std::uint64_t grid_words = 1 << 16;
 
-std::map<Token, double> realised_law(const auto& weights) {
-  std::map<Token, double> law;
+std::map<Token, double> realised_distribution(const auto& weights) {
+  std::map<Token, double> distribution;
   double total = 0;
-  const auto add = [&](Token x, const auto& weight) { total += law[x] += static_cast<double>(weight); };
+  const auto add = [&](Token x, const auto& weight) { total += distribution[x] += static_cast<double>(weight); };
   visit_realised(weights, add);
-  for (auto& [token, weight] : law) weight /= total;
-  return law;
+  for (auto& [token, weight] : distribution) weight /= total;
+  return distribution;
 }
 
 /// Words in the middle of `grid_words` equal cells: a token's count is wrong by less than a cell at each of its ends,
@@ -160,7 +160,7 @@ void expect_served(const auto& weights) {
   std::map<Token, double> drawn;
   for (std::uint64_t cell = 0; cell < grid_words; ++cell)
     drawn[weights.draw((cell << 48) + (std::uint64_t{1} << 47))] += 1.0 / grid_words;
-  const auto served = realised_law(weights);
+  const auto served = realised_distribution(weights);
   for (const auto& [token, share] : served) EXPECT_NEAR(drawn[token], share, 3.0 / grid_words) << "token " << token;
   for (const auto& [token, share] : drawn) EXPECT_TRUE(served.contains(token)) << "token " << token;
 }
@@ -188,9 +188,9 @@ TEST(RealisedWeights, OfARunningSumLoseWhatItLoses) {
   // In float 1 + 2^-25 is 1: the second token is never drawn, although its weight is not 0. Then 2^-23 makes a full
   // step.
   const FunctionWeights weights(3, [](Token x) { return x == 0 ? 1.0f : x == 1 ? 0x1p-25f : 0x1p-23f; });
-  const auto law = realised_law(weights);
-  EXPECT_FALSE(law.contains(1));
-  EXPECT_EQ(law.at(2), 0x1p-23 / (1 + 0x1p-23));
+  const auto distribution = realised_distribution(weights);
+  EXPECT_FALSE(distribution.contains(1));
+  EXPECT_EQ(distribution.at(2), 0x1p-23 / (1 + 0x1p-23));
   int tokens = 0;
   weights.for_each([&tokens](Token, float) { ++tokens; });
   EXPECT_EQ(tokens, 3);
@@ -198,7 +198,7 @@ TEST(RealisedWeights, OfARunningSumLoseWhatItLoses) {
 
 TEST(RealisedWeights, OfIntegersLoseWhatIsBelowTheirUnit) {
   const FixedWeights weights(2, [](Token x) { return x == 0 ? 0x1p-61 : 0x1.8p-60; });
-  EXPECT_EQ(realised_law(weights), (std::map<Token, double>{{1, 1.0}}));
+  EXPECT_EQ(realised_distribution(weights), (std::map<Token, double>{{1, 1.0}}));
 }
 
 TEST(RealisedWeights, OfABisectionOverFallingBounds) {
@@ -245,7 +245,7 @@ TEST(RealisedWeights, NothingToServeGivesNoToken) {
   EXPECT_EQ(leaves, 1);
 }
 
-// The uniform law outside a set, and the pair that remains outside the support of q.
+// The uniform distribution outside a set, and the pair that remains outside the support of q.
 
 __extension__ using Wide = unsigned __int128;
 
@@ -279,12 +279,12 @@ TEST(UniformOnComplement, NothingOutsideGivesNoToken) {
   EXPECT_EQ(UniformOnComplement(2, seen, 2).draw(9), no_token);
 }
 
-TEST(OffSupportPosition, IsTheRestrictedPairOfLaws) {
+TEST(OffSupportPosition, IsTheRestrictedPairOfDistributions) {
   // q lives on tokens 1 and 3; p keeps 2/10, 3/10 and 1/10 outside.
-  const Rows<Rational> laws({{2, 10}, {1, 10}, {3, 10}, {3, 10}, {1, 10}, 0},
-                            std::vector<Rational>{0, {1, 4}, 0, {3, 4}, 0, 0});
+  const Rows<Rational> distributions({{2, 10}, {1, 10}, {3, 10}, {3, 10}, {1, 10}, 0},
+                                     std::vector<Rational>{0, {1, 4}, 0, {3, 4}, 0, 0});
   const Token drafts[] = {3, 1, 5, 2};
-  const DraftedPosition at(laws, drafts, 4);
+  const DraftedPosition at(distributions, drafts, 4);
   const OffSupportPosition rest(at, 2);
   const std::vector<Rational> p{{1, 3}, 0, {1, 2}, 0, {1, 6}, 0}, q{{1, 4}, 0, {1, 4}, 0, {1, 4}, {1, 4}};
   for (Token x = 0; x < 6; ++x) {

@@ -1,5 +1,5 @@
 // The histogram of p / q and the pass over a ladder's residual: every width gives the bits of a plain loop, on rows
-// with zeros, denormals, ratios beyond the buckets and lengths that are no multiple of a register.
+// with zeros, denormals, ratios beyond the buckets and lengths that are not a multiple of a register.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -93,7 +93,7 @@ TEST(TrialEngine, ProgressNeverClaimsTrialsThatWereNotRun) {
 TEST(TrialEngine, FailureOfAWorkerReachesTheCaller) {
   EXPECT_THROW(run_trials({.trials = trials, .threads = 3}, Tally{},
                           [](std::uint64_t first, std::uint64_t, Tally&) {
-                            if (first > 0) throw std::runtime_error("row 7 is not a law");
+                            if (first > 0) throw std::runtime_error("row 7 is not a distribution");
                           }),
                std::runtime_error);
 }

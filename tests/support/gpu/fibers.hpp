@@ -16,9 +16,9 @@
 
 namespace draftproof::parity {
 
-/// A stack and where its code stands. Code goes on by a jump: swapping contexts, which is all that sanitizers know, asks the
-/// kernel for the mask of signals each time, and tests of plans spent nine tenths of their time there. Hardened builds
-/// check longjmp and refuse a jump to another stack, so the plain one is named.
+/// A stack and where its code stands. Code goes on by a jump: swapping contexts, which is all that sanitizers know,
+/// asks the kernel for the mask of signals each time, and tests of plans spent nine tenths of their time there.
+/// Hardened builds check longjmp and refuse a jump to another stack, so the plain one is named.
 class Context {
  public:
   /// Later runs `start`, which must not return, on a stack of its own.
@@ -147,7 +147,7 @@ class Fibers {
   }
   /// Suspends a range of fibers for 1 to 64 rounds while the others go on as far as they can. This imitates a slow
   /// warp, which a missing barrier lets the fast ones overtake. The choice is the same in every run of the program.
-  /// From one exchange of the whole team to the next it takes a dozen rounds.
+  /// A dozen rounds pass between two exchanges of the whole team.
   void put_to_sleep(int count, bool went_on) {
     if (went_on && --rounds_left_ > 0) return;
     first_asleep_ = end_asleep_ = 0;

@@ -42,12 +42,12 @@ class MissingBarrier : public T {
 template <class M, class V, class T>
 DRAFTPROOF_DEVICE Verdict decide_with(const gpu::Batch<float>& batch, std::int64_t position, const T& team) {
   const typename M::template Team<T> own(team);
-  const gpu::TeamRows laws(M::rows(batch, position, team.lanes()), own);
+  const gpu::TeamRows distributions(M::rows(batch, position, team.lanes()), own);
   const V verifier{};
   const int count = batch.counts[position];
-  const auto plan = prepare(verifier, laws, count);
+  const auto plan = prepare(verifier, distributions, count);
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(position), Philox::Role::verify);
-  return verify(verifier, DraftedPosition(laws, batch.drafts_at(position), count), plan, random);
+  return verify(verifier, DraftedPosition(distributions, batch.drafts_at(position), count), plan, random);
 }
 
 }  // namespace draftproof::kernel_mutants

@@ -14,7 +14,7 @@
 
 namespace draftproof::parity {
 
-/// Positions of every shape, with 1 .. 4 drafts of draft law D.
+/// Positions of every shape, with 1 .. 4 drafts of draft sampling D.
 template <class Entry, class D>
 class LogitBatch {
  public:
@@ -41,7 +41,7 @@ class LogitBatch {
     for (int i = 0; i < positions; ++i) {
       Philox random(seed, static_cast<std::uint64_t>(i), Philox::Role::draft);
       const int asked = 1 + i % most_drafts;
-      // At most as many tokens as q has, since drafts of some laws are distinct.
+      // At most as many tokens as q has, since drafts of some distributions are distinct.
       const int drafted = i % static_cast<int>(LogitShape::end) == static_cast<int>(LogitShape::one_token)
                               ? 1
                               : std::min(asked, (vocabulary + 1) / 2);

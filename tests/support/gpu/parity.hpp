@@ -28,8 +28,8 @@ struct Scheme {
   Machine machine;
 };
 
-/// A draft law; `draw` writes at most `drafts` tokens and returns how many.
-struct DraftLaw {
+/// A draft sampling; `draw` writes at most `drafts` tokens and returns how many.
+struct DraftSampling {
   DrafterInfo info;
   std::function<int(const HostRows&, int drafts, Philox, Token* out)> draw;
   /// The tuples of a batch in host memory by the machine under test.
@@ -37,20 +37,20 @@ struct DraftLaw {
 };
 
 void add(Scheme scheme);
-void add(DraftLaw law);
+void add(DraftSampling distribution);
 
 struct Sizes {
   std::vector<int> vocabularies;
   int drafts;     ///< counts run over 1 .. drafts
-  int positions;  ///< per batch; one batch per scheme, draft law and vocabulary
+  int positions;  ///< per batch; one batch per scheme, draft sampling and vocabulary
   /// For very many positions: all share one pair of rows, all have `drafts` drafts, and the host decides on all of
   /// its threads.
   bool one_pair = false;
   std::uint64_t first_trial = 0;
 };
 
-/// Runs every registered scheme on every draft law that it supports. Prints each mismatch and a summary; returns the
-/// number of mismatches, plus 1 if nothing was compared.
+/// Runs every registered scheme on every draft sampling that it supports. Prints each mismatch and a summary; returns
+/// the number of mismatches, plus 1 if nothing was compared.
 int run(const Sizes& sizes);
 
 /// The host's verdict of V, the reference for every machine.

@@ -9,20 +9,21 @@ namespace draftproof {
 template <class V>
 void register_device_trials() {
   if constexpr (parity::runs_on_views<V>)
-    parity::add(parity::TableScheme{V::info,
-                                    parity::verdicts_on<V, RatioTable>,
-                                    {},
-                                    [](std::string_view law, const RatioTable& table, const gpu::TrialRange& range) {
-                                      return gpu::simulate(V{}, law, gpu::DeviceTable(table), range);
-                                    }});
+    parity::add(
+        parity::TableScheme{V::info,
+                            parity::verdicts_on<V, RatioTable>,
+                            {},
+                            [](std::string_view distribution, const RatioTable& table, const gpu::TrialRange& range) {
+                              return gpu::simulate(V{}, distribution, gpu::DeviceTable(table), range);
+                            }});
 }
 template <class D>
-void register_device_trial_law() {
-  parity::add(parity::TableLaw{D::info,
-                               [](const RatioTable& laws, int drafts, Philox random, Token* out) {
-                                 return D{}.draw(laws, drafts, random, out);
-                               },
-                               {}});
+void register_device_trial_distribution() {
+  parity::add(parity::TableDistribution{D::info,
+                                        [](const RatioTable& distributions, int drafts, Philox random, Token* out) {
+                                          return D{}.draw(distributions, drafts, random, out);
+                                        },
+                                        {}});
 }
 
 }  // namespace draftproof

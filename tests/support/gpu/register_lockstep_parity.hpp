@@ -15,8 +15,8 @@
 namespace draftproof {
 namespace parity {
 
-/// A block of two warps of four lanes, enough for every exchange to cross lanes and every barrier to matter; partitions
-/// that are separate blocks, and the same with rows in the memory of the partitions.
+/// A block of two warps of four lanes, enough for every exchange to cross lanes and every barrier to matter;
+/// partitions that are separate blocks, and the same with rows in the memory of the partitions.
 enum class Mapping { block, split, cluster };
 inline constexpr TeamShape block_shape{.partitions = 1, .warps = 2, .lanes = 4};
 inline TeamShape shape_of(Mapping mapping) {
@@ -33,8 +33,8 @@ template <class Entry>
 using LockstepRowsOf = gpu::TeamRows<gpu::RowView<Entry>, HostThread>;
 using LockstepRows = LockstepRowsOf<float>;
 
-/// Runs body(laws) on all threads of a team on one position; all must return the same. Each partition has `memory`
-/// bytes for a plan.
+/// Runs body(distributions) on all threads of a team on one position; all must return the same. Each partition has
+/// `memory` bytes for a plan.
 template <class Entry, class Body>
 auto in_lockstep(const gpu::RowView<Entry>& rows, const Body& body, Mapping mapping = Mapping::block,
                  std::size_t memory = 0) {
@@ -63,11 +63,12 @@ gpu::BatchVerdicts lockstep_verdicts(const gpu::Batch<Entry>& batch) {
   gpu::BatchVerdicts result;
   for (int i = 0; i < batch.positions; ++i) {
     const Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(i), Philox::Role::verify);
-    const auto decide = [&](const auto& laws) {
+    const auto decide = [&](const auto& distributions) {
       const V verifier{};
       Philox own = random;
-      const auto plan = prepare(verifier, laws, batch.counts[i]);
-      const Verdict verdict = verify(verifier, DraftedPosition(laws, batch.drafts_at(i), batch.counts[i]), plan, own);
+      const auto plan = prepare(verifier, distributions, batch.counts[i]);
+      const Verdict verdict =
+          verify(verifier, DraftedPosition(distributions, batch.drafts_at(i), batch.counts[i]), plan, own);
       return std::pair{verdict.token, verdict.accepted};
     };
     const auto [token, accepted] =
@@ -107,12 +108,12 @@ void register_mutant_lockstep_parity() {
   register_lockstep_parity<V>();
 }
 template <class D>
-void register_lockstep_law() {
-  parity::add(parity::DraftLaw{D::info,
-                               [](const parity::HostRows& rows, int drafts, Philox random, Token* out) {
-                                 return D{}.draw(rows, drafts, random, out);
-                               },
-                               parity::lockstep_tuples<D>});
+void register_lockstep_distribution() {
+  parity::add(parity::DraftSampling{D::info,
+                                    [](const parity::HostRows& rows, int drafts, Philox random, Token* out) {
+                                      return D{}.draw(rows, drafts, random, out);
+                                    },
+                                    parity::lockstep_tuples<D>});
 }
 
 }  // namespace draftproof

@@ -16,11 +16,11 @@ void register_mutant_table_parity() {
   register_table_parity<V>();
 }
 template <class D>
-void register_table_law() {
-  const auto draw = [](const auto& laws, int drafts, Philox random, Token* out) {
-    return D{}.draw(laws, drafts, random, out);
+void register_table_distribution() {
+  const auto draw = [](const auto& distributions, int drafts, Philox random, Token* out) {
+    return D{}.draw(distributions, drafts, random, out);
   };
-  parity::add(parity::TableLaw{D::info, draw, draw});
+  parity::add(parity::TableDistribution{D::info, draw, draw});
 }
 
 }  // namespace draftproof

@@ -16,8 +16,8 @@
 
 namespace draftproof::step_parity {
 
-using HostLaws = FreshRows<float>;
-using HostAt = DraftedTree<HostLaws>;
+using HostDistributions = FreshRows<float>;
+using HostAt = DraftedTree<HostDistributions>;
 using HostCarry = VerifierState<double>;
 
 struct Scheme {
@@ -29,28 +29,28 @@ struct Scheme {
   std::function<void(const gpu::StepBatch<float>&, std::int64_t rows)> machine;
 };
 
-struct TreeLaw {
+struct TreeSampling {
   TreeDrafterInfo info;
-  std::function<void(const ConditionalModel<HostLaws>&, const TreeShape&, Philox, DraftTree&)> draw;
+  std::function<void(const ConditionalModel<HostDistributions>&, const TreeShape&, Philox, DraftTree&)> draw;
 };
 
 void add(Scheme scheme);
-void add(TreeLaw law);
+void add(TreeSampling distribution);
 
 struct Sizes {
   std::vector<int> vocabularies;
-  int requests;        ///< per batch; one batch per scheme, tree law and vocabulary
+  int requests;        ///< per batch; one batch per scheme, tree sampling and vocabulary
   int iterations;      ///< of schemes that carry state
   bool tells = false;  ///< a line for each scheme, as it ends
 };
 
-/// Runs every registered scheme on every tree law that it supports. Prints each mismatch and a summary; returns the
-/// number of mismatches, plus 1 if nothing was compared.
+/// Runs every registered scheme on every tree sampling that it supports. Prints each mismatch and a summary; returns
+/// the number of mismatches, plus 1 if nothing was compared.
 int run(const Sizes& sizes);
 
 template <class V>
 StepOutput host_step(const V& verifier, const HostAt& at, HostCarry& carry, Philox random) {
-  if constexpr (gpu::Stateful<V, HostLaws>) {
+  if constexpr (gpu::Stateful<V, HostDistributions>) {
     const StepOutput step = verifier.verify(at, carry, random);
     if (step.extra.token >= 0) carry = verifier.after(at, carry, step);
     return step;
@@ -66,7 +66,7 @@ StepOutput host_step(const V& verifier, const HostAt& at, HostCarry& carry, Phil
 template <class V>
 void add(const Info& info, std::function<void(const gpu::StepBatch<float>&, std::int64_t rows)> machine) {
   if (info.unsupported.fresh.empty())
-    add(Scheme{info, gpu::Stateful<V, HostLaws>,
+    add(Scheme{info, gpu::Stateful<V, HostDistributions>,
                [](const HostAt& at, HostCarry& carry, Philox random) { return host_step(V{}, at, carry, random); },
                std::move(machine)});
 }
@@ -75,8 +75,8 @@ void add(const Info& info, std::function<void(const gpu::StepBatch<float>&, std:
 template <class D>
 void add_trees() {
   if constexpr (D::info.row == DraftRow::context)
-    add(TreeLaw{D::info, [](const ConditionalModel<HostLaws>& conditionals, const TreeShape& shape, Philox random,
-                            DraftTree& out) { D{}.draw(conditionals, shape, random, out); }});
+    add(TreeSampling{D::info, [](const ConditionalModel<HostDistributions>& conditionals, const TreeShape& shape,
+                                 Philox random, DraftTree& out) { D{}.draw(conditionals, shape, random, out); }});
 }
 
 }  // namespace draftproof::step_parity

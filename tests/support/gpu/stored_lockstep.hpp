@@ -23,13 +23,14 @@ inline constexpr TeamShape block_of_fibers{.partitions = 1, .warps = 3, .lanes =
 
 /// The same as decide() of gpu/positions/verify_kernel.cuh.
 template <class V, class B, class L>
-Verdict decide_in_lockstep(const B& batch, std::int64_t position, const L& laws) {
+Verdict decide_in_lockstep(const B& batch, std::int64_t position, const L& distributions) {
   if (batch.refused(position)) return {};
   const V verifier{};
   const int count = batch.counts[position];
-  const auto plan = prepare(verifier, laws, count);
+  const auto plan = prepare(verifier, distributions, count);
   Philox random(batch.seed, batch.first_trial + static_cast<std::uint64_t>(position), Philox::Role::verify);
-  return verify(verifier, DraftedPosition(laws, batch.drafts + position * batch.draft_stride, count), plan, random);
+  return verify(verifier, DraftedPosition(distributions, batch.drafts + position * batch.draft_stride, count), plan,
+                random);
 }
 
 /// Returns the verdict of all threads. Throws: std::logic_error if they differ.

@@ -26,54 +26,55 @@ struct TableTrials {
 };
 
 template <class L, class Result>
-using OnLaws = std::function<Result(const L&, const TableTrials&)>;
+using OnDistributions = std::function<Result(const L&, const TableTrials&)>;
 
 struct TableScheme {
   Info info;
-  OnLaws<RatioTable, std::vector<Verdict>> host;
-  OnLaws<TableView, std::vector<Verdict>> view;  ///< empty: not compared
+  OnDistributions<RatioTable, std::vector<Verdict>> host;
+  OnDistributions<TableView, std::vector<Verdict>> view;  ///< empty: not compared
   /// The same trials, with drafting, on a device; empty: not compared.
-  std::function<Tally(std::string_view law, const RatioTable&, const gpu::TrialRange&)> device;
+  std::function<Tally(std::string_view distribution, const RatioTable&, const gpu::TrialRange&)> device;
 };
 
-struct TableLaw {
+struct TableDistribution {
   DrafterInfo info;
   std::function<int(const RatioTable&, int drafts, Philox, Token* out)> host;
   std::function<int(const TableView&, int drafts, Philox, Token* out)> view;
 };
 
 void add(TableScheme scheme);
-void add(TableLaw law);
+void add(TableDistribution distribution);
 
 struct TableSizes {
   std::vector<int> vocabularies, drafts;
-  int trials;  ///< of each scheme, draft law, number of drafts and table
+  int trials;  ///< of each scheme, draft sampling, number of drafts and table
 };
 
-/// Runs every registered scheme on every draft law that it supports, on tables of every shape. Prints each mismatch
-/// and a summary; returns the number of mismatches, plus 1 if nothing was compared.
+/// Runs every registered scheme on every draft sampling that it supports, on tables of every shape. Prints each
+/// mismatch and a summary; returns the number of mismatches, plus 1 if nothing was compared.
 int run(const TableSizes& sizes);
 
 template <class V, class L, class Plan>
-std::vector<Verdict> verdicts_by(const L& laws, const TableTrials& trials, const Plan& plan) {
+std::vector<Verdict> verdicts_by(const L& distributions, const TableTrials& trials, const Plan& plan) {
   const V verifier{};
   std::vector<Verdict> verdicts;
   for (std::size_t i = 0; i < trials.lengths.size(); ++i) {
     Philox random(trials.seed, trials.first + i, Philox::Role::verify);
-    verdicts.push_back(verify(
-        verifier, DraftedPosition<L>(laws, trials.tuples.data() + i * max_drafts, trials.lengths[i]), plan, random));
+    verdicts.push_back(
+        verify(verifier, DraftedPosition<L>(distributions, trials.tuples.data() + i * max_drafts, trials.lengths[i]),
+               plan, random));
   }
   return verdicts;
 }
 
 template <class V, class L>
-std::vector<Verdict> verdicts_on(const L& laws, const TableTrials& trials) {
+std::vector<Verdict> verdicts_on(const L& distributions, const TableTrials& trials) {
   const V verifier{};
   if constexpr (std::is_same_v<L, TableView> && ViewsPlans<V>) {
-    const auto plan = prepare(verifier, PlanningView(laws), trials.drafts);
-    return verdicts_by<V>(laws, trials, plan.view([](const auto* data, std::size_t) { return data; }));
+    const auto plan = prepare(verifier, PlanningView(distributions), trials.drafts);
+    return verdicts_by<V>(distributions, trials, plan.view([](const auto* data, std::size_t) { return data; }));
   } else {
-    return verdicts_by<V>(laws, trials, prepare(verifier, laws, trials.drafts));
+    return verdicts_by<V>(distributions, trials, prepare(verifier, distributions, trials.drafts));
   }
 }
 

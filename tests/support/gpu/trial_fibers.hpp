@@ -1,5 +1,5 @@
-// A block of a simulation kernel on fibers of the host, with inputs for tests of its counts: laws with one dominant
-// token, and a scheme that fails at times.
+// A block of a simulation kernel on fibers of the host, with inputs for tests of its counts: distributions with one
+// dominant token, and a scheme that fails at times.
 #pragma once
 
 #include <cmath>

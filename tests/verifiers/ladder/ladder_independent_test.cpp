@@ -33,7 +33,7 @@ ProposalRows<Rational> random_rows(std::mt19937& words, std::size_t rows, std::s
 template <class Best>
 ProposalRows<Rational> enumerated(const ProposalRows<Rational>& own, int drafts, const Best& best) {
   const std::size_t bins = own.front().size(), all = static_cast<std::size_t>(drafts);
-  ProposalRows<Rational> law(own.size(), std::vector<Rational>(bins));
+  ProposalRows<Rational> distribution(own.size(), std::vector<Rational>(bins));
   std::vector<std::size_t> tuple(all, 0);
   for (bool more = true; more;) {
     Rational chance = 1;
@@ -41,27 +41,27 @@ ProposalRows<Rational> enumerated(const ProposalRows<Rational>& own, int drafts,
     int group = 0;
     for (const std::size_t bin : tuple) group += best(tuple, bin);
     for (std::size_t k = 0; k < all; ++k)
-      if (best(tuple, tuple[k])) law[std::min(k, own.size() - 1)][tuple[k]] += chance / group;
+      if (best(tuple, tuple[k])) distribution[std::min(k, own.size() - 1)][tuple[k]] += chance / group;
     more = false;
     for (std::size_t k = 0; k < all && !more; ++k) {
       more = ++tuple[k] < bins;
       if (!more) tuple[k] = 0;
     }
   }
-  return law;
+  return distribution;
 }
 
-/// Expects own slope to be the law; the last row may stand for several drafts.
-void expect_law(const ProposalRows<Rational>& own, const ProposalRows<Rational>& slope, int drafts,
-                const ProposalRows<Rational>& law) {
+/// Expects own slope to be the distribution; the last row may stand for several drafts.
+void expect_distribution(const ProposalRows<Rational>& own, const ProposalRows<Rational>& slope, int drafts,
+                         const ProposalRows<Rational>& distribution) {
   for (std::size_t k = 0; k < own.size(); ++k)
     for (std::size_t i = 0; i < own[k].size(); ++i) {
       const int shared = k + 1 < own.size() ? 1 : drafts - static_cast<int>(own.size()) + 1;
-      EXPECT_EQ(Rational(own[k][i] * slope[k][i] * shared), law[k][i]) << k << ' ' << i;
+      EXPECT_EQ(Rational(own[k][i] * slope[k][i] * shared), distribution[k][i]) << k << ' ' << i;
     }
 }
 
-TEST(GroupSlopes, AreTheLawOfTheSelectionForAnyLevels) {
+TEST(GroupSlopes, AreTheDistributionOfTheSelectionForAnyLevels) {
   std::mt19937 words(20);
   for (int n = 0; n < 150; ++n) {
     const std::size_t bins = 1 + words() % 5;
@@ -69,7 +69,7 @@ TEST(GroupSlopes, AreTheLawOfTheSelectionForAnyLevels) {
     const auto own = random_rows(words, n % 3 == 0 ? 1 : static_cast<std::size_t>(drafts), bins);
     std::vector<Rational> level(bins);
     for (auto& c : level) c = Rational(static_cast<int>(words() % 5), 4);
-    ProposalRows<Rational> law(own.size(), std::vector<Rational>(bins));
+    ProposalRows<Rational> distribution(own.size(), std::vector<Rational>(bins));
     for (int quarter = 0; quarter < 4; ++quarter) {  // levels are quarters: u = quarter / 4 stands for its interval
       const Rational u(quarter, 4);
       const auto part = enumerated(own, drafts, [&](const auto& tuple, std::size_t bin) {
@@ -77,14 +77,14 @@ TEST(GroupSlopes, AreTheLawOfTheSelectionForAnyLevels) {
           if (u < level[i]) return false;
         return true;
       });
-      for (std::size_t k = 0; k < law.size(); ++k)
-        for (std::size_t i = 0; i < bins; ++i) law[k][i] += part[k][i] / 4;
+      for (std::size_t k = 0; k < distribution.size(); ++k)
+        for (std::size_t i = 0; i < bins; ++i) distribution[k][i] += part[k][i] / 4;
     }
-    expect_law(own, group_slopes(level, sums_below(own), drafts), drafts, law);
+    expect_distribution(own, group_slopes(level, sums_below(own), drafts), drafts, distribution);
   }
 }
 
-TEST(Orders, SlopesAreTheLawOfTheSelectionForAnyOrder) {
+TEST(Orders, SlopesAreTheDistributionOfTheSelectionForAnyOrder) {
   std::mt19937 words(21);
   for (int n = 0; n < 60; ++n) {
     const std::size_t bins = 1 + words() % 4;
@@ -94,17 +94,17 @@ TEST(Orders, SlopesAreTheLawOfTheSelectionForAnyOrder) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), words);
     const Orders orders({order}, {Orders::unit / 4, Orders::unit / 4 * 3});
-    const auto law = enumerated(own, drafts, [&](const auto& tuple, std::size_t bin) {
+    const auto distribution = enumerated(own, drafts, [&](const auto& tuple, std::size_t bin) {
       for (const std::size_t other : tuple)
         if (orders.rank(1, static_cast<int>(other)) < orders.rank(1, static_cast<int>(bin))) return false;
       return true;
     });
-    expect_law(own, Orders::order_slopes(own, order, drafts), drafts, law);
+    expect_distribution(own, Orders::order_slopes(own, order, drafts), drafts, distribution);
     const ProposalRows<Rational> ladder(own.size(), std::vector<Rational>(bins, Rational(1, 7)));
     const auto mixed = orders.slopes(own, ladder, drafts);
     for (std::size_t k = 0; k < own.size(); ++k)
       for (std::size_t i = 0; i < bins; ++i)
-        EXPECT_EQ(Rational(own[k][i] * mixed[k][i]), Rational(own[k][i] / 28 + law[k][i] * 3 / 4));
+        EXPECT_EQ(Rational(own[k][i] * mixed[k][i]), Rational(own[k][i] / 28 + distribution[k][i] * 3 / 4));
   }
 }
 
@@ -141,21 +141,22 @@ TEST(LadderIndependent, IsOptimalWhereProposalsAgree) {
     const Instance one = instance;
     instance.proposals.resize(static_cast<std::size_t>(instance.drafts), instance.proposals.front());
     InstanceAnalysis at(scheme, *registry().drafter("independent"), instance);
-    EXPECT_EQ(at.law().flag, at.optimum()) << one.text();
+    EXPECT_EQ(at.distribution().flag, at.optimum()) << one.text();
   }
   EXPECT_GT(several, 20);
 }
 
-// Buckets of fresh rows: lossless within rounding, and near the law of single tokens.
+// Buckets of fresh rows: lossless within rounding, and near the distribution of single tokens.
 TEST(LadderIndependent, IsLosslessOnFreshRows) {
   const VerifierOf<LadderIndependent> scheme(Kind::verifier);
   const AnyDrafter& drafter = *registry().drafter("independent");
   const std::vector<double> p{0.4, 0.3, 0.15, 0.1, 0.05, 0}, a{0.2, 0.2, 0.2, 0.2, 0.1, 0.1},
       b{0.5, 0, 0.3, 0, 0.1, 0.1};
   const FreshRows<double> rows(std::span<const double>(p), {std::span<const double>(a), std::span<const double>(b)});
-  const auto law = explore_law(drafter, *scheme.explore_on(rows, 2), rows, 2);
-  for (std::size_t x = 0; x < p.size(); ++x) EXPECT_NEAR(law.output[x], p[x], 1e-14);  // some 40 roundings of 2^-53
-  EXPECT_GT(law.flag, 0.85);
+  const auto distribution = explore_distribution(drafter, *scheme.explore_on(rows, 2), rows, 2);
+  for (std::size_t x = 0; x < p.size(); ++x)
+    EXPECT_NEAR(distribution.output[x], p[x], 1e-14);  // some 40 roundings of 2^-53
+  EXPECT_GT(distribution.flag, 0.85);
 }
 
 TEST(RangeMaximum, IsTheLargestOfEveryRun) {

@@ -12,7 +12,7 @@
 
 #include <draftproof/captures/family.hpp>
 #include <draftproof/captures/source.hpp>
-#include <draftproof/optimum/laws/closed_forms.hpp>
+#include <draftproof/optimum/distributions/closed_forms.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/properties/proof/instance_analysis.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
@@ -34,8 +34,8 @@ namespace {
 using verifiers::LadderWor;
 
 template <class V, class L>
-auto law_of_wor(const V& verifier, const L& laws, int drafts) {
-  return enumerated<drafters::WithoutReplacement>(verifier, laws, drafts);
+auto distribution_of_wor(const V& verifier, const L& distributions, int drafts) {
+  return enumerated<drafters::WithoutReplacement>(verifier, distributions, drafts);
 }
 
 // The race in double against all subsets in fractions. The integral errs by 1e-14 of itself, and V terms round.
@@ -62,8 +62,8 @@ TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
 }
 
 // The choice among drafts without replacement of a group G with H above and Z below (ladder/group_choice.hpp) has
-// law q(x) / q(G) (F(H + G) - F(H)), for any three sets: on RapidCheck's instances, by an enumeration of every branch
-// in fractions. Choices that look right have another law.
+// distribution q(x) / q(G) (F(H + G) - F(H)), for any three sets: on RapidCheck's instances, by an enumeration of
+// every branch in fractions. Choices that look right have another distribution.
 
 /// Rows whose tokens are in three bins, whatever their ratios.
 struct InThreeBins : Rows<Rational> {
@@ -84,12 +84,12 @@ struct InThreeBins : Rows<Rational> {
   int bin(const Bins&, Token x) const { return bin_of[static_cast<std::size_t>(x)]; }
 };
 
-/// What a choice reads of a ladder: every break is up in every trial.
+/// The part of a ladder that a choice reads: every break is up in every trial.
 struct ThreeGroups {
   InThreeBins::Bins bins;
   LadderLevels<Rational> levels{std::vector<Rational>{0, 1, 1}};
   LadderPlan<Rational> plan{};
-  int bin(const InThreeBins& laws, Token x) const { return laws.bin(bins, x); }
+  int bin(const InThreeBins& distributions, Token x) const { return distributions.bin(bins, x); }
 };
 
 /// A choice among the drafts, taken for a decision.
@@ -97,29 +97,30 @@ template <class Choice>
 struct Chooses {
   template <class P, class R>
   Verdict verify(const P& at, R& random) const {
-    const int chosen = choose_distinct(at, ThreeGroups{at.laws().bins()}, random, Choice{});
+    const int chosen = choose_distinct(at, ThreeGroups{at.distributions().bins()}, random, Choice{});
     return accepted(at.draft(chosen), chosen);
   }
 };
 template <class Choice>
-std::vector<Rational> chosen_by(const InThreeBins& laws, int drafts) {
-  return law_of_wor(Chooses<Choice>{}, laws, drafts).output;
+std::vector<Rational> chosen_by(const InThreeBins& distributions, int drafts) {
+  return distribution_of_wor(Chooses<Choice>{}, distributions, drafts).output;
 }
 
-/// Whether the choice has the law of the theorem in each of the three groups. The chosen draft lies in the best bin
-/// that is drafted, so Pr(best = i) is F(first i + 1 bins) - F(first i).
+/// Whether the choice has the distribution of the theorem in each of the three groups. The chosen draft lies in the
+/// best bin that is drafted, so Pr(best = i) is F(first i + 1 bins) - F(first i).
 template <class Choice>
-bool has_the_law(const InThreeBins& laws, int drafts) {
-  const auto bins = laws.bins();
-  const std::vector<Rational> law = chosen_by<Choice>(laws, drafts);
+bool has_the_distribution(const InThreeBins& distributions, int drafts) {
+  const auto bins = distributions.bins();
+  const std::vector<Rational> distribution = chosen_by<Choice>(distributions, drafts);
   std::array<Rational, 3> best{};
-  for (Token x = 0; x < laws.vocabulary(); ++x)
-    best[static_cast<std::size_t>(laws.bin(bins, x))] += law[static_cast<std::size_t>(x)];
-  for (Token x = 0; x < laws.vocabulary(); ++x) {
-    const int i = laws.bin(bins, x);
+  for (Token x = 0; x < distributions.vocabulary(); ++x)
+    best[static_cast<std::size_t>(distributions.bin(bins, x))] += distribution[static_cast<std::size_t>(x)];
+  for (Token x = 0; x < distributions.vocabulary(); ++x) {
+    const int i = distributions.bin(bins, x);
     const Rational width = bins.proposal_below(i + 1) - bins.proposal_below(i);
     if (width == 0) continue;
-    if (law[static_cast<std::size_t>(x)] * width != laws.proposal(x) * best[static_cast<std::size_t>(i)])
+    if (distribution[static_cast<std::size_t>(x)] * width !=
+        distributions.proposal(x) * best[static_cast<std::size_t>(i)])
       return false;
   }
   return true;
@@ -127,22 +128,22 @@ bool has_the_law(const InThreeBins& laws, int drafts) {
 
 InThreeBins split(const Instance& instance, std::vector<int> bins) { return {instance.rows(), std::move(bins)}; }
 
-RC_GTEST_PROP(DistinctChoice, HasTheLawOfTheProposalOnItsGroup, (const Instance& instance)) {
+RC_GTEST_PROP(DistinctChoice, HasTheDistributionOfTheProposalOnItsGroup, (const Instance& instance)) {
   const auto bins = *rc::gen::container<std::vector<int>>(instance.target.size(), rc::gen::inRange(0, 3));
-  RC_CLASSIFY(has_the_law<mutants::detail::FirstOfGroup>(split(instance, bins), instance.drafts),
+  RC_CLASSIFY(has_the_distribution<mutants::detail::FirstOfGroup>(split(instance, bins), instance.drafts),
               "the first draft would do");
-  RC_ASSERT(has_the_law<DistinctChoice>(split(instance, bins), instance.drafts));
+  RC_ASSERT(has_the_distribution<DistinctChoice>(split(instance, bins), instance.drafts));
 }
 
 // The smallest instance: V = 3, K = 2, one token above the group.
 TEST(DistinctChoice, FirstAndLastDraftDoNotHaveIt) {
   const Instance instance = Instance::parse("p=(1 1 1) q=(3 2 1) K=2");
-  const InThreeBins laws = split(instance, {0, 1, 1});
-  EXPECT_TRUE(has_the_law<DistinctChoice>(laws, 2));
-  EXPECT_FALSE(has_the_law<mutants::detail::FirstOfGroup>(laws, 2));
-  EXPECT_FALSE(has_the_law<mutants::detail::LastOfGroup>(laws, 2));
-  const auto first = chosen_by<mutants::detail::FirstOfGroup>(laws, 2),
-             last = chosen_by<mutants::detail::LastOfGroup>(laws, 2);
+  const InThreeBins distributions = split(instance, {0, 1, 1});
+  EXPECT_TRUE(has_the_distribution<DistinctChoice>(distributions, 2));
+  EXPECT_FALSE(has_the_distribution<mutants::detail::FirstOfGroup>(distributions, 2));
+  EXPECT_FALSE(has_the_distribution<mutants::detail::LastOfGroup>(distributions, 2));
+  const auto first = chosen_by<mutants::detail::FirstOfGroup>(distributions, 2),
+             last = chosen_by<mutants::detail::LastOfGroup>(distributions, 2);
   EXPECT_EQ(std::pair(first[1], first[2]), std::pair(Rational("1/12"), Rational("1/15")));
   EXPECT_EQ(std::pair(last[1], last[2]), std::pair(Rational("1/15"), Rational("1/12")));
 }
@@ -253,13 +254,13 @@ TEST(LadderWor, FreshRowsDrawWhatIsLeftOfTheBinsBelow) {
 }
 
 // One token has nearly all of q and the third draft nearly none: slopes of F reach 2^149, and times 2^155.
-TEST(LadderWor, SelectedLawsSumToOneWhereDraftsAllButCannotBe) {
+TEST(LadderWor, SelectedDistributionsSumToOneWhereDraftsAllButCannotBe) {
   const std::vector<double> p{0x1p-24, 0x1p-126, 0x1p-1074, 0.5, 0.5 - 0x1p-24},
       q{1 - 0x1p-24, 0x1p-24, 0x1p-1074, 0, 0x1p-149};
-  const auto total = [](const auto& laws, int drafts) {
-    const auto plan = verifiers::LadderWor{}.prepare(laws, drafts);
+  const auto total = [](const auto& distributions, int drafts) {
+    const auto plan = verifiers::LadderWor{}.prepare(distributions, drafts);
     double sum = 0;
-    for (Token x = 0; x < laws.vocabulary(); ++x) sum += plan.core().selected(laws, x);
+    for (Token x = 0; x < distributions.vocabulary(); ++x) sum += plan.core().selected(distributions, x);
     return sum;
   };
   const Rows<double> rows(p, q);
@@ -288,7 +289,7 @@ Instance exhausted_instance(InstanceRng& dice, int vocabulary, int support, int 
   return instance;
 }
 
-TEST(LadderUniformRest, TheLawIsExactAndTheOptimumAttained) {
+TEST(LadderUniformRest, TheDistributionIsExactAndTheOptimumAttained) {
   const AnyVerifier& ladder = *registry().verifier("ladder_wor");
   const AnyDrafter& drafter = *registry().drafter("without_replacement_uniform");
   int between = 0;
@@ -297,10 +298,10 @@ TEST(LadderUniformRest, TheLawIsExactAndTheOptimumAttained) {
     const int vocabulary = dice.between(2, 6), support = dice.between(1, std::min(vocabulary - 1, 2));
     const Instance instance = exhausted_instance(dice, vocabulary, support, n % 2 == 0 ? 4 : 30);
     InstanceAnalysis at(ladder, drafter, instance);
-    ASSERT_TRUE(at.law().complete) << instance.text();
-    ASSERT_EQ(at.law().output, normalised(instance.target)) << instance.text();
-    ASSERT_EQ(at.law().membership, at.optimum()) << instance.text();
-    ASSERT_EQ(at.law().flag, at.optimum()) << instance.text();
+    ASSERT_TRUE(at.distribution().complete) << instance.text();
+    ASSERT_EQ(at.distribution().output, normalised(instance.target)) << instance.text();
+    ASSERT_EQ(at.distribution().membership, at.optimum()) << instance.text();
+    ASSERT_EQ(at.distribution().flag, at.optimum()) << instance.text();
     const auto rows = instance.rows();
     const auto plan = LadderWor{}.prepare(rows, instance.drafts);
     ASSERT_TRUE(plan.rest) << instance.text();
@@ -318,8 +319,8 @@ TEST(LadderUniformRest, TheLawIsExactAndTheOptimumAttained) {
   EXPECT_GT(between, 200);  // where everything is accepted a choice cannot be wrong
 }
 
-// While the support of q lasts the two draft laws are one.
-TEST(LadderUniformRest, BothDraftLawsAgreeWhileTheSupportLasts) {
+// While the support of q lasts the two draft samplings are one.
+TEST(LadderUniformRest, BothDraftSamplingsAgreeWhileTheSupportLasts) {
   const AnyVerifier& ladder = *registry().verifier("ladder_wor");
   for (int n = 0; n < 60; ++n) {
     InstanceRng dice(82, static_cast<std::uint64_t>(n));
@@ -327,23 +328,23 @@ TEST(LadderUniformRest, BothDraftLawsAgreeWhileTheSupportLasts) {
     instance.drafts = dice.between(1, 3);
     InstanceAnalysis stop(ladder, *registry().drafter("without_replacement"), instance),
         uniform(ladder, *registry().drafter("without_replacement_uniform"), instance);
-    EXPECT_EQ(stop.law().membership, uniform.law().membership) << instance.text();
-    EXPECT_EQ(stop.law().membership, stop.optimum()) << instance.text();
+    EXPECT_EQ(stop.distribution().membership, uniform.distribution().membership) << instance.text();
+    EXPECT_EQ(stop.distribution().membership, stop.optimum()) << instance.text();
   }
 }
 
 /// Share of accepted trials.
 template <class L>
-double accepted_share(const L& laws, int drafts, int trials) {
+double accepted_share(const L& distributions, int drafts, int trials) {
   const LadderWor ladder;
-  const auto plan = ladder.prepare(laws, drafts);
+  const auto plan = ladder.prepare(distributions, drafts);
   int accepted = 0;
   Token tuple[max_drafts];
   for (int t = 0; t < trials; ++t) {
     Philox draws(3, static_cast<std::uint64_t>(t), Philox::Role::draft),
         random(4, static_cast<std::uint64_t>(t), Philox::Role::verify);
-    const int count = drafters::WithoutReplacementUniform{}.draw(laws, drafts, draws, tuple);
-    const Verdict verdict = ladder.verify(DraftedPosition<L>(laws, tuple, count), plan, random);
+    const int count = drafters::WithoutReplacementUniform{}.draw(distributions, drafts, draws, tuple);
+    const Verdict verdict = ladder.verify(DraftedPosition<L>(distributions, tuple, count), plan, random);
     accepted += verdict.accepted >= 0;
     EXPECT_EQ(verdict.accepted >= 0, among(verdict.token, tuple, count));
   }
@@ -355,13 +356,13 @@ double accepted_share(const L& laws, int drafts, int trials) {
 int exhausted = 0;  ///< times that a tuple went beyond the support of q
 struct CountsExhausted : drafters::WithoutReplacementUniform {
   template <class L, class R>
-  int draw(const L& laws, int drafts, R& random, Token* out) const {
-    const int count = drafters::WithoutReplacementUniform::draw(laws, drafts, random, out);
-    exhausted += count == drafts && !(laws.proposal(out[count - 1]) > 0);
+  int draw(const L& distributions, int drafts, R& random, Token* out) const {
+    const int count = drafters::WithoutReplacementUniform::draw(distributions, drafts, random, out);
+    exhausted += count == drafts && !(distributions.proposal(out[count - 1]) > 0);
     return count;
   }
 };
-TEST(LadderUniformRest, BucketsOfFreshRowsHaveTheExactLaw) {
+TEST(LadderUniformRest, BucketsOfFreshRowsHaveTheExactDistribution) {
   int joined = 0;
   for (int n = 0; n < 200; ++n) {
     InstanceRng dice(83, static_cast<std::uint64_t>(n));
@@ -376,9 +377,9 @@ TEST(LadderUniformRest, BucketsOfFreshRowsHaveTheExactLaw) {
     q = examples::normalised(q);
     const int drafts = dice.between(support + 1, std::min(vocabulary, support + 2));
     const FreshRows<double> rows{std::span<const double>(p), std::span<const double>(q)};
-    const auto law = enumerated<CountsExhausted>(LadderWor{}, rows, drafts).output;
+    const auto distribution = enumerated<CountsExhausted>(LadderWor{}, rows, drafts).output;
     for (std::size_t x = 0; x < p.size(); ++x)
-      EXPECT_NEAR(law[x], p[x], 1e-12) << "instance " << n << ", token " << x;
+      EXPECT_NEAR(distribution[x], p[x], 1e-12) << "instance " << n << ", token " << x;
     Token all[max_drafts];
     for (Token x = 0; x < support; ++x) all[x] = x;
     const RestBuckets<HostWorkspace> buckets(HostWorkspace{}, rows, all, support);

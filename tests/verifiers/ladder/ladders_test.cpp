@@ -1,6 +1,6 @@
-// Both ladders, for i.i.d. drafts and for drafts without replacement: reference values, the law of the selected
-// draft, the optimum of the draft law, and buckets of any shape, all in fractions; in double on captured rows and on
-// buckets of fresh rows: their law, their loss, the same bits at every width.
+// Both ladders, for i.i.d. drafts and for drafts without replacement: reference values, the distribution of the
+// selected draft, the optimum of the draft sampling, and buckets of any shape, all in fractions; in double on
+// captured rows and on buckets of fresh rows: their distribution, their loss, the same bits at every width.
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -50,33 +50,33 @@ struct OfDistinctDrafts {
 
 /// p_I by token, as the plan of V states it.
 template <class V, class L>
-std::vector<typename L::Scalar> planned_law(const L& laws, int drafts) {
-  std::vector<typename L::Scalar> law;
+std::vector<typename L::Scalar> planned_distribution(const L& distributions, int drafts) {
+  std::vector<typename L::Scalar> distribution;
   const auto add = [&](const auto& core) {
-    for (Token x = 0; x < laws.vocabulary(); ++x) law.push_back(core.selected(laws, x));
+    for (Token x = 0; x < distributions.vocabulary(); ++x) distribution.push_back(core.selected(distributions, x));
   };
   if constexpr (std::same_as<V, verifiers::Ladder>)
-    add(verifiers::Ladder::Core<L>(laws, drafts));
+    add(verifiers::Ladder::Core<L>(distributions, drafts));
   else
-    add(V{}.prepare(laws, drafts).core());
-  return law;
+    add(V{}.prepare(distributions, drafts).core());
+  return distribution;
 }
 
 /// sum min(p, p_I) of a plan.
 template <class V, class L>
-typename L::Scalar planned_overlap(const L& laws, int drafts) {
-  const auto law = planned_law<V>(laws, drafts);
+typename L::Scalar planned_overlap(const L& distributions, int drafts) {
+  const auto distribution = planned_distribution<V>(distributions, drafts);
   typename L::Scalar sum{0};
-  for (Token x = 0; x < laws.vocabulary(); ++x)
-    sum += std::min<typename L::Scalar>(laws.target(x), law[static_cast<std::size_t>(x)]);
+  for (Token x = 0; x < distributions.vocabulary(); ++x)
+    sum += std::min<typename L::Scalar>(distributions.target(x), distribution[static_cast<std::size_t>(x)]);
   return sum;
 }
 
 /// The selected draft: the decision without its accept test.
 struct SelectsOnly {
-  template <Laws L>
-  auto prepare(const L& laws, int drafts) const {
-    return verifiers::LadderWor{}.prepare(laws, drafts);
+  template <Distributions L>
+  auto prepare(const L& distributions, int drafts) const {
+    return verifiers::LadderWor{}.prepare(distributions, drafts);
   }
   template <class P, class Plan, class R>
   Verdict verify(const P& at, const Plan& plan, R& random) const {
@@ -90,7 +90,7 @@ class Ladders : public testing::Test {};
 using BothLadders = testing::Types<OfIidDrafts, OfDistinctDrafts>;
 TYPED_TEST_SUITE(Ladders, BothLadders);
 
-TYPED_TEST(Ladders, LawAndAcceptanceAreTheReferenceOnes) {
+TYPED_TEST(Ladders, DistributionAndAcceptanceAreTheReferenceOnes) {
   using V = typename TypeParam::Verifier;
   std::ifstream file(std::string(DRAFTPROOF_SOURCE_DIR) + "/tests/golden/" + TypeParam::golden);
   const auto cases = nlohmann::json::parse(file).at("token");
@@ -104,7 +104,7 @@ TYPED_TEST(Ladders, LawAndAcceptanceAreTheReferenceOnes) {
     const Rows<Rational> rows(fractions(entry.at("p")), fractions(entry.at("q")));
     const int drafts = entry.at("K");
     const Rational acceptance(entry.at("acceptance").get<std::string>());
-    EXPECT_EQ(planned_law<V>(rows, drafts), fractions(entry.at("selected_law"))) << entry.dump();
+    EXPECT_EQ(planned_distribution<V>(rows, drafts), fractions(entry.at("selected_distribution"))) << entry.dump();
     EXPECT_EQ(enumerated<typename TypeParam::Drafter>(V{}, rows, drafts).flag, acceptance) << entry.dump();
     if constexpr (std::same_as<V, verifiers::Ladder>) {
       EXPECT_EQ(verifiers::Ladder::Core<Rows<Rational>>(rows, drafts).plan.acceptance, acceptance) << entry.dump();
@@ -119,19 +119,20 @@ TYPED_TEST(Ladders, AnyBucketsAreLosslessAndNeverAboveTheOptimum) {
   for (int n = 0; n < 150; ++n) {
     const Instance instance = generate_instance(31, n, 3, false);
     InstanceRng dice(32, static_cast<std::uint64_t>(n));
-    Bucketed laws{instance.rows(), {}};
-    for (int x = 0; x < instance.vocabulary(); ++x) laws.bucket.push_back(dice.between(0, instance.vocabulary() - 1));
-    const auto law = enumerated<Drafter>(V{}, laws, instance.drafts);
-    EXPECT_EQ(law.output, normalised(instance.target)) << instance.text();
-    EXPECT_EQ(law.mass, 1);
+    Bucketed distributions{instance.rows(), {}};
+    for (int x = 0; x < instance.vocabulary(); ++x)
+      distributions.bucket.push_back(dice.between(0, instance.vocabulary() - 1));
+    const auto distribution = enumerated<Drafter>(V{}, distributions, instance.drafts);
+    EXPECT_EQ(distribution.output, normalised(instance.target)) << instance.text();
+    EXPECT_EQ(distribution.mass, 1);
     if constexpr (std::same_as<V, verifiers::LadderWor>) {
-      EXPECT_EQ(enumerated<Drafter>(SelectsOnly{}, laws, instance.drafts).output,
-                planned_law<V>(laws, instance.drafts))
+      EXPECT_EQ(enumerated<Drafter>(SelectsOnly{}, distributions, instance.drafts).output,
+                planned_distribution<V>(distributions, instance.drafts))
           << instance.text();
     }
-    const Rational fine = planned_overlap<V>(Rows<Rational>(laws), instance.drafts);
-    EXPECT_LE(law.flag, fine) << instance.text();
-    coarse += law.flag < fine;
+    const Rational fine = planned_overlap<V>(Rows<Rational>(distributions), instance.drafts);
+    EXPECT_LE(distribution.flag, fine) << instance.text();
+    coarse += distribution.flag < fine;
   }
   EXPECT_GT(coarse, 15);  // buckets without a loss would make the test vacuous
 }
@@ -149,7 +150,7 @@ TYPED_TEST(Ladders, OneTokenABinReachesTheOptimumExactly) {
                 at.optimum());
     }
     if (n % TypeParam::enumerated_every == 0) {
-      ASSERT_EQ(at.law().membership, at.optimum()) << instance.text();
+      ASSERT_EQ(at.distribution().membership, at.optimum()) << instance.text();
     }
   }
 }
@@ -232,9 +233,10 @@ TYPED_TEST(Ladders, BucketsOfSeveralTokensAreLossless) {
     q = examples::normalised(q);
     const FreshRows<double> rows(p, std::span<const double>(q));
     const int drafts = 1 + round % 3;
-    const auto law = enumerated<typename TypeParam::Drafter>(typename TypeParam::Verifier{}, rows, drafts).output;
+    const auto distribution =
+        enumerated<typename TypeParam::Drafter>(typename TypeParam::Verifier{}, rows, drafts).output;
     // 7^3 tuples of a few branches, each a product of ten factors that err by 2^-52 or by truncations of 2^-60.
-    for (std::size_t x = 0; x < p.size(); ++x) ASSERT_NEAR(law[x], p[x], 1e-12) << "round " << round;
+    for (std::size_t x = 0; x < p.size(); ++x) ASSERT_NEAR(distribution[x], p[x], 1e-12) << "round " << round;
     whole += rows.bins().size() < 6;
   }
   EXPECT_GT(whole, 40);  // buckets of one token each would make the test vacuous
@@ -252,9 +254,10 @@ TEST(Ladder, RoundingReachesNoEmptyResidual) {
     const auto p_double = exact::as_doubles(p), q_double = exact::as_doubles(q);
     const Rows<double> rows(p_double, q_double);
     const auto decider = registry().verifier("ladder")->explore_on(rows, instance.drafts);
-    const auto law = explore_law(*registry().drafter("iid"), *decider, rows, instance.drafts);
+    const auto distribution = explore_distribution(*registry().drafter("iid"), *decider, rows, instance.drafts);
     // A dozen roundings on each of at most 8^4 leaves.
-    EXPECT_NEAR(law.membership, iid_optimum(RatioTable(p_double, q_double), instance.drafts).acceptance, 1e-12)
+    EXPECT_NEAR(distribution.membership, iid_optimum(RatioTable(p_double, q_double), instance.drafts).acceptance,
+                1e-12)
         << instance.text();
   };
   explore(Instance::parse("p=(4 5)/9 q=(2 1)/3 K=2"));
@@ -346,7 +349,7 @@ TEST(BucketedLadder, MassThatIsAsGoodAsUndraftableIsNotForgotten) {
   }
 }
 
-TEST(BucketedLadder, StatesALawWhateverItAimedAt) {
+TEST(BucketedLadder, StatesADistributionWhateverItAimedAt) {
   registry();
   for (const char* spec : {"gaussian_logits:vocabulary=4096,sigma=2.5,noise=1",
                            "gaussian_logits:vocabulary=4096,sigma=1,noise=0.02", "zipf:vocabulary=4096"})

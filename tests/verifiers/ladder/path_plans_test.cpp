@@ -8,7 +8,7 @@
 
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/tests/support/bucketed_rows.hpp>
-#include <draftproof/tests/support/chosen_law.hpp>
+#include <draftproof/tests/support/chosen_distribution.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
 #include <draftproof/tests/support/weighted_models.hpp>
 #include <draftproof/verifiers/ladder/path_node.hpp>
@@ -33,11 +33,11 @@ class EveryTuple {
       } else if (static_cast<int>(tuple[k].size()) == length_) {
         self(self, k + 1, 0, mass);
       } else {
-        const L& laws = conditionals_.laws(context);
-        for (Token y = 0; y < laws.vocabulary(); ++y) {
-          if (laws.proposal(y) == 0) continue;
+        const L& distributions = conditionals_.distributions(context);
+        for (Token y = 0; y < distributions.vocabulary(); ++y) {
+          if (distributions.proposal(y) == 0) continue;
           tuple[k].push_back(y);
-          self(self, k, conditionals_.next(context, y), Rational(mass * laws.proposal(y)));
+          self(self, k, conditionals_.next(context, y), Rational(mass * distributions.proposal(y)));
           tuple[k].pop_back();
         }
       }
@@ -47,7 +47,7 @@ class EveryTuple {
   }
 
   std::map<Tokens, Rational> reached;              ///< probability that the choice reaches a prefix
-  std::map<Tokens, std::vector<Rational>> active;  ///< law of the number of active paths there
+  std::map<Tokens, std::vector<Rational>> active;  ///< distribution of the number of active paths there
   bool fresh = true;                               ///< given the active paths, next tokens were always i.i.d. from q
 
  private:
@@ -59,8 +59,8 @@ class EveryTuple {
     Rational& total = reached[prefix];
     for (const auto& [tuple, mass] : states) total += mass;
     if (static_cast<int>(prefix.size()) == length_) return;
-    const L& laws = conditionals_.laws(context);
-    std::vector<Rational> law(states.begin()->first.size());
+    const L& distributions = conditionals_.distributions(context);
+    std::vector<Rational> distribution(states.begin()->first.size());
     std::map<std::vector<bool>, Rational> together;                      // the set of active paths
     std::map<std::pair<std::vector<bool>, Tokens>, Rational> following;  // and their next tokens
     for (const auto& [tuple, mass] : states) {
@@ -70,27 +70,27 @@ class EveryTuple {
         who.push_back(starts_with(path, prefix));
         if (who.back()) next.push_back(path[prefix.size()]);
       }
-      law[next.size() - 1] += mass / total;
+      distribution[next.size() - 1] += mass / total;
       together[who] += mass;
       following[{who, next}] += mass;
     }
     for (const auto& [key, mass] : following) {
       Rational independent = together[key.first];
-      for (const Token y : key.second) independent *= laws.proposal(y);
+      for (const Token y : key.second) independent *= distributions.proposal(y);
       fresh &= mass == independent;
     }
-    active[prefix] = law;
-    for (const auto& [y, chosen] : choose(prefix, laws, law, states)) {
+    active[prefix] = distribution;
+    for (const auto& [y, chosen] : choose(prefix, distributions, distribution, states)) {
       Tokens longer = prefix;
       longer.push_back(y);
       descend(longer, conditionals_.next(context, y), chosen);
     }
   }
 
-  std::map<Token, States> choose(const Tokens& prefix, const L& laws, const std::vector<Rational>& law,
-                                 const States& states) const {
-    const auto bins = laws.bins();
-    const auto plan = plan_ladder(laws, bins, MixedCoverage<Rational>(law));
+  std::map<Token, States> choose(const Tokens& prefix, const L& distributions,
+                                 const std::vector<Rational>& distribution, const States& states) const {
+    const auto bins = distributions.bins();
+    const auto plan = plan_ladder(distributions, bins, MixedCoverage<Rational>(distribution));
     std::vector<Rational> cuts{0, 1};
     for (std::size_t i = 1; i < plan.level.size(); ++i) cuts.push_back(plan.level[i]);
     std::sort(cuts.begin(), cuts.end());
@@ -100,7 +100,7 @@ class EveryTuple {
       const auto group_of = [&](Token y) {
         int group = 0;
         for (std::size_t i = 1; i < plan.level.size(); ++i)
-          group += static_cast<int>(i) <= laws.bin(bins, y) && cuts[cut] < plan.level[i];
+          group += static_cast<int>(i) <= distributions.bin(bins, y) && cuts[cut] < plan.level[i];
         return group;
       };
       for (const auto& [tuple, mass] : states) {
@@ -143,7 +143,7 @@ struct Size {
 };
 constexpr Size sizes[] = {{2, 2, 2, 20}, {2, 2, 4, 10}, {3, 2, 2, 20}, {2, 3, 2, 20}, {2, 3, 3, 5}, {3, 2, 3, 5}};
 
-TEST(ChosenPath, LawAndActivePathsAreThoseOfAllTuples) {
+TEST(ChosenPath, DistributionAndActivePathsAreThoseOfAllTuples) {
   for (const Size& size : sizes)
     for (int seed = 0; seed < size.models; ++seed) {
       const auto model =
@@ -161,8 +161,8 @@ TEST(ChosenPath, BucketsOfAnyShapeToo) {
     std::vector<Bucketed> rows;
     for (std::size_t c = 0; c < model.target.size(); ++c) {
       const auto word = static_cast<int>(seed + c);
-      rows.push_back({plain.laws(static_cast<int>(c)), {word % 2, word / 2 % 2, word / 4 % 2}});
-      coarse += rows.back().bins().size() < plain.laws(static_cast<int>(c)).bins().size();
+      rows.push_back({plain.distributions(static_cast<int>(c)), {word % 2, word / 2 % 2, word / 4 % 2}});
+      coarse += rows.back().bins().size() < plain.distributions(static_cast<int>(c)).bins().size();
     }
     expect_the_same(PrefixTable<Bucketed>(std::move(rows)), 3, 2, model.text());
   }
@@ -254,10 +254,10 @@ RatioTable table_with_ties(int vocabulary, std::uint32_t seed) {
 TEST(RankedBins, AreThoseOfAWalk) {
   for (const int vocabulary : {5, 64, 65, 300, 4000})
     for (std::uint32_t seed = 0; seed < 8; ++seed) {
-      const RatioTable laws = table_with_ties(vocabulary, seed);
+      const RatioTable distributions = table_with_ties(vocabulary, seed);
       const bool coarse = seed % 2 == 1;
-      const RankedBins<RatioTable> bins = ladder_bins(laws, coarse);
-      const auto ranking = laws.ranking();
+      const RankedBins<RatioTable> bins = ladder_bins(distributions, coarse);
+      const auto ranking = distributions.ranking();
       const double spread = coarse ? 0x1p-10 : 0x1p-14, allowed = ranking.size() > few_tokens ? spread : 0;
       int bin = 0;
       for (int first = 0, last; first < ranking.size(); first = last, ++bin) {
@@ -278,45 +278,47 @@ TEST(RankedBins, AreThoseOfAWalk) {
     }
 }
 
-// Nodes are coarse below 1/8 and have no groups below 1/256; a law is stated for coarse groups as for fine ones.
+// Nodes are coarse below 1/8 and have no groups below 1/256; a distribution is stated for coarse groups as for fine
+// ones.
 TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
-    const RatioTable laws = table_with_ties(2000, seed);
-    const auto node = [&laws](double two) { return LadderNode<RatioTable>(laws, {1 - two, two}); };
-    const int fine = RankedBins<RatioTable>(laws).size();
+    const RatioTable distributions = table_with_ties(2000, seed);
+    const auto node = [&distributions](double two) { return LadderNode<RatioTable>(distributions, {1 - two, two}); };
+    const int fine = RankedBins<RatioTable>(distributions).size();
     EXPECT_EQ(node(0x1p-3).bins(), fine);
     EXPECT_LT(node(0x1p-3 - 0x1p-20).bins(), fine / 2);
     EXPECT_TRUE(node(0x1p-9).plain());
     for (const double two : {0x1p-3, 0x1p-4, 0x1p-7}) {
       const auto at = node(two);
       double sum = 0;
-      for (Token x = 0; x < laws.vocabulary(); ++x) {
-        sum += at.chosen(laws, x);
+      for (Token x = 0; x < distributions.vocabulary(); ++x) {
+        sum += at.chosen(distributions, x);
         // f's slope is 1 + two (1 - 2 s).
-        EXPECT_LE(std::abs(at.chosen(laws, x) - laws.proposal(x)), laws.proposal(x) * two * (1 + 1e-12));
+        EXPECT_LE(std::abs(at.chosen(distributions, x) - distributions.proposal(x)),
+                  distributions.proposal(x) * two * (1 + 1e-12));
       }
       EXPECT_NEAR(sum, 1, 1e-11);  // 2000 products of a few roundings each
     }
   }
 }
 
-TEST(LadderNodes, WhatIsPlainByTheBoundIsPlainByTheLaw) {
-  int by_bound = 0, by_law = 0;
+TEST(LadderNodes, WhatIsPlainByTheBoundIsPlainByTheDistribution) {
+  int by_bound = 0, by_distribution = 0;
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
-    const RatioTable laws = table_with_ties(500, seed);
+    const RatioTable distributions = table_with_ties(500, seed);
     for (const int paths : {2, 4, 7}) {
-      const LadderNode<RatioTable> root(laws, all_active<double>(paths));
-      for (Token x = 0; x < laws.vocabulary(); ++x) {
-        if (!(laws.proposal(x) > 0)) continue;
-        const LadderNode<RatioTable> child(laws, root.active_after(laws, x));
-        by_law += child.plain();
-        if (!root.plain_after(laws, x, root.bin(laws, x))) continue;
+      const LadderNode<RatioTable> root(distributions, all_active<double>(paths));
+      for (Token x = 0; x < distributions.vocabulary(); ++x) {
+        if (!(distributions.proposal(x) > 0)) continue;
+        const LadderNode<RatioTable> child(distributions, root.active_after(distributions, x));
+        by_distribution += child.plain();
+        if (!root.plain_after(distributions, x, root.bin(distributions, x))) continue;
         ++by_bound;
         ASSERT_TRUE(child.plain()) << "token " << x << " of " << paths << " paths";
       }
     }
   }
-  EXPECT_GT(by_bound, by_law / 2);
+  EXPECT_GT(by_bound, by_distribution / 2);
 }
 
 }  // namespace

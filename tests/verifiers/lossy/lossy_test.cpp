@@ -17,7 +17,7 @@ namespace {
 using Doubles = std::vector<double>;
 
 TEST(LossyControls, ThresholdOfAFlatTargetIsItsProbability) {
-  // H of a flat law is -ln(1/4 + added): the threshold is delta (1/4 + added).
+  // H of a flat distribution is -ln(1/4 + added): the threshold is delta (1/4 + added).
   const Rows<double> flat(Doubles(4, 0.25), Doubles(4, 0.25));
   EXPECT_NEAR(verifiers::lossy::typical_threshold(flat, 1, 0.5), 0.125, 1e-15);
   EXPECT_NEAR(verifiers::lossy::typical_threshold(flat, 1, 0.5, 1e-5), 0.125005, 1e-15);
@@ -38,38 +38,38 @@ TEST(LossyControls, WhereNoTokenIsTypicalTheWholeTargetIsServed) {
   // With delta = 1 the addend lifts the threshold above every token of a flat target.
   const VerifierOf<verifiers::lossy::TypicalSample> strict(Kind::mutant, {.epsilon = 1, .delta = 1});
   const Rows<double> flat(Doubles(4, 0.25), Doubles{1, 0, 0, 0});
-  const auto law = explore_law(*registry().drafter("iid"), *strict.explore_on(flat, 1), flat, 1);
-  EXPECT_EQ(law.output, Doubles(4, 0.25));
-  EXPECT_EQ(law.flag, 0.25) << "a draw that was drafted counts as accepted";
+  const auto distribution = explore_distribution(*registry().drafter("iid"), *strict.explore_on(flat, 1), flat, 1);
+  EXPECT_EQ(distribution.output, Doubles(4, 0.25));
+  EXPECT_EQ(distribution.flag, 0.25) << "a draw that was drafted counts as accepted";
 }
 
 TEST(LossyControls, CactusLeavesCertaintyAlone) {
   const auto rows = Instance::parse("p=(1 0)/1 q=(1 3)/4 K=1").rows();
   const VerifierOf<verifiers::lossy::Cactus> cactus(Kind::mutant);
-  const auto law = explore_law(*registry().drafter("iid"), *cactus.prove_on(rows, 1), rows, 1);
-  EXPECT_EQ(law.output, (exact::Row{1, 0}));
-  EXPECT_EQ(law.flag, Rational(1, 4));
+  const auto distribution = explore_distribution(*registry().drafter("iid"), *cactus.prove_on(rows, 1), rows, 1);
+  EXPECT_EQ(distribution.output, (exact::Row{1, 0}));
+  EXPECT_EQ(distribution.flag, Rational(1, 4));
 }
 
-// Mentored decoding: no law within the divergence accepts more; 0 gives single-draft sampling, much gives q.
+// Mentored decoding: no distribution within the divergence accepts more; 0 gives single-draft sampling, much gives q.
 
 using verifiers::lossy::MentoredDecoding;
 using Doubles = std::vector<double>;
 
 template <class Scalar>
-ExactLaw<Scalar> law_of(double divergence, const Rows<Scalar>& rows) {
+ExactDistribution<Scalar> distribution_of(double divergence, const Rows<Scalar>& rows) {
   const VerifierOf<MentoredDecoding> scheme(Kind::mutant, {.divergence = divergence});
   const AnyDrafter& iid = *registry().drafter("iid");
   if constexpr (std::is_same_v<Scalar, double>)
-    return explore_law(iid, *scheme.explore_on(rows, 1), rows, 1);
+    return explore_distribution(iid, *scheme.explore_on(rows, 1), rows, 1);
   else
-    return explore_law(iid, *scheme.prove_on(rows, 1), rows, 1);
+    return explore_distribution(iid, *scheme.prove_on(rows, 1), rows, 1);
 }
 
-double divergence(const Doubles& law, const Doubles& p) {
+double divergence(const Doubles& distribution, const Doubles& p) {
   double sum = 0;
   for (std::size_t x = 0; x < p.size(); ++x)
-    if (law[x] > 0) sum += p[x] > 0 ? law[x] * std::log(law[x] / p[x]) : HUGE_VAL;
+    if (distribution[x] > 0) sum += p[x] > 0 ? distribution[x] * std::log(distribution[x] / p[x]) : HUGE_VAL;
   return sum;
 }
 
@@ -79,18 +79,18 @@ double overlap(const Doubles& a, const Doubles& b) {
   return sum;
 }
 
-/// The highest acceptance of any law within the divergence, on a grid of the simplex over three tokens.
+/// The highest acceptance of any distribution within the divergence, on a grid of the simplex over three tokens.
 double best_of_grid(const Doubles& p, const Doubles& q, double allowed, int cells) {
   double best = 0;
   for (int i = 0; i <= cells; ++i)
     for (int j = 0; i + j <= cells; ++j) {
-      const Doubles law{1.0 * i / cells, 1.0 * j / cells, 1.0 * (cells - i - j) / cells};
-      if (divergence(law, p) <= allowed) best = std::max(best, overlap(law, q));
+      const Doubles distribution{1.0 * i / cells, 1.0 * j / cells, 1.0 * (cells - i - j) / cells};
+      if (divergence(distribution, p) <= allowed) best = std::max(best, overlap(distribution, q));
     }
   return best;
 }
 
-TEST(MentoredDecoding, NoLawWithinTheDivergenceAcceptsMore) {
+TEST(MentoredDecoding, NoDistributionWithinTheDivergenceAcceptsMore) {
   constexpr int cells = 400;
   const std::vector<std::pair<Doubles, Doubles>> pairs{{{0.5, 0.3, 0.2}, {0.2, 0.3, 0.5}},
                                                        {{0.1, 0.2, 0.7}, {0.6, 0.35, 0.05}},
@@ -100,26 +100,27 @@ TEST(MentoredDecoding, NoLawWithinTheDivergenceAcceptsMore) {
   for (const auto& [p, q] : pairs)
     for (const double allowed : {0.001, 0.02, 0.1, 0.5}) {
       const Rows<double> rows(p, q);
-      const auto law = law_of(allowed, rows);
-      EXPECT_NEAR(law.mass, 1, 1e-12);
-      EXPECT_NEAR(law.flag, overlap(law.output, q), 1e-12) << "single-draft sampling of its own output law";
+      const auto distribution = distribution_of(allowed, rows);
+      EXPECT_NEAR(distribution.mass, 1, 1e-12);
+      EXPECT_NEAR(distribution.flag, overlap(distribution.output, q), 1e-12)
+          << "single-draft sampling of its own output distribution";
       // Of the sums of three terms in divergence_of: 2^-53 each, amplified by 1024 and truncated at 2^-60.
-      EXPECT_LE(divergence(law.output, p), allowed + 1e-12);
+      EXPECT_LE(divergence(distribution.output, p), allowed + 1e-12);
       const double best = best_of_grid(p, q, allowed, cells);
-      // c is bisected to 2^-50, and a law of slope at most 1 / p in c moves acceptance by less than 1e-12.
-      EXPECT_LE(best, law.flag + 1e-12) << allowed;
-      // The nearest law of the grid towards p is within 4 cells of the best one and no further from p.
-      EXPECT_GE(best, law.flag - 4.0 / cells) << allowed;
+      // c is bisected to 2^-50, and a distribution of slope at most 1 / p in c moves acceptance by less than 1e-12.
+      EXPECT_LE(best, distribution.flag + 1e-12) << allowed;
+      // The nearest distribution of the grid towards p is within 4 cells of the best one and no further from p.
+      EXPECT_GE(best, distribution.flag - 4.0 / cells) << allowed;
     }
 }
 
 RC_GTEST_PROP(MentoredDecoding, WithNothingAllowedIsSingleDraft, (Instance instance)) {
   instance.drafts = 1;
   const auto rows = instance.rows();
-  const auto single = exact::law("single_draft", "iid", rows, 1);
-  const auto law = law_of(0.0, rows);
-  RC_ASSERT(law.output == single.output);
-  RC_ASSERT(law.flag == single.flag);
+  const auto single = exact::distribution("single_draft", "iid", rows, 1);
+  const auto distribution = distribution_of(0.0, rows);
+  RC_ASSERT(distribution.output == single.output);
+  RC_ASSERT(distribution.flag == single.flag);
 }
 
 RC_GTEST_PROP(MentoredDecoding, InFractionsTheTotalIsOneAndTheDivergenceKept, (Instance instance)) {
@@ -128,29 +129,29 @@ RC_GTEST_PROP(MentoredDecoding, InFractionsTheTotalIsOneAndTheDivergenceKept, (I
   const Doubles p = exact::as_doubles(normalised(instance.target));
   Rational before = 0;
   for (const double allowed : {0.0, 0.01, 0.1, 1.0}) {
-    const auto law = law_of(allowed, rows);
-    RC_ASSERT(law.mass == 1);
-    RC_ASSERT(law.flag == law.membership);
-    RC_ASSERT(divergence(exact::as_doubles(law.output), p) <= allowed + 1e-12);
-    RC_ASSERT(law.flag >= before);
-    before = law.flag;
+    const auto distribution = distribution_of(allowed, rows);
+    RC_ASSERT(distribution.mass == 1);
+    RC_ASSERT(distribution.flag == distribution.membership);
+    RC_ASSERT(divergence(exact::as_doubles(distribution.output), p) <= allowed + 1e-12);
+    RC_ASSERT(distribution.flag >= before);
+    before = distribution.flag;
   }
 }
 
 TEST(MentoredDecoding, WithEverythingAllowedIsTheProposal) {
   const auto rows = Instance::parse("p=(1 1)/2 q=(1 7)/8 K=1").rows();
-  const auto law = law_of(10.0, rows);
-  EXPECT_EQ(law.flag, 1);
-  EXPECT_EQ(law.output, normalised(std::vector{1, 7}));
+  const auto distribution = distribution_of(10.0, rows);
+  EXPECT_EQ(distribution.flag, 1);
+  EXPECT_EQ(distribution.output, normalised(std::vector{1, 7}));
 }
 
 TEST(MentoredDecoding, ByHandOnTwoTokens) {
   // p = (1 1)/2, q = (0 1): the output is (1 - t, t), accepted with t; KL = t ln 2t + (1 - t) ln 2(1 - t).
-  const auto law = law_of(0.1, Rows<double>({0.5, 0.5}, Doubles{0, 1}));
-  const double t = law.flag;
+  const auto distribution = distribution_of(0.1, Rows<double>({0.5, 0.5}, Doubles{0, 1}));
+  const double t = distribution.flag;
   EXPECT_GT(t, 0.5);
   EXPECT_NEAR(t * std::log(2 * t) + (1 - t) * std::log(2 * (1 - t)), 0.1, 1e-12);
-  EXPECT_NEAR(law.output[1], t, 1e-15);
+  EXPECT_NEAR(distribution.output[1], t, 1e-15);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class AsDefined {
   static constexpr Info info{.name = "hsd_as_defined",
                              .summary = "hierarchical speculative decoding from its definitions",
                              .source = "arXiv:2601.05724, algorithm 2",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .unsupported = {.simulate = "a test", .fresh = "a test"}};
 
   bool capped = true;
@@ -44,32 +44,32 @@ class AsDefined {
     if (random.flip(std::min<Scalar>(ratios.back(), 1), Scalar(1)))
       return {steps.node(steps.length()), random.emit(steps.bonus())};
     for (int t = steps.length() - 1;; --t) {
-      const L& laws = steps.laws(t);
+      const L& distributions = steps.distributions(t);
       const std::vector<Scalar> before(products.begin(), products.begin() + t);
       const auto child = [&](Token y) {
         auto with = before;
-        with.push_back((t == 0 ? Scalar(1) : before.back()) * laws.target(y) / laws.proposal(y));
+        with.push_back((t == 0 ? Scalar(1) : before.back()) * distributions.target(y) / distributions.proposal(y));
         return capped ? capped_ratios(with).back() : with.back();
       };
       Scalar forward(0), backward(0);
       std::vector<Scalar> residual;
-      for (Token y = 0; y < laws.vocabulary(); ++y) {
+      for (Token y = 0; y < distributions.vocabulary(); ++y) {
         // (r* - 1)+ q, and its limit where q = 0: r* q is p times the r* without the last step.
         Scalar excess(0);
-        if (laws.proposal(y) > 0) {
-          excess = (child(y) - 1) * laws.proposal(y);
+        if (distributions.proposal(y) > 0) {
+          excess = (child(y) - 1) * distributions.proposal(y);
         } else {
           Scalar largest(1);
           if (capped)
             for (const Scalar& product : before) largest = std::max(largest, product);
-          excess = (t == 0 ? Scalar(1) : Scalar(before.back() / largest)) * laws.target(y);
+          excess = (t == 0 ? Scalar(1) : Scalar(before.back() / largest)) * distributions.target(y);
         }
         (excess > 0 ? forward : backward) += excess > 0 ? excess : Scalar(-excess);
         residual.push_back(excess > 0 ? excess : Scalar(0));
       }
       if (t > 0 && backward > 0 && !random.flip(forward, backward)) continue;
       return {steps.node(t),
-              random.emit(laws.weights([&](Token y) { return residual[static_cast<std::size_t>(y)]; }))};
+              random.emit(distributions.weights([&](Token y) { return residual[static_cast<std::size_t>(y)]; }))};
     }
   }
 };
@@ -122,27 +122,28 @@ TEST(Hsd, SmallestInstanceThatRefutesTheRepository) {
           const int s = sum - p - r - q;
           if (p + r == 0 || q + s == 0) continue;
           const auto model = small::constant({p, r}, {q, s});
-          if (!small::exact(small::law("hsd_repository", "iid_paths", model, shape), model))
+          if (!small::exact(small::distribution("hsd_repository", "iid_paths", model, shape), model))
             refuted.push_back({p, r, q, s});
         }
   EXPECT_EQ(refuted, (std::vector<std::vector<int>>{{1, 1, 1, 2}, {1, 1, 2, 1}, {1, 2, 1, 1}, {2, 1, 1, 1}}));
 }
 
 // By hand, p = (1 1)/2, q = (1 2)/3: a drafted first token 0 has R = 3/2, and then 9/4 or 9/8, so the block is always
-// accepted. So after 0 the next token has q's law, 1/3 and 2/3.
+// accepted. So after 0 the next token has q's distribution, 1/3 and 2/3.
 TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   const auto model = small::constant({1, 1}, {1, 2});
-  const auto law = small::law("hsd_repository", "iid_paths", model, {.drafts = 1, .length = 2});
+  const auto distribution = small::distribution("hsd_repository", "iid_paths", model, {.drafts = 1, .length = 2});
   std::vector<Rational> beyond(2, Rational(0));
-  for (const auto& [tokens, probability] : law.emitted)
+  for (const auto& [tokens, probability] : distribution.emitted)
     if (tokens.size() > 1 && tokens[0] == 0) beyond[static_cast<std::size_t>(tokens[1])] += probability;
   EXPECT_EQ(beyond, (std::vector<Rational>{{1, 9}, {2, 9}}));
   // Above the optimum of lossless rules, which block verification attains.
-  EXPECT_EQ(law.mean_accepted(), Rational(59, 36));
-  EXPECT_EQ(small::law("block", "iid_paths", model, {.drafts = 1, .length = 2}).mean_accepted(), Rational(57, 36));
-  // The law of the first token is the target's.
+  EXPECT_EQ(distribution.mean_accepted(), Rational(59, 36));
+  EXPECT_EQ(small::distribution("block", "iid_paths", model, {.drafts = 1, .length = 2}).mean_accepted(),
+            Rational(57, 36));
+  // The distribution of the first token is the target's.
   Rational first = 0;
-  for (const auto& [tokens, probability] : law.emitted) first += tokens[0] == 0 ? probability : Rational(0);
+  for (const auto& [tokens, probability] : distribution.emitted) first += tokens[0] == 0 ? probability : Rational(0);
   EXPECT_EQ(first, Rational(1, 2));
 }
 
@@ -159,8 +160,9 @@ TEST(Hsd, ReferenceVariants) {
     const TreeShape shape{.drafts = 1, .length = model.length};
     for (const auto& [variant, entry] : variants.items()) {
       const auto decider = small::verifier(ours.at(variant)).explore_on(conditionals, shape);
-      const auto law = explore_step_law<Rows<double>>(small::drafter("iid_paths"), *decider, conditionals, shape);
-      EXPECT_NEAR(law.mean_accepted(), entry.at("E_tau").get<double>(), 1e-10) << name << ' ' << variant;
+      const auto distribution =
+          explore_step_distribution<Rows<double>>(small::drafter("iid_paths"), *decider, conditionals, shape);
+      EXPECT_NEAR(distribution.mean_accepted(), entry.at("E_tau").get<double>(), 1e-10) << name << ' ' << variant;
       ++compared;
     }
   }
@@ -175,7 +177,7 @@ class RowsOfTraversal {
   static constexpr Info info{.name = "rows_of_traversal",
                              .summary = "traversal verification with full rows",
                              .source = "Weng et al. 2025, arXiv:2505.12398",
-                             .drafts = DraftLaws{"without_replacement_tree", "iid_paths"},
+                             .drafts = DraftSamplings{"without_replacement_tree", "iid_paths"},
                              .unsupported = {.simulate = "a test", .fresh = "a test"}};
 
   template <class L, class R>
@@ -183,12 +185,12 @@ class RowsOfTraversal {
     using Scalar = typename L::Scalar;
     const DraftTree& tree = at.tree();
     State<Scalar> state;
-    const int vocabulary = at.laws(0).vocabulary();
+    const int vocabulary = at.distributions(0).vocabulary();
     for (int u = 0; u < tree.size(); ++u) {
       auto& node = state.emplace_back();
       for (Token x = 0; x < vocabulary; ++x) {
-        node.target.push_back(at.laws(u).target(x));
-        node.proposal.push_back(at.laws(u).proposal(x));
+        node.target.push_back(at.distributions(u).target(x));
+        node.proposal.push_back(at.distributions(u).proposal(x));
       }
       for (const int child : tree.children(u)) node.children.push_back(child);
     }
@@ -199,7 +201,7 @@ class RowsOfTraversal {
       Node<Scalar>& leaf = state[index(v)];
       if (v == 0 || random.flip(leaf.weight, Scalar(1))) {
         const auto row = leaf.target;
-        return {v, random.emit(at.laws(v).weights([&row](Token x) { return row[index(x)]; }))};
+        return {v, random.emit(at.distributions(v).weights([&row](Token x) { return row[index(x)]; }))};
       }
       refuse(tree, state, v);
     }

@@ -1,4 +1,4 @@
-// Every scheme against the reference laws of tests/golden/path.json, which another program computed.
+// Every scheme against the reference distributions of tests/golden/path.json, which another program computed.
 #include <cmath>
 #include <iostream>
 
@@ -95,7 +95,7 @@ std::map<Tokens, double> reversed_back(const std::map<Tokens, double>& emitted, 
 
 // Both sides add at most 2^12 products of a dozen factors in double: 2^12 * 12 * 2^-53 = 6e-12 at worst, 1e-15 in
 // practice; the file states 1e-12.
-constexpr double reference_law_tolerance = 1e-10;
+constexpr double reference_distribution_tolerance = 1e-10;
 
 TEST(GoldenPaths, EveryCaseOfTheSchemesWeHave) {
   std::map<std::string, int> compared, missing;
@@ -112,21 +112,22 @@ TEST(GoldenPaths, EveryCaseOfTheSchemesWeHave) {
     const bool reversed = known->second.reversed;
     const auto conditionals = reversed ? c.model->reversed().conditionals() : c.model->conditionals();
     const auto decider = verifier->explore_on(conditionals, c.shape);
-    auto law = explore_step_law<Rows<double>>(*drafter, *decider, conditionals, c.shape);
-    if (reversed) law.emitted = reversed_back(law.emitted, c.model->vocabulary);
-    ASSERT_TRUE(law.complete) << c.id;
-    ASSERT_NEAR(law.mean_accepted(), c.mean_accepted, reference_law_tolerance) << c.id << ' ' << c.scheme;
+    auto distribution = explore_step_distribution<Rows<double>>(*drafter, *decider, conditionals, c.shape);
+    if (reversed) distribution.emitted = reversed_back(distribution.emitted, c.model->vocabulary);
+    ASSERT_TRUE(distribution.complete) << c.id;
+    ASSERT_NEAR(distribution.mean_accepted(), c.mean_accepted, reference_distribution_tolerance)
+        << c.id << ' ' << c.scheme;
     for (std::size_t i = 0; i < c.accepted.size(); ++i)
-      ASSERT_NEAR(law.accepted[i], c.accepted[i], reference_law_tolerance)
+      ASSERT_NEAR(distribution.accepted[i], c.accepted[i], reference_distribution_tolerance)
           << c.id << ' ' << c.scheme << " tau = " << i;
-    for (const auto& [tokens, probability] : law.emitted) {
+    for (const auto& [tokens, probability] : distribution.emitted) {
       if (c.emitted.empty()) break;  // a process: tests/properties/paths/process_test.cpp
       const auto wanted = c.emitted.find(tokens);
       const double value = wanted == c.emitted.end() ? 0 : wanted->second;
-      ASSERT_NEAR(probability, value, reference_law_tolerance) << c.id << ' ' << c.scheme;
+      ASSERT_NEAR(probability, value, reference_distribution_tolerance) << c.id << ' ' << c.scheme;
       largest = std::max(largest, std::abs(probability - value));
     }
-    for (const auto& [tokens, probability] : c.emitted) ASSERT_TRUE(law.emitted.contains(tokens)) << c.id;
+    for (const auto& [tokens, probability] : c.emitted) ASSERT_TRUE(distribution.emitted.contains(tokens)) << c.id;
     ++compared[c.scheme];
   }
   std::cout << "largest deviation " << largest << '\n';

@@ -1,4 +1,4 @@
-// What a scaled target leaves above the law of a chosen path's token: of the greatest path and of ladders.
+// The residual of a scaled target above the distribution of a chosen path's token: of the greatest path and of ladders.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -28,26 +28,29 @@ std::vector<Rational> few_weights(std::mt19937& words, int vocabulary) {
   return normalised(weights);
 }
 
-/// Expects excess and weights of a left-over to be those of c p - law, for c = 1/12 .. 1. Returns for how many c some
-/// tokens but not nearly all have a weight.
-template <class Law, class Excess, class ForEach>
-int expect_left_over(const Rows<Rational>& laws, const Law& law, const Excess& excess_of, const ForEach& for_each) {
+/// Expects excess and weights of a left-over to be those of c p - distribution, for c = 1/12 .. 1. Returns for how
+/// many c some tokens but not nearly all have a weight.
+template <class Distribution, class Excess, class ForEach>
+int expect_left_over(const Rows<Rational>& distributions, const Distribution& distribution, const Excess& excess_of,
+                     const ForEach& for_each) {
   int split = 0;
   for (int twelfths = 1; twelfths <= 12; ++twelfths) {
     const Rational c(twelfths, 12);
     Rational excess(0);
     std::map<Token, Rational> wanted, found;
-    for (Token y = 0; y < laws.vocabulary(); ++y)
-      if (const Rational left = c * laws.target(y) - law(y); left > Rational(0)) excess += wanted[y] = left;
+    for (Token y = 0; y < distributions.vocabulary(); ++y)
+      if (const Rational left = c * distributions.target(y) - distribution(y); left > Rational(0))
+        excess += wanted[y] = left;
     for_each(c, [&](Token x, const Rational& weight) { found[x] += weight; });
     EXPECT_EQ(excess_of(c), excess) << "c = " << twelfths << " / 12";
     EXPECT_EQ(found, wanted);
-    split += wanted.size() > 1 && std::ssize(wanted) + 1 < laws.vocabulary();
+    split += wanted.size() > 1 && std::ssize(wanted) + 1 < distributions.vocabulary();
   }
   return split;
 }
 
-/// Expects excess, weights and draws of `left` to be those of the law `above`, which has 600 terms in double.
+/// Expects excess, weights and draws of `left` to be those of the distribution `above`, which has 600 terms in
+/// double.
 template <class Left, class Above>
 void expect_weights_and_draws(const Left& left, double c, const Above& above) {
   double excess = 0;
@@ -67,25 +70,25 @@ void expect_weights_and_draws(const Left& left, double c, const Above& above) {
   for (const auto& [x, times] : drawn) ASSERT_TRUE(weight.contains(x)) << x;
   for (const auto& [x, w] : weight) ASSERT_NEAR(drawn[x], w / excess * count, 2) << "token " << x << ", c = " << c;
 }
-TEST(GreatestRowInFractions, LawAndExcessAreThoseOfTheDefinition) {
+TEST(GreatestRowInFractions, DistributionAndExcessAreThoseOfTheDefinition) {
   std::mt19937 words(7);
   int split_runs = 0;
   for (int round = 0; round < 300; ++round) {
     const int vocabulary = 2 + static_cast<int>(words() % 8);
     const auto q = few_weights(words, vocabulary);
     const auto p = round % 7 == 0 ? q : few_weights(words, vocabulary);
-    const Rows<Rational> laws(p, q);
+    const Rows<Rational> distributions(p, q);
     const MaxOfKPaths<Rational> max_of_k{2 + static_cast<int>(words() % 4),
                                          Rational(static_cast<int>(words() % 5)) / Rational(9),
                                          Rational(1 + static_cast<int>(words() % 4)) / Rational(9)};
-    const GreatestRow<Rows<Rational>> row(laws, TokenOrder<Rows<Rational>>(laws), max_of_k);
+    const GreatestRow<Rows<Rational>> row(distributions, TokenOrder<Rows<Rational>>(distributions), max_of_k);
     const auto power = [&](Rational base) {
       Rational product(1);
       for (int k = 0; k < max_of_k.paths; ++k) product *= base;
       return product;
     };
     const auto at = [](Token x) { return static_cast<std::size_t>(x); };
-    std::vector<Rational> law;
+    std::vector<Rational> distribution;
     for (Token y = 0; y < vocabulary; ++y) {
       Rational lo = max_of_k.below;
       for (Token z = 0; z < vocabulary; ++z) {
@@ -93,14 +96,15 @@ TEST(GreatestRowInFractions, LawAndExcessAreThoseOfTheDefinition) {
         if (left < right || (left == right && z > y)) lo += max_of_k.reached * q[at(z)];
       }
       const Rational hi = lo + max_of_k.reached * q[at(y)];
-      law.push_back((power(hi) - power(lo)) / (power(max_of_k.below + max_of_k.reached) - power(max_of_k.below)));
-      ASSERT_EQ(row.law(y), law.back()) << "token " << y << " of round " << round;
+      distribution.push_back((power(hi) - power(lo)) /
+                             (power(max_of_k.below + max_of_k.reached) - power(max_of_k.below)));
+      ASSERT_EQ(row.distribution(y), distribution.back()) << "token " << y << " of round " << round;
       if (!(q[at(y)] > Rational(0))) continue;
       const auto after = row.after(y);
       ASSERT_EQ(after.below * hi, lo * (after.below + after.reached));
     }
     split_runs += expect_left_over(
-        laws, [&](Token y) { return law[at(y)]; }, [&](const Rational& c) { return row.excess(c); },
+        distributions, [&](Token y) { return distribution[at(y)]; }, [&](const Rational& c) { return row.excess(c); },
         [&](const Rational& c, const auto& visit) { row.for_each(c, visit); });
     ASSERT_FALSE(HasFailure()) << "round " << round;
   }
@@ -142,17 +146,18 @@ TEST(GreatestRowOnTables, RankingNamesEveryTokenOnce) {
   }
 }
 
-TEST(GreatestRowOnTables, DrawsFollowTheWeightsAndTheWeightsTheLaw) {
+TEST(GreatestRowOnTables, DrawsFollowTheWeightsAndTheWeightsTheDistribution) {
   for (std::uint32_t seed = 0; seed < 6; ++seed) {
     const RatioTable table = long_table(seed, 600, seed % 3 * 0.7);
     const MaxOfKPaths<double> max_of_k{2 + static_cast<int>(seed % 4), seed % 2 ? 0.25 : 0.0, seed % 2 ? 0.75 : 1.0};
     const GreatestRow<RatioTable> row(table, TokenOrder<RatioTable>(table), max_of_k);
-    double law = 0;
-    for (Token x = 0; x < table.vocabulary(); ++x) law += row.law(x);
+    double distribution = 0;
+    for (Token x = 0; x < table.vocabulary(); ++x) distribution += row.distribution(x);
     // 600 terms of a few roundings each.
-    EXPECT_NEAR(law, 1, 1e-12);
+    EXPECT_NEAR(distribution, 1, 1e-12);
     for (const double c : {0.05, 0.5, 0.93, 1.0})
-      expect_weights_and_draws(row, c, [&](Token x) { return std::max(c * table.target(x) - row.law(x), 0.0); });
+      expect_weights_and_draws(row, c,
+                               [&](Token x) { return std::max(c * table.target(x) - row.distribution(x), 0.0); });
   }
 }
 
@@ -160,60 +165,62 @@ TEST(ChosenTables, ExcessAndWeightsAreThoseOfTheDefinition) {
   std::mt19937 words(11);
   for (int round = 0; round < 300; ++round) {
     const int vocabulary = 2 + static_cast<int>(words() % 8);
-    const Rows<Rational> laws(few_weights(words, vocabulary), few_weights(words, vocabulary));
+    const Rows<Rational> distributions(few_weights(words, vocabulary), few_weights(words, vocabulary));
     const auto other = few_weights(words, vocabulary);
-    const auto chosen = [&](Token x) { return round % 7 == 0 ? laws.target(x) : other[static_cast<std::size_t>(x)]; };
-    const ChosenTable<Rational> table(laws, chosen);
+    const auto chosen = [&](Token x) {
+      return round % 7 == 0 ? distributions.target(x) : other[static_cast<std::size_t>(x)];
+    };
+    const ChosenTable<Rational> table(distributions, chosen);
     expect_left_over(
-        laws, chosen, [&](const Rational& c) { return table.excess(c); },
-        [&](const Rational& c, const auto& visit) { table.for_each(laws, chosen, c, visit); });
+        distributions, chosen, [&](const Rational& c) { return table.excess(c); },
+        [&](const Rational& c, const auto& visit) { table.for_each(distributions, chosen, c, visit); });
     ASSERT_FALSE(HasFailure()) << "round " << round;
   }
 }
 
 TEST(ChosenTables, ALaddersNodeIsDrawnFromAsItsWeightsSay) {
   for (std::uint32_t seed = 0; seed < 6; ++seed) {
-    const RatioTable laws = long_table(seed, 600, 1);
-    const LadderNode<RatioTable> node(laws, seed % 2 ? std::vector{0.25, 0.25, 0.5} : all_active<double>(4));
+    const RatioTable distributions = long_table(seed, 600, 1);
+    const LadderNode<RatioTable> node(distributions, seed % 2 ? std::vector{0.25, 0.25, 0.5} : all_active<double>(4));
     for (const double c : {0.05, 0.5, 0.93, 1.0})
-      node.with_left_over(laws, [&](const auto& left) {
-        expect_weights_and_draws(left, c, [&](Token x) { return node.above(laws, x, c); });
+      node.with_left_over(distributions, [&](const auto& left) {
+        expect_weights_and_draws(left, c, [&](Token x) { return node.above(distributions, x, c); });
       });
   }
 }
 
 // The greatest path's row by passes, on rows with zeros and ties at every register width; and the number of passes.
 
-/// Rows and the law of the greatest path's token, by sorting.
+/// Rows and the distribution of the greatest path's token, by sorting.
 template <class Entry>
 struct RankedByHand {
   std::vector<Entry> p, q;
   MaxOfKPaths<double> max_of_k{2, 0, 1};
-  std::vector<double> below{}, law{};
+  std::vector<double> below{}, distribution{};
 
   RankedByHand(std::vector<Entry> target, std::vector<Entry> proposal, const MaxOfKPaths<double>& with)
-      : p{std::move(target)}, q{std::move(proposal)}, max_of_k{with}, below(p.size(), 0), law(p.size(), 0) {
-    const FreshRows<Entry> laws = rows();
-    const TokenOrder<FreshRows<Entry>> order(laws);
+      : p{std::move(target)}, q{std::move(proposal)}, max_of_k{with}, below(p.size(), 0), distribution(p.size(), 0) {
+    const FreshRows<Entry> distributions = rows();
+    const TokenOrder<FreshRows<Entry>> order(distributions);
     std::vector<Token> drafted;
-    for (Token x = 0; x < laws.vocabulary(); ++x)
-      if (laws.proposal(x) > 0) drafted.push_back(x);
+    for (Token x = 0; x < distributions.vocabulary(); ++x)
+      if (distributions.proposal(x) > 0) drafted.push_back(x);
     std::ranges::sort(drafted, [&order](Token x, Token y) { return order.above(y, x); });
     double total = 0;
     for (const Token x : drafted) {
       below[static_cast<std::size_t>(x)] = total;
-      total += laws.proposal(x);
+      total += distributions.proposal(x);
     }
     const auto power = [this](double mass) { return std::pow(max_of_k.under(mass), max_of_k.paths); };
     for (const Token x : drafted) {
-      const double lo = below[static_cast<std::size_t>(x)], hi = lo + laws.proposal(x);
-      law[static_cast<std::size_t>(x)] = (power(hi) - power(lo)) / (power(total) - power(0));
+      const double lo = below[static_cast<std::size_t>(x)], hi = lo + distributions.proposal(x);
+      distribution[static_cast<std::size_t>(x)] = (power(hi) - power(lo)) / (power(total) - power(0));
     }
   }
   FreshRows<Entry> rows() const { return {p, q}; }
   double left(Token x, double c) const {
     const auto i = static_cast<std::size_t>(x);
-    return std::max(c * static_cast<double>(p[i]) - law[i], 0.0);
+    return std::max(c * static_cast<double>(p[i]) - distribution[i], 0.0);
   }
   double excess(double c) const {
     double sum = 0;
@@ -222,7 +229,7 @@ struct RankedByHand {
   }
 };
 
-/// Laws `sigma` nats apart in steps of `step`; some tokens have no q, others no p.
+/// Distributions `sigma` nats apart in steps of `step`; some tokens have no q, others no p.
 template <class Entry>
 RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, double step,
                             const MaxOfKPaths<double>& max_of_k) {
@@ -240,37 +247,37 @@ RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, do
   return {std::vector<Entry>(p.begin(), p.end()), std::vector<Entry>(q.begin(), q.end()), max_of_k};
 }
 
-/// A target equal to the law of the greatest path's token, so that at c = 1 all buckets cross.
+/// A target equal to the distribution of the greatest path's token, so that at c = 1 all buckets cross.
 RankedByHand<double> tangent(int vocabulary, const MaxOfKPaths<double>& max_of_k) {
   std::mt19937 words(3);
   std::exponential_distribution<double> weight;
   std::vector<double> q;
   for (int x = 0; x < vocabulary; ++x) q.push_back(weight(words));
   q = examples::normalised(q);
-  // Ratios that rise with the id, in the order of the resulting law.
+  // Ratios that rise with the id, in the order of the resulting distribution.
   std::vector<double> rising;
   for (int x = 0; x < vocabulary; ++x) rising.push_back(q[static_cast<std::size_t>(x)] * std::pow(2.0, x / 8.0 - 90));
-  return {RankedByHand<double>(rising, q, max_of_k).law, q, max_of_k};
+  return {RankedByHand<double>(rising, q, max_of_k).distribution, q, max_of_k};
 }
 
 template <class Entry>
 void expect_definition(const RankedByHand<Entry>& wanted, double c) {
   using L = FreshRows<Entry>;
-  const L laws = wanted.rows();
+  const L distributions = wanted.rows();
   const double close = 1e-13;  // sums of V terms of 2^-60 and of a few roundings each; powers of some more
   double sum = 0;
-  for (Token x = 0; x < laws.vocabulary(); ++x) {
-    if (!(laws.proposal(x) > 0)) continue;
-    const PlacedToken placed = BucketedRow<L>::placed(laws, wanted.max_of_k, x);
-    const double law = BucketedRow<L>(laws, placed).law();
-    sum += law;
+  for (Token x = 0; x < distributions.vocabulary(); ++x) {
+    if (!(distributions.proposal(x) > 0)) continue;
+    const PlacedToken placed = BucketedRow<L>::placed(distributions, wanted.max_of_k, x);
+    const double distribution = BucketedRow<L>(distributions, placed).distribution();
+    sum += distribution;
     EXPECT_NEAR(placed.below, wanted.below[static_cast<std::size_t>(x)], close);
-    EXPECT_NEAR(law, wanted.law[static_cast<std::size_t>(x)], close);
+    EXPECT_NEAR(distribution, wanted.distribution[static_cast<std::size_t>(x)], close);
   }
   EXPECT_NEAR(sum, 1, close);
   Token any = 0;
-  while (!(laws.proposal(any) > 0)) ++any;
-  const BucketedRow<L> row(laws, BucketedRow<L>::placed(laws, wanted.max_of_k, any));
+  while (!(distributions.proposal(any) > 0)) ++any;
+  const BucketedRow<L> row(distributions, BucketedRow<L>::placed(distributions, wanted.max_of_k, any));
   typename BucketedRow<L>::Excess excess;
   row.excess(c, excess);
   const Fixed total = excess.total;
@@ -281,7 +288,7 @@ void expect_definition(const RankedByHand<Entry>& wanted, double c) {
     weight[x] += left;
   });
   double left = 0;
-  for (Token x = 0; x < laws.vocabulary(); ++x) {
+  for (Token x = 0; x < distributions.vocabulary(); ++x) {
     EXPECT_NEAR(weight[x], wanted.left(x, c), close) << x;
     left += weight[x];
   }
@@ -321,25 +328,25 @@ TEST(BucketedRowByPasses, WeighsMoreBucketsThanItsListHolds) {
   expect_definition(wanted, 1);
   expect_definition(wanted, 0.97);
   using L = FreshRows<double>;
-  const L laws = wanted.rows();
-  const BucketedRow<L> row(laws, BucketedRow<L>::placed(laws, max_of_k, 0));
-  const std::uint64_t before = laws.visited();
+  const L distributions = wanted.rows();
+  const BucketedRow<L> row(distributions, BucketedRow<L>::placed(distributions, max_of_k, 0));
+  const std::uint64_t before = distributions.visited();
   BucketedRow<L>::Excess excess;
   row.excess(1, excess);
-  EXPECT_GT(laws.visited() - before, 2 * 8 * wanted.p.size());
+  EXPECT_GT(distributions.visited() - before, 2 * 8 * wanted.p.size());
 }
 
 TEST(BucketedRowByPasses, TakesFewPassesAsARule) {
   for (const double sigma : {0.02, 0.3, 1.0, 2.0})
     for (const int paths : {2, 4, 8}) {
       const auto rows = by_hand<float>(7, 20000, sigma, 0, {paths, 0, 1});
-      const auto laws = rows.rows();
-      const BucketedRow<FreshRows<float>> row(laws, {{paths, 0, 1}, 0, 0, 1});
+      const auto distributions = rows.rows();
+      const BucketedRow<FreshRows<float>> row(distributions, {{paths, 0, 1}, 0, 0, 1});
       for (const double c : {0.3, 0.9}) {
-        const std::uint64_t before = laws.visited();
+        const std::uint64_t before = distributions.visited();
         BucketedRow<FreshRows<float>>::Excess excess;
         row.excess(c, excess);
-        EXPECT_LE(laws.visited() - before, 9 * rows.p.size()) << sigma << ", K = " << paths << ", c = " << c;
+        EXPECT_LE(distributions.visited() - before, 9 * rows.p.size()) << sigma << ", K = " << paths << ", c = " << c;
       }
     }
 }
@@ -348,7 +355,7 @@ TEST(BucketedRowByPasses, IsTheSameAtEveryWidth) {
   for (std::uint32_t seed = 0; seed < 6; ++seed) {
     const MaxOfKPaths<double> max_of_k = fans_by_hand[seed % fans_by_hand.size()];
     const auto rows = by_hand<float>(seed, 3001, seed < 3 ? 0.0 : 0.4, seed % 2 ? 0.5 : 0, max_of_k);
-    const auto laws = rows.rows();
+    const auto distributions = rows.rows();
     using L = FreshRows<float>;
     struct Seen {
       Fixed excess;
@@ -360,8 +367,8 @@ TEST(BucketedRowByPasses, IsTheSameAtEveryWidth) {
     for (const simd::Width width : simd::widths) {
       if (width > simd::widest()) continue;
       const simd::Using here(width);
-      const PlacedToken placed = BucketedRow<L>::placed(laws, max_of_k, 1234);
-      const BucketedRow<L> row(laws, placed);
+      const PlacedToken placed = BucketedRow<L>::placed(distributions, max_of_k, 1234);
+      const BucketedRow<L> row(distributions, placed);
       BucketedRow<L>::Excess excess;
       row.excess(0.8, excess);
       Seen& now = seen.emplace_back(Seen{excess.total, placed.below, placed.total, {}});

@@ -9,7 +9,7 @@
 #include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/drafters/trees/trees.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
-#include <draftproof/tests/support/chosen_law.hpp>
+#include <draftproof/tests/support/chosen_distribution.hpp>
 #include <draftproof/tests/support/golden_path.hpp>
 #include <draftproof/tests/support/weighted_models.hpp>
 #include <draftproof/verifiers/ladder.hpp>
@@ -26,9 +26,10 @@ using Exact = Rows<Rational>;
 TreeShape shape_of(int paths, int length) { return {.drafts = paths, .length = length, .branching = {}, .stem = 0}; }
 
 template <class V, class D = tree_drafters::IidPaths, class L>
-StepLaw<typename L::Scalar> law_of(const ConditionalModel<L>& conditionals, const TreeShape& shape) {
+StepDistribution<typename L::Scalar> distribution_of(const ConditionalModel<L>& conditionals,
+                                                     const TreeShape& shape) {
   PathDeciderOf<V, L, Explorer<typename L::Scalar>> decider(V{}, conditionals, shape);
-  return explore_step_law<L>(TreeDrafterOf<D>(), decider, conditionals, shape);
+  return explore_step_distribution<L>(TreeDrafterOf<D>(), decider, conditionals, shape);
 }
 
 struct LadderSize {
@@ -36,7 +37,7 @@ struct LadderSize {
 };
 constexpr LadderSize ladder_sizes[] = {{2, 1, 3}, {2, 2, 1}, {2, 2, 2}, {2, 2, 3}, {3, 2, 2}, {2, 3, 2}, {3, 2, 3}};
 
-TEST(LadderBlock, ChosenLawAndMeansAreTheReferenceOnes) {
+TEST(LadderBlock, ChosenDistributionAndMeansAreTheReferenceOnes) {
   std::ifstream file(DRAFTPROOF_SOURCE_DIR "/tests/golden/ladder.json");
   const auto cases = nlohmann::json::parse(file).at("paths");
   ASSERT_EQ(cases.size(), 96u);
@@ -48,7 +49,7 @@ TEST(LadderBlock, ChosenLawAndMeansAreTheReferenceOnes) {
     const int paths = entry.at("K");
     const std::string name = entry.at("model").get<std::string>() + ", K = " + std::to_string(paths);
     std::map<Tokens, double> wanted;
-    for (const auto& [text, probability] : entry.at("selected_path_law").items())
+    for (const auto& [text, probability] : entry.at("selected_path_distribution").items())
       wanted[golden::tokens_of(text)] = probability;
     // Both programs add products of a dozen factors in double; the file promises 1e-12.
     walk_choices(conditionals, paths, model.length, [&](const Tokens& tokens, const auto* node, double chosen) {
@@ -70,16 +71,17 @@ TEST(LadderBlock, ChosenLawAndMeansAreTheReferenceOnes) {
   EXPECT_GT(above, 40);
 }
 
-// The mean from the plans alone: block verification with the law of the chosen path. That the step is exact, bounded,
-// and block verification of one path is what the prover finds.
+// The mean from the plans alone: block verification with the distribution of the chosen path. That the step is exact,
+// bounded, and block verification of one path is what the prover finds.
 TEST(LadderBlock, AcceptsWhatItsPlansSay) {
   for (const LadderSize& size : ladder_sizes)
     for (std::uint32_t seed = 0; seed < 12; ++seed) {
       const auto model = weighted::random_model(size.vocabulary, size.length, 3, seed);
       const auto conditionals = model.conditionals<Rational>();
-      const auto law = law_of<LadderBlock>(conditionals, shape_of(size.paths, size.length));
-      ASSERT_TRUE(law.complete);
-      ASSERT_EQ(law.mean_accepted(), planned_mean_accepted(conditionals, size.paths, size.length)) << model.text();
+      const auto distribution = distribution_of<LadderBlock>(conditionals, shape_of(size.paths, size.length));
+      ASSERT_TRUE(distribution.complete);
+      ASSERT_EQ(distribution.mean_accepted(), planned_mean_accepted(conditionals, size.paths, size.length))
+          << model.text();
     }
 }
 
@@ -87,19 +89,20 @@ TEST(LadderBlock, OneTokenIsTheLadder) {
   for (const int paths : {1, 2, 3, 4})
     for (std::uint32_t seed = 0; seed < 100; ++seed) {
       const auto conditionals = weighted::random_model(3, 1, 4, seed).conditionals<Rational>();
-      const verifiers::Ladder::Core<Exact> ladder(conditionals.laws(0), paths);
+      const verifiers::Ladder::Core<Exact> ladder(conditionals.distributions(0), paths);
       EXPECT_EQ(planned_mean_accepted(conditionals, paths, 1), ladder.plan.acceptance);
     }
 }
 
-TEST(LadderBlock, RoundingOfEqualLawsLeavesSomethingToEmit) {
-  // Rows of double whose sum misses 1 by an ulp give the chosen law a factor of 1 + 2^-52. The refusal that this
-  // makes possible would have an empty residual, and the explorer would throw: it does on 17 of 200 such models if
-  // the plan does not detect that the residual is empty.
+TEST(LadderBlock, RoundingOfEqualDistributionsLeavesSomethingToEmit) {
+  // Rows of double whose sum misses 1 by an ulp give the chosen distribution a factor of 1 + 2^-52. The refusal that
+  // this makes possible would have an empty residual, and the explorer would throw: it does on 17 of 200 such models
+  // if the plan does not detect that the residual is empty.
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     auto model = weighted::random_model(16, 1, 99, seed);
     model.target = model.proposal;
-    EXPECT_NEAR((law_of<LadderBlock>(model.conditionals<double>(), shape_of(2, 1)).mean_accepted()), 1, 1e-12);
+    EXPECT_NEAR((distribution_of<LadderBlock>(model.conditionals<double>(), shape_of(2, 1)).mean_accepted()), 1,
+                1e-12);
     auto longer = weighted::random_model(3, 3, 5, seed);
     longer.target = longer.proposal;
     for (const int paths : {1, 2, 3, 5})  // sums of 27 products of 3
@@ -111,7 +114,7 @@ TEST(LadderBlock, RoundingOfEqualLawsLeavesSomethingToEmit) {
 class OnePair final : public ConditionalModel<RatioTable> {
  public:
   explicit OnePair(RatioTable table) : table_{std::move(table)} {}
-  const RatioTable& laws(int) const override { return table_; }
+  const RatioTable& distributions(int) const override { return table_; }
   int next(int context, Token) const override { return context; }
 
  private:
@@ -123,12 +126,12 @@ TEST(LadderBlockPlans, OneContextAtManyDepthsHasManyPlans) {
   const OnePair conditionals(RatioTable(std::vector{0.5, 0.3, 0.2}, std::vector{0.2, 0.3, 0.5}));
   LadderPaths<RatioTable> plans;
   const auto& root = plans.root(conditionals, 0, 3);
-  const auto& after = plans.after(conditionals, root, conditionals.laws(0), 1, 0);
+  const auto& after = plans.after(conditionals, root, conditionals.distributions(0), 1, 0);
   EXPECT_NE(&root, &after);
   EXPECT_LT(after.node.active()[2], 0.5);
   EXPECT_EQ(after.node.active()[0] + after.node.active()[1] + after.node.active()[2], 1);
-  EXPECT_EQ(&plans.after(conditionals, root, conditionals.laws(0), 1, 0), &after);
-  EXPECT_NE(&plans.after(conditionals, after, conditionals.laws(0), 1, 0), &after);
+  EXPECT_EQ(&plans.after(conditionals, root, conditionals.distributions(0), 1, 0), &after);
+  EXPECT_NE(&plans.after(conditionals, after, conditionals.distributions(0), 1, 0), &after);
   EXPECT_NE(&plans.root(conditionals, 0, 2), &root);
 }
 
@@ -155,8 +158,8 @@ using verifiers::paths::LadderBlockWor;
 using LadderWorWalk = NodeByNode<verifiers::LadderWor>;
 
 template <class V>
-StepLaw<Rational> wor_tree_law(const ConditionalModel<Exact>& conditionals, const TreeShape& shape) {
-  return law_of<V, tree_drafters::WithoutReplacementTree>(conditionals, shape);
+StepDistribution<Rational> wor_tree_sampling(const ConditionalModel<Exact>& conditionals, const TreeShape& shape) {
+  return distribution_of<V, tree_drafters::WithoutReplacementTree>(conditionals, shape);
 }
 
 TreeShape children_of(std::vector<int> children) {
@@ -179,11 +182,11 @@ TEST(LadderBlockWor, AcceptsTheReferenceNumberOfTokens) {
     for (std::size_t c = 0; c < entry.at("p").size(); ++c) rows.emplace_back(row(entry["p"][c]), row(entry["q"][c]));
     const PrefixTable<Rows<Rational>> conditionals(std::move(rows));
     const TreeShape shape = children_of(entry.at("children").get<std::vector<int>>());
-    EXPECT_EQ(wor_tree_law<LadderBlockWor>(conditionals, shape).mean_accepted(),
+    EXPECT_EQ(wor_tree_sampling<LadderBlockWor>(conditionals, shape).mean_accepted(),
               Rational(entry.at("ladder_block_accepted").get<std::string>()))
         << entry.dump();
-    const auto walk = wor_tree_law<LadderWorWalk>(conditionals, shape);
-    if (!walk.complete) continue;  // a walk has more branches, which the explorer's limit cuts
+    const auto walk = wor_tree_sampling<LadderWorWalk>(conditionals, shape);
+    if (!walk.complete) continue;  // an enumeration has more branches, which the explorer's limit cuts
     ++walked;
     EXPECT_EQ(walk.mean_accepted(), Rational(entry.at("ladder_walk_accepted").get<std::string>())) << entry.dump();
   }
@@ -198,11 +201,11 @@ TEST(LadderBlockWor, IsNeverBelowTheWalk) {
       const int length = static_cast<int>(children.size()), vocabulary = children.front() == 3 ? 3 : 2;
       const auto model = weighted::random_model(vocabulary, length, 4, seed);
       const auto conditionals = model.conditionals<Rational>();
-      const auto law = wor_tree_law<LadderBlockWor>(conditionals, children_of(children));
-      ASSERT_TRUE(law.complete);
-      const auto walk = wor_tree_law<LadderWorWalk>(conditionals, children_of(children));
-      EXPECT_GE(law.mean_accepted(), walk.mean_accepted()) << model.text();
-      above += law.mean_accepted() > walk.mean_accepted();
+      const auto distribution = wor_tree_sampling<LadderBlockWor>(conditionals, children_of(children));
+      ASSERT_TRUE(distribution.complete);
+      const auto walk = wor_tree_sampling<LadderWorWalk>(conditionals, children_of(children));
+      EXPECT_GE(distribution.mean_accepted(), walk.mean_accepted()) << model.text();
+      above += distribution.mean_accepted() > walk.mean_accepted();
     }
   EXPECT_GT(above, 5);  // equal everywhere would make the comparison vacuous
 }

@@ -1,14 +1,15 @@
-// The same sources on prepared tables and on fresh rows: their exact law by exploration, and their runs on Philox.
+// The same sources on prepared tables and on fresh rows: their exact distribution by exploration, and their runs on
+// Philox.
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include <draftproof/properties/paths/step_law.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/drafters/trees/paths.hpp>
 #include <draftproof/sim/drafters/trees/trees.hpp>
-#include <draftproof/tests/support/chosen_law.hpp>
+#include <draftproof/tests/support/chosen_distribution.hpp>
 #include <draftproof/tests/support/small_models.hpp>
 #include <draftproof/tests/support/weighted_models.hpp>
 #include <draftproof/verifiers/paths/branch_reentry.hpp>
@@ -22,11 +23,11 @@
 namespace draftproof::path_precision_test {
 namespace {
 
-using Law = std::map<Tokens, double>;
+using Distribution = std::map<Tokens, double>;
 
 template <class V, class D, class L>
-Law law_of(const ConditionalModel<L>& conditionals, const TreeShape& shape) {
-  Law law;
+Distribution distribution_of(const ConditionalModel<L>& conditionals, const TreeShape& shape) {
+  Distribution distribution;
   PathDeciderOf<V, L, Explorer<double>> decider({}, conditionals, shape);
   Explorer<double> explorer;
   DraftTree tree;
@@ -41,14 +42,14 @@ Law law_of(const ConditionalModel<L>& conditionals, const TreeShape& shape) {
       [&](const Leaf<double>& leaf) {
         Tokens tokens = path_to(tree, step.node);
         tokens.push_back(leaf.verdict.token);
-        if (leaf.verdict.token >= 0) law[tokens] += leaf.probability;
+        if (leaf.verdict.token >= 0) distribution[tokens] += leaf.probability;
         for (const auto& [token, weight] : leaf.spread) {
           tokens.back() = token;
-          law[tokens] += leaf.probability / leaf.spread_total * weight;
+          distribution[tokens] += leaf.probability / leaf.spread_total * weight;
         }
       });
   EXPECT_TRUE(whole);
-  return law;
+  return distribution;
 }
 
 /// A model in all forms.
@@ -63,8 +64,8 @@ struct PrecisionForms {
     for (int c = 0; c < static_cast<int>(count); ++c) {
       auto &p = target.emplace_back(), &q = proposal.emplace_back();
       for (Token x = 0; x < model.vocabulary(); ++x) {
-        p.push_back(static_cast<double>(model.laws(c).target(x)));
-        q.push_back(static_cast<double>(model.laws(c).proposal(x)));
+        p.push_back(static_cast<double>(model.distributions(c).target(x)));
+        q.push_back(static_cast<double>(model.distributions(c).proposal(x)));
       }
       narrow_target.emplace_back(p.begin(), p.end());
       narrow_proposal.emplace_back(q.begin(), q.end());
@@ -72,9 +73,9 @@ struct PrecisionForms {
   }
   template <class L, class P>
   PrefixTable<L> as(const P& p, const P& q) const {
-    std::vector<L> laws;
-    for (std::size_t c = 0; c < p.size(); ++c) laws.emplace_back(p[c], q[c]);
-    return PrefixTable<L>(std::move(laws));
+    std::vector<L> distributions;
+    for (std::size_t c = 0; c < p.size(); ++c) distributions.emplace_back(p[c], q[c]);
+    return PrefixTable<L>(std::move(distributions));
   }
   PrefixTable<Rows<double>> rows() const { return as<Rows<double>>(target, proposal); }
   PrefixTable<RatioTable> tables() const { return as<RatioTable>(target, proposal); }
@@ -82,7 +83,7 @@ struct PrecisionForms {
   PrefixTable<FreshRows<float>> floats() const { return as<FreshRows<float>>(narrow_target, narrow_proposal); }
 };
 
-double distance(const Law& a, const Law& b) {
+double distance(const Distribution& a, const Distribution& b) {
   double sum = 0;
   for (const auto& [tokens, probability] : a) {
     const auto found = b.find(tokens);
@@ -109,25 +110,25 @@ using Schemes = testing::Types<With<verifiers::paths::GreedyBlock, tree_drafters
                                With<verifiers::paths::BranchReentry, tree_drafters::IidPaths>>;
 TYPED_TEST_SUITE(PathForms, Schemes);
 
-TYPED_TEST(PathForms, HaveOneLaw) {
+TYPED_TEST(PathForms, HaveOneDistribution) {
   using V = typename TypeParam::Verifier;
   using D = typename TypeParam::Drafter;
   for (int seed = 0; seed < 12; ++seed) {
     const TreeShape shape{.drafts = V::info.most_drafts == 1 ? 1 : 2, .length = 2};
     const PrecisionForms forms(700 + seed, 3, 2);
-    const Law reference = law_of<V, D>(forms.rows(), shape);
+    const Distribution reference = distribution_of<V, D>(forms.rows(), shape);
     // Sums truncate V terms at 2^-60, everything else rounds at 2^-53; a quotient loses at most the factor 1 / F, and
     // a test at most 1 / (1 - w), both below 10^4 in weights of 0 to 5: 81 trees, 10 roundings, 10^4 2^-53 < 1e-9.
-    EXPECT_LT(distance(reference, law_of<V, D>(forms.tables(), shape)), 1e-9) << seed;
-    EXPECT_LT(distance(reference, law_of<V, D>(forms.fresh(), shape)), 1e-9) << seed;
+    EXPECT_LT(distance(reference, distribution_of<V, D>(forms.tables(), shape)), 1e-9) << seed;
+    EXPECT_LT(distance(reference, distribution_of<V, D>(forms.fresh(), shape)), 1e-9) << seed;
   }
 }
 
-/// Expects the token after every prefix that is reached to have the law of the target.
+/// Expects the token after every prefix that is reached to have the distribution of the target.
 template <class L>
-void expect_target(const Law& law, const ConditionalModel<L>& conditionals, double tolerance) {
+void expect_target(const Distribution& distribution, const ConditionalModel<L>& conditionals, double tolerance) {
   std::map<Tokens, double> reached, beyond;
-  for (const auto& [tokens, probability] : law)
+  for (const auto& [tokens, probability] : distribution)
     for (std::size_t n = 1; n <= tokens.size(); ++n) {
       const Tokens prefix(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n));
       reached[prefix] += probability;
@@ -137,31 +138,32 @@ void expect_target(const Law& law, const ConditionalModel<L>& conditionals, doub
   for (const auto& [prefix, probability] : beyond) {
     int context = 0;
     for (const Token x : prefix) context = conditionals.next(context, x);
-    for (Token x = 0; x < conditionals.laws(context).vocabulary(); ++x) {
+    for (Token x = 0; x < conditionals.distributions(context).vocabulary(); ++x) {
       Tokens longer = prefix;
       longer.push_back(x);
-      EXPECT_NEAR(reached[longer], probability * conditionals.laws(context).target(x), tolerance);
+      EXPECT_NEAR(reached[longer], probability * conditionals.distributions(context).target(x), tolerance);
     }
   }
 }
 
-// Fresh rows rank tokens by buckets of p / q, and by ids within a bucket. Choice and law must use the same order.
+// Fresh rows rank tokens by buckets of p / q, and by ids within a bucket. Choice and distribution must use the same
+// order.
 TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
   const std::vector<double> p{0.331, 0.334, 0.335}, q{0.334, 0.333, 0.333};
-  std::vector<FreshRows<double>> laws;
-  laws.emplace_back(p, q);
+  std::vector<FreshRows<double>> distributions;
+  distributions.emplace_back(p, q);
   ASSERT_EQ(OrderBuckets::of(p[1], q[1]), OrderBuckets::of(p[2], q[2]));
-  const PrefixTable<FreshRows<double>> conditionals(std::move(laws));
+  const PrefixTable<FreshRows<double>> conditionals(std::move(distributions));
   for (const int drafts :
        {2, 3})  // as above: 729 trees, 10 roundings of 2^-53, sums of three terms truncated at 2^-60
-    expect_target(law_of<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>(
+    expect_target(distribution_of<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>(
                       conditionals, {.drafts = drafts, .length = 2}),
                   conditionals, 1e-12);
 }
 
-// Tokens in one bucket of fresh rows cost ladder_block acceptance and change no law. Rows are of sixteenths, which
-// float holds exactly. At most 2^9 trees of 2^5 branches, each a product of 20 factors with errors of 2^-52 or, where
-// buckets truncate, V 2^-60: below 2^14 20 2^-52 = 7e-11 if all errors had one sign.
+// Tokens in one bucket of fresh rows cost ladder_block acceptance and change no distribution. Rows are of sixteenths,
+// which float holds exactly. At most 2^9 trees of 2^5 branches, each a product of 20 factors with errors of 2^-52 or,
+// where buckets truncate, V 2^-60: below 2^14 20 2^-52 = 7e-11 if all errors had one sign.
 TEST(PathBuckets, LadderBlockEmitsTheTargetOnEveryForm) {
   const TreeShape shape{.drafts = 3, .length = 2};
   for (std::uint32_t seed = 0; seed < 12; ++seed) {
@@ -175,10 +177,12 @@ TEST(PathBuckets, LadderBlockEmitsTheTargetOnEveryForm) {
     const auto exact = model.conditionals<Rational>();
     const PrecisionForms forms(exact, model.target.size());
     const auto expect = [&](const auto& conditionals, bool buckets) {
-      const Law law = law_of<verifiers::paths::LadderBlock, tree_drafters::IidPaths>(conditionals, shape);
-      expect_target(law, conditionals, 7e-11);
+      const Distribution distribution =
+          distribution_of<verifiers::paths::LadderBlock, tree_drafters::IidPaths>(conditionals, shape);
+      expect_target(distribution, conditionals, 7e-11);
       double accepted = 0;
-      for (const auto& [tokens, probability] : law) accepted += probability * static_cast<double>(tokens.size() - 1);
+      for (const auto& [tokens, probability] : distribution)
+        accepted += probability * static_cast<double>(tokens.size() - 1);
       const auto planned = static_cast<double>(planned_mean_accepted(exact, 3, 2));
       if (buckets)
         EXPECT_GT(accepted, 0);
@@ -205,7 +209,8 @@ double mean_accepted(const AnyPathVerifier& verifier, PathDecider<L, Philox>& de
     small::drafter("iid_paths").draw(tables, shape, drafting, tree);
     const StepOutput step = decider.decide(tree, {}, verifying);
     EXPECT_TRUE(step.extra.token >= 0 && step.extra.token < vocabulary) << verifier.info().name;
-    EXPECT_GT(conditionals.laws(tree.context(step.node)).target(step.extra.token), 0) << verifier.info().name;
+    EXPECT_GT(conditionals.distributions(tree.context(step.node)).target(step.extra.token), 0)
+        << verifier.info().name;
     sum += tree.depth(step.node);
   }
   return sum / trials;
@@ -224,7 +229,7 @@ TEST(PathRuns, PhiloxOnTables) {
     const TreeShape shape{.drafts = verifier.takes(2) ? 2 : 1, .length = length};
     const auto exploring = verifier.explore_on(rows, shape);
     const double expected =
-        explore_step_law<Rows<double>>(small::drafter("iid_paths"), *exploring, rows, shape).mean_accepted();
+        explore_step_distribution<Rows<double>>(small::drafter("iid_paths"), *exploring, rows, shape).mean_accepted();
     const auto on_tables = verifier.simulate_on(tables, shape);
     EXPECT_NEAR(mean_accepted(verifier, *on_tables, tables, tables, shape, 3, trials), expected, bound) << name;
   }

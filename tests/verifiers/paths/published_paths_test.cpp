@@ -7,26 +7,26 @@ namespace draftproof {
 namespace {
 
 Rational mean_accepted(std::string_view scheme, const small::Model& model, int drafts, int length = 2) {
-  return small::law(scheme, "iid_paths", model, {.drafts = drafts, .length = length}).mean_accepted();
+  return small::distribution(scheme, "iid_paths", model, {.drafts = drafts, .length = length}).mean_accepted();
 }
 
 TEST(PublishedPaths, TheTwoTokenExample) {
-  const auto toy = small::constant({1, 2}, {2, 1});
-  EXPECT_EQ(mean_accepted("token_path", toy, 1), Rational(10, 9));
-  EXPECT_EQ(mean_accepted("block", toy, 1), Rational(11, 9));
-  EXPECT_EQ(mean_accepted("greedy_block", toy, 1), Rational(12, 9));
-  const auto law = small::law("block", "iid_paths", toy, {.drafts = 1, .length = 2});
-  EXPECT_EQ(law.accepted, (std::vector<Rational>{{1, 3}, {1, 9}, {5, 9}}));
+  const auto small_model = small::constant({1, 2}, {2, 1});
+  EXPECT_EQ(mean_accepted("token_path", small_model, 1), Rational(10, 9));
+  EXPECT_EQ(mean_accepted("block", small_model, 1), Rational(11, 9));
+  EXPECT_EQ(mean_accepted("greedy_block", small_model, 1), Rational(12, 9));
+  const auto distribution = small::distribution("block", "iid_paths", small_model, {.drafts = 1, .length = 2});
+  EXPECT_EQ(distribution.accepted, (std::vector<Rational>{{1, 3}, {1, 9}, {5, 9}}));
 }
 
 // Probability that both tokens are accepted, and that exactly one is, path by path: aa 1/4, ab 1, ba 1/2 and 1/2,
 // bb 1.
 TEST(PublishedPaths, TheTableOfTheExample) {
-  const auto toy = small::constant({1, 2}, {2, 1});
+  const auto small_model = small::constant({1, 2}, {2, 1});
   const TreeShape shape{.drafts = 1, .length = 2};
-  const auto block = small::verifier("block").prove_on(toy, shape);
+  const auto block = small::verifier("block").prove_on(small_model, shape);
   std::map<Tokens, std::vector<Rational>> table;
-  small::for_each_tree("iid_paths", toy, shape, [&](const DraftTree& tree, const Rational&) {
+  small::for_each_tree("iid_paths", small_model, shape, [&](const DraftTree& tree, const Rational&) {
     auto& row = table[path_to(tree, 2)];
     row.assign(3, Rational(0));
     for (const auto& [step, probability] : small::on_tree(*block, tree))
@@ -40,7 +40,7 @@ TEST(PublishedPaths, TheTableOfTheExample) {
 }
 
 TEST(PublishedPaths, TheExampleWithSeveralPaths) {
-  const auto toy = small::constant({1, 2}, {2, 1});
+  const auto small_model = small::constant({1, 2}, {2, 1});
   const std::vector<std::tuple<std::string_view, Rational, Rational>> with_two_and_three{
       {"sample_and_match_tree", {82, 81}, {8200, 6561}},
       {"recursive_rejection_tree", {4, 3}, {1087, 729}},
@@ -51,23 +51,23 @@ TEST(PublishedPaths, TheExampleWithSeveralPaths) {
       {"branch_reentry", {131, 81}, {945353, 512487}},
       {"ladder_tree", {128, 81}, {742, 405}}};
   for (const auto& [scheme, two, three] : with_two_and_three) {
-    EXPECT_EQ(mean_accepted(scheme, toy, 2), two) << scheme;
-    EXPECT_EQ(mean_accepted(scheme, toy, 3), three) << scheme;
+    EXPECT_EQ(mean_accepted(scheme, small_model, 2), two) << scheme;
+    EXPECT_EQ(mean_accepted(scheme, small_model, 3), three) << scheme;
   }
 }
 
-// A stem on which the laws agree is accepted, and the rest is the example itself.
+// A stem on which the distributions agree is accepted, and the rest is the example itself.
 TEST(PublishedPaths, TheExampleBehindAStem) {
-  const Rows<Rational> toy(normalised(std::vector{1, 2}), normalised(std::vector{2, 1}));
+  const Rows<Rational> small_model(normalised(std::vector{1, 2}), normalised(std::vector{2, 1}));
   const Rows<Rational> equal(normalised(std::vector{1, 1}), normalised(std::vector{1, 1}));
-  const small::Model model({equal, toy, toy});
+  const small::Model model({equal, small_model, small_model});
   const TreeShape shape{.drafts = 2, .length = 3, .stem = 1};
   const std::vector<std::pair<std::string_view, Rational>> cases{{"traversal", {115, 81}},
                                                                  {"layerwise_rejection", {112, 81}},
                                                                  {"greedy_multipath_block", {131, 81}},
                                                                  {"branch_reentry", {131, 81}}};
   for (const auto& [scheme, behind] : cases)
-    EXPECT_EQ(small::law(scheme, "delayed_paths", model, shape).mean_accepted(), 1 + behind) << scheme;
+    EXPECT_EQ(small::distribution(scheme, "delayed_paths", model, shape).mean_accepted(), 1 + behind) << scheme;
 }
 
 TEST(PublishedPaths, LayersAcceptMoreThanOnePath) {
@@ -82,8 +82,8 @@ TEST(PublishedPaths, LayersAcceptMoreThanOnePath) {
 }
 
 // Greedy multi-path block verification does not accept everything: choosing a path reduces
-// acceptance even for equal laws. The result depends on the tie rule: here the lower id ranks higher.
-TEST(PublishedPaths, ChoosingAmongEqualLawsCosts) {
+// acceptance even for equal distributions. The result depends on the tie rule: here the lower id ranks higher.
+TEST(PublishedPaths, ChoosingAmongEqualDistributionsCosts) {
   const auto model = small::constant({3, 7}, {3, 7});
   EXPECT_EQ(mean_accepted("greedy_multipath_block", model, 1, 3), 3);
   EXPECT_EQ(mean_accepted("greedy_multipath_block", model, 2, 3), Rational(2113779, 1000000));
@@ -195,8 +195,8 @@ TEST(Equalities, TailsOfBlockVerification) {
       for (std::size_t i = 0; i < ahead.size(); ++i) {
         const int node = static_cast<int>(i);  // of a chain
         if (i > 0) {
-          const auto& laws = model.laws(tree.context(node - 1));
-          product *= laws.target(tree.token(node)) / laws.proposal(tree.token(node));
+          const auto& distributions = model.distributions(tree.context(node - 1));
+          product *= distributions.target(tree.token(node)) / distributions.proposal(tree.token(node));
           largest = std::max(largest, product);
         }
         Prefix& prefix = prefixes[path_to(tree, node)];

@@ -17,7 +17,7 @@ struct TypicalAcceptancePath {
   static constexpr Info info{.name = "typical_acceptance_path",
                              .summary = "accept a path while p finds its tokens typical, without a test against q",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .promise = Promise::lossy,
                              .most_drafts = 1,
                              .derived_from = "token_path"};
@@ -28,8 +28,8 @@ struct TypicalAcceptancePath {
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     const PlainSteps<L> steps(at);
     int i = 0;
-    while (i < steps.length() && static_cast<double>(steps.target(i)) > rule.prepare(steps.laws(i), 1)) ++i;
-    return {steps.node(i), random.emit(steps.laws(i).residual(steps.zero()))};
+    while (i < steps.length() && static_cast<double>(steps.target(i)) > rule.prepare(steps.distributions(i), 1)) ++i;
+    return {steps.node(i), random.emit(steps.distributions(i).residual(steps.zero()))};
   }
 };
 

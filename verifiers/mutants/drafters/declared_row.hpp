@@ -11,16 +11,17 @@ namespace draftproof::mutants::drafters {
 // Source: family of vllm-project/vllm#9834.
 // Error: likely tokens are drafted more often than the declared q says.
 // Hidden: where q is flat on its support.
-// Smallest: with single-draft sampling p = (1 1)/2, q = (1 2)/3: law (2 3)/5, TV 1/10.
+// Smallest: with single-draft sampling p = (1 1)/2, q = (1 2)/3: distribution (2 3)/5, TV 1/10.
 struct DraftTemperatureMismatch {
   using Declared = draftproof::drafters::Iid;
   static constexpr DrafterInfo info{.name = "draft_temperature_mismatch",
                                     .summary = "draws of q at temperature 1/2, declared as draws of q",
                                     .declared_as = "iid"};
 
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
-    const auto sharper = laws.weights([&laws](Token x) { return laws.proposal(x) * laws.proposal(x); });
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
+    const auto sharper = distributions.weights(
+        [&distributions](Token x) { return distributions.proposal(x) * distributions.proposal(x); });
     for (int k = 0; k < drafts; ++k) out[k] = random.pick(sharper);
     return drafts;
   }
@@ -32,7 +33,7 @@ struct DraftTemperatureMismatch {
 // Source: huggingface/transformers#32867, jaymody/speculative-sampling#3.
 // Error: the draft is certain, and the verifier divides by q.
 // Hidden: where q is a point mass.
-// Smallest: with single-draft sampling p = q = (1 1)/2: law (1 0), TV 1/2.
+// Smallest: with single-draft sampling p = q = (1 1)/2: distribution (1 0), TV 1/2.
 struct GreedyDraftSoftQ {
   using Declared = draftproof::drafters::Iid;
   static constexpr DrafterInfo info{.name = "greedy_draft_soft_q",
@@ -41,9 +42,9 @@ struct GreedyDraftSoftQ {
                                     .fixed = true,
                                     .declared_as = "iid"};
 
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R&, Token* out) const {
-    for (int k = 0; k < drafts; ++k) out[k] = laws.kth_most_probable(0);
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R&, Token* out) const {
+    for (int k = 0; k < drafts; ++k) out[k] = distributions.kth_most_probable(0);
     return drafts;
   }
 };
@@ -67,9 +68,9 @@ struct ReducedVocabularyIdsUnmapped {
                                     .ranks_tokens = true,
                                     .declared_as = "iid"};
 
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
-    for (int k = 0; k < drafts; ++k) out[k] = (random.pick(laws.row(0)) + 1) % laws.vocabulary();
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
+    for (int k = 0; k < drafts; ++k) out[k] = (random.pick(distributions.row(0)) + 1) % distributions.vocabulary();
     return drafts;
   }
 };
@@ -80,7 +81,7 @@ struct ReducedVocabularyIdsUnmapped {
 // Source: huggingface/transformers#47932.
 // Error: the kept tokens are drafted more often than q says, and the verifier corrects for q.
 // Hidden: where q has at most two tokens.
-// Smallest: with single-draft sampling p = (0 1 1)/2, q = (2 1 2)/5: law (0 3 5)/8, TV 1/8.
+// Smallest: with single-draft sampling p = (0 1 1)/2, q = (2 1 2)/5: distribution (0 3 5)/8, TV 1/8.
 struct TruncatedDraftRawQ {
   using Declared = draftproof::drafters::Iid;
   static constexpr DrafterInfo info{.name = "truncated_draft_raw_q",
@@ -88,11 +89,12 @@ struct TruncatedDraftRawQ {
                                     .ranks_tokens = true,
                                     .declared_as = "iid"};
 
-  template <Laws L, RandomSource R>
-  DRAFTPROOF_DEVICE int draw(const L& laws, int drafts, R& random, Token* out) const {
-    const Token first = laws.kth_most_probable(0), second = laws.vocabulary() > 1 ? laws.kth_most_probable(1) : first;
-    const auto kept = laws.weights([&laws, first, second](Token x) {
-      return x == first || x == second ? typename L::Scalar(laws.proposal(x)) : laws.zero();
+  template <Distributions L, RandomSource R>
+  DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
+    const Token first = distributions.kth_most_probable(0),
+                second = distributions.vocabulary() > 1 ? distributions.kth_most_probable(1) : first;
+    const auto kept = distributions.weights([&distributions, first, second](Token x) {
+      return x == first || x == second ? typename L::Scalar(distributions.proposal(x)) : distributions.zero();
     });
     for (int k = 0; k < drafts; ++k) out[k] = random.pick(kept);
     return drafts;

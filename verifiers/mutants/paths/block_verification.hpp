@@ -18,8 +18,8 @@ namespace draftproof::mutants::paths {
 struct BlockClippedTests {
   static constexpr Info info{.name = "block_clipped_tests",
                              .summary = "block verification with the clipped product in place of the test's ratio",
-                             .source = "threshold slip reported as vllm-project/vllm-ascend#7807",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .source = "threshold bug reported as vllm-project/vllm-ascend#7807",
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "block"};
 
@@ -35,7 +35,7 @@ struct BlockClippedTests {
     while (i > 0 && !random.flip(clipped[i], steps.one()));
     const bool served = steps.excess(i, clipped[i]) > steps.zero();
     return {steps.node(i),
-            random.emit(steps.laws(i).residual(served ? Scalar(steps.one() / clipped[i]) : steps.zero()))};
+            random.emit(steps.distributions(i).residual(served ? Scalar(steps.one() / clipped[i]) : steps.zero()))};
   }
 };
 
@@ -50,8 +50,8 @@ struct BlockClippedTests {
 struct BlockTokenResidual {
   static constexpr Info info{.name = "block_token_residual",
                              .summary = "block verification corrected with (p - q)+",
-                             .source = "slip reported as vllm-project/vllm-ascend#7807",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .source = "bug reported as vllm-project/vllm-ascend#7807",
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "block"};
 
@@ -78,7 +78,7 @@ struct GreedyBlockWithoutCarry {
   static constexpr Info info{.name = "greedy_block_without_carry",
                              .summary = "greedy block verification that carries nothing",
                              .source = "Sun et al. 2025, arXiv:2403.10444, appendix, without the state",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "greedy_block"};
 
@@ -102,7 +102,7 @@ struct HsdLastIndex {
   static constexpr Info info{.name = "hsd_last_index",
                              .summary = "block verification with the product capped at the last peak",
                              .source = "wording of arXiv:2601.05724, appendix C.3",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "block"};
 
@@ -133,13 +133,13 @@ struct HsdLastIndex {
 //
 // Source: ZhouYuxuanYX/Hierarchical-Speculative-Decoding; the paper, arXiv:2601.05724, caps it.
 // Error: wrong wherever R exceeds 1 before the end and then falls: docs/findings/hsd.md.
-// Hidden: in first tokens, which keep their law.
+// Hidden: in first tokens, which keep their distribution.
 
 struct HsdRepository {
   static constexpr Info info{.name = "hsd_repository",
                              .summary = "block verification with an uncapped product in the last test",
                              .source = "ZhouYuxuanYX/Hierarchical-Speculative-Decoding",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "block"};
 

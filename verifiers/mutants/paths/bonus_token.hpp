@@ -8,7 +8,7 @@ namespace draftproof::mutants::paths {
 
 // Mutant: token verification that draws its bonus token from the proposal after the path, not from the target.
 //
-// Source: wrong-row slips of the kind of SafeAILab/EAGLE#47.
+// Source: wrong-row bugs of the kind of SafeAILab/EAGLE#47.
 // Hidden: in acceptance, the first token and all drafted tokens; only tests of L + 1 tokens see it.
 
 /// Token verification with callbacks for the extra token: bonus(steps) and correction(steps, i).
@@ -23,22 +23,24 @@ StepOutput verify_tokens(const DraftedTree<L>& at, R& random, Bonus bonus, Corre
 struct BonusFromDraft {
   static constexpr Info info{.name = "bonus_from_draft",
                              .summary = "token verification with the bonus drawn from the proposal",
-                             .source = "wrong-row slips of the kind of SafeAILab/EAGLE#47",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .source = "wrong-row bugs of the kind of SafeAILab/EAGLE#47",
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "token_path"};
 
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_tokens(
-        at, random, [&](const auto& steps) { return random.emit(steps.laws(steps.length()).row(0)); },
-        [&](const auto& steps, int i) { return last_draw(steps.laws(i), random, steps.correction(i, steps.one())); });
+        at, random, [&](const auto& steps) { return random.emit(steps.distributions(steps.length()).row(0)); },
+        [&](const auto& steps, int i) {
+          return last_draw(steps.distributions(i), random, steps.correction(i, steps.one()));
+        });
   }
 };
 
 // Mutant: token verification at temperature 1/2 that draws its bonus token at temperature 1, from the square root of
-// the row. Fractions have no roots, so the row is seen from the other side: at temperature 1 the bonus is drawn at 1/2,
-// from p p / S, where S is the sum of p^2.
+// the row. Fractions have no roots, so the row is seen from the other side: at temperature 1 the bonus is drawn at
+// 1/2, from p p / S, where S is the sum of p^2.
 //
 // Source: EAGLE's package 1.2.1 (docs/findings/engine-eagle-package.md).
 // Hidden: in acceptance, the first token and all drafted tokens, and where rows are flat.
@@ -46,7 +48,7 @@ struct BonusIgnoresTemperature {
   static constexpr Info info{.name = "bonus_ignores_temperature",
                              .summary = "token verification with the bonus drawn at another temperature",
                              .source = "SafeAILab/EAGLE, package eagle-llm 1.2.1",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "token_path"};
 
@@ -55,10 +57,13 @@ struct BonusIgnoresTemperature {
     return verify_tokens(
         at, random,
         [&](const auto& steps) {
-          const auto& laws = steps.laws(steps.length());
-          return random.emit(laws.weights([&laws](Token x) { return laws.target(x) * laws.target(x); }));
+          const auto& distributions = steps.distributions(steps.length());
+          return random.emit(distributions.weights(
+              [&distributions](Token x) { return distributions.target(x) * distributions.target(x); }));
         },
-        [&](const auto& steps, int i) { return last_draw(steps.laws(i), random, steps.correction(i, steps.one())); });
+        [&](const auto& steps, int i) {
+          return last_draw(steps.distributions(i), random, steps.correction(i, steps.one()));
+        });
   }
 };
 
@@ -69,8 +74,8 @@ struct BonusIgnoresTemperature {
 struct BonusOneRowEarly {
   static constexpr Info info{.name = "bonus_one_row_early",
                              .summary = "token verification with the bonus drawn one target row early",
-                             .source = "slip reported as SafeAILab/EAGLE#47",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .source = "bug reported as SafeAILab/EAGLE#47",
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "token_path"};
 
@@ -78,8 +83,12 @@ struct BonusOneRowEarly {
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_tokens(
         at, random,
-        [&](const auto& steps) { return random.emit(steps.laws(steps.length() - 1).residual(steps.zero())); },
-        [&](const auto& steps, int i) { return last_draw(steps.laws(i), random, steps.correction(i, steps.one())); });
+        [&](const auto& steps) {
+          return random.emit(steps.distributions(steps.length() - 1).residual(steps.zero()));
+        },
+        [&](const auto& steps, int i) {
+          return last_draw(steps.distributions(i), random, steps.correction(i, steps.one()));
+        });
   }
 };
 

@@ -7,22 +7,23 @@
 namespace draftproof::mutants::paths {
 
 // Mutant: greedy multi-path block verification that breaks ties of p / q towards the higher id in the choice, towards
-// the lower id in the law of the choice.
+// the lower id in the distribution of the choice.
 //
 // Source: reference code of arXiv:2602.16961, whose sort and whose maximum meet ties from different ends.
-// Error: the choice has another law than the one it is verified with.
+// Error: the choice has another distribution than the one it is verified with.
 // Hidden: without ties; at p = q all tokens are tied.
 
 /// The child of greatest p / q; keeps(x, best) says whether the best so far stays before an equal x.
 template <class L, class Keeps>
 int greatest_child(const DraftedTree<L>& at, int u, Keeps keeps) {
-  const L& laws = at.laws(u);
+  const L& distributions = at.distributions(u);
   int greatest = -1;
   Token best = no_token;
   for (const int child : at.tree().children(u)) {
     const Token x = at.tree().token(child);
     if (greatest >= 0) {
-      const auto left = laws.target(x) * laws.proposal(best), right = laws.target(best) * laws.proposal(x);
+      const auto left = distributions.target(x) * distributions.proposal(best),
+                 right = distributions.target(best) * distributions.proposal(x);
       if (left < right || (left == right && keeps(x, best))) continue;
     }
     greatest = child;
@@ -35,7 +36,7 @@ struct GbvTiesOpposed {
   static constexpr Info info{.name = "gbv_ties_opposed",
                              .summary = "greedy multi-path block verification, ties chosen from the other end",
                              .source = "reference code of arXiv:2602.16961",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .derived_from = "greedy_multipath_block"};
 
   struct HigherId {
@@ -52,16 +53,16 @@ struct GbvTiesOpposed {
 };
 
 // Mutant: greedy multi-path block verification that breaks ties of p / q by first come in the choice, by token id in
-// the law of the choice.
+// the distribution of the choice.
 //
 // Source: reading of the reference code of arXiv:2602.16961.
-// Error: the choice has another law than the one it is verified with.
+// Error: the choice has another distribution than the one it is verified with.
 // Hidden: without ties; at p = q all tokens are tied.
 struct GbvTiesDiffer {
   static constexpr Info info{.name = "gbv_ties_differ",
                              .summary = "greedy multi-path block verification with two tie rules",
                              .source = "reading of the reference code of arXiv:2602.16961",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .derived_from = "greedy_multipath_block"};
 
   struct FirstCome {
@@ -86,7 +87,7 @@ struct GbvUnskewed {
   static constexpr Info info{.name = "gbv_unskewed",
                              .summary = "the greatest of K paths verified as a block of q",
                              .source = "mutant of greedy multi-path block verification, arXiv:2602.16961",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .derived_from = "greedy_multipath_block"};
 
   template <class L, class R>

@@ -38,8 +38,8 @@ struct LowerId {
 struct SiblingsSortedById : NodeByNode<detail::SortedRecursiveRejectionWor<detail::LowerId>> {
   static constexpr Info info{.name = "siblings_sorted_by_id",
                              .summary = "recursive rejection without replacement of siblings sorted by token id",
-                             .source = "slip of tree builders; rule of arXiv:2402.12374",
-                             .drafts = DraftLaws{"without_replacement_tree", "iid_paths"},
+                             .source = "bug of tree builders; rule of arXiv:2402.12374",
+                             .drafts = DraftSamplings{"without_replacement_tree", "iid_paths"},
                              .derived_from = "recursive_rejection_wor_tree"};
 };
 
@@ -53,8 +53,9 @@ namespace detail {
 
 struct HigherRatio {
   template <class L>
-  bool operator()(const L& laws, Token a, Token b) const {
-    const auto left = laws.target(a) * laws.proposal(b), right = laws.target(b) * laws.proposal(a);
+  bool operator()(const L& distributions, Token a, Token b) const {
+    const auto left = distributions.target(a) * distributions.proposal(b),
+               right = distributions.target(b) * distributions.proposal(a);
     return left > right || (left == right && a < b);
   }
 };
@@ -64,8 +65,8 @@ struct HigherRatio {
 struct SiblingsSortedByRatio : NodeByNode<detail::SortedRecursiveRejectionWor<detail::HigherRatio>> {
   static constexpr Info info{.name = "siblings_sorted_by_ratio",
                              .summary = "recursive rejection without replacement of siblings sorted by p / q",
-                             .source = "slip of tree builders; rule of arXiv:2402.12374",
-                             .drafts = DraftLaws{"without_replacement_tree", "iid_paths"},
+                             .source = "bug of tree builders; rule of arXiv:2402.12374",
+                             .drafts = DraftSamplings{"without_replacement_tree", "iid_paths"},
                              .derived_from = "recursive_rejection_wor_tree"};
 };
 
@@ -78,7 +79,7 @@ struct TraversalSorted {
   static constexpr Info info{.name = "traversal_sorted",
                              .summary = "traversal verification with siblings sorted by token id",
                              .source = "mutant of traversal verification, arXiv:2505.12398",
-                             .drafts = DraftLaws{"without_replacement_tree", "iid_paths"},
+                             .drafts = DraftSamplings{"without_replacement_tree", "iid_paths"},
                              .derived_from = "traversal"};
 
   struct ById {

@@ -16,16 +16,16 @@ namespace draftproof::mutants::paths {
 //
 // Source: flashinfer-ai/flashinfer, chain kernel, reading of the source.
 // Error: the count contradicts the emitted tokens.
-// Hidden: in all laws, since the tokens are right.
+// Hidden: in all distributions, since the tokens are right.
 // Smallest: L = 1, q=(1 0), p=(1 1)/2: refused with probability 1/2, then counted as accepted with probability 1/2.
 struct AcceptedCountsRejectedOne {
   static constexpr Info info{
       .name = "accepted_counts_rejected_one",
       .summary = "token verification that tosses a coin for the refused token again to count it",
       .source = "flashinfer-ai/flashinfer, chain kernel, reading of the source",
-      .drafts = DraftLaws{"iid_paths"},
+      .drafts = DraftSamplings{"iid_paths"},
       .most_drafts = 1,
-      .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
+      .claims = {.accepts_equal_distributions = true, .one_path_is_token_path = true},
       .derived_from = "token_path"};
 
   template <class L, class R>
@@ -35,7 +35,7 @@ struct AcceptedCountsRejectedOne {
       if (random.flip(steps.target(i), steps.proposal(i))) continue;
       int counted = i;
       while (counted < steps.length() && random.flip(steps.target(counted), steps.proposal(counted))) ++counted;
-      Verdict extra = last_draw(steps.laws(i), random, steps.correction(i, steps.one()));
+      Verdict extra = last_draw(steps.distributions(i), random, steps.correction(i, steps.one()));
       extra.accepted = counted;
       return {steps.node(i), extra};
     }
@@ -53,8 +53,8 @@ struct AcceptedCountsRejectedOne {
 struct CorrectionOneRowLate {
   static constexpr Info info{.name = "correction_one_row_late",
                              .summary = "token verification with the residual of the row after the refused token",
-                             .source = "slip reported as openvinotoolkit/openvino.genai#4190",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .source = "bug reported as openvinotoolkit/openvino.genai#4190",
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "token_path"};
 
@@ -64,7 +64,7 @@ struct CorrectionOneRowLate {
         at, random, [&](const auto& steps) { return random.emit(steps.bonus()); },
         [&](const auto& steps, int i) {
           // Equal rows have no residual; the row itself is used, as at the end.
-          const auto& late = steps.laws(i + 1);
+          const auto& late = steps.distributions(i + 1);
           const bool residual = i + 1 < steps.length() && late.residual_mass(steps.one()) > steps.zero();
           return random.emit(late.residual(residual ? steps.one() : steps.zero()));
         });
@@ -74,14 +74,14 @@ struct CorrectionOneRowLate {
 // Mutant: token verification whose loop starts at the second drafted token: the first is kept without a test.
 //
 // Source: ohdearquant/lattice#243.
-// Error: the first token has law q; at L = 1 nothing is tested.
+// Error: the first token has distribution q; at L = 1 nothing is tested.
 // Hidden: where p = q after the empty prefix.
 // Smallest: L = 1, p = (0 1), q = (1 0): the first token is 0, TV 1.
 struct FirstDraftUncheckedPath {
   static constexpr Info info{.name = "first_draft_unchecked_path",
                              .summary = "token verification that keeps the first drafted token untested",
-                             .source = "slip reported as ohdearquant/lattice#243",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .source = "bug reported as ohdearquant/lattice#243",
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "token_path"};
 
@@ -90,7 +90,7 @@ struct FirstDraftUncheckedPath {
     const PlainSteps<L> steps(at);
     for (int i = 1; i < steps.length(); ++i)
       if (!random.flip(steps.target(i), steps.proposal(i)))
-        return {steps.node(i), last_draw(steps.laws(i), random, steps.correction(i, steps.one()))};
+        return {steps.node(i), last_draw(steps.distributions(i), random, steps.correction(i, steps.one()))};
     return {steps.node(steps.length()), random.emit(steps.bonus())};
   }
 };
@@ -101,18 +101,17 @@ struct FirstDraftUncheckedPath {
 //   u_i      plan       uniform of position i, and one word for the token that ends the step: drawn once
 //
 // Source: Infini-AI-Lab/Sequoia, reading of the source.
-// Error: every single iteration has the right law, so an explorer, which starts each branch anew, finds it exact. Two
-// iterations with p=(1 1)/2 end in equal tokens.
-// Visible: to tests that decide twice with one state.
+// Error: every single iteration has the right distribution, so an explorer, which starts each branch anew, finds it
+// exact. Two iterations with p=(1 1)/2 end in equal tokens. Visible: to tests that decide twice with one state.
 
 struct NoiseDrawnOncePerPrompt {
   static constexpr Info info{
       .name = "noise_drawn_once_per_prompt",
       .summary = "token verification with the coins of its first iteration in every later one",
       .source = "Infini-AI-Lab/Sequoia, reading of the source",
-      .drafts = DraftLaws{"iid_paths"},
+      .drafts = DraftSamplings{"iid_paths"},
       .most_drafts = 1,
-      .claims = {.accepts_equal_laws = true, .one_path_is_token_path = true},
+      .claims = {.accepts_equal_distributions = true, .one_path_is_token_path = true},
       .unsupported = {.simulate = "its words stay with its plan: trials would depend on their order",
                       .fresh = "its words stay with its plan: trials would depend on their order"},
       .derived_from = "token_path"};
@@ -139,14 +138,14 @@ struct NoiseDrawnOncePerPrompt {
         const double u = unit_interval(kept[static_cast<std::size_t>(i) % coins]);
         if (u * static_cast<double>(steps.proposal(i)) < static_cast<double>(steps.target(i))) continue;
         const Token left = steps.correction(i, steps.one()).draw(kept.back());
-        const Token last = left != no_token ? left : steps.laws(i).residual(steps.zero()).draw(kept.back());
+        const Token last = left != no_token ? left : steps.distributions(i).residual(steps.zero()).draw(kept.back());
         return {steps.node(i), {last, none_accepted}};
       }
       return {steps.node(length), {steps.bonus().draw(kept.back()), none_accepted}};
     } else {
       for (int i = 0; i < length; ++i)
         if (!random.flip(steps.target(i), steps.proposal(i)))
-          return {steps.node(i), last_draw(steps.laws(i), random, steps.correction(i, steps.one()))};
+          return {steps.node(i), last_draw(steps.distributions(i), random, steps.correction(i, steps.one()))};
       return {steps.node(length), random.emit(steps.bonus())};
     }
   }
@@ -157,14 +156,13 @@ struct NoiseDrawnOncePerPrompt {
 //   u        one uniform  token i is accepted while u < p / q; the least ratio so far decides
 //
 // Source: feifeibear/LLMSpeculativeSampling, reading of the source.
-// Error: every single position has the right law, their joint law is wrong: an acceptance makes the next one
-// likelier.
-// Hidden: in the first token, and at L = 1.
+// Error: every single position has the right distribution, their joint distribution is wrong: an acceptance makes the
+// next one likelier. Hidden: in the first token, and at L = 1.
 struct OneCoinForAllPositions {
   static constexpr Info info{.name = "one_coin_for_all_positions",
                              .summary = "token verification that reuses one accept coin along the path",
                              .source = "feifeibear/LLMSpeculativeSampling, reading of the source",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "token_path"};
 
@@ -177,7 +175,7 @@ struct OneCoinForAllPositions {
     for (int i = 0; i < steps.length(); ++i) {
       const Scalar ratio = steps.target(i) / steps.proposal(i);
       if (!random.flip(ratio, least))
-        return {steps.node(i), last_draw(steps.laws(i), random, steps.correction(i, steps.one()))};
+        return {steps.node(i), last_draw(steps.distributions(i), random, steps.correction(i, steps.one()))};
       if (ratio < least) least = ratio;
     }
     return {steps.node(steps.length()), random.emit(steps.bonus())};
@@ -193,8 +191,8 @@ struct OneCoinForAllPositions {
 struct ResampleFromTargetPath {
   static constexpr Info info{.name = "resample_from_target_path",
                              .summary = "token verification corrected with a draw from the target",
-                             .source = "slip reported as alibaba/rtp-llm#1295",
-                             .drafts = DraftLaws{"iid_paths"},
+                             .source = "bug reported as alibaba/rtp-llm#1295",
+                             .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
                              .derived_from = "token_path"};
 
@@ -202,7 +200,7 @@ struct ResampleFromTargetPath {
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     return verify_tokens(
         at, random, [&](const auto& steps) { return random.emit(steps.bonus()); },
-        [&](const auto& steps, int i) { return random.emit(steps.laws(i).residual(steps.zero())); });
+        [&](const auto& steps, int i) { return random.emit(steps.distributions(i).residual(steps.zero())); });
   }
 };
 

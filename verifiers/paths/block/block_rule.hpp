@@ -22,7 +22,7 @@
 
 namespace draftproof {
 
-/// A path as drafted, with the rows of the laws at its nodes.
+/// A path as drafted, with the rows of the distributions at its nodes.
 template <class L>
 class PlainSteps {
  public:
@@ -43,16 +43,18 @@ class PlainSteps {
 
   DRAFTPROOF_DEVICE int length() const { return length_; }
   DRAFTPROOF_DEVICE int node(int i) const { return nodes_[i]; }
-  DRAFTPROOF_DEVICE decltype(auto) laws(int i) const { return at_.laws(nodes_[i]); }
+  DRAFTPROOF_DEVICE decltype(auto) distributions(int i) const { return at_.distributions(nodes_[i]); }
   DRAFTPROOF_DEVICE Token token(int i) const { return at_.tree().token(nodes_[i + 1]); }
-  DRAFTPROOF_DEVICE Scalar zero() const { return laws(0).zero(); }
-  DRAFTPROOF_DEVICE Scalar one() const { return laws(0).one(); }
+  DRAFTPROOF_DEVICE Scalar zero() const { return distributions(0).zero(); }
+  DRAFTPROOF_DEVICE Scalar one() const { return distributions(0).one(); }
 
-  DRAFTPROOF_DEVICE Scalar target(int i) const { return laws(i).target(token(i)); }
-  DRAFTPROOF_DEVICE Scalar proposal(int i) const { return laws(i).proposal(token(i)); }
-  DRAFTPROOF_DEVICE Scalar excess(int i, const Scalar& c) const { return c * laws(i).residual_mass(one() / c); }
-  DRAFTPROOF_DEVICE auto correction(int i, const Scalar& c) const { return laws(i).residual(one() / c); }
-  DRAFTPROOF_DEVICE auto bonus() const { return laws(length_).residual(zero()); }
+  DRAFTPROOF_DEVICE Scalar target(int i) const { return distributions(i).target(token(i)); }
+  DRAFTPROOF_DEVICE Scalar proposal(int i) const { return distributions(i).proposal(token(i)); }
+  DRAFTPROOF_DEVICE Scalar excess(int i, const Scalar& c) const {
+    return c * distributions(i).residual_mass(one() / c);
+  }
+  DRAFTPROOF_DEVICE auto correction(int i, const Scalar& c) const { return distributions(i).residual(one() / c); }
+  DRAFTPROOF_DEVICE auto bonus() const { return distributions(length_).residual(zero()); }
 
  private:
   const DraftedTree<L>& at_;
@@ -85,7 +87,7 @@ DRAFTPROOF_DEVICE StepOutput verify_above_end(const Steps& steps, const typename
     // With c = 1 the test succeeds with certainty; if A is 0 too, the failure of a later test was rounding.
     if (!(clipped[i] < steps.one()) || random.flip(excess, Scalar(excess + (steps.one() - clipped[i])))) break;
   }
-  return {steps.node(i), last_draw(steps.laws(i), random, steps.correction(i, clipped[i]))};
+  return {steps.node(i), last_draw(steps.distributions(i), random, steps.correction(i, clipped[i]))};
 }
 
 /// One step of block verification: the node of the accepted prefix and the extra token.
@@ -133,19 +135,19 @@ class LayeredPath {
 
   /// Sum over the vocabulary of (R p_s - q)+ after i tokens; R > 0.
   DRAFTPROOF_DEVICE Scalar excess(int i) const {
-    return ratio_[i] / mass_[i] * steps_.laws(i).residual_mass(corrected(i));
+    return ratio_[i] / mass_[i] * steps_.distributions(i).residual_mass(corrected(i));
   }
   /// Weights (R p_s - q)+ after i tokens, up to a factor.
-  DRAFTPROOF_DEVICE auto correction(int i) const { return steps_.laws(i).residual(corrected(i)); }
+  DRAFTPROOF_DEVICE auto correction(int i) const { return steps_.distributions(i).residual(corrected(i)); }
   /// Weights of p_s after i tokens, up to a factor.
-  DRAFTPROOF_DEVICE auto weights(int i) const { return steps_.laws(i).residual(b_[i]); }
+  DRAFTPROOF_DEVICE auto weights(int i) const { return steps_.distributions(i).residual(b_[i]); }
   /// Weights of p_s after the whole path, up to a factor.
   DRAFTPROOF_DEVICE auto bonus() const { return weights(length()); }
 
   /// The layers of the next iteration after `accepted` tokens of the path and then `extra`.
   DRAFTPROOF_DEVICE static StateAt<L> after(const DraftedTree<L>& at, const StateAt<L>& carry, int accepted,
                                             Token extra) {
-    const L& last = PlainSteps<L>(at).laws(accepted);
+    const L& last = PlainSteps<L>(at).distributions(accepted);
     // All ratios become infinite, so no layer changes a row.
     if (!(last.proposal(extra) > last.zero())) return {};
     LayeredPath path(at, carry, accepted, extra);
@@ -167,32 +169,32 @@ class LayeredPath {
 
   /// Computes the target after i tokens, and all ratios after x.
   DRAFTPROOF_DEVICE void step(int i, Token x) {
-    const L& laws = steps_.laws(i);
+    const L& distributions = steps_.distributions(i);
     ratio_[i] = running_;
-    if (!(running_ > laws.zero())) return;
-    Scalar b = laws.zero(), mass = laws.one();
+    if (!(running_ > distributions.zero())) return;
+    Scalar b = distributions.zero(), mass = distributions.one();
     for (PendingResidual<Scalar>& layer : layers_) {
       if (layer.remaining <= i) continue;
       const Scalar before = layer.ratio;
-      if (x != no_token) layer.ratio *= share(laws, b, mass, x);
+      if (x != no_token) layer.ratio *= share(distributions, b, mass, x);
       b += mass / before;
-      mass = laws.residual_mass(b);
-      if (!(mass > laws.zero())) {
-        ratio_[i] = running_ = laws.zero();
+      mass = distributions.residual_mass(b);
+      if (!(mass > distributions.zero())) {
+        ratio_[i] = running_ = distributions.zero();
         return;
       }
     }
     b_[i] = b;
     mass_[i] = mass;
     if (x == no_token) return;
-    const Scalar next = share(laws, b, mass, x);
-    running_ = next > laws.zero() ? Scalar(running_ * next) : laws.zero();
+    const Scalar next = share(distributions, b, mass, x);
+    running_ = next > distributions.zero() ? Scalar(running_ * next) : distributions.zero();
   }
 
   /// Probability of x under the target over that under the proposal.
-  DRAFTPROOF_DEVICE static Scalar share(const L& laws, const Scalar& b, const Scalar& mass, Token x) {
-    const Scalar wanted = laws.target(x) - b * laws.proposal(x);
-    return wanted > laws.zero() ? Scalar(wanted / (mass * laws.proposal(x))) : laws.zero();
+  DRAFTPROOF_DEVICE static Scalar share(const L& distributions, const Scalar& b, const Scalar& mass, Token x) {
+    const Scalar wanted = distributions.target(x) - b * distributions.proposal(x);
+    return wanted > distributions.zero() ? Scalar(wanted / (mass * distributions.proposal(x))) : distributions.zero();
   }
 
   PlainSteps<L> steps_;

@@ -1,17 +1,20 @@
-// The law of the greatest path's next token for tokens ordered in buckets, and the residual of a target and this law:
-// (c p - law)+, its sum and draws from it. The same row as greatest_row.hpp, but computed by passes that store no
-// list of tokens: rows that are met once need no table, and a team of a device's threads no memory.
+// The distribution of the greatest path's next token for tokens ordered in buckets, and the residual of a target and
+// this distribution: (c p - distribution)+, its sum and draws from it. The same row as greatest_row.hpp, but computed
+// by passes that store no list of tokens: rows that are met once need no table, and a team of a device's threads no
+// memory.
 //
-//   law(y)        q(y) w(y) / W      w(y) from the q-mass below y, W of all tokens together (max_of_k_paths.hpp)
+//   distribution(y)        q(y) w(y) / W      w(y) from the q-mass below y, W of all tokens together
+//                                             (max_of_k_paths.hpp)
 //   P_i, Q_i      passes.mass(i)     masses of bucket i (greatest_row.hpp)
 //   certain       a bucket where, by the bounds of p / q and w, all tokens have c W p / q > w(y): its residual is
-//                 c P_i less its law, whose differences hi^K - lo^K telescope; or where none has: residual 0
+//                 c P_i less its distribution, whose differences hi^K - lo^K telescope; or where none has: residual 0
 //   crossing      any other bucket: its tokens are weighed one by one, each at its own mass below
 //
 // Cost: a sum is one pass for the masses of all buckets and two for every few crossing buckets. One to four buckets
 // cross as a rule, since w rises along the order from 0 to K and p / q by a sixteenth of itself a bucket; a dozen or
-// two cross where c p is close to the law over a long range. A draw then needs two passes in the token's bucket, and
-// one for the masses first if that bucket is certain. Sorting the vocabulary would take more passes, with writes.
+// two cross where c p is close to the distribution over a long range. A draw then needs two passes in the token's
+// bucket, and one for the masses first if that bucket is certain. Sorting the vocabulary would take more passes, with
+// writes.
 //
 // Correctness: all sums are of integers, so every thread and every order of addition finds the same buckets and
 // tokens. The bounds of a bucket only decide which of two forms its sum takes; where rounding makes them wrong, the
@@ -36,21 +39,21 @@ struct PlacedToken {
 template <class L>
 class BucketedRow {
  public:
-  /// `laws` must outlive this, except for laws that are passed by value.
-  DRAFTPROOF_DEVICE BucketedRow(const L& laws, const PlacedToken& placed)
-      : passes_(laws),
+  /// `distributions` must outlive this, except for distributions that are passed by value.
+  DRAFTPROOF_DEVICE BucketedRow(const L& distributions, const PlacedToken& placed)
+      : passes_(distributions),
         max_of_k_{placed.max_of_k},
         norm_{placed.total * max_of_k_.divided_difference(max_of_k_.under(placed.total), max_of_k_.below)},
-        law_{placed.q > 0 ? max_of_k_.skewed(placed.q, placed.below) / norm_ : 0.0} {}
+        distribution_{placed.q > 0 ? max_of_k_.skewed(placed.q, placed.below) / norm_ : 0.0} {}
 
   /// The place of token x; one pass.
-  DRAFTPROOF_DEVICE static PlacedToken placed(const L& laws, const MaxOfKPaths<double>& max_of_k, Token x) {
-    const auto [below, total] = OrderPasses<L>(laws).place(x);
-    return {max_of_k, laws.proposal(x), from_fixed(below), from_fixed(total)};
+  DRAFTPROOF_DEVICE static PlacedToken placed(const L& distributions, const MaxOfKPaths<double>& max_of_k, Token x) {
+    const auto [below, total] = OrderPasses<L>(distributions).place(x);
+    return {max_of_k, distributions.proposal(x), from_fixed(below), from_fixed(total)};
   }
 
-  /// Law of the placed token.
-  DRAFTPROOF_DEVICE double law() const { return law_; }
+  /// Distribution of the placed token.
+  DRAFTPROOF_DEVICE double distribution() const { return distribution_; }
 
   /// The residual of a run of buckets with at most as many crossing buckets as a list holds.
   struct Stretch {
@@ -74,7 +77,7 @@ class BucketedRow {
   // Results that hold lists are written in place: copies would pass through a thread's registers. Calls that make
   // passes are not inlined: they would spill the registers of every caller.
 
-  /// Writes the sum of (c p - law)+ over the vocabulary to `all`.
+  /// Writes the sum of (c p - distribution)+ over the vocabulary to `all`.
   [[gnu::noinline]] DRAFTPROOF_DEVICE void excess(double c, Excess& all) const {
     weigh(0, c, all.lowest);
     all.total = all.lowest.sum();
@@ -102,7 +105,7 @@ class BucketedRow {
     }
   }
 
-  /// Calls `visit(x, weight)` for all x with c p > law.
+  /// Calls `visit(x, weight)` for all x with c p > distribution.
   template <class Visit>
   void for_each(double c, Visit visit) const {
     passes_.for_each(left_over(c), visit);
@@ -114,7 +117,7 @@ class BucketedRow {
     bool crosses = false;
   };
 
-  /// (c p - law)+ of one token.
+  /// (c p - distribution)+ of one token.
   struct LeftOver {
     MaxOfKPaths<double> max_of_k;
     double c, norm;
@@ -225,7 +228,7 @@ class BucketedRow {
 
   OrderPasses<L> passes_;
   MaxOfKPaths<double> max_of_k_;
-  double norm_, law_;
+  double norm_, distribution_;
 };
 
 }  // namespace draftproof

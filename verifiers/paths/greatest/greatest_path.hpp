@@ -1,9 +1,10 @@
 // The greatest of the paths drafted below a node, as the steps of a block: verify_block (block_rule.hpp) reads the
-// true law of each of its tokens in place of q.
+// true distribution of each of its tokens in place of q.
 //
 //   max_of_k     the K paths that start at a node and are compared; a new set where more paths start than arrive, as
 //                at the end of a stem
-//   row(i)       law of token i + 1 given the i before: skewed (max_of_k_paths.hpp) for several paths, q for one
+//   row(i)       distribution of token i + 1 given the i before: skewed (max_of_k_paths.hpp) for several paths, q for
+//                one
 //   choose       choose(at, order, u) -> child of u. The default is the greatest by the order the row was made with
 //
 // Cost: O(K) a token of the path where single tokens are ranked, passes elsewhere; an excess a test
@@ -59,7 +60,7 @@ class GreatestPath : public PlainSteps<L> {
     for (int u = start; !tree.leaf(u);) {
       int child = *tree.children(u).begin();
       if (max_of_k.paths > 1)
-        max_of_k = add_row(at.laws(u), max_of_k, [&](const TokenOrder<L>& order) {
+        max_of_k = add_row(at.distributions(u), max_of_k, [&](const TokenOrder<L>& order) {
           if (tree.draw_count(u) > 1) child = choose(at, order, u);
           return tree.token(child);
         });
@@ -76,9 +77,9 @@ class GreatestPath : public PlainSteps<L> {
   DRAFTPROOF_DEVICE Scalar proposal(int i) const {
     if (!skewed(i)) return PlainSteps<L>::proposal(i);
     if constexpr (Ranked<L>)
-      return row(i)->law(this->token(i));
+      return row(i)->distribution(this->token(i));
     else
-      return bucketed(i).law();
+      return bucketed(i).distribution();
   }
   DRAFTPROOF_DEVICE Scalar excess(int i, const Scalar& c) const {
     if (!skewed(i)) return PlainSteps<L>::excess(i, c);
@@ -114,17 +115,17 @@ class GreatestPath : public PlainSteps<L> {
     }
   };
 
-  /// Adds the row of `laws`, whose token is chosen(order). Returns the max_of_k at the child.
+  /// Adds the row of `distributions`, whose token is chosen(order). Returns the max_of_k at the child.
   template <class Chosen>
-  DRAFTPROOF_DEVICE MaxOfKPaths<Scalar> add_row(const L& laws, const MaxOfKPaths<Scalar>& max_of_k,
+  DRAFTPROOF_DEVICE MaxOfKPaths<Scalar> add_row(const L& distributions, const MaxOfKPaths<Scalar>& max_of_k,
                                                 const Chosen& chosen) {
-    TokenOrder<L> order(laws);
+    TokenOrder<L> order(distributions);
     const Token x = chosen(order);
     if constexpr (Ranked<L>) {
       rows_.emplace_back();
-      return rows_.back().emplace(laws, std::move(order), max_of_k).after(x);
+      return rows_.back().emplace(distributions, std::move(order), max_of_k).after(x);
     } else {
-      const PlacedToken placed = BucketedRow<L>::placed(laws, max_of_k, x);
+      const PlacedToken placed = BucketedRow<L>::placed(distributions, max_of_k, x);
       rows_.push_back(placed);
       return max_of_k.after(placed.q, placed.below);
     }
@@ -138,7 +139,7 @@ class GreatestPath : public PlainSteps<L> {
       return row(i).max_of_k.paths > 1;
   }
 
-  DRAFTPROOF_DEVICE BucketedRow<L> bucketed(int i) const { return {this->laws(i), row(i)}; }
+  DRAFTPROOF_DEVICE BucketedRow<L> bucketed(int i) const { return {this->distributions(i), row(i)}; }
   /// The excess of one position, kept: a corrected position was tested just before.
   DRAFTPROOF_DEVICE const auto& left_over(int i, double c) const {
     if (tested_ != i) {

@@ -1,15 +1,16 @@
-// The law of the greatest path's next token at a node, and the residual of a target and this law: (c p - law)+, its
-// sum and draws from it. For laws that rank their tokens; bucketed_row.hpp is for the others.
+// The distribution of the greatest path's next token at a node, and the residual of a target and this distribution:
+// (c p - distribution)+, its sum and draws from it. For distributions that rank their tokens; bucketed_row.hpp is for
+// the others.
 //
 //   lo(y), hi(y)   B + q(u) (mass of z < y), the same with y's own mass (max_of_k_paths.hpp, order_buckets.hpp)
 //   w(y)           divided_difference: sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
-//   law(y)         q(y) w(y) / W; W is w of all tokens together, as the differences hi^K - lo^K telescope
-//   run [a, b)     ranks that all have c p > law; their sum telescopes too
+//   distribution(y)         q(y) w(y) / W; W is w of all tokens together, as the differences hi^K - lo^K telescope
+//   run [a, b)     ranks that all have c p > distribution; their sum telescopes too
 //
 // Runs: r = p / q and w never rise along the ranks. So on a stretch c W r > w holds everywhere if the least r exceeds
 // the greatest w, and nowhere if the greatest r does not exceed the least w; otherwise the stretch is halved.
-// Cost: O(K) for the law of a token; O(K log V) for each place where c W r crosses w, one to three in practice, V at
-// worst.
+// Cost: O(K) for the distribution of a token; O(K log V) for each place where c W r crosses w, one to three in
+// practice, V at worst.
 // Source: Thomas and Pal, arXiv:2602.16961; row and runs derived here, and proved by exploration.
 // Correctness: the runs are those of a test token by token, in floating point too, because products, sums and
 // quotients of positive numbers round monotonically. Which tokens count depends on no sum.
@@ -31,8 +32,8 @@
 
 namespace draftproof {
 
-// Passes over a pair of rows for the order of tokens in buckets (order_buckets.hpp). The host counterpart of a team of
-// a device's threads, which has as many lanes as its warps (gpu/teams/team_order.cuh); here there is one lane.
+// Passes over a pair of rows for the order of tokens in buckets (order_buckets.hpp). The host counterpart of a team
+// of a device's threads, which has as many lanes as its warps (gpu/teams/team_order.cuh); here there is one lane.
 //
 //   place(x)                    q-mass of the tokens below x, and of all
 //   weigh_buckets()             a pass, after which mass(i) has p- and q-mass of bucket i; tokens with q = 0 count to
@@ -65,12 +66,14 @@ struct BucketList {
   }
 };
 
-/// For laws that expose an engine's rows, which must outlive this.
+/// For distributions that expose an engine's rows, which must outlive this.
 template <class L>
 class OrderPasses {
  public:
-  explicit OrderPasses(const L& laws)
-      : laws_{laws}, target_{laws.target_row().data()}, proposal_{laws.proposal_row().data()} {}
+  explicit OrderPasses(const L& distributions)
+      : distributions_{distributions},
+        target_{distributions.target_row().data()},
+        proposal_{distributions.proposal_row().data()} {}
 
   static constexpr int lanes() { return 1; }
   static constexpr int lane() { return 0; }
@@ -89,7 +92,7 @@ class OrderPasses {
   static int first_lane(bool here) { return here ? 0 : 1; }
 
   OrderPlace place(Token x) const {
-    laws_.count_visited(size());
+    distributions_.count_visited(size());
     const int bucket = static_cast<int>(OrderBuckets::of(ratio(x)));
     // Below x are: tokens before x in lower buckets, and tokens after x in lower buckets and in its own.
     const std::size_t after = static_cast<std::size_t>(x) + 1;
@@ -99,7 +102,7 @@ class OrderPasses {
   }
 
   void weigh_buckets() const {
-    laws_.count_visited(size());
+    distributions_.count_visited(size());
     masses_.emplace(std::span(target_, size()), std::span(proposal_, size()));
   }
   OrderMass mass(int i) const {
@@ -111,7 +114,7 @@ class OrderPasses {
 
   template <class Term>
   Fixed along(int i, Fixed upto, const Term& term) const {
-    laws_.count_visited(size());
+    distributions_.count_visited(size());
     Fixed sum = 0;
     for_each_strip(i, upto, [&](Strip& strip) {
       sum += strip.fill(term);
@@ -157,7 +160,7 @@ class OrderPasses {
  private:
   using Entry = typename decltype(std::declval<const L&>().target_row())::value_type;
 
-  std::size_t size() const { return laws_.target_row().size(); }
+  std::size_t size() const { return distributions_.target_row().size(); }
   float ratio(Token x) const { return OrderBuckets::ratio(target_[x], proposal_[x]); }
   template <class Term>
   double term_of(const Term& term, Token x, Fixed below) const {
@@ -202,33 +205,33 @@ class OrderPasses {
     if (strip.size > 0) visit(strip);
   }
 
-  const L& laws_;
+  const L& distributions_;
   const Entry *target_, *proposal_;
   mutable std::optional<simd::MassesByRatio<OrderBuckets>> masses_;
 };
 
-/// The row of laws that rank their tokens (Ranked).
+/// The row of distributions that rank their tokens (Ranked).
 template <class L>
 class GreatestRow {
  public:
   using Scalar = typename L::Scalar;
 
-  /// `laws` must outlive this.
-  GreatestRow(const L& laws, TokenOrder<L> order, MaxOfKPaths<Scalar> max_of_k)
-      : laws_{&laws}, order_{std::move(order)}, max_of_k_{std::move(max_of_k)} {
+  /// `distributions` must outlive this.
+  GreatestRow(const L& distributions, TokenOrder<L> order, MaxOfKPaths<Scalar> max_of_k)
+      : distributions_{&distributions}, order_{std::move(order)}, max_of_k_{std::move(max_of_k)} {
     norm_ = order_.total() * max_of_k_.divided_difference(max_of_k_.under(order_.total()), max_of_k_.below);
   }
 
   /// Probability that the greatest path goes on with x.
-  Scalar law(Token x) const {
-    const auto& q = laws_->proposal(x);
-    return q > laws_->zero() ? Scalar(max_of_k_.skewed(q, order_.below(x)) / norm_) : laws_->zero();
+  Scalar distribution(Token x) const {
+    const auto& q = distributions_->proposal(x);
+    return q > distributions_->zero() ? Scalar(max_of_k_.skewed(q, order_.below(x)) / norm_) : distributions_->zero();
   }
 
   /// The max_of_k at the child with token x.
-  MaxOfKPaths<Scalar> after(Token x) const { return max_of_k_.after(laws_->proposal(x), order_.below(x)); }
+  MaxOfKPaths<Scalar> after(Token x) const { return max_of_k_.after(distributions_->proposal(x), order_.below(x)); }
 
-  /// Sum of (c p - law)+ over the vocabulary.
+  /// Sum of (c p - distribution)+ over the vocabulary.
   Scalar excess(const Scalar& c) const {
     Scalar sum = c * ranking().undraftable();
     for_each_run(c, [&](int a, int b) {
@@ -238,7 +241,7 @@ class GreatestRow {
     return sum;
   }
 
-  /// The token drawn from (c p - law)+ by a random word; no_token if nothing is left.
+  /// The token drawn from (c p - distribution)+ by 64 random bits; no_token if nothing is left.
   Token draw(const Scalar& c, std::uint64_t word) const {
     double left = unit_interval(word) * static_cast<double>(excess(c));
     const auto undraftable = static_cast<double>(c * ranking().undraftable());
@@ -263,17 +266,18 @@ class GreatestRow {
     return drawn;
   }
 
-  /// Calls `visit(x, weight)` for all x with c p > law.
+  /// Calls `visit(x, weight)` for all x with c p > distribution.
   template <class Visit>
   void for_each(const Scalar& c, Visit visit) const {
-    for (Token x = 0; x < laws_->vocabulary(); ++x)
-      if (!(laws_->proposal(x) > laws_->zero()) && laws_->target(x) > laws_->zero())
-        visit(x, Scalar(c * laws_->target(x)));
+    for (Token x = 0; x < distributions_->vocabulary(); ++x)
+      if (!(distributions_->proposal(x) > distributions_->zero()) &&
+          distributions_->target(x) > distributions_->zero())
+        visit(x, Scalar(c * distributions_->target(x)));
     for_each_run(c, [&](int a, int b) {
       for (int j = a; j < b; ++j) {
         const Token x = ranking().token(j);
         const Scalar left = c * norm_ * ranking().ratio(j) - skew_at(j);  // positive by the test of the run
-        visit(x, Scalar(laws_->proposal(x) * left / norm_));
+        visit(x, Scalar(distributions_->proposal(x) * left / norm_));
       }
       return true;
     });
@@ -290,7 +294,7 @@ class GreatestRow {
   Scalar skew_at(int j) const { return skew_of(j, j + 1); }
   Scalar run_mass(int a, int b, const Scalar& c) const {
     const Scalar left = c * ranking().target(a, b) - ranking().proposal(a, b) * skew_of(a, b) / norm_;
-    return left > laws_->zero() ? left : laws_->zero();
+    return left > distributions_->zero() ? left : distributions_->zero();
   }
 
   /// Calls `visit(a, b)` for disjoint runs in the order of ranks, until one returns false.
@@ -308,7 +312,7 @@ class GreatestRow {
            search(middle, b, skew_at(middle), last, scale, visit);
   }
 
-  const L* laws_;
+  const L* distributions_;
   TokenOrder<L> order_;
   MaxOfKPaths<Scalar> max_of_k_;
   Scalar norm_{0};

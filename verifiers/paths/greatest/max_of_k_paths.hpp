@@ -1,5 +1,5 @@
 // The place of the greatest of K independent paths among them. Token by token the greatest path is not a draw of q,
-// but its law follows from the probability that the other paths are below it.
+// but its distribution follows from the probability that the other paths are below it.
 //
 //   K             paths                independent paths that were compared
 //   B             below                probability that a path is less than all that pass through node u
@@ -32,8 +32,8 @@ struct MaxOfKPaths {
     }
     return sum;
   }
-  /// Weight of a token of proposal q > 0 above this q-mass. Its law is the weight over the same for all tokens
-  /// together.
+  /// Weight of a token of proposal q > 0 above this q-mass. Its distribution is the weight over the same for all
+  /// tokens together.
   DRAFTPROOF_DEVICE Scalar skewed(const Scalar& q, const Scalar& mass) const {
     const Scalar lo = under(mass);
     return q * divided_difference(Scalar(lo + reached * q), lo);

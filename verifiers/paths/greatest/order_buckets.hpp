@@ -6,9 +6,9 @@
 //   [b, e)   begin(i), end(i)     floats r of bucket i; the outer buckets extend to 0 and to inf
 //
 // Sixteen buckets an octave: with coarser ones more tokens would be ordered by id instead of p / q; finer ones would
-// cover fewer octaves. Compared with the order of the ratio itself, two or four drafts of laws 0.1 nats apart are
-// accepted less often by 0.0016 at most, of laws 0.3 nats apart and more by less than 0.001 (V = 1,000 and 32,000,
-// exact).
+// cover fewer octaves. Compared with the order of the ratio itself, two or four drafts of distributions 0.1 nats
+// apart are accepted less often by 0.0016 at most, of distributions 0.3 nats apart and more by less than 0.001 (V =
+// 1,000 and 32,000, exact).
 //
 // Correctness: both divisions give the same bucket, see ratio_buckets.hpp.
 #pragma once
@@ -65,24 +65,25 @@ struct OrderBuckets {
   static constexpr float infinity = std::numeric_limits<float>::infinity();
 };
 
-// A strict order of the tokens at a node, used both to choose a path and to compute the law of the choice.
+// A strict order of the tokens at a node, used both to choose a path and to compute the distribution of the choice.
 //
 //   z < y         order            single tokens: lower p / q, or the same and a higher id (ratio_bins.hpp)
-//                                  laws in buckets: a lower bucket (order_buckets.hpp), or the same and a higher id
+//                                  distributions in buckets: a lower bucket (order_buckets.hpp), or the same and a
+//                                  higher id
 //   q(z < y)      order.below(y)   mass of the tokens below y; order.total() that of all
 //
-// Cost: O(1) a call. Masses of laws in buckets are passes (greatest_row.hpp).
+// Cost: O(1) a call. Masses of distributions in buckets are passes (greatest_row.hpp).
 // Source: Thomas and Pal, arXiv:2602.16961; any strict order will do.
 
-/// How an object refers to laws: by value on a device, else by reference.
+/// How an object refers to distributions: by value on a device, else by reference.
 template <class L>
-using LawsRef = std::conditional_t<OnDevice<L>, L, const L&>;
+using DistributionsRef = std::conditional_t<OnDevice<L>, L, const L&>;
 
-/// The order of laws in buckets. `laws` must outlive this.
+/// The order of distributions in buckets. `distributions` must outlive this.
 template <class L>
 class TokenOrder {
  public:
-  DRAFTPROOF_DEVICE explicit TokenOrder(const L& laws) : laws_{laws} {}
+  DRAFTPROOF_DEVICE explicit TokenOrder(const L& distributions) : distributions_{distributions} {}
 
   /// Whether x is above y in the order; both can be drafted.
   DRAFTPROOF_DEVICE bool above(Token x, Token y) const {
@@ -91,9 +92,11 @@ class TokenOrder {
   }
 
  private:
-  DRAFTPROOF_DEVICE std::size_t bucket(Token x) const { return OrderBuckets::of(laws_.target(x), laws_.proposal(x)); }
+  DRAFTPROOF_DEVICE std::size_t bucket(Token x) const {
+    return OrderBuckets::of(distributions_.target(x), distributions_.proposal(x));
+  }
 
-  LawsRef<L> laws_;
+  DistributionsRef<L> distributions_;
 };
 
 template <Ranked L>
@@ -102,7 +105,7 @@ class TokenOrder<L> {
   using Scalar = typename L::Scalar;
   using Ranking = decltype(std::declval<const L&>().ranking());
 
-  explicit TokenOrder(const L& laws) : ranking_{laws.ranking()} {}
+  explicit TokenOrder(const L& distributions) : ranking_{distributions.ranking()} {}
 
   bool above(Token x, Token y) const { return ranking_.of(x) < ranking_.of(y); }
   Scalar below(Token x) const { return ranking_.proposal(ranking_.of(x) + 1, ranking_.size()); }

@@ -40,19 +40,19 @@ class TraversalRun {
 
   /// One step: the accepted node and the extra token.
   DRAFTPROOF_DEVICE StepOutput run() {
-    const Scalar one = at_.laws(DraftTree::root).one();
+    const Scalar one = at_.distributions(DraftTree::root).one();
     enter(DraftTree::root, one);
     for (;;) {
       Node& u = path_.back();
       if (const Children& children = u.children; !(u.next == children.end())) {
         const Scalar weight = entered(u, at_.tree().token(*u.next));
         // No node below a node of weight 0 is ever accepted.
-        if (weight > at_.laws(u.node).zero())
+        if (weight > at_.distributions(u.node).zero())
           enter(*u.next, weight);
         else
           refuse(u);
       } else if (u.node == DraftTree::root || random_.flip(u.weight, one)) {
-        return {u.node, random_.emit(at_.laws(u.node).residual(u.b))};
+        return {u.node, random_.emit(at_.distributions(u.node).residual(u.b))};
       } else {
         path_.pop_back();
         refuse(path_.back());
@@ -73,32 +73,33 @@ class TraversalRun {
   };
 
   DRAFTPROOF_DEVICE void enter(int u, const Scalar& weight) {
-    const L& laws = at_.laws(u);
-    path_.push_back({u, laws.zero(), laws.one(), laws.one(), weight, order_(at_, u), {}, 0});
+    const L& distributions = at_.distributions(u);
+    path_.push_back(
+        {u, distributions.zero(), distributions.one(), distributions.one(), weight, order_(at_, u), {}, 0});
     Node& last = path_.back();
     const Children& children = last.children;
     last.next = children.begin();
   }
 
   DRAFTPROOF_DEVICE Scalar entered(const Node& u, Token c) const {
-    const L& laws = at_.laws(u.node);
-    const Scalar wanted = laws.target(c) - u.b * laws.proposal(c);
-    if (!(u.weight > laws.zero()) || !(wanted > laws.zero())) return laws.zero();
-    const Scalar num = u.weight * u.unseen * wanted, den = u.mass * laws.proposal(c);
-    return num < den ? Scalar(num / den) : laws.one();
+    const L& distributions = at_.distributions(u.node);
+    const Scalar wanted = distributions.target(c) - u.b * distributions.proposal(c);
+    if (!(u.weight > distributions.zero()) || !(wanted > distributions.zero())) return distributions.zero();
+    const Scalar num = u.weight * u.unseen * wanted, den = u.mass * distributions.proposal(c);
+    return num < den ? Scalar(num / den) : distributions.one();
   }
 
   DRAFTPROOF_DEVICE void refuse(Node& u) {
-    const L& laws = at_.laws(u.node);
+    const L& distributions = at_.distributions(u.node);
     ++u.refused;
     ++u.next;
-    if (!(u.weight > laws.zero())) return;
+    if (!(u.weight > distributions.zero())) return;
     const Scalar b = u.b + u.mass / (u.weight * u.unseen);
-    const Scalar mass = laws.residual_mass(b);
-    if (!(mass > laws.zero())) {
+    const Scalar mass = distributions.residual_mass(b);
+    if (!(mass > distributions.zero())) {
       // The rest of the tree serves all of u's residual: u is dead and refused with certainty. At weight 1 a refusal
       // is possible only by rounding, and u stays as it was.
-      if (u.weight < laws.one()) u.weight = laws.zero();
+      if (u.weight < distributions.one()) u.weight = distributions.zero();
       return;
     }
     assert(u.refused <= max_drafts);
@@ -108,8 +109,8 @@ class TraversalRun {
     for (Next child = children.begin(); count < u.refused; ++child) seen[count++] = at_.tree().token(*child);
     // w F' over w F' + (1 - w) F: equal numbers at w = 1.
     const Scalar served = u.weight * mass;
-    u.weight = served / (served + (laws.one() - u.weight) * u.mass);
-    u.unseen = laws.mass_without(0, seen, count);
+    u.weight = served / (served + (distributions.one() - u.weight) * u.mass);
+    u.unseen = distributions.mass_without(0, seen, count);
     u.b = b;
     u.mass = mass;
   }

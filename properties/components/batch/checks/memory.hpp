@@ -1,4 +1,4 @@
-// Checks of batch runners: addresses and contents of their input.
+// Checks of batch runners: memory addresses and contents of their input.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include <draftproof/properties/components/batch/batch_law.hpp>
+#include <draftproof/properties/components/batch/batch_distribution.hpp>
 #include <draftproof/properties/components/batch/built_batch.hpp>
 
 namespace draftproof::checks::batch {
@@ -22,8 +22,8 @@ namespace draftproof::checks::batch {
 //   pitch     elements from a row to the next
 //   before    2^31 elements before the first row, where an offset that wraps in 32 bits ends up
 //
-// Cost: address space, and one or two pages a row. If address space is limited, the mapping fails and the check
-// reports it.
+// Cost: address space, and one or two pages per row. If the address space is limited, mmap() fails and the check
+// is skipped with a note.
 class SparseRows {
  public:
   static constexpr std::size_t before = std::size_t{1} << 31;
@@ -45,7 +45,7 @@ class SparseRows {
 
   /// Whether the mapping succeeded.
   bool mapped() const { return memory_ != MAP_FAILED; }
-  /// The first entry of the first row; requires mapped().
+  /// Returns the first entry of the first row. Requires mapped().
   float* first() const { return static_cast<float*>(memory_) + before; }
 
  private:
@@ -53,8 +53,8 @@ class SparseRows {
   void* memory_;
 };
 
-// A copy of all inputs of a batch, for a comparison later. Rows are compared bit for bit, padding between rows
-// included.
+// A copy of all inputs of a batch, to compare with later. Rows are compared bit for bit, with the padding
+// between them.
 class BatchInputs {
  public:
   explicit BatchInputs(const RaggedBatch& batch) {
@@ -69,7 +69,7 @@ class BatchInputs {
     keep("order of drafting", batch.drafted_at, static_cast<std::size_t>(batch.slots));
   }
 
-  /// The first input that is no longer what it was, by name and entry; nothing if all are.
+  /// Returns the first input that has changed, by name and entry; nullopt if none has.
   std::optional<std::string> difference() const {
     for (const Kept& kept : inputs_)
       for (std::size_t byte = 0; byte < kept.bytes.size(); ++byte)
@@ -96,14 +96,13 @@ class BatchInputs {
   std::vector<Kept> inputs_;
 };
 
-// A call reads its inputs and writes none of them: rows, masks and drafts are compared before every draw and at the
-// end.
+// A call reads its inputs and writes none of them: rows, masks and drafts are compared before every draw and
+// after the call.
 //
-// Cost: two runs a turn, and a comparison of all inputs a draw.
+// Cost: two runs per turn, and a comparison of all inputs per draw.
 //
-// Correctness: a row that is written and restored has its first contents again at the end of the call. A request that
-// shares the row, or a kernel that runs at the same time, reads other contents in between. Because inputs are
-// compared at every draw, such a row is found.
+// Correctness: comparing at every draw also finds a row that is written and restored before the call returns,
+// which another request or a concurrent kernel would read in between.
 struct InputsUnchanged {
   static constexpr std::string_view name = "inputs_unchanged";
   static constexpr std::string_view about = "rows, masks and drafts are the same at every draw and after the call";
@@ -123,22 +122,22 @@ struct InputsUnchanged {
       runner.run(view, streams);
       const auto after = before.difference();
       if (during || after)
-        return Answer::violated(fmt::format("turn {}: {}{}", turn, during ? *during : "after the call: " + *after,
-                                            during && !after ? ", restored after the call" : ""));
+        return Answer::failed(fmt::format("turn {}: {}{}", turn, during ? *during : "after the call: " + *after,
+                                          during && !after ? ", restored after the call" : ""));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 
-// Requests may share rows: with a pitch of 0 every row is the first one, as engines pass a row that serves all
-// requests. The output is that of copies side by side.
+// Requests may share rows: with a pitch of 0 every row is the first one, as in engines where one row serves all
+// requests. The output must equal the output for separate copies of the row.
 //
-// Cost: two runs a turn.
+// Cost: two runs per turn.
 //
-// Correctness: a runner that only reads its rows reads the same either way.
+// Correctness: a runner that only reads its rows reads the same values either way.
 struct RowsShared {
   static constexpr std::string_view name = "rows_shared";
-  static constexpr std::string_view about = "requests that share their rows give what copies give";
+  static constexpr std::string_view about = "requests that share rows in memory give the same as with copies";
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
     BatchCase copies = one;
@@ -150,7 +149,7 @@ struct RowsShared {
         row = *proposal;
       }
     }
-    if (!copies.valid()) return Answer::not_applicable();  // a mask leaves nothing of the row
+    if (!copies.valid()) return Answer::not_applicable();  // the mask excludes every token of the row
     for (std::uint32_t turn = 0; turn < batch_turns; ++turn, work += 2) {
       const BuiltBatch batch(copies, turn);
       const RaggedBatch apart = batch.view();
@@ -160,11 +159,11 @@ struct RowsShared {
       const BatchOutput wanted = runner.run(apart, here), found = runner.run(shared, there);
       for (std::size_t s = 0; s < wanted.emitted.size(); ++s)
         if (wanted.emitted[s] != found.emitted[s] || wanted.refused[s] != found.refused[s])
-          return Answer::violated(
+          return Answer::failed(
               fmt::format("turn {}: slot {} gives {} with copies of the rows, {} where all share them", turn, s,
                           text(wanted, s), text(found, s)));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 
  private:
@@ -173,15 +172,15 @@ struct RowsShared {
   }
 };
 
-// Rows beyond 2^31, 2^32 and 2^33 elements are read correctly: the same batch gives the same with adjacent rows and
-// with rows so far apart that the second or third begins beyond that many elements.
+// Rows beyond 2^31, 2^32 and 2^33 elements are read correctly: the same batch gives the same output with
+// adjacent rows and with a pitch at which the second or third row begins beyond that many elements.
 //
-// Cost: two runs a turn and pitch, a few pages of memory, 170 GiB of address space at the widest.
+// Cost: two runs per turn and pitch, a few pages of memory, 170 GiB of address space at the widest.
 //
-// Correctness: a pitch is not part of a law.
+// Correctness: the output does not depend on the pitch.
 struct WidePitch {
   static constexpr std::string_view name = "wide_pitch";
-  static constexpr std::string_view about = "rows beyond 2^31 elements are read where they are";
+  static constexpr std::string_view about = "rows beyond 2^31 elements are read at the right offset";
   static constexpr std::size_t pitches[]{(std::size_t{1} << 30) + 8, (std::size_t{1} << 31) + 8,
                                          (std::size_t{1} << 33) + 8};
   static constexpr std::size_t most_rows = 4;
@@ -206,8 +205,7 @@ struct WidePitch {
         const SparseRows target = apart(close.target, rows);
         const SparseRows proposal = apart(close.proposal, rows - one.requests.size());
         if (!target.mapped() || !proposal.mapped())
-          return {Status::skipped,
-                  fmt::format("the system refuses a mapping of {} GiB that nobody fills", (rows * pitch) >> 28)};
+          return {Status::skipped, fmt::format("mmap() failed for {} GiB of address space", (rows * pitch) >> 28)};
         wide.target = target.first();
         wide.proposal = proposal.first();
         wide.pitch = static_cast<std::int64_t>(pitch);
@@ -215,11 +213,11 @@ struct WidePitch {
         const BatchOutput narrow = runner.run(close, here), far = runner.run(wide, there);
         for (std::size_t s = 0; s < narrow.emitted.size(); ++s)
           if (narrow.emitted[s] != far.emitted[s] || narrow.refused[s] != far.refused[s])
-            return Answer::violated(
+            return Answer::failed(
                 fmt::format("turn {}: slot {} gives {} with rows side by side, {} with {} elements between them",
                             turn, s, text(narrow, s), text(far, s), pitch));
       }
-    return Answer::held();
+    return Answer::passed();
   }
 
  private:

@@ -1,4 +1,4 @@
-// Checks of batch runners: a row does not depend on the rows beside it.
+// Checks of batch runners: a row does not depend on the other rows.
 #pragma once
 
 #include <algorithm>
@@ -8,28 +8,29 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <draftproof/properties/components/batch/batch_distribution.hpp>
 #include <draftproof/properties/components/batch/batch_history.hpp>
-#include <draftproof/properties/components/batch/batch_law.hpp>
 #include <draftproof/properties/components/batch/built_batch.hpp>
 
 namespace draftproof::checks::batch {
 
-// A request gives in every call of a history what it gives alone with the same history: requests come, idle without
-// drafts, leave, and return in another slot, while the runner is never started anew.
+// Over a history of calls, in which requests join, take part without drafts, leave, and return in another slot
+// of the same runner, each request gives the same output as alone with the same history.
 //
-//   call       the requests that take part, in slots of their own order; some of them without drafts or with fewer
-//   position   tokens that a request has emitted so far: where its words begin in the next call
+//   call       the requests that take part, in a random order of slots; some of them with fewer drafts or none
+//   position   number of tokens that a request has emitted so far: the address of its random bits in the next call
 //
-// Cost: a run of the batch and one of each request a call, eight calls a turn.
+// Cost: a run of the batch and one of each request per call, eight calls a turn.
 //
-// Correctness: what a request emits is a function of its rows, drafts and words. A runner may keep anything from call
-// to call, but not let it be seen. Its words are those of its own positions: a history that is wrong alone as in the
-// batch would pass a comparison. Stop tokens and limits end a request, so they are left out.
+// Correctness: a request's output is a function of its rows, drafts and random bits, whatever the runner
+// caches. Reads of random bits are checked to be at positions of the requests, because a wrong position that is
+// the same alone and in the batch would pass the comparison. Stop tokens and limits end a request, so they are
+// removed.
 
 struct Histories {
   static constexpr std::string_view name = "histories";
   static constexpr std::string_view about =
-      "over calls in which requests come, idle, leave and return, each gives what it gives alone";
+      "over calls in which requests join, idle, leave and return, each gives the same as alone";
   static constexpr int calls = 8;
 
   static Answer check(const BatchRunner& runner, const BatchCase& cut, std::uint64_t& work) {
@@ -52,8 +53,8 @@ struct Histories {
         ++work;
         for (const BatchDraw& draw : streams.ledger())
           if (!own_word(now, built, draw.address))
-            return Answer::violated(
-                fmt::format("turn {}: in call {} of {} a word of position {} is read, where no request is", turn,
+            return Answer::failed(
+                fmt::format("turn {}: in call {} of {} bits of position {} are read, where no request is", turn,
                             call + 1, story, draw.address.position));
         for (std::size_t n = 0; n < now.requests.size(); ++n, ++work) {
           const int r = now.requests[n];
@@ -62,7 +63,7 @@ struct Histories {
           BatchStreams own;
           const BatchRow wanted = now.built(positions, static_cast<int>(n)).run(*session, own)[n];
           if (rows[n] != wanted)
-            return Answer::violated(
+            return Answer::failed(
                 fmt::format("turn {}: in call {} of {} request {} gives {}, alone with the same history {}", turn,
                             call + 1, story, r, rows[n].text(), wanted.text()));
         }
@@ -70,7 +71,7 @@ struct Histories {
           positions[static_cast<std::size_t>(now.requests[n])] += static_cast<std::uint32_t>(rows[n].emitted.size());
       }
     }
-    return Answer::held();
+    return Answer::passed();
   }
 
  private:
@@ -85,17 +86,17 @@ struct Histories {
   }
 };
 
-// The ledger of a batch: no word is read twice, and each request reads only at its own seed and positions.
+// The log of draws of a batch: no random bits are read twice, and each request reads only at its seed and positions.
 //
 //   address    (key, stream, position) of a draw
 //
-// Cost: one run a turn, a sort of its draws.
+// Cost: one run per turn, a sort of its draws.
 //
-// Correctness: rows that share a word are not independent, even if the law of each is right. The check needs no
-// statistics.
-struct OwnWords {
+// Correctness: rows that share random bits are not independent, even if each has the right distribution. The
+// check needs no statistics.
+struct BuiltInWords {
   static constexpr std::string_view name = "own_words";
-  static constexpr std::string_view about = "no word is read twice or by the wrong request";
+  static constexpr std::string_view about = "no random bits are read twice or by the wrong request";
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
     for (std::uint32_t turn = 0; turn < batch_turns; ++turn, ++work) {
@@ -105,12 +106,12 @@ struct OwnWords {
       std::vector<BatchDraw> draws = streams.ledger();
       std::sort(draws.begin(), draws.end());
       if (const auto twice = std::adjacent_find(draws.begin(), draws.end()); twice != draws.end())
-        return Answer::violated(fmt::format("turn {}: the word of {} is read twice", turn, text(twice->address)));
+        return Answer::failed(fmt::format("turn {}: {}: random bits are read twice", turn, text(twice->address)));
       for (const BatchDraw& draw : draws)
         if (!declared(one, batch, draw.address))
-          return Answer::violated(fmt::format("turn {}: no request has the words of {}", turn, text(draw.address)));
+          return Answer::failed(fmt::format("turn {}: {}: bits of no request", turn, text(draw.address)));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 
  private:
@@ -135,12 +136,12 @@ struct OwnWords {
 
 // The ids after a short row's drafts have no effect: no padding is tested, accepted or emitted.
 //
-// Cost: V + 1 runs a turn.
+// Cost: V + 1 runs per turn.
 //
-// Correctness: those columns hold no drafts.
+// Correctness: the columns after a request's drafts are not data.
 struct PaddingIgnored {
   static constexpr std::string_view name = "padding_ignored";
-  static constexpr std::string_view about = "ids behind the drafts are never used";
+  static constexpr std::string_view about = "ids after the last draft are never used";
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
     bool ragged = false;
@@ -151,27 +152,27 @@ struct PaddingIgnored {
       ++work;
       for (std::size_t r = 0; r < padded.size(); ++r) {
         if (padded[r].accepted > one.requests[r].drafts())
-          return Answer::violated(fmt::format("turn {}: request {} has {} drafts and {} accepted", turn, r,
-                                              one.requests[r].drafts(), padded[r].accepted));
+          return Answer::failed(fmt::format("turn {}: request {} has {} drafts and {} accepted", turn, r,
+                                            one.requests[r].drafts(), padded[r].accepted));
         if (std::count(padded[r].emitted.begin(), padded[r].emitted.end(), pad_id) > 0)
-          return Answer::violated(fmt::format("turn {}: request {} emits padding: {}", turn, r, padded[r].text()));
+          return Answer::failed(fmt::format("turn {}: request {} emits padding: {}", turn, r, padded[r].text()));
       }
       for (Token pad = 0; pad < one.vocabulary(); ++pad, ++work)
         if (const auto filled = BuiltBatch(one, turn, {.pad = pad}).run(runner); filled != padded)
-          return Answer::violated(fmt::format("turn {}: padding with id {} changes the output", turn, pad));
+          return Answer::failed(fmt::format("turn {}: padding with id {} changes the output", turn, pad));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 
-// A request alone gives the same bits as in its batch: it neither reads nor writes a neighbour's data.
+// A request gives the same tokens alone as in its batch: it neither reads nor writes another request's data.
 //
-// Cost: B + 1 runs a turn.
+// Cost: B + 1 runs per turn.
 //
-// Correctness: a row's words are addressed by its own seed and position.
+// Correctness: a row's random bits are addressed by its seed and position.
 struct RowAlone {
   static constexpr std::string_view name = "row_alone";
-  static constexpr std::string_view about = "a request alone gives what it gives in the batch";
+  static constexpr std::string_view about = "a request gives the same alone as in the batch";
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
     if (one.requests.size() < 2) return Answer::not_applicable();
@@ -182,42 +183,43 @@ struct RowAlone {
         const BatchRow own = BuiltBatch(one, turn, {.only = r}).run(runner)[static_cast<std::size_t>(r)];
         const BatchRow& row = together[static_cast<std::size_t>(r)];
         if (row != own)
-          return Answer::violated(
+          return Answer::failed(
               fmt::format("turn {}: request {} alone gives {}, in the batch {}", turn, r, own.text(), row.text()));
       }
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 
-// The exact law of every row in its batch: for any words of the other requests, if a step continues after a prefix,
-// the next token has the target's law there, without masked tokens.
+// The exact distribution of every row in its batch: for any random bits of the other requests, if a step
+// continues after a prefix, the next token has the target's distribution there, without masked tokens.
 //
-//   W        tokens of a request; drafts are part of the walk, stop tokens and limits are removed
+//   W        tokens of a request; its drafts are enumerated too, stop tokens and limits are removed
 //
-// Cost: every drafted chain and every branch of the runner on it, in fractions, for each request in turn; the others
-// read their counters.
+// Cost: every drafted chain and every branch of the runner on it, in fractions, for each request in turn; the
+// others draw their random bits.
 //
-// Correctness: rows are independent if the law given the others' words is the target's.
+// Correctness: rows are independent if each has the target's distribution given the random bits of the others.
 
-struct RowLaw {
-  static constexpr std::string_view name = "row_law";
-  static constexpr std::string_view about = "each row has its target's law, whatever its neighbours draw";
+struct RowDistribution {
+  static constexpr std::string_view name = "row_distribution";
+  static constexpr std::string_view about = "each row has its target's distribution, whatever the other rows draw";
   static constexpr Tier tier = Tier::proof;
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
     return check(runner, one, work, {});
   }
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work, ExplorerLimits limits) {
-    return judge_rows(runner, one, work, limits, &BatchLaw::wrong_prefix);
+    return judge_rows(runner, one, work, limits, &BatchDistribution::wrong_prefix);
   }
 };
 
-// Slots may change between drafting and verification: every request gives the same as in the order of drafting.
+// Slots may change between drafting and verification: every request gives the same output as in the order of
+// drafting.
 //
-// Cost: two runs a turn.
+// Cost: two runs per turn.
 //
-// Correctness: a slot is not part of a request's law or words.
+// Correctness: a request's distribution and random bits do not depend on its slot.
 struct SlotsPermuted {
   static constexpr std::string_view name = "slots_permuted";
   static constexpr std::string_view about = "reordered slots change nothing";
@@ -229,10 +231,10 @@ struct SlotsPermuted {
       const std::vector<BatchRow> sorted = BuiltBatch(one, turn, {.sorted = true}).run(runner);
       for (std::size_t r = 0; r < here.size(); ++r)
         if (here[r] != sorted[r])
-          return Answer::violated(fmt::format("turn {}: request {} gives {} in the order of drafting, {} reordered",
-                                              turn, r, sorted[r].text(), here[r].text()));
+          return Answer::failed(fmt::format("turn {}: request {} gives {} in the order of drafting, {} reordered",
+                                            turn, r, sorted[r].text(), here[r].text()));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 

@@ -1,4 +1,4 @@
-// Checks of batch runners: what is written into the output.
+// Checks of batch runners: the contents of the output.
 #pragma once
 
 #include <algorithm>
@@ -7,17 +7,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <draftproof/properties/components/batch/batch_law.hpp>
+#include <draftproof/properties/components/batch/batch_distribution.hpp>
 #include <draftproof/properties/components/batch/built_batch.hpp>
 
 namespace draftproof::checks::batch {
 
-// The accepted count of a row agrees with its emitted tokens: that many drafts, in order, and one more token unless
-// the step was cut.
+// The accepted count of a row matches its emitted tokens: the first drafts in order, that many, and one more
+// token unless a stop token or limit cut the step.
 //
-// Cost: one run a turn.
+// Cost: one run per turn.
 //
-// Correctness: by the meaning of the count, with which an engine advances its cache.
+// Correctness: an engine advances its cache by this count.
 struct AcceptedCounts {
   static constexpr std::string_view name = "accepted_counts";
   static constexpr std::string_view about = "accepted counts agree with the emitted tokens";
@@ -27,30 +27,30 @@ struct AcceptedCounts {
       const BuiltBatch batch(one, turn);
       const std::vector<BatchRow> rows = batch.run(runner);
       for (std::size_t r = 0; r < rows.size(); ++r) {
-        if (rows[r].refused) return Answer::violated(fmt::format("turn {}: request {} is refused", turn, r));
+        if (rows[r].refused) return Answer::failed(fmt::format("turn {}: request {} is refused", turn, r));
         const auto& drafts = batch.drafted(static_cast<int>(r));
         const auto accepted = static_cast<std::size_t>(rows[r].accepted), size = rows[r].emitted.size();
         const bool counts = accepted <= drafts.size() && (size == accepted || size == accepted + 1) &&
                             std::equal(drafts.begin(), drafts.begin() + rows[r].accepted, rows[r].emitted.begin());
         const bool whole = one.requests[r].stop < 0 && one.requests[r].limit == 0;
         if (!counts || (whole && size != accepted + 1))
-          return Answer::violated(fmt::format("turn {}: request {} with drafts [{}] gives {}", turn, r,
-                                              fmt::join(drafts, " "), rows[r].text()));
+          return Answer::failed(fmt::format("turn {}: request {} with drafts [{}] gives {}", turn, r,
+                                            fmt::join(drafts, " "), rows[r].text()));
       }
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 
-// A row that is not a law is refused, and its neighbours do not change: NaN, infinity, a negative weight, only zeros
-// (logits that were all minus infinity).
+// A row that is not a distribution is refused, and other rows do not change: NaN, infinity, a negative weight,
+// only zeros (logits that were all minus infinity).
 //
-// Cost: four runs a request and turn.
+// Cost: four runs per request and turn.
 //
-// Correctness: no token is a draw from such a row, and a token emitted from it would look valid.
+// Correctness: nothing can be drawn from such a row, and a token emitted for it would look valid.
 struct BadRowsRefused {
   static constexpr std::string_view name = "bad_rows_refused";
-  static constexpr std::string_view about = "rows that are no laws are refused, and only they";
+  static constexpr std::string_view about = "rows that are not distributions are refused, and no others";
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -66,24 +66,24 @@ struct BadRowsRefused {
           const std::vector<BatchRow> rows = batch.run(runner);
           ++work;
           if (!rows[r].refused || !rows[r].emitted.empty())
-            return Answer::violated(
+            return Answer::failed(
                 fmt::format("turn {}: request {} with a row of {} gives {}", turn, r, value, rows[r].text()));
           for (std::size_t other = 0; other < rows.size(); ++other)
             if (other != r && rows[other] != sound[other])
-              return Answer::violated(
+              return Answer::failed(
                   fmt::format("turn {}: a row of {} in request {} changes request {}", turn, value, r, other));
         }
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 
 // Every emitted id is a token of the vocabulary, whether or not the vocabulary is a multiple of a tile: 2 to 9
 // tokens, and the case's own size.
 //
-// Cost: one run a turn and size.
+// Cost: one run per turn and size.
 //
-// Correctness: lanes after the last token hold no token.
+// Correctness: in a last tile that is not full, lanes after the last token hold no token.
 struct IdsInRange {
   static constexpr std::string_view name = "ids_in_range";
   static constexpr std::string_view about = "no id is negative or beyond the vocabulary";
@@ -104,36 +104,36 @@ struct IdsInRange {
       for (std::size_t r = 0; r < rows.size(); ++r)
         for (const Token x : rows[r].emitted)
           if (x < 0 || x >= one.vocabulary())
-            return Answer::violated(
+            return Answer::failed(
                 fmt::format("turn {}: request {} of {} tokens gives {}", turn, r, one.vocabulary(), rows[r].text()));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 
 // No row emits a token of weight 0 or a masked token: the mass of such tokens over all branches is exactly 0.
 //
-// Cost: that of row_law, with the same walk.
+// Cost: as for row_distribution, with the same enumeration.
 //
-// Correctness: one such token is a proof. A law may be wrong without one.
+// Correctness: one such token proves a defect. A wrong distribution need not have one.
 struct NoForbiddenToken {
   static constexpr std::string_view name = "no_forbidden_token";
-  static constexpr std::string_view about = "tokens of weight 0 or behind a mask are never emitted";
+  static constexpr std::string_view about = "tokens of weight 0 or under a mask are never emitted";
   static constexpr Tier tier = Tier::proof;
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
     return check(runner, one, work, {});
   }
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work, ExplorerLimits limits) {
-    return judge_rows(runner, one, work, limits, &BatchLaw::forbidden);
+    return judge_rows(runner, one, work, limits, &BatchDistribution::forbidden);
   }
 };
 
 // A stop token ends the step and is its last token; a limit bounds the length of a step. Nothing else changes.
 //
-// Cost: two runs a turn.
+// Cost: two runs per turn.
 //
-// Correctness: the same words without stop and limit give the uncut step.
+// Correctness: the same random bits without stop token and limit give the uncut step.
 struct OutputCut {
   static constexpr std::string_view name = "output_cut";
   static constexpr std::string_view about = "steps end with their stop token or at their limit";
@@ -157,24 +157,23 @@ struct OutputCut {
         if (limit > 0 && tokens.size() > limit) tokens.resize(limit);
         whole[r].accepted = std::min(whole[r].accepted, static_cast<int>(tokens.size()));
         if (cut[r] != whole[r])
-          return Answer::violated(fmt::format("turn {}: request {} gives {} uncut, cut {}, wanted {}", turn, r,
-                                              before, cut[r].text(), whole[r].text()));
+          return Answer::failed(fmt::format("turn {}: request {} gives {} uncut, cut {}, expected {}", turn, r,
+                                            before, cut[r].text(), whole[r].text()));
       }
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 
-// Every request consumes the random numbers that its runner declares for its drafts and accepted drafts, and no
-// others.
+// Every request consumes as many random numbers as its runner declares for its drafts and accepted drafts.
 //
-//   declared    runner.declared_draws(drafts, accepted): a coin for every test and one draw, unless a runner says else
+//   declared    runner.declared_draws(drafts, accepted): by default a uniform for every test and one draw of a token
 //
-// Cost: one run a turn.
+// Cost: one run per turn.
 //
-// Correctness: what a request draws is the part of a stream that its next call begins after. A number too many or too
-// few leaves every law as it is and makes runs that should repeat differ. Steps that were cut, whose accepted drafts
-// are not known, and refused requests are left out.
+// Correctness: the next call of a request continues its stream after these numbers. One number too many or too
+// few leaves every distribution right, but runs that should be reproducible differ. Cut steps, whose accepted
+// drafts are unknown, and refused requests are skipped.
 
 struct DrawsDeclared {
   static constexpr std::string_view name = "draws_declared";
@@ -196,13 +195,13 @@ struct DrawsDeclared {
         const ChainDraws wanted = runner.declared_draws(drafts, rows[r].accepted);
         const ChainDraws found = drawn(streams, batch.address(static_cast<int>(r)), drafts);
         if (found != wanted)
-          return Answer::violated(
+          return Answer::failed(
               fmt::format("turn {}: request {} with {} of {} drafts accepted draws {} and {}, declared {} and {}",
                           turn, r, rows[r].accepted, drafts, coins(found.flips), draws(found.picks),
                           coins(wanted.flips), draws(wanted.picks)));
       }
     }
-    return Answer::held();
+    return Answer::passed();
   }
 
  private:
@@ -217,7 +216,7 @@ struct DrawsDeclared {
     }
     return found;
   }
-  static std::string coins(int count) { return fmt::format("{} coin{}", count, count == 1 ? "" : "s"); }
+  static std::string coins(int count) { return fmt::format("{} uniform{}", count, count == 1 ? "" : "s"); }
   static std::string draws(int count) { return fmt::format("{} token{}", count, count == 1 ? "" : "s"); }
 };
 

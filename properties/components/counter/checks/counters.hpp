@@ -7,12 +7,12 @@
 
 namespace draftproof::checks::counter {
 
-// Conservation at every read: the cells sum to the trials, no more trials accepted than there were, and each number
-// is what was counted.
+// Conservation at every read: the cells sum to the number of trials, the accepted trials do not exceed it, and
+// each counter equals the number of additions.
 //
-// Cost: one addition a trial of a round, V a doubling.
+// Cost: one addition per trial of a round, V per doubling.
 //
-// Correctness: every trial emits one token. A share or a distance of counts that do not add up is of another run.
+// Correctness: every trial emits one token.
 struct Conservation {
   static constexpr std::string_view name = "conservation";
   static constexpr std::string_view about = "cells sum to the trials at every read, and no trial is lost";
@@ -32,26 +32,26 @@ struct Conservation {
       std::uint64_t sum = 0;
       for (const std::uint64_t cell : read.cells) sum += cell;
       if (sum != read.trials || read.accepted > read.trials)
-        return Answer::violated(fmt::format("{} the cells sum to {}, of {} trials, {} of them accepted", when, sum,
-                                            read.trials, read.accepted));
+        return Answer::failed(fmt::format("{} the cells sum to {}, of {} trials, {} of them accepted", when, sum,
+                                          read.trials, read.accepted));
       if (read.trials != rounds * round + run)
-        return Answer::violated(
-            fmt::format("{} {} trials are counted, wanted {}", when, read.trials, rounds * round + run));
+        return Answer::failed(
+            fmt::format("{} {} trials are counted, expected {}", when, read.trials, rounds * round + run));
       for (std::size_t x = 0; x < read.cells.size(); ++x)
         if (const auto wanted = rounds * static_cast<std::uint64_t>(one.weights[x]) + (x == 0 ? run : 0);
             read.cells[x] != wanted)
-          return Answer::violated(
-              fmt::format("{} token {} has {} trials, wanted {}", when, x, read.cells[x], wanted));
+          return Answer::failed(
+              fmt::format("{} token {} has {} trials, expected {}", when, x, read.cells[x], wanted));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 
-// Trials 2^d apart have words of their own.
+// Trials 2^d apart have different random bits.
 //
-// Cost: two words for each of 64 trials.
+// Cost: two 64-bit draws for each of 64 trials.
 //
-// Correctness: 64 equal pairs of right words would be a chance of 2^-4096.
+// Correctness: 64 equal pairs have probability 2^-4096 if the bits are random.
 struct TrialsHaveOwnWords {
   static constexpr std::string_view name = "trials_have_own_words";
   static constexpr std::string_view about = "trials a power of two apart do not repeat";
@@ -61,9 +61,9 @@ struct TrialsHaveOwnWords {
     for (std::uint64_t trial = 0; trial < 64; ++trial, ++work)
       equal += counter.word(1, trial) == counter.word(1, trial + (std::uint64_t{1} << one.doublings));
     if (equal == 64)
-      return Answer::violated(
-          fmt::format("trials 0 .. 63 and those 2^{} further have the same words", one.doublings));
-    return Answer::held();
+      return Answer::failed(
+          fmt::format("trials 0 .. 63 and the trials 2^{} later have the same random bits", one.doublings));
+    return Answer::passed();
   }
 };
 

@@ -13,27 +13,27 @@
 
 namespace draftproof::checks::sampler {
 
-// Scripted words at the boundaries: the smallest, the largest, the middle, and for samplers of one word both sides of
-// every boundary between pieces. The drawn token must have weight.
+// Random bits at boundaries: the smallest, the largest, the middle, and for samplers of one 64-bit draw both
+// sides of every boundary between pieces. The drawn token must have weight.
 //
-// Cost: a draw a word; 5^V draws of a race.
+// Cost: one draw per value; 5^V draws for a race.
 //
-// Correctness: a token without weight has no word.
+// Correctness: no random bits may lead to a token of weight 0.
 struct BoundaryWords {
   static constexpr std::string_view name = "boundary_words";
-  static constexpr std::string_view about = "edge words give tokens with weight";
+  static constexpr std::string_view about = "random bits at the boundaries give tokens with weight";
 
   static constexpr int most_raced = 4;
 
   static Answer check(const Sampler& sampler, const SamplerCase& one, std::uint64_t& work) {
     if (one.form != SamplerCase::Form::listed) return Answer::not_applicable();
-    // A race has 5^V sequences of edge words; longer rows are for samplers of one word.
+    // A race has 5^V sequences of boundary values, too many for longer rows.
     if (sampler.races() && one.vocabulary() > most_raced) return Answer::not_applicable();
     const std::vector<double> weights = one.row();
     std::vector<double> row = weights;
     constexpr std::uint64_t last = ~std::uint64_t{0}, middle = std::uint64_t{1} << 63;
     std::vector<std::uint64_t> words{0, 1, middle, last - 1, last};
-    std::size_t drawn = 1;  // number of words a draw
+    std::size_t drawn = 1;  // number of 64-bit values per draw
     if (sampler.races()) {
       drawn = row.size();
       words = all_of(words, drawn);
@@ -47,14 +47,14 @@ struct BoundaryWords {
       const Token x = sampler.draw(row, script).front();
       const bool token = x >= 0 && x < one.vocabulary();
       if (!token || !(weights[static_cast<std::size_t>(x)] > 0))
-        return Answer::violated(fmt::format("word {:#x} gives {} {}", fmt::join(script, ", "), x,
-                                            token ? "of weight 0" : "which is no token"));
+        return Answer::failed(fmt::format("random bits {:#x} give {} {}", fmt::join(script, ", "), x,
+                                          token ? "of weight 0" : "which is not in the vocabulary"));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 
  private:
-  /// Every sequence of `length` words from `words`, one after another.
+  /// Returns every sequence of `length` values from `words`, one after another.
   static std::vector<std::uint64_t> all_of(const std::vector<std::uint64_t>& words, std::size_t length) {
     std::vector<std::uint64_t> all;
     std::size_t count = 1;
@@ -66,23 +66,23 @@ struct BoundaryWords {
   }
 };
 
-// The law of a sampler's program is within its budget of the weights, at small and large vocabularies. The law is
-// that of the pieces, compared with draws at both ends of pieces.
+// The exact distribution of a sampler's program is within its budget of the weights, for small and large
+// vocabularies. The distribution is computed from the declared pieces, which are confirmed by draws at their ends.
 //
 //   budget    ComponentInfo::budget, 1e-6 by default
 //
 // Cost: the pieces at V = 32,000, 128,256 and 262,144.
 //
-// Correctness: pieces are counted in words. A piece is tried at its first and last word: every piece of a short row
-// and 64 of a long one.
+// Correctness: a piece's probability is its number of 64-bit values. A piece is confirmed at its first and last
+// value: every piece of a short row and 64 of a long one.
 
-struct LawInBudget {
-  static constexpr std::string_view name = "law_in_budget";
-  static constexpr std::string_view about = "the law of the program is within its budget of the weights";
+struct DistributionInBudget {
+  static constexpr std::string_view name = "distribution_in_budget";
+  static constexpr std::string_view about = "the distribution of the program is within its budget of the weights";
   static constexpr Tier tier = Tier::proof;
 
   static std::vector<SamplerCase> cases(std::uint64_t seed, int rounds) {
-    // Short rows test the statement of the law; what its draws add up to shows in the long ones alone.
+    // Short rows test the declared pieces; accumulated rounding shows in the long rows alone.
     std::vector<SamplerCase> cases = SamplerGroup::cases(seed, rounds);
     cases.resize(20);
     for (const int vocabulary : {32'000, 128'256, 262'144})
@@ -96,11 +96,11 @@ struct LawInBudget {
     const std::vector<WordPiece> pieces = sampler.pieces(row);
     work += pieces.size();
     if (pieces.empty() || pieces.front().first != 0)
-      return Answer::violated("words before the first piece have no token");
-    if (auto untied = first_untied(sampler, row, pieces)) return Answer::violated(*untied);
+      return Answer::failed("random bits before the first piece have no token");
+    if (auto untied = first_untied(sampler, row, pieces)) return Answer::failed(*untied);
     const double distance = program_distance(pieces, row);
-    return Answer::held_if(distance <= sampler.info().budget, [&] {
-      return fmt::format("TV {:.3g} between the law of the program and the weights, budget {:.3g}", distance,
+    return Answer::passed_if(distance <= sampler.info().budget, [&] {
+      return fmt::format("TV {:.3g} between the distribution of the program and the weights, budget {:.3g}", distance,
                          sampler.info().budget);
     });
   }
@@ -121,16 +121,16 @@ struct LawInBudget {
     const std::vector<Token> drawn = sampler.draw(row, words);
     for (std::size_t i = 0; i < words.size(); ++i)
       if (drawn[i] != tokens[i])
-        return fmt::format("word {:#x} gives {}, but the law states {}", words[i], drawn[i], tokens[i]);
+        return fmt::format("random bits {:#x} give {}, but their piece declares {}", words[i], drawn[i], tokens[i]);
     return std::nullopt;
   }
 };
 
-// A draw does not change its row, which is read again as the law of the drafts.
+// A draw does not change its row, which is read again as the distribution of the drafts.
 //
 // Cost: one draw.
 //
-// Correctness: a verifier divides by that law. Noise written to the row would destroy it.
+// Correctness: a verifier divides by that distribution. Noise written to the row would destroy it.
 struct RowUnchanged {
   static constexpr std::string_view name = "row_unchanged";
   static constexpr std::string_view about = "a draw does not write to its row";
@@ -143,28 +143,28 @@ struct RowUnchanged {
       words.push_back(philox_pair(1, x, 0, 0).first);
     sampler.draw(after, words);
     ++work;
-    return Answer::held_if(before == after, [&] {
+    return Answer::passed_if(before == after, [&] {
       return fmt::format("the row ({:.3g}) is ({:.3g}) after the draw", fmt::join(before, " "),
                          fmt::join(after, " "));
     });
   }
 };
 
-// A race gives rare tokens their share. The probability that a tail of n tokens, a gap of logits below the head, has
-// the winner is enclosed between two sums over strata of the head's word.
+// A race gives rare tokens their probability. The probability that one of n tail tokens, a gap of logits below
+// the head, wins is enclosed between two sums over strata of the head's random bits.
 //
-//   G(a)     share of words whose clock is below a, by bisection: clocks are monotone in their word
+//   G(a)     share of 64-bit values whose clock is below a, by bisection: clocks are monotone in the value
 //   t        clock of the head; the tail wins with 1 - (1 - G(t exp(-gap)))^n
 //   true     n exp(-gap) / (1 + n exp(-gap))
 //
 // Cost: 2^14 strata of two bisections, 64 clocks each.
 //
-// Correctness: the integrand is monotone in the head's word, so each stratum lies between its ends. Clocks in doubles
-// move both bounds by a relative 2^-40 at most (sim/numeric/exp.hpp).
+// Correctness: the integrand is monotone in the head's value, so each stratum lies between its ends. Clocks in
+// doubles move both bounds by a relative 2^-40 at most (sim/numeric/exp.hpp).
 
 struct TailMass {
   static constexpr std::string_view name = "tail_mass";
-  static constexpr std::string_view about = "rare tokens have their share";
+  static constexpr std::string_view about = "rare tokens have their probability";
 
   struct Bounds {
     double low = 0, high = 0;
@@ -198,8 +198,8 @@ struct TailMass {
     const Bounds found = bounds(sampler, one);
     const double wanted = true_mass(one);
     work += std::uint64_t{1} << 15;
-    return Answer::held_if(found.low * (1 - 0x1p-40) <= wanted && wanted <= found.high * (1 + 0x1p-40), [&] {
-      return fmt::format("the tail has between {:.4g} and {:.4g}, wanted {:.4g}", found.low, found.high, wanted);
+    return Answer::passed_if(found.low * (1 - 0x1p-40) <= wanted && wanted <= found.high * (1 + 0x1p-40), [&] {
+      return fmt::format("the tail has between {:.4g} and {:.4g}, expected {:.4g}", found.low, found.high, wanted);
     });
   }
 
@@ -209,13 +209,13 @@ struct TailMass {
     return -std::expm1((one.size - 1) * std::log1p(-share_below(sampler, bound)));
   }
 
-  /// G(bound), for clocks that are monotone in their word.
+  /// Returns G(bound), for clocks that are monotone in the 64-bit value.
   static double share_below(const Sampler& sampler, double bound) {
     constexpr std::uint64_t last = ~std::uint64_t{0};
     const bool rises = sampler.clock(0) < sampler.clock(last);
     const auto passed = first_word([&](std::uint64_t word) { return (sampler.clock(word) < bound) != rises; });
     const double before = passed ? static_cast<double>(*passed) * 0x1p-64 : 1.0;
-    // Counted from the other end, so that a small share keeps its digits.
+    // Counted from the other end for falling clocks, so that a small share keeps its precision.
     return rises ? before : (passed ? static_cast<double>(last - *passed + 1) * 0x1p-64 : 0.0);
   }
 };

@@ -1,5 +1,5 @@
-// The two statements about a selection policy: that it does not anticipate, and that the output has the target's
-// distribution whichever verifier follows it.
+// The checks of a selection policy, which chooses the drafts to keep: the choice does not anticipate, and the
+// output has the target's distribution with every verifier.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace draftproof::checks::selection {
 
-// Non-anticipation, a statement about the policy alone: for every prefix, the probability that a draft is kept given
-// its token is the one without it. No verifier is run.
+// Non-anticipation, a property of the policy alone: after every prefix, the probability that a draft is kept
+// does not depend on the draft's token. Runs no verifier.
 //
-// A policy for sample-and-match alone need not satisfy it: the verifier's token does not depend on the drafts.
+// Not required of a policy for sample-and-match only, because there the emitted token does not depend on the drafts.
 struct NonAnticipation {
   static constexpr std::string_view name = "non_anticipation";
   static constexpr std::string_view about = "whether a draft is kept does not depend on its own token";
@@ -23,18 +23,19 @@ struct NonAnticipation {
 
   static Answer check(const SelectionRule& policy, const SelectionCase& one, std::uint64_t& work) {
     if (policy.matching_alone)
-      return {Status::skipped, "not asked of a policy for sample-and-match alone, whose token no draft moves"};
+      return {Status::skipped,
+              "not required of a policy for sample-and-match only, where the token does not depend on the drafts"};
     if (!policy.takes(one)) return Answer::not_applicable();
     SelectionAnalysis at(policy, one);
     const std::optional<std::string> wrong = at.anticipation();
     work += at.work();
-    return Answer::held_if(!wrong, [&] { return *wrong; });
+    return Answer::passed_if(!wrong, [&] { return *wrong; });
   }
 };
 
-// Losslessness of drafter, policy and verifier, for every rule that the policy is for. The evidence names the first
-// rule that is biased, a smallest set of inputs that the choice must not have seen, and the rules that are exact all
-// the same.
+// Losslessness of drafter, policy and verifier together, for every verifier rule that the policy supports. The
+// evidence names the first biased rule, a smallest set of inputs that the choice must not use, and the rules
+// that are exact nevertheless.
 struct OutputDistribution {
   static constexpr std::string_view name = "output_distribution";
   static constexpr std::string_view about =
@@ -52,11 +53,11 @@ struct OutputDistribution {
       const auto wrong = at.wrong_output(rule);
       if (!wrong) exact.push_back(verifier);
       if (!wrong || !evidence.empty()) continue;
-      evidence = fmt::format("{}: {}; the choice has seen {}", verifier, *wrong, at.seen(rule));
+      evidence = fmt::format("{}: {}; the choice depends on {}", verifier, *wrong, at.seen(rule));
     }
     work += at.work();
-    if (evidence.empty()) return Answer::held();
-    return Answer::violated(
+    if (evidence.empty()) return Answer::passed();
+    return Answer::failed(
         exact.empty() ? evidence : fmt::format("{}; on this model exact with {}", evidence, fmt::join(exact, ", ")));
   }
 };

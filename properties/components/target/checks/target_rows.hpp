@@ -7,23 +7,24 @@
 
 namespace draftproof::checks::target {
 
-// Token verification on the rows of a source, completed to L + 1 tokens by the specified rows, has the law of those
-// rows. The check shows the effect of a wrong row on the text.
+// Token verification on the rows of a source, completed to L + 1 tokens by the specified rows, has the
+// distribution of the specified rows. The check shows the effect of a wrong row on the text.
 //
-//   q        law of the drafts at every position; tokens of weight 0 are never drafted, which is not a defect
+//   q        distribution of the draft at every position; tokens with q = 0 are never drafted, which is no defect
 //
 // Cost: V^L chains and every branch of the verifier on each, in fractions.
 //
 // Correctness: token verification is lossless for the rows it gets (Leviathan et al. 2023, arXiv:2211.17192), so any
 // deviation comes from the rows.
 
-struct CompletedLaw {
-  static constexpr std::string_view name = "completed_law";
-  static constexpr std::string_view about = "token verification on the rows gives the text asked for";
+struct CompletedDistribution {
+  static constexpr std::string_view name = "completed_distribution";
+  static constexpr std::string_view about =
+      "token verification on the rows gives text with the specified distribution";
   static constexpr Tier tier = Tier::proof;
 
   static Answer check(const TargetSource& source, const TargetCase& one, std::uint64_t& work) {
-    // Mass of the next token after each prefix at which verification continues; shorter prefixes first.
+    // Mass of the next token after each prefix at which verification continues, shorter prefixes first.
     std::map<std::vector<Token>, std::vector<Rational>> next;
     const std::vector<Rational> q = normalised(one.proposal);
     const auto all = chains(one.request.vocabulary(), one.request.drafts());
@@ -34,18 +35,18 @@ struct CompletedLaw {
     for (const auto& prefix : all) {
       const auto found = next.find(prefix);
       if (found == next.end()) continue;
-      std::vector<Rational> law = found->second;
+      std::vector<Rational> distribution = found->second;
       Rational beyond = 0;
-      for (const Rational& mass : law) beyond += mass;
+      for (const Rational& mass : distribution) beyond += mass;
       if (beyond == 0) continue;
-      for (Rational& mass : law) mass /= beyond;
+      for (Rational& mass : distribution) mass /= beyond;
       const auto wanted = *wanted_row(source, one.request, prefix);
-      if (law != wanted)
-        return Answer::violated(fmt::format("after [{}] got {}, wanted {}, TV {}; reached with probability {}",
-                                            fmt::join(prefix, " "), to_text(law), to_text(wanted),
-                                            to_text(total_variation(law, wanted)), to_text(beyond)));
+      if (distribution != wanted)
+        return Answer::failed(fmt::format("after [{}] got {}, expected {}, TV {}; reached with probability {}",
+                                          fmt::join(prefix, " "), to_text(distribution), to_text(wanted),
+                                          to_text(total_variation(distribution, wanted)), to_text(beyond)));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 
  private:
@@ -81,7 +82,7 @@ struct CompletedLaw {
 //
 // Cost: V^L chains, in fractions.
 //
-// Correctness: one such token in an output is a proof, independent of the rest of the row.
+// Correctness: one such token in an output proves a defect, whatever the rest of the row.
 struct RemovedTokens {
   static constexpr std::string_view name = "removed_tokens";
   static constexpr std::string_view about = "tokens removed by filters and masks have no mass";
@@ -95,10 +96,10 @@ struct RemovedTokens {
       ++work;
       for (std::size_t x = 0; x < row.size(); ++x)
         if (row[x] < 0 || ((*wanted)[x] == 0 && row[x] > 0))
-          return Answer::violated(
-              fmt::format("after [{}] token {} has {}, wanted 0", fmt::join(prefix, " "), x, to_text(row[x])));
+          return Answer::failed(
+              fmt::format("after [{}] token {} has {}, expected 0", fmt::join(prefix, " "), x, to_text(row[x])));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 
@@ -110,7 +111,7 @@ struct RemovedTokens {
 // Correctness: penalties make rows depend on the prefix, so one chain does not suffice.
 struct RowsByPrefix {
   static constexpr std::string_view name = "rows_by_prefix";
-  static constexpr std::string_view about = "after every prefix the row is the one asked for";
+  static constexpr std::string_view about = "after every prefix the row is the specified one";
   static constexpr Tier tier = Tier::proof;
 
   static Answer check(const TargetSource& source, const TargetCase& one, std::uint64_t& work) {
@@ -120,10 +121,10 @@ struct RowsByPrefix {
       const auto row = source.row(one.request, prefix.data(), static_cast<int>(prefix.size()));
       ++work;
       if (row != *wanted)
-        return Answer::violated(fmt::format("after [{}] got {}, wanted {}, TV {}", fmt::join(prefix, " "),
-                                            to_text(row), to_text(*wanted), to_text(total_variation(row, *wanted))));
+        return Answer::failed(fmt::format("after [{}] got {}, expected {}, TV {}", fmt::join(prefix, " "),
+                                          to_text(row), to_text(*wanted), to_text(total_variation(row, *wanted))));
     }
-    return Answer::held();
+    return Answer::passed();
   }
 };
 

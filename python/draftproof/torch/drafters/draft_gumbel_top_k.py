@@ -49,16 +49,16 @@ def draft_gumbel_top_k(
     rows = Rows("q", q[:, None], logits, temperature)
     if check:
         rows.check(torch.ones(len(q), dtype=torch.int64, device=q.device))
-    law = rows.single()
+    distribution = rows.single()
     if uniforms is None:
-        clocks = torch.empty_like(law).exponential_(generator=generator)
+        clocks = torch.empty_like(distribution).exponential_(generator=generator)
     else:
-        numbers = Uniforms(law.shape[0], law.shape[1], q.device, generator, uniforms)
+        numbers = Uniforms(distribution.shape[0], distribution.shape[1], q.device, generator, uniforms)
         if check:
             numbers.check()
         clocks = -numbers.values.log()
-    arrivals = torch.where(law > 0, clocks / law, torch.inf)
-    # A clock may be infinite, a token with q = 0 never arrives: the number of tokens with q > 0 tells them apart.
+    arrivals = torch.where(distribution > 0, clocks / distribution, torch.inf)
+    # A clock may be infinite, a token with q = 0 never arrives: the number of tokens with q > 0 separates the two.
     times, drafts = arrivals.topk(k, dim=1, largest=False, sorted=True)
-    there = law.gather(1, drafts) > 0
+    there = distribution.gather(1, drafts) > 0
     return torch.where(there & (times < torch.inf), drafts, -1)

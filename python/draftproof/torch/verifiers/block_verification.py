@@ -26,7 +26,7 @@ def block_verification(
     """Block verification. No lossless rule that reads one chain once accepts more tokens on average.
 
     Args:
-        p: target rows [B, L + 1, V]; row i is the law after i drafts. Any floating type.
+        p: target rows [B, L + 1, V]; row i is the distribution after i drafts. Any floating type.
         q: proposal rows [B, L, V]; draft i was drawn from row i.
         drafts: [B, L], any integer type; -1 behind the length of a row.
         lengths: [B], drafts of each row. By default those before the first -1.
@@ -44,7 +44,7 @@ def block_verification(
         ValueError: for shapes, types, devices or values that do not fit, with place, found and wanted.
 
     Cost: one row of p and q for each test below the end of the chain, and for the last token; with logits one pass over
-    all rows. A test asks the device which rows take part.
+    all rows. A test reads from the device which rows take part.
     Source: Sun et al. 2025, arXiv:2403.10444.
     """
     at = chain(p, q, drafts, Options(lengths, logits, temperature, generator, uniforms, check))

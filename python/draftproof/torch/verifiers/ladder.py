@@ -1,9 +1,11 @@
-"""The ladder: selects one of K i.i.d. drafts such that its law is the best possible, then verifies it as a single
+"""The ladder: selects one of K i.i.d. drafts such that its distribution is the best possible, then verifies it as a
+single
 draft.
 
 The breaks of ladder_plan.py that are up cut the bins into groups. The group of the draft with the highest p / q is
-taken, one of the drafts in it is chosen uniformly, and accepted with probability min(1, p / p_I), p_I being its law.
-Correctness: p_I is the law of the selected draft, and verifying one draft of known law is lossless.
+taken, one of the drafts in it is chosen uniformly, and accepted with probability min(1, p / p_I), p_I being its
+distribution.
+Correctness: p_I is the distribution of the selected draft, and verifying one draft of known distribution is lossless.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from torch import Tensor
 
 from ..inputs import Options, position, want
 from ..kernels import verified
-from ..ladder_choice import choose, number_law, verify_selected
+from ..ladder_choice import choose, number_distribution, verify_selected
 from ..ladder_plan import plan
 from ..rows import Temperature
 
@@ -66,5 +68,5 @@ def ladder(
     if buckets is None and (found := verified("ladder", p, q, drafts, given)) is not None:
         return found
     at = position(p, q, drafts, 4 - drafts.shape[-1], given)
-    made = plan(at.p.single(), at.q.single(), number_law(at.lengths, drafts.shape[1]), buckets)
+    made = plan(at.p.single(), at.q.single(), number_distribution(at.lengths, drafts.shape[1]), buckets)
     return verify_selected(at, made, *choose(made, at.drafts, at.there, at.uniforms)[:2])

@@ -1,15 +1,18 @@
-"""Ladders choose one of K i.i.d. paths token by token; block verification then verifies it as one path of the law it
+"""Ladders choose one of K i.i.d. paths token by token; block verification then verifies it as one path of the
+distribution it
 has.
 
     u         node of the chosen path       the paths that share it are active, all K at the root
-    mu        law of their number           given the prefix and the levels drawn on the way
+    mu        distribution of their number           given the prefix and the levels drawn on the way
     f(s)      sum of mu_m (1 - (1 - s)^m)   upper bound of the ladder at u, which approximates p(.|u)
     q_chosen  q(y|u) times slope            the proposal row that block verification is given
 
-Correctness: block verification is exact for a path of known law. The levels that were drawn are part of what is known
+Correctness: block verification is exact for a path of known distribution. The levels that were drawn are part of what
+is known
 at a
-node: a token together with its level is a token of a larger alphabet, whose target law is p times the proposal's own
-law of the level, so that ratios, excesses and corrections stay those of the tokens (docs/python-verifiers.md).
+node: a token together with its level is a token of a larger alphabet, whose target distribution is p times the
+proposal's own
+distribution of the level, so that ratios, excesses and corrections stay those of the tokens (docs/python-verifiers.md).
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from ..block import verify_block
 from ..draws import Uniforms
 from ..endings import with_extra
 from ..inputs import Options, drafts_of, want, want_rows, want_temperature
-from ..ladder_choice import active_after, choose, number_law
+from ..ladder_choice import active_after, choose, number_distribution
 from ..ladder_plan import Plan, plan
 from ..rows import Rows, Temperature
 
@@ -46,7 +49,8 @@ def ladder_block(
     """Multi-path verification by ladders and block verification.
 
     Args:
-        p: target rows [B, K, L + 1, V]; row i of path k is the law after its first i drafts. Any floating type.
+        p: target rows [B, K, L + 1, V]; row i of path k is the distribution after its first i drafts. Any floating
+        type.
         q: proposal rows [B, K, L, V]; draft i of path k was drawn from its row i. Paths that share a prefix share rows.
         drafts: [B, K, L], any integer type; K paths drawn independently; -1 behind the length.
         lengths: [B], tokens of each path of a row. By default those before the first -1.
@@ -95,7 +99,7 @@ def ladder_block(
 
 
 class Path:
-    """The chosen path of each batch row, and the law that it has."""
+    """The chosen path of each batch row, and the distribution that it has."""
 
     def __init__(
         self, p: Rows, q: Rows, drafts: Tensor, lengths: Tensor, numbers: Uniforms, buckets: int | None
@@ -105,7 +109,7 @@ class Path:
         self.numbers, device = numbers, drafts.device
         self.index = torch.zeros(b, dtype=torch.int64, device=device)
         self.active = torch.ones(b, self.k, dtype=torch.bool, device=device)
-        self.law = number_law(torch.full_like(lengths, self.k), self.k)
+        self.distribution = number_distribution(torch.full_like(lengths, self.k), self.k)
         self.p_at = torch.ones(b, n, dtype=torch.float64, device=device)
         self.q_at = torch.ones_like(self.p_at)
         self.plans: list[tuple[Tensor, Plan]] = []  # at each depth: the plan's row of each batch row, -1 for none
@@ -113,12 +117,12 @@ class Path:
     def extend(self, i: int) -> None:
         """Chooses token i of the rows that are longer than i."""
         there = self.lengths > i
-        two = 1 - self.law[:, 0]
+        two = 1 - self.distribution[:, 0]
         busy = there & (two > (RARELY_TWO if self.p.vocabulary > FEW else 0))
         rows, others = busy.nonzero().squeeze(1), (there & ~busy).nonzero().squeeze(1)
         at = torch.full_like(self.index, -1)
         at[rows] = torch.arange(len(rows), device=rows.device)
-        made = plan(self.own_row(self.p, rows, i), self.own_row(self.q, rows, i), self.law[rows], self.buckets)
+        made = plan(self.own_row(self.p, rows, i), self.own_row(self.q, rows, i), self.distribution[rows], self.buckets)
         self.plans.append((at, made))
         next_tokens = self.drafts[:, :, i]
         if len(rows) > 0:
@@ -128,7 +132,7 @@ class Path:
             self.p_at[rows, i] = made.p.gather(1, y).squeeze(1)
             self.q_at[rows, i] = c * made.slope_at(bin_)
             s_a, s_b = (made.s.gather(1, x[:, None]).squeeze(1) for x in (a, end))
-            self.law[rows] = active_after(self.law[rows], c, (s_b - s_a - c).clamp(min=0), 1 - s_b)
+            self.distribution[rows] = active_after(self.distribution[rows], c, (s_b - s_a - c).clamp(min=0), 1 - s_b)
             self.index[rows] = index
         if len(others) > 0:
             group = self.active[others]
@@ -140,7 +144,9 @@ class Path:
             where = torch.full_like(here, i)
             self.p_at[others, i] = self.p.entry(here, where, y)
             self.q_at[others, i] = c = self.q.entry(here, where, y)
-            self.law[others] = active_after(self.law[others], c, (1 - c).clamp(min=0), torch.zeros_like(c))
+            self.distribution[others] = active_after(
+                self.distribution[others], c, (1 - c).clamp(min=0), torch.zeros_like(c)
+            )
         taken = next_tokens.gather(1, self.index[:, None])
         self.active &= (next_tokens == taken) | ~there[:, None]
 
@@ -149,18 +155,18 @@ class Path:
 
     def p_row(self, rows: Tensor, places: Tensor) -> Tensor:
         """The target after `places` tokens of the chosen path, [R, V]."""
-        law = self.p.row(rows * self.k + self.index[rows], places)
+        distribution = self.p.row(rows * self.k + self.index[rows], places)
         for i, (at, made) in enumerate(self.plans):
             mine = ((places == i) & (at[rows] >= 0)).nonzero().squeeze(1)
             if len(mine) > 0:
-                law[mine] = made.p[at[rows[mine]]]
-        return law
+                distribution[mine] = made.p[at[rows[mine]]]
+        return distribution
 
     def q_row(self, rows: Tensor, places: Tensor) -> Tensor:
-        """The law of the chosen path's token after `places` tokens, [R, V]."""
-        law = self.q.row(rows * self.k + self.index[rows], places)
+        """The distribution of the chosen path's token after `places` tokens, [R, V]."""
+        distribution = self.q.row(rows * self.k + self.index[rows], places)
         for i, (at, made) in enumerate(self.plans):
             mine = ((places == i) & (at[rows] >= 0)).nonzero().squeeze(1)
             if len(mine) > 0:
-                law[mine] = made.selected(at[rows[mine]])
-        return law
+                distribution[mine] = made.selected(at[rows[mine]])
+        return distribution

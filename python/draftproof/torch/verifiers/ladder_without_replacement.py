@@ -1,4 +1,5 @@
-"""The ladder for drafts without replacement: selects one of K drafts such that its law is the best possible, then
+"""The ladder for drafts without replacement: selects one of K drafts such that its distribution is the best possible,
+then
 verifies it as a single draft.
 
 The breaks of ladder_plan.py that are up, with the f of ladder_race.py, cut the bins into groups. The group of the draft
@@ -9,8 +10,9 @@ with the highest p / q is taken; the choice among its drafts depends on the orde
     k          j, less the tokens of Z that come before H where the race of the drafts goes on; at least 1
 
 If H is empty, g_1 is chosen. Otherwise g_i, i < k, with probability q(g_i) / q(G), and g_k with the rest.
-Correctness: the choice has law q on G given that G is hit and H is not, so that the law of the selected draft is known
-for any levels and bins (docs/ladder.md, "Without replacement"); verifying one draft of known law is lossless.
+Correctness: the choice has distribution q on G given that G is hit and H is not, so that the distribution of the
+selected draft is known
+for any levels and bins (docs/ladder.md, "Without replacement"); verifying one draft of known distribution is lossless.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from torch import Tensor
 from ..draws import Uniforms, inverse
 from ..inputs import Options, position, want
 from ..kernels import verified
-from ..ladder_choice import group_of, number_law, verify_selected
+from ..ladder_choice import group_of, number_distribution, verify_selected
 from ..ladder_plan import Plan, plan
 from ..ladder_race import coverage
 from ..rows import Temperature
@@ -90,7 +92,7 @@ def ladder_without_replacement(
     made = plan(
         at.p.single(),
         at.q.single(),
-        number_law(at.lengths, k),
+        number_distribution(at.lengths, k),
         buckets,
         SINGLES + max(k, 1) - 1,
         lambda q_rows, bins, q_bin: coverage(q_rows, bins, q_bin, at.lengths),

@@ -52,7 +52,7 @@ def recursive_rejection(
     Raises:
         ValueError: for shapes, types, devices or values that do not fit, with place, found and wanted.
 
-    Cost: K look-ups, and a pass over p and q for each rejection. Each test asks the device which rows take part.
+    Cost: K look-ups, and a pass over p and q for each rejection. Each test reads from the device which rows take part.
     Source: multi-step speculative sampling of Miao et al. 2023 (SpecInfer), arXiv:2305.09781, algorithm 2.
     """
     given = Options(lengths, logits, temperature, generator, uniforms, check)

@@ -55,7 +55,7 @@ def recursive_rejection_without_replacement(
         ValueError: for shapes, types, devices or values that do not fit, a repeated draft, or a draft with q = 0 among
             them, with place, found and wanted.
 
-    Cost: K look-ups, and a pass over p and q for each rejection. Each test asks the device which rows take part.
+    Cost: K look-ups, and a pass over p and q for each rejection. Each test reads from the device which rows take part.
     Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
     """
     given = Options(lengths, logits, temperature, generator, uniforms, check)
@@ -102,7 +102,7 @@ def want_distinct(drafts: Tensor, there: Tensor) -> None:
     bad = same.tril(-1).nonzero()
     if len(bad) > 0:
         i, k, j = (int(x) for x in bad[0])
-        raise ValueError(f"drafts[{i}, {k}]: found {int(drafts[i, k])}, which is draft {j} too, wanted another token")
+        raise ValueError(f"drafts[{i}, {k}]: got {int(drafts[i, k])}, which is draft {j} too, expected another token")
 
 
 def want_drafted(drafts: Tensor, there: Tensor, proposal: Tensor) -> None:
@@ -110,4 +110,4 @@ def want_drafted(drafts: Tensor, there: Tensor, proposal: Tensor) -> None:
     bad = (there & ~(proposal > 0)).nonzero()
     if len(bad) > 0:
         i, k = (int(x) for x in bad[0])
-        raise ValueError(f"drafts[{i}, {k}]: found {int(drafts[i, k])} with q = 0, wanted a token that q can give")
+        raise ValueError(f"drafts[{i}, {k}]: got {int(drafts[i, k])} with q = 0, expected a token that q can give")

@@ -1,7 +1,7 @@
 """Single-draft speculative sampling along a chain.
 
     u_i       uniform of token i          token i is accepted if u_i q_i(x_i) < p_i(x_i)
-    residual  (p_i - q_i)+                law of the token that replaces the first rejected one
+    residual  (p_i - q_i)+                distribution of the token that replaces the first rejected one
 
 Correctness: acceptance serves min(p, q); a rejection serves (p - q)+, whose mass is the probability of a rejection.
 """
@@ -32,7 +32,7 @@ def single_draft(
     """Token verification: accepts the drafts of a chain in turn, each as a single draft.
 
     Args:
-        p: target rows [B, L + 1, V]; row i is the law after i drafts. Any floating type.
+        p: target rows [B, L + 1, V]; row i is the distribution after i drafts. Any floating type.
         q: proposal rows [B, L, V]; draft i was drawn from row i.
         drafts: [B, L], any integer type; -1 behind the length of a row.
         lengths: [B], drafts of each row. By default those before the first -1.

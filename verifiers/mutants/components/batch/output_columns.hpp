@@ -6,7 +6,7 @@
 
 namespace draftproof::mutants::components::batch {
 
-// Mutant: consumes one coin more than it declares before the last token of a step. Every law is right.
+// Mutant: consumes one coin more than it declares before the last token of a step. Every distribution is right.
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: derived here, after samplers that draw for an option that is off.

@@ -42,12 +42,12 @@ struct IdlePositionNotAdvanced : ChainSteps {
   mutable std::map<std::uint32_t, std::uint32_t> next_;
 };
 
-// Mutant: every request without its own seed starts the same stream of the engine's seed. Each row has its law, but
-// all rows read the same words.
+// Mutant: every request without its own seed starts the same stream of the engine's seed. Each row has its
+// distribution, but all rows read the same words.
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: NVIDIA/TensorRT-LLM#19487.
-// Hidden: in tests of one row; two rows of one law always agree.
+// Hidden: in tests of one row; two rows of one distribution always agree.
 struct OneSeedForAllRequests : ChainSteps {
   static constexpr ComponentInfo info{.name = "one_seed_for_all_requests",
                                       .summary = "requests without a seed share one stream",
@@ -91,7 +91,7 @@ struct SettingsOfLastTenant : ChainSteps {
 };
 
 // Mutant: works on eight slots at a time and reads a request's seed, number and position at the slot's place in its
-// chunk. From the ninth slot on these are another request's.
+// chunk. Slots from the ninth on get the values of another request.
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: derived here, after kernels that index a table of settings by the lane.

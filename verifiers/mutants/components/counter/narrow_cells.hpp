@@ -41,8 +41,8 @@ struct CellsOfFloats : CounterSteps {
   using Counts = StepCounts<CellsOfFloats>;
 };
 
-// Mutant: empties cells of 16 bits every 2^17 trials, as if they had 17. A token that most trials emit has overflowed by
-// then.
+// Mutant: empties cells of 16 bits every 2^17 trials, as if they had 17. A token that most trials emit has overflowed
+// by then.
 //
 // Hidden: below 2^16 trials of a token between two flushes, and from everything that merges parts.
 //

@@ -57,7 +57,7 @@ struct FallbackToLastId : InverseCdfSteps {
 // tokens are rounded away.
 //
 // sim/components/inverse_cdf.hpp has symbols and cost.
-// Source: derived here; the law of the program is exact.
+// Source: derived here; the distribution of the program is exact.
 // Error: total variation 1e-4 at V = 32,000, 1e-3 at 262,144.
 // Hidden: at small V.
 struct FloatRunningSum : InverseCdfSteps {
@@ -102,13 +102,13 @@ struct GumbelFrom24BitUniform : draftproof::components::sampler::RaceSampler {
 };
 
 // Mutant: a race that divides the row by its noise in place. The winner is right, but the buffer is read again later
-// as the law of the drafts.
+// as the distribution of the drafts.
 //
 //   E        clock(word)     exponential of a word
 //
 // Cost: V clocks a draw.
 // Source: vllm-project/vllm#16952.
-// Hidden: in the law of the draw; visible in the row, which no longer sums to 1.
+// Hidden: in the distribution of the draw; visible in the row, which no longer sums to 1.
 struct ProposalOverwrittenByRace : draftproof::components::sampler::RaceSampler {
   static constexpr ComponentInfo info{.name = "proposal_overwritten_by_race",
                                       .summary = "the race divides the row of weights in place",
@@ -128,7 +128,7 @@ struct ProposalOverwrittenByRace : draftproof::components::sampler::RaceSampler 
 // Mutant: the textbook sampler with 24-bit uniforms, so that a token's probability is a multiple of 2^-24.
 //
 // sim/components/inverse_cdf.hpp has symbols and cost.
-// Source: derived here; the law of the program is exact.
+// Source: derived here; the distribution of the program is exact.
 // Error: total variation up to V 2^-25 by the grid.
 // Hidden: at small V.
 struct UniformOf24Bits : InverseCdfSteps {

@@ -57,11 +57,12 @@ struct TargetArgmaxFallback : TargetSteps {
 
   template <class Scalar>
   std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    std::vector<Scalar> law = target_row<Scalar>(*this, request, drafts, i);
-    if (request.backend == TargetBackend::specialised) return law;
-    const auto top = std::max_element(law.begin(), law.end());
-    for (auto entry = law.begin(); entry != law.end(); ++entry) *entry = Scalar(entry == top ? 1 : 0);
-    return law;
+    std::vector<Scalar> distribution = target_row<Scalar>(*this, request, drafts, i);
+    if (request.backend == TargetBackend::specialised) return distribution;
+    const auto top = std::max_element(distribution.begin(), distribution.end());
+    for (auto entry = distribution.begin(); entry != distribution.end(); ++entry)
+      *entry = Scalar(entry == top ? 1 : 0);
+    return distribution;
   }
 };
 

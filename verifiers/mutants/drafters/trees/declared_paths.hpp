@@ -14,7 +14,7 @@ namespace draftproof::mutants::tree_drafters {
 struct PathOfFirstRow {
   static constexpr TreeDrafterInfo info{.name = "path_of_first_row",
                                         .summary = "every token of a path from the row at the root",
-                                        .siblings = DraftLaws{"iid"},
+                                        .siblings = DraftSamplings{"iid"},
                                         .declared_as = "iid_paths",
                                         .wrong = true};
 
@@ -22,14 +22,14 @@ struct PathOfFirstRow {
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     for (int k = 0; k < shape.drafts; ++k)
       for (int u = DraftTree::root, depth = 0; depth < shape.length; ++depth) {
-        const Token x = random.pick(conditionals.laws(out.context(DraftTree::root)).row(0));
+        const Token x = random.pick(conditionals.distributions(out.context(DraftTree::root)).row(0));
         u = out.draw(u, x, conditionals.next(out.context(u), x));
       }
   }
 };
 
 // Wrong drafter of trees: drafts come from a cache keyed by the last token, and the verifier gets the proposal after
-// the whole prefix. draft laws: iid_paths.
+// the whole prefix. draft samplings: iid_paths.
 //
 // Source: derived here, after caches of engines whose logits are those of a fresh pass.
 // Hidden: where the proposal depends on the last token alone, and in paths of one token.
@@ -37,7 +37,7 @@ struct TokenCacheUndeclared : draftproof::tree_drafters::TokenCachePaths {
   static constexpr TreeDrafterInfo info{
       .name = "token_cache_undeclared",
       .summary = "paths from a cache keyed by the last token, declared as the proposal's",
-      .siblings = DraftLaws{"iid"},
+      .siblings = DraftSamplings{"iid"},
       .declared_as = "iid_paths",
       .wrong = true};
 };

@@ -1,0 +1,15 @@
+// The registered verifiers behind the C interface, in this process: the test of the interface with every scheme.
+#pragma once
+
+#include <cstdint>
+
+#include <draftproof/adapters/draftproof_adapter.h>
+
+namespace draftproof::adapters {
+
+/// The function table that libraries export as draftproof_adapter, here for the built-in verifiers. The option
+/// "verifier" of `create` names the verifier; "coin_bits", "seed", "drafter" and "level" set the members of
+/// BuiltInOptions of these names. Returns null for another ABI.
+const dp_verifier* built_in_adapter(std::uint32_t abi);
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,136 @@
+// A registered verifier, mutant or lossy scheme as an external program sees it: rows, drafts and words in, tokens
+// out.
+//
+//   level      verifier of                              by default
+//   position   one position                             yes
+//   chain      paths, the drafts one after the other    where the scheme takes one path
+//   tree       paths                                    otherwise
+//
+// The state of a scheme that carries one (sim/trees/conditional_model.hpp) is a list of layers in two numbers each,
+// what remains of it, at least 1, and its ratio; zeros follow.
+//
+// Words come from anywhere: `verify` makes the scripted form of the verifier read them. The last few inputs keep
+// their plans.
+//
+// Schemes of shared noise read words by address, and their drafters read the same words. They are seeded only: a word
+// of a tape would be drafted with too, and a race has no finite number of stretches. Their drafts are those of the
+// same seed, from `draft` or from the tree drafter of the distribution on Philox(seed, trial, draft).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/adapters/declaration.hpp>
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
+#include <draftproof/sim/random/tape.hpp>
+
+namespace draftproof::adapters {
+
+struct BuiltInOptions {
+  int coin_bits = 53;      ///< of the uniforms of flips; other draws have 53
+  std::uint64_t seed = 0;  ///< key of seeded rows, whose seeds are then trials of it
+  std::string drafter{};   ///< draft sampling, or a wrong drafter that declares it; empty: the first of the verifier
+  std::optional<Level> level{};  ///< empty: by the table above
+};
+
+/// A row that cannot be decided: its status, and the reason as text.
+class RowRefused : public std::runtime_error {
+ public:
+  RowRefused(RowStatus status, const std::string& message) : std::runtime_error(message), status_{status} {}
+  RowStatus status() const { return status_; }
+
+ private:
+  RowStatus status_;
+};
+
+class BuiltInVerifier {
+ public:
+  /// Throws: AdapterError if nothing is registered by that name, or an option does not fit.
+  explicit BuiltInVerifier(std::string_view name, BuiltInOptions options = {});
+  ~BuiltInVerifier();
+
+  const Declaration& declaration() const { return declaration_; }
+  const BuiltInOptions& options() const { return options_; }
+  /// Whether scheme and drafter read the same noise: seeded only.
+  bool shared_noise() const;
+  /// Whether the scheme is exact over several steps only: a call begins with the state that the one before it left.
+  bool stateful() const { return path_ != nullptr && path_->stateful(); }
+
+  /// Returns the emitted tokens. A scheme with state reads it from the input (zeros in a first step) and writes the
+  /// state for the next step to `state`, declaration().state_size numbers.
+  /// Throws: RowRefused on rows of other shapes or with invalid entries; exceptions of `words`.
+  std::vector<Token> verify(const Input& input, Words& words, std::span<double> state = {});
+  /// At most `drafts` drafts from the proposal, one row or one a draft. Throws: as verify.
+  std::vector<Token> draft(const std::vector<std::vector<double>>& q, int drafts, Words& words) const;
+
+ private:
+  struct Prepared;
+
+  void choose_distribution();
+  void choose_level();
+  Prepared& prepared(const Input& input);
+  std::unique_ptr<Prepared> prepare(const Input& input) const;
+
+  BuiltInOptions options_;
+  const AnyVerifier* position_ = nullptr;
+  const AnyPathVerifier* path_ = nullptr;
+  const AnyDrafter* drafter_ = nullptr;           ///< at the level of one position
+  const AnyTreeDrafter* tree_drafter_ = nullptr;  ///< at the other levels
+  Declaration declaration_{};
+  std::vector<std::unique_ptr<Prepared>> recent_;
+};
+
+/// A name for BuiltInVerifier, with what a caller asks first.
+struct BuiltInName {
+  std::string name;
+  Kind kind;
+  Level level;
+  bool shared_noise;
+  bool stateful;
+};
+
+/// All names, verifiers of one position first, each at the level that BuiltInVerifier serves by default.
+std::vector<BuiltInName> built_in_names();
+
+// Words of a scripted run from numbers of [0, 1) that a host chooses: the n-th word read has the n-th number as its
+// uniform value.
+//
+//   purpose    bits         stream      what the verifier does with the word
+//   flip       coin_bits    accept      compares u den with num
+//   pick       53           pick        inverts the running sums of weights at u
+//   emit       53           emit        the same, and ends
+//   all        53           draft       where the words are those of a drafter
+//
+// Picks and emits are coins: a source of words does not see the weights, so none can be handed over.
+
+/// `Coins` is a function (int bits, const char* stream) that returns a multiple of 2^-bits in [0, 1).
+template <class Coins>
+class BuiltInWords final : public Words {
+ public:
+  BuiltInWords(Coins coins, int coin_bits, bool drafting)
+      : coins_{std::move(coins)}, coin_bits_{coin_bits}, drafting_{drafting} {}
+
+  std::uint64_t next(Purpose purpose) override {
+    const bool flip = purpose == Purpose::flip;
+    const char* const stream = drafting_ ? "draft" : flip ? "accept" : purpose == Purpose::pick ? "pick" : "emit";
+    return Tape::word(coins_(flip ? coin_bits_ : 53, stream));
+  }
+  /// Throws: RowRefused. The words have addresses that a drafter reads too.
+  NoiseBlock noise(std::uint32_t, std::uint32_t) override {
+    throw RowRefused(RowStatus::unsupported, "shared noise is seeded only");
+  }
+
+ private:
+  Coins coins_;
+  int coin_bits_;
+  bool drafting_;
+};
+
+}  // namespace draftproof::adapters

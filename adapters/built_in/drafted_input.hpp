@@ -1,0 +1,42 @@
+// The rows and drafts of an input of a chain or tree as a conditional model and a drafted tree.
+//
+//   context   0 at the root, i + 1 after draft i; repeated drafts of a node are one node, with the first's context
+//   p(.|u)    row of its context
+//   q(.|u)    row of the drafts at u; at a leaf, where no draft is drawn, that which its own draft came from
+#pragma once
+
+#include <vector>
+
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/sim/distributions/plain_rows.hpp>
+#include <draftproof/sim/trees/conditional_model.hpp>
+#include <draftproof/sim/trees/tree_drafter.hpp>
+
+namespace draftproof::adapters {
+
+class DraftedInput final : public ConditionalModel<Rows<double>> {
+ public:
+  /// `drafter` gives the drafts of shared noise their streams. A chain has no parents.
+  /// Throws: RowRefused if drafts, parents and rows do not fit together, with the place, what was found and wanted.
+  DraftedInput(const Input& input, bool chain, const TreeDrafterInfo& drafter);
+
+  const Rows<double>& distributions(int context) const override {
+    return distributions_[static_cast<std::size_t>(context)];
+  }
+  /// The context of a drafted token, no_context otherwise.
+  int next(int context, Token x) const override;
+
+  const DraftTree& tree() const { return tree_; }
+  /// Most drafts at one node, repeats counted.
+  int most_at_node() const;
+
+ private:
+  DraftTree tree_;
+  std::vector<Rows<double>> distributions_;
+};
+
+/// Checks that each row has V entries that are finite, not negative and not all zero.
+/// Throws: RowRefused with the row, the token, what was found and wanted.
+void check_rows(const Input& input);
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,197 @@
+/* The C adapter: a shared library with a verifier exports one function, draftproof_adapter. draftproof loads the library in
+   a child process, sends rows and drafts, and judges the tokens that come back. C11 and C++; no other header of
+   draftproof is needed.
+
+     const dp_verifier* draftproof_adapter(uint32_t abi);    returns a static table of functions, NULL for another ABI
+
+   Example: examples/adapter/verifier.c. To compile one: cc -shared -fPIC -O2 verifier.c -o verifier.so
+
+   Rules for all structs and calls
+     - The first field of a struct is its size in bytes, set by the side that fills the struct. Later versions append
+       fields; a reader uses no field beyond `size`.
+     - The caller owns every buffer. The library keeps no pointer after a call returns.
+     - Arrays are dense and row-major; the shapes stand beside the fields, first index first.
+     - p, q and other inputs are not to be changed.
+     - Functions do not throw and do not unwind. C++ libraries catch, Rust libraries catch_unwind, before they return.
+     - Calls on one instance come one after the other, from one thread.
+     - Names and texts are UTF-8 and end with a zero byte.
+
+   Rust: every type below is #[repr(C)]; pointers to functions are Option<unsafe extern "C" fn(..)>; the exported
+   function is #[no_mangle] pub extern "C" fn draftproof_adapter(abi: u32) -> *const DpVerifier.
+   CUDA: nvcc -shared -Xcompiler -fPIC verifier.cu -o verifier.so; see examples/adapter/verifier.cu. */
+#ifndef DRAFTPROOF_ADAPTER_H
+#define DRAFTPROOF_ADAPTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DRAFTPROOF_ADAPTER_ABI 1u
+
+#if defined(_WIN32)
+#define DRAFTPROOF_ADAPTER_EXPORT __declspec(dllexport)
+#else
+#define DRAFTPROOF_ADAPTER_EXPORT __attribute__((visibility("default")))
+#endif
+
+enum { DP_FLOAT32 = 0, DP_FLOAT64 = 1, DP_FLOAT16 = 2, DP_BFLOAT16 = 3 }; /* dtype of p and q */
+enum { DP_PROBABILITIES = 0, DP_LOGITS = 1 };                             /* kind of p and q */
+enum { DP_SCRIPTED = 0, DP_SEEDED = 1, DP_OPAQUE = 2 };                   /* who chooses the random numbers */
+
+/* Levels: the unit that a verifier decides on. n is the number of drafted tokens of a row.
+     level         rows of p   rows of q   drafts
+     DP_POSITION   1           1 or n      n candidates for one token, all of one proposal or of one each
+     DP_CHAIN      n + 1       n           n tokens, one after the other
+     DP_TREE       n + 1       n           n nodes; parents[i] is the draft before draft i, -1 for a child of the
+                                           root; a parent stands before its children
+   Row 0 of p is the target after the context and row i + 1 the target after draft i. Row i of q is the proposal that
+   draft i was drawn from. */
+enum { DP_POSITION = 0, DP_CHAIN = 1, DP_TREE = 2 };
+
+/* Status of one row, and what functions return for a whole call. */
+enum {
+  DP_OK = 0,
+  DP_BAD_INPUT = 1,   /* refused: not a row that the library can read */
+  DP_UNSUPPORTED = 2, /* a correct row of a kind that the library does not serve */
+  DP_FAILED = 3,      /* an error of the library */
+  DP_NO_MASS = 4,     /* a draw from weights that are all zero or not finite */
+  DP_TAPE_SHORT = 5   /* more draws than the tape has: set by the host, whatever the library says */
+};
+
+/* Where an array lives: DLPack's DLDevice, its numbers kDLCPU and kDLCUDA. */
+enum { DP_CPU = 1, DP_CUDA = 2 };
+typedef struct dp_device {
+  int32_t type; /* DP_CPU or DP_CUDA */
+  int32_t id;   /* number of the device, 0 for DP_CPU */
+} dp_device;
+
+/* Bit of an enumerator in the masks of dp_verifier: DP_BIT(DP_FLOAT32) | DP_BIT(DP_FLOAT64). */
+#define DP_BIT(value) (1u << (value))
+
+/* The random numbers of scripted calls. A verifier that declares DP_SCRIPTED makes every draw of row `row` through
+   these functions, in a fixed order for equal inputs and equal answers. `self` is passed on as it is. `stream` names
+   what the number is for ("accept", "residual", "bonus", ..) and may be NULL. Threads may draw at one time for
+   different rows. Without numbers left, the functions still return values, and the row gets DP_TAPE_SHORT. */
+typedef struct dp_tape {
+  size_t size;
+  void* self;
+  /* A uniform number of [0, 1), a multiple of 2^-bits, 1 <= bits <= 53: 24 for a generator of floats, 53 for one of
+     doubles. 0.0 if no number is left. */
+  double (*uniform)(void* self, int32_t row, int32_t bits, const char* stream);
+  /* A categorical draw: the cell that was drawn, 0 .. n - 1. weights[n] need not sum to 1; they are judged as the distribution
+     of this draw. -1 if no weight is positive, or one is negative or not finite: the row gets DP_NO_MASS. */
+  int32_t (*pick)(void* self, int32_t row, const double* weights, int32_t n, const char* stream);
+  /* n exponential variates of rate 1 for a race, into out[n]. Gumbel noise is -log of them. */
+  void (*race)(void* self, int32_t row, double* out, int32_t n, const char* stream);
+  /* An integer of 0 .. n - 1, all equally likely; n >= 1. */
+  int32_t (*integer)(void* self, int32_t row, int32_t n, const char* stream);
+} dp_tape;
+
+/* Rows of a batch. For `draft`, p, drafts and parents are NULL, q has one row, and lengths[i] drafts are wanted. */
+typedef struct dp_batch {
+  size_t size;
+  int32_t rows;           /* b */
+  int32_t vocabulary;     /* V */
+  int32_t longest;        /* n: the largest of lengths */
+  int32_t p_rows, q_rows; /* P and Q: rows of p and q (see the levels above) */
+  int32_t kind, dtype;    /* of p and q */
+  int32_t randomness;     /* DP_SCRIPTED: tape; DP_SEEDED: seeds; DP_OPAQUE: neither */
+  dp_device device;       /* where p and q live; all other arrays are in host memory */
+  const void* p;          /* [b][P][V] */
+  const void* q;          /* [b][Q][V] */
+  const int32_t* drafts;  /* [b][n], -1 after the row's length */
+  const int32_t* lengths; /* [b] */
+  const int32_t* parents; /* [b][n] for DP_TREE, else NULL */
+  const uint64_t* seeds;  /* [b]: equal rows with equal seeds give equal tokens; or NULL */
+  const dp_tape* tape;    /* or NULL */
+  int32_t state_size;     /* S, as declared; 0 for `draft` */
+  const double* state;    /* [b][S]: what the call before left, zeros in a first call; NULL if S is 0 */
+} dp_batch;
+
+/* Results. The library writes every entry of counts and status, and counts[i] tokens of row i. */
+typedef struct dp_result {
+  size_t size;
+  int32_t stride;  /* entries of a row of tokens, at least n + 1 */
+  int32_t* tokens; /* [b][stride]: accepted drafts, then one more; drafts, for `draft` */
+  int32_t* counts; /* [b]: number of tokens of each row */
+  int32_t* status; /* [b] */
+  char* message;   /* the library's words on an error, cut to message_size with its zero byte; empty at first */
+  size_t message_size;
+  double* state; /* [b][S]: finite numbers for the row's next call, where status is DP_OK; NULL if S is 0 */
+} dp_result;
+
+/* For `generate`: row t of target and proposal is the distribution of the token after token t. A text starts after token 0. */
+typedef struct dp_models {
+  size_t size;
+  int32_t vocabulary; /* V */
+  int32_t drafts;     /* drafted tokens of a step */
+  int32_t length;     /* N: tokens to write */
+  uint64_t seed;
+  const double* target;   /* [V][V] */
+  const double* proposal; /* [V][V] */
+} dp_models;
+
+typedef struct dp_text {
+  size_t size;
+  int32_t* tokens; /* [N] */
+  char* message;   /* as in dp_result */
+  size_t message_size;
+} dp_text;
+
+/* The declaration, and the functions. Texts may be NULL and numbers 0 for the defaults in brackets. */
+typedef struct dp_verifier {
+  size_t size;
+  uint32_t abi;               /* DRAFTPROOF_ADAPTER_ABI */
+  const char* name;           /* not NULL */
+  const char* version;        /* of the engine [""] */
+  const char* draft_sampling; /* draft sampling that the verifier is written for, as draftproof names it ["iid"] */
+  int32_t level;              /* DP_POSITION, DP_CHAIN, DP_TREE */
+  uint32_t randomness;        /* DP_BITs of what can be asked for [DP_SCRIPTED] */
+  uint32_t dtypes;            /* [DP_FLOAT32] */
+  uint32_t kinds;             /* [DP_PROBABILITIES] */
+  uint32_t devices;           /* DP_BITs of DP_CPU, DP_CUDA where rows may live [DP_CPU] */
+  int32_t most_rows;          /* b <= [4096] */
+  int32_t fewest_drafts;      /* n >= [0: 1] */
+  int32_t most_drafts;        /* n <= [0: no limit] */
+  int32_t most_vocabulary;    /* V <= [0: no limit] */
+  int32_t coin_bits;          /* uniforms are multiples of 2^-coin_bits [24] */
+  int32_t equal_lengths;      /* 1: all rows of a batch must have the same length */
+  int32_t nondeterministic;   /* 1: equal calls may have different results */
+  double tolerance;           /* total variation from the target that an approximate rule admits [0] */
+
+  /* Makes an instance from options, a JSON object; NULL with a text in error[error_size] if it cannot. A library
+     without `create` gets NULL as `self` in all calls. */
+  void* (*create)(const char* options, char* error, size_t error_size);
+  void (*destroy)(void* self);
+
+  /* Writes the declaration of an instance over that of the library, for a library with several verifiers; optional.
+     Called once after `create`, with `declared` a copy of the table; texts live as long as the instance. */
+  int32_t (*describe)(void* self, struct dp_verifier* declared);
+
+  /* Decides on all rows. Returns DP_OK, or a status that refuses the batch as a whole. */
+  int32_t (*verify)(void* self, const dp_batch* batch, dp_result* result);
+  /* The engine's own drafter, optional. */
+  int32_t (*draft)(void* self, const dp_batch* batch, dp_result* result);
+  /* A text of a whole engine that cannot be cut, optional. */
+  int32_t (*generate)(void* self, const dp_models* models, dp_text* text);
+
+  /* For a library that declares DP_CUDA and not DP_CPU: copies `bytes` of host memory to device 0 and stores the
+     device's address; frees it. */
+  int32_t (*upload)(void* self, const void* from, size_t bytes, void** to);
+  void (*release)(void* self, void* uploaded);
+
+  /* Since 1.2 of the protocol. For a verifier that is exact over several calls only: the numbers that a row's result
+     gives to the next call on the same text, whose context are the tokens emitted so far [0: calls are independent].
+     */
+  int32_t state_size;
+} dp_verifier;
+
+DRAFTPROOF_ADAPTER_EXPORT const dp_verifier* draftproof_adapter(uint32_t abi);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,326 @@
+#include <draftproof/adapters/gate/distribution_checks.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <fmt/ranges.h>
+#include <draftproof/properties/proof/finding.hpp>
+#include <draftproof/properties/proof/shrink.hpp>
+
+#include <draftproof/adapters/gate/distribution_answers.hpp>
+#include <draftproof/adapters/gate/distribution_text.hpp>
+#include <draftproof/adapters/gate/edge_rows.hpp>
+
+namespace draftproof::adapters {
+
+namespace {
+
+/// Instances without a decision, after which a program is given up: each uses up the calls of an exploration, or of
+/// one for each input, and no more than so many explorations are spent on them.
+constexpr int most_undecided = 8;
+
+/// Instances on which every row fails, after which that is an error of the program. The first ones are so small that
+/// all of their drafts may be accepted: a program that fails there alone has failed on some inputs.
+constexpr int most_failing = 20;
+
+/// Smaller instances are judged by this part of the predictions until one is to be confirmed.
+constexpr int few = 4;
+
+template <class I>
+class Checker {
+ public:
+  Checker(Program& program, const Declaration& declaration, const DistributionCheckOptions& options)
+      : program_{program}, declaration_{declaration}, options_{options} {}
+
+  SmallModel small_model(const I& instance) const {
+    if constexpr (std::same_as<I, Instance>)
+      return small_model_of(instance, declaration_.draft_sampling);
+    else
+      return small_model_of(instance, declaration_.draft_sampling, declaration_.level);
+  }
+
+  /// The answers after some predictions. A departure needs confirmed() before it is reported.
+  Answers ask(const I& instance, int predictions) const {
+    ExploreOptions explore = exploration();
+    explore.predictions = predictions;
+    return answers_on(program_, small_model(instance), declaration_, explore);
+  }
+
+  /// A tree of stretches that is wrong by mass m survives n predictions, half of them uniform, with probability
+  /// (1 - m)^(n / 2). A departure of d may come from a tree that is wrong by d, so it is reported after 42 / d
+  /// predictions (e^-21 < 1e-9), but after at most 2^15 predictions or 128 times the usual number for an input. A
+  /// profile with few predictions therefore reports no departure sooner than one with many. Adds the calls to the count
+  /// in `answers`, which were found with `predictions` predictions.
+  Answers confirmed(const I& instance, Answers answers, int predictions) const {
+    ExploreOptions explore = exploration();
+    const double survives = 42;
+    const int most_here = std::max(1 << 15, 128 * explore.predictions);
+    // Few more at a time: most trees that are wrong are mended by the next predictions.
+    while (answers.failed[distribution_check::exact_distribution] && answers.departure() * predictions < survives &&
+           predictions < most_here) {
+      const double needed = std::ceil(survives / answers.departure());
+      predictions = static_cast<int>(std::min({8.0 * predictions, needed, static_cast<double>(most_here)}));
+      explore.predictions = predictions;
+      ++explore.seed;
+      const std::uint64_t calls = answers.calls;
+      answers = answers_on(program_, small_model(instance), declaration_, explore);
+      answers.calls += calls;
+    }
+    return answers;
+  }
+
+  /// The answers on `instance`, or on a smaller one that `instance` then is. A smaller one departs more as a rule,
+  /// and a large departure takes few predictions to confirm: it is tried first.
+  Answers settled(I& instance, bool shrinks_it) const {
+    const int predictions = exploration().predictions;
+    Answers answers = ask(instance, predictions);
+    if (!answers.failed[distribution_check::exact_distribution]) return answers;
+    if (shrinks_it) {
+      Answers small = answers;
+      const Shrunk<I> found = shrunk(instance, distribution_check::exact_distribution, small);
+      small =
+          confirmed(found.smallest, std::move(small), found.smallest == instance ? predictions : predictions / few);
+      answers.calls = small.calls;
+      if (small.failed[distribution_check::exact_distribution]) {
+        small.failed[distribution_check::exact_distribution]->evidence += found.note();
+        instance = found.smallest;
+        return small;
+      }
+    }
+    return confirmed(instance, std::move(answers), predictions);
+  }
+
+  DistributionChecks examine(const std::vector<I>& instances, bool shrinks_them = true) const {
+    DistributionChecks result;
+    const std::vector<std::string_view> names = distribution_checks();
+    std::vector<std::optional<I>> failing(names.size());
+    std::vector<Answer> violation(names.size());
+    std::string undecided, undecided_on, unjudged, note;
+    int unfinished = 0, unanswered = 0;
+    std::uint64_t spent = 0;        // calls without a decision
+    bool answered = !shrinks_them;  // a replay shows what there is
+    std::optional<Finding> lost;
+    std::string silent;
+    for (I instance : instances) {
+      if (stopped()) break;
+      Answers answers;
+      try {
+        answers = settled(instance, shrinks_them);
+      } catch (const ProgramSilent& why) {
+        silent = why.what();
+        break;
+      } catch (const AdapterError& error) {  // there is no program to ask any more
+        lost = finding_of("protocol", Tier::proof, Answer::failed(error.what()), 0, instance.text(),
+                          replay_of(instance));
+        break;
+      }
+      ++result.instances;
+      result.calls += answers.calls;
+      result.predictions += answers.predictions;
+      if (answers.undecided) {
+        ++unfinished, spent += answers.calls;
+        undecided = *answers.undecided, undecided_on = instance.text();
+      }
+      if (answers.unjudged) ++unanswered, unjudged = *answers.unjudged;
+      if (note.empty()) note = answers.note;
+      answered = answered || answers.answered;
+      if (!answered && result.instances == std::min(most_failing, static_cast<int>(instances.size())))
+        throw ProgramFails(declaration_.name, answers.failure);
+      const bool distribution_found = !answers.failed[distribution_check::exact_distribution] &&
+                                      !answers.failed[distribution_check::function] && !answers.undecided &&
+                                      !answers.unjudged;
+      if (distribution_found && (result.farthest.empty() || answers.judgement.distance > result.largest)) {
+        result.largest = answers.judgement.distance;
+        result.limit = answers.judgement.limit;
+        result.farthest = instance.text();
+      }
+      for (std::size_t i = 0; i < names.size(); ++i)
+        if (answers.failed[i] && !failing[i]) {
+          failing[i] = instance;
+          violation[i] = *answers.failed[i];
+        }
+      if (options_.progress) options_.progress(result.instances);
+      if (failing[distribution_check::exact_distribution] || failing[distribution_check::function])
+        break;  // a wrong distribution: what else is wrong shows on the same instances
+      if (unfinished == most_undecided || spent >= most_undecided * exploration().most_calls) break;
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (i == distribution_check::optimum && declaration_.level != Level::position) continue;
+      if (i >= distribution_check::first_registered && declaration_.stateful()) continue;
+      if (lost && !failing[i]) continue;  // nothing is said of the instances that follow
+      Answer answer = Answer::not_applicable();
+      std::string on, replay;
+      if (failing[i]) {
+        // A wrong distribution was found on a small instance already.
+        const bool shrinks_it =
+            shrinks_them && !lost && silent.empty() && i != distribution_check::exact_distribution;
+        Answers small;
+        small.failed[i] = violation[i];
+        const Shrunk<I> found = shrinks_it ? shrunk(*failing[i], i, small) : Shrunk<I>{*failing[i]};
+        answer = *small.failed[i];
+        answer.evidence += found.note();
+        on = found.smallest.text();
+        replay = replay_of(found.smallest);
+        if (shrinks_them && !lost && silent.empty() && passes_alone(found.smallest, i)) {
+          answer.evidence += needs_earlier_calls;
+          replay = options_.again;
+        }
+      } else if (!silent.empty()) {
+        answer = Answer::undecided(silent);
+      } else {
+        // The unexplored part of a distribution may emit anything, so these checks compare calls, not distributions.
+        const bool open = (unfinished > 0 && i != distribution_check::function) ||
+                          (i == distribution_check::exact_distribution && unanswered > 0);
+        answer.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::passed;
+        if (i == distribution_check::function) answer.evidence = note;
+        if (open)
+          answer.evidence = fmt::format("{} instances: {}", unfinished > 0 ? unfinished : unanswered,
+                                        unfinished > 0 ? undecided : unjudged);
+        if (open && unfinished > 0) on = undecided_on;
+        if (i == distribution_check::exact_distribution && !result.farthest.empty())
+          answer.numbers = {{"distance", result.largest}, {"limit", result.limit}};
+      }
+      result.findings.push_back(
+          finding_of(names[i], Tier::proof, std::move(answer), result.calls, std::move(on), std::move(replay)));
+    }
+    if (lost) {
+      lost->work = result.calls;
+      result.findings.push_back(std::move(*lost));
+    }
+    return result;
+  }
+
+  /// The checks on one instance, which is not shrunk, and its distributions in words.
+  DistributionChecks replay(const I& instance) const {
+    if (!takes(declaration_, instance))
+      throw AdapterError(fmt::format("{}: got {}, expected an instance that its declaration takes", declaration_.name,
+                                     instance.text()));
+    DistributionChecks result = examine({instance}, false);
+    if (result.instances == 0) return result;
+    const SmallModel model = small_model(instance);
+    const std::vector<ProgramDistribution> distributions = explore_program(program_, model.inputs, exploration());
+    for (std::size_t i = 0; i < distributions.size(); ++i) {
+      result.distributions.push_back(
+          fmt::format("drafts ({}), probability {}: {}, {} calls, {} predictions confirmed",
+                      fmt::join(model.inputs[i].drafts, " "), fraction_text(model.drawn[i], 0x1p-40),
+                      outcomes_text(distributions[i].outcomes), distributions[i].calls, distributions[i].predicted));
+      for (std::string& line : deciding_lines(distributions[i]))
+        result.distributions.push_back("  " + std::move(line));
+    }
+    return result;
+  }
+
+ private:
+  ExploreOptions exploration() const {
+    ExploreOptions explore = exploration_of(declaration_, options_.explore);
+    explore.keep_stretches = true;  // evidence says which draws lead to what
+    return explore;
+  }
+
+  std::string replay_of(const I& instance) const {
+    return replay_line("replay", "", {{"adapter", options_.adapter}, {"instance", instance.text()}});
+  }
+
+  /// Whether the check passes on the instance in a program without earlier calls, as when its replay line is run.
+  /// False if the program cannot be started again.
+  bool passes_alone(const I& instance, std::size_t check) const {
+    try {
+      const std::shared_ptr<Program> fresh = options_.fresh ? options_.fresh() : nullptr;
+      const DistributionCheckOptions alone{.seed = options_.seed};  // the options that `draftproof replay` uses
+      const auto findings =
+          Checker(fresh ? *fresh : program_, declaration_, alone).examine({instance}, false).findings;
+      return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+        return finding.property == distribution_checks()[check] && finding.status == Status::passed;
+      });
+    } catch (const std::runtime_error&) {
+      return false;
+    }
+  }
+
+  bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
+
+  /// Returns the smallest instance that fails the check too. `answers` become the answers on it, with all calls added.
+  Shrunk<I> shrunk(const I& instance, std::size_t check, Answers& answers) const {
+    bool lost = false;  // then there is no program to ask any more, and what was found stands
+    std::uint64_t calls = answers.calls;
+    const ShrinkOptions search{.next = ShrinkOptions::Next::same_step, .stopped = [&] { return lost || stopped(); }};
+    Shrunk<I> found = shrink(instance, search, [&](const I& candidate) {
+      if (!takes(declaration_, candidate)) return false;
+      try {
+        Answers here = ask(candidate, exploration().predictions / few);
+        calls += here.calls;
+        if (!here.failed[check]) return false;
+        answers = std::move(here);
+        return true;
+      } catch (const AdapterError&) {
+        lost = true;
+        return false;
+      }
+    });
+    answers.calls = calls;
+    found.cut = found.cut && !lost;
+    return found;
+  }
+
+  Program& program_;
+  const Declaration& declaration_;
+  const DistributionCheckOptions& options_;
+};
+
+/// Tokens that the program is given, over all inputs: the order of instances.
+template <class I>
+long size_of(const I& instance) {
+  if constexpr (std::same_as<I, Instance>)
+    return static_cast<long>(instance.vocabulary()) * instance.drafts;
+  else
+    return static_cast<long>(instance.vocabulary()) * instance.shape.drafts * instance.shape.length *
+           (1 + instance.listed_length());
+}
+
+template <class I, class Generate>
+DistributionChecks check_generated(Program& program, const Declaration& declaration,
+                                   const DistributionCheckOptions& options, Generate generate) {
+  std::vector<I> instances;
+  for (const std::string& text : options.first) instances.push_back(I::parse(text));
+  const auto given = static_cast<std::ptrdiff_t>(instances.size());
+  // Of one size near rows come last: a distribution that is wrong everywhere is shown on others.
+  for (const bool near : {false, true})
+    for (int n = 0; n < options.instances; ++n)
+      if (has_near_rows(n) == near) instances.push_back(generate(declaration, options.seed, n, options.most_drafts));
+  std::stable_sort(instances.begin() + given, instances.end(),
+                   [](const I& a, const I& b) { return size_of(a) < size_of(b); });
+  return Checker<I>(program, declaration, options).examine(instances);
+}
+
+}  // namespace
+
+ExploreOptions exploration_of(const Declaration& declaration, ExploreOptions options) {
+  options.coin_bits = declaration.coin_bits;
+  options.dtype_bits = significant_bits(declaration.dtypes.front());
+  return options;
+}
+
+DistributionChecks check_distributions(Program& program, const Declaration& declaration,
+                                       const DistributionCheckOptions& options) {
+  if (declaration.level == Level::position)
+    return check_generated<Instance>(program, declaration, options, external_instance);
+  return check_generated<PathInstance>(program, declaration, options, external_path_instance);
+}
+
+DistributionChecks check_distributions_on(Program& program, const Declaration& declaration,
+                                          const std::string& instance, const DistributionCheckOptions& options) {
+  if (declaration.level == Level::position)
+    return Checker<Instance>(program, declaration, options).replay(Instance::parse(instance));
+  return Checker<PathInstance>(program, declaration, options).replay(PathInstance::parse(instance));
+}
+
+}  // namespace draftproof::adapters

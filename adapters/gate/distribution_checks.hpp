@@ -1,0 +1,79 @@
+// The proof tier of an external program: its exact distribution on small models, found by calls, held to the target.
+// Each check has one finding; the first violation is shrunk to an instance that a reader can check by hand.
+//
+//   check             fails where
+//   exact_distribution         the completed distribution departs from the target by more than the number formats
+//                              explain
+//   zero_support      a token with p = 0, or none, is emitted: at the edge of a coin's grid or anywhere else
+//   answers           a row that the declaration allows fails, dies or draws from weights without mass
+//   function          equal calls have different results
+//   optimum           more drafts are accepted than any lossless verifier can accept
+//   inputs_unchanged  the program changes an array in place, which its caller goes on with
+//   protocol          the program is lost on an instance; nothing is said of those that follow
+//
+// If the program stops answering, the checks that have not failed until then are undecided.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <draftproof/adapters/declaration.hpp>
+#include <draftproof/adapters/explorer/explore.hpp>
+#include <draftproof/adapters/gate/judgement.hpp>
+#include <draftproof/adapters/gate/small_model.hpp>
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/properties/proof/finding.hpp>
+
+namespace draftproof::adapters {
+
+/// Predictions on each input: a distribution that fewer confirm says too little, and a program can be asked no more.
+inline constexpr int fewest_predictions = 16, most_predictions = 1 << 20;
+inline constexpr const char* predictions_help =
+    "predictions to confirm per drafted input before an external verifier's distribution is trusted; the number of "
+    "the "
+    "profile, or 256";
+
+struct DistributionCheckOptions {
+  int instances = 60;                ///< generated ones
+  int most_drafts = usual_drafts;    ///< of a tuple or path in a generated one
+  std::vector<std::string> first{};  ///< instances, as text, that are asked before them, in this order
+  std::uint64_t seed = 1;
+  std::string adapter{};  ///< as --adapter names it, for replay lines
+  std::string again{};    ///< the command line that repeats all calls, for findings that no instance replays
+  FreshProgram fresh{};
+  ExploreOptions explore{};
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(int instances)> progress{};
+};
+
+/// The findings from the distributions of all instances.
+struct DistributionChecks {
+  std::vector<Finding> findings{};
+  int instances = 0;        ///< whose distributions were found
+  std::uint64_t calls = 0;  ///< runs of the program
+  double largest = 0;       ///< distance among the distributions within the limit
+  double limit = 0;         ///< on the instance of that distance
+  std::string farthest{};   ///< that instance
+  std::vector<std::string>
+      /// of check_distributions_on: the distribution on each drafted input and its edges, a line each
+      distributions{};
+  std::uint64_t predictions = 0;  ///< of random and edge sequences that held
+};
+
+/// `options` with the number formats that the program declares.
+ExploreOptions exploration_of(const Declaration& declaration, ExploreOptions options = {});
+
+/// Examines the program on the instances `options.first`, then on generated ones, smallest first.
+/// Throws: std::invalid_argument for text that does not parse as an instance; ProgramFails if every row of the first
+/// eight instances fails.
+DistributionChecks check_distributions(Program& program, const Declaration& declaration,
+                                       const DistributionCheckOptions& options);
+
+/// The same on one instance, given as text. Throws: std::invalid_argument for text that does not parse; AdapterError.
+DistributionChecks check_distributions_on(Program& program, const Declaration& declaration,
+                                          const std::string& instance, const DistributionCheckOptions& options);
+
+}  // namespace draftproof::adapters

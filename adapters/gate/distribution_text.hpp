@@ -1,0 +1,41 @@
+// A distribution that was found by calls, in words.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/adapters/explorer/explore.hpp>
+
+namespace draftproof::adapters {
+
+/// The name of a kind of draw in the protocol: "coin".
+std::string_view to_text(DrawKind kind);
+
+/// A message of a program on one line, cut at 300 bytes.
+std::string one_line(std::string_view message);
+
+/// The name of a status in the protocol: "no_mass".
+std::string_view to_text(RowStatus status);
+
+/// "(0 2)", or "status failed: ValueError: no mass".
+std::string outcome_text(const Outcome& outcome);
+
+/// "(0) 1/4, (1) 3/4", in the order of `outcomes`.
+std::string outcomes_text(std::span<const OutcomeMass> outcomes);
+
+/// "place 0, coin accept, 0 .. 8388607 of 2^24"; the stream is left out where it has no name.
+std::string stretch_text(const Stretch& stretch);
+
+/// The draws that lead to an outcome on its likeliest way, "coin 0 (accept) is 3 .. 5 of 2^3 (0.375 .. 0.625)", the
+/// first four that decide; empty where none does. Needs ExploreOptions::keep_stretches: draws without a grid are left
+/// out.
+std::string way_text(const ProgramDistribution& distribution, const Outcome& outcome);
+
+/// The outcomes of each coin's values: a line for each range of values with one outcome, in the order of the draws.
+/// Coins whose values all lead to one outcome have no line. Requires ExploreOptions::keep_stretches. Returns at most 24
+/// lines; the last counts the lines left out.
+std::vector<std::string> deciding_lines(const ProgramDistribution& distribution);
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,314 @@
+#include <draftproof/adapters/gate/external_gate.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <draftproof/properties/proof/finding.hpp>
+
+#include <draftproof/adapters/gate/batch_checks.hpp>
+#include <draftproof/adapters/gate/distribution_checks.hpp>
+#include <draftproof/adapters/gate/distribution_text.hpp>
+#include <draftproof/adapters/gate/draft_checks.hpp>
+#include <draftproof/adapters/gate/edge_rows.hpp>
+#include <draftproof/adapters/gate/external_verifier.hpp>
+#include <draftproof/adapters/gate/path_checks.hpp>
+#include <draftproof/adapters/gate/small_model.hpp>
+#include <draftproof/adapters/gate/text_checks.hpp>
+#include <draftproof/adapters/wire/batch_packer.hpp>
+#include <draftproof/adapters/wire/result_reader.hpp>
+#include <draftproof/properties/gate/sampled_position.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
+
+namespace draftproof::adapters {
+
+namespace {
+
+/// Vocabulary of the sampled tier unless a source is named: every trial sends its rows through the adapter.
+constexpr int usual_vocabulary = 1024;
+
+/// An exploration of a profile. Where few predictions are to hold, most calls find the tree: less of its grid is
+/// asked then, since what lies between the thresholds that the rows suggest is left to the predictions in either
+/// case, and a program that draws without end is given up sooner.
+ExploreOptions exploration_within(int predictions) {
+  const ExploreOptions usual;
+  return {.predictions = predictions,
+          .even_points = std::clamp(predictions / 4, 1, usual.even_points),
+          .most_calls = std::clamp<std::size_t>(250 * static_cast<std::size_t>(predictions), 4000, usual.most_calls),
+          .most_places = std::clamp(8 * predictions, 64, usual.most_places)};
+}
+
+/// Whether the program decides on one position: a chain does on one draft.
+bool decides_positions(const Declaration& declaration) {
+  return declaration.has("verify") && (declaration.level == Level::position ||
+                                       (declaration.level == Level::chain && declaration.fewest_drafts <= 1));
+}
+
+/// Whether the program decides on paths or trees that trials have.
+bool decides_paths(const Declaration& declaration, int drafts) {
+  return declaration.has("verify") && declaration.level != Level::position &&
+         shape_of_trials(declaration, drafts).has_value();
+}
+
+/// Returns the notes of a passed check that are printed beside the numbers of the tier.
+void add_note(GateResult& result) {
+  for (const Finding& finding : result.findings)
+    if (finding.status == Status::passed && !finding.evidence.empty()) {
+      result.note += (result.note.empty() ? "" : "; ") + finding.evidence;
+      return;
+    }
+}
+
+/// Drafts of the trials at one position.
+int drafts_of_trials(const Declaration& declaration, int drafts) {
+  if (declaration.level == Level::chain) return 1;
+  const int most = declaration.most_drafts > 0 ? declaration.most_drafts : drafts;
+  return std::max(declaration.fewest_drafts, std::min(drafts, most));
+}
+
+/// A model of near rows (edge_rows.hpp), at one position with the drafts of its trials; nothing where it would be
+/// large.
+std::optional<SmallModel> near_model(const Declaration& declaration, std::uint64_t seed, int n, int drafts) {
+  constexpr double most_inputs = 64;
+  if (declaration.level != Level::position) {
+    if (!shape_of_trials(declaration, usual_drafts) || declaration.fewest_drafts > 3) return std::nullopt;
+    return small_model_of(external_path_instance(declaration, seed, n), declaration.draft_sampling,
+                          declaration.level);
+  }
+  const auto edge = edge_rows(seed, n, declaration.dtypes.front());
+  if (!edge) return std::nullopt;
+  Instance instance{.target = edge->rows.target, .proposals = {edge->rows.proposal}, .drafts = drafts};
+  if (registry().drafter(declaration.draft_sampling)->info().several_proposals)
+    instance.proposals.resize(static_cast<std::size_t>(drafts), edge->rows.proposal);
+  if (std::pow(instance.vocabulary(), drafts) > most_inputs || !takes(declaration, instance)) return std::nullopt;
+  return small_model_of(instance, declaration.draft_sampling);
+}
+
+/// The first fault of a program that draws its own numbers on near rows: a row without an answer, or a first token
+/// with p = 0. Trials on rows of a source hardly ever reject there; these drafts are chosen, not drawn.
+std::optional<Finding> near_fault(Served& program, std::uint64_t seed, int drafts) {
+  constexpr std::uint32_t purpose = 0x203;
+  const Declaration& declaration = program.declaration();
+  for (const int n : {near_at, near_at + near_every}) {
+    const auto model = near_model(declaration, seed, n, drafts);
+    if (!model) continue;
+    for (const Input& input : model->inputs) {
+      const std::vector<Call> calls(static_cast<std::size_t>(std::min(16, declaration.most_rows)));
+      std::vector<std::size_t> all(calls.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      PackedBatch packed;
+      pack_calls(std::span(&input, 1), calls, all, form_of_trials(declaration), packed);
+      std::vector<std::int64_t> seeds;
+      for (std::uint64_t i = 0; i < calls.size(); ++i)
+        seeds.push_back(static_cast<std::int64_t>(philox_pair(seed, i, 0, purpose).first >> 1));
+      packed.batch.tape = {};
+      packed.batch.randomness = declaration.can(Randomness::seeded) ? Randomness::seeded : Randomness::opaque;
+      if (packed.batch.randomness == Randomness::seeded) packed.batch.seeds = seeds;
+      ServedResult result;
+      size_result(packed.batch, WireFunction::verify, result);
+      program.verify(packed.batch, result);
+      for (std::size_t i = 0; i < calls.size(); ++i) {
+        const auto first = result.tokens_of(static_cast<int>(i)).front();
+        const bool answered = result.status[i] == 0 && result.counts[i] > 0;
+        if (answered && model->target({})[static_cast<std::size_t>(first)] > 0) continue;
+        return finding_of("answers", Tier::sampled,
+                          Answer::failed(fmt::format(
+                              "on drafts ({}): got {}, expected a token with p > 0", fmt::join(input.drafts, " "),
+                              answered ? fmt::format("token {}, which has p = 0", first)
+                                       : fmt::format("status {} and no token", result.status[i]))),
+                          0, model->text);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string ExternalGate::refusal(Tier tier) const {
+  const Declaration& declaration = served_->declaration();
+  if (tier != Tier::sampled) {
+    if (!declaration.has("verify")) return "the program does not verify";
+    return declaration.can(Randomness::scripted) ? "" : "the program takes no scripted numbers";
+  }
+  if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
+    return "the program draws from scripts alone";
+  if (declaration.has("generate") || declaration.has("draft") || decides_positions(declaration)) return "";
+  // An unknown distribution is a finding.
+  if (path_registry().drafter(path_sampling(declaration)) == nullptr || shape_of_trials(declaration, usual_drafts))
+    return "";
+  return fmt::format("trials have no paths or trees of {} drafts or more", declaration.fewest_drafts);
+}
+
+void ExternalGate::examine(GateResult& result, const GateOptions& options) const {
+  try {
+    if (result.gate.tier == Tier::proof) examine_distributions(result, options);
+    if (result.gate.tier == Tier::edge) examine_batches(result, options);
+    if (result.gate.tier == Tier::sampled) examine_trials(result, options);
+  } catch (const ProgramFails&) {  // an error, and no finding
+    throw;
+  } catch (const ProgramSilent& silent) {
+    result.note = silent.what();
+    result.findings.push_back(finding_of("stopped", result.gate.tier, Answer::undecided(silent.what()), 0));
+  } catch (const AdapterError& error) {  // a program that breaks the protocol has not passed
+    result.findings.push_back(finding_of("protocol", result.gate.tier, Answer::failed(error.what()), 0, {},
+                                         replay_check(result.gate.tier, options.seed)));
+  }
+}
+
+std::string ExternalGate::replay_check(Tier tier, std::uint64_t seed) const {
+  return replay_line("check", "",
+                     {{"adapter", adapter_}, {"tier", std::string(to_text(tier))}, {"seed", std::to_string(seed)}});
+}
+
+void ExternalGate::examine_batches(GateResult& result, const GateOptions& options) const {
+  result.findings = check_batches(*program_, served_->declaration(), {.seed = options.seed, .adapter = adapter_});
+  try_replays(result.findings, options);
+  for (const Finding& finding : result.findings) result.work = std::max(result.work, finding.work);
+  result.draft_samplings.push_back(served_->declaration().draft_sampling);
+  add_note(result);
+}
+
+void ExternalGate::try_replays(std::vector<Finding>& findings, const GateOptions& options) const {
+  const auto failed = [](const Finding& finding) { return finding.status == Status::failed; };
+  if (!fresh_ || std::none_of(findings.begin(), findings.end(), failed)) return;
+  try {
+    const auto program = fresh_();
+    const std::vector<Finding> alone =
+        check_batches(*program, served_->declaration(), {.seed = options.seed, .adapter = adapter_});
+    for (Finding& finding : findings) {
+      const auto passes = [&finding](const Finding& other) {
+        return other.property == finding.property && other.status == Status::passed;
+      };
+      if (!failed(finding) || std::none_of(alone.begin(), alone.end(), passes)) continue;
+      finding.evidence += needs_earlier_calls;
+      finding.replay = replay_line("check", "",
+                                   {{"adapter", adapter_},
+                                    {"profile", std::string(options.profile.name)},
+                                    {"seed", std::to_string(options.seed)}});
+    }
+  } catch (const AdapterError&) {  // Because the program cannot be started again, its replay lines stay as they are.
+  }
+}
+
+void ExternalGate::examine_distributions(GateResult& result, const GateOptions& options) const {
+  DistributionChecks checks =
+      check_distributions(*program_, served_->declaration(),
+                          {.instances = options.profile.adapter_models,
+                           .most_drafts = options.profile.adapter_drafts,
+                           .first = options.adapter_instances,
+                           .seed = options.seed,
+                           .adapter = adapter_,
+                           .again = replay_line("check", "",
+                                                {{"adapter", adapter_},
+                                                 {"tier", "proof"},
+                                                 {"profile", std::string(options.profile.name)},
+                                                 {"models", std::to_string(options.profile.adapter_models)},
+                                                 {"predictions", std::to_string(options.profile.adapter_predictions)},
+                                                 {"seed", std::to_string(options.seed)}}),
+                           .fresh = fresh_,
+                           .explore = exploration_within(options.profile.adapter_predictions),
+                           .stop = options.stop,
+                           .progress = {}});
+  result.findings = std::move(checks.findings);
+  result.work = checks.calls;
+  result.draft_samplings.push_back(served_->declaration().draft_sampling);
+  result.counts = {{"models", static_cast<std::uint64_t>(checks.instances)}, {"predictions", checks.predictions}};
+  result.note = fmt::format("{} models, {} predictions confirmed, TV to {:.1g}", checks.instances, checks.predictions,
+                            checks.largest);
+  add_note(result);
+}
+
+void ExternalGate::examine_trials(GateResult& result, const GateOptions& options) const {
+  const Declaration& declaration = served_->declaration();
+  const bool positions = decides_positions(declaration), paths = decides_paths(declaration, options.drafts);
+  // Half of the budget is for decisions, a chain's for those on one draft and on paths alike, which have half of the
+  // trials; drafts and text have a quarter each.
+  const double alpha = options.false_alarm * options.share / 4 / options.gates;
+  const auto add = [&result](std::vector<Finding> findings) {
+    for (Finding& finding : findings) {
+      result.work += finding.work;
+      result.findings.push_back(std::move(finding));
+    }
+  };
+  if (positions) {
+    GateOptions asked = options;
+    if (paths) asked.share /= 2;  // sample_position() takes half of the share
+    add(verified_trials(result, asked));
+  }
+  if (paths) {
+    result.draft_samplings.emplace_back(path_sampling(declaration));
+    add({check_paths(*served_, {.log2_trials = options.profile.adapter_log2_trials - (positions ? 1 : 0),
+                                .drafts = options.drafts,
+                                .alpha = positions ? alpha : 2 * alpha,
+                                .seed = options.seed,
+                                .source = options.source,
+                                .adapter = adapter_,
+                                .stop = options.stop,
+                                .progress = options.progress})});
+  }
+  if (declaration.has("verify"))
+    if (auto fault = near_fault(*served_, options.seed, drafts_of_trials(declaration, options.drafts))) {
+      fault->replay = replay_check(Tier::sampled, options.seed);
+      add({std::move(*fault)});
+    }
+  const int log2_drafts = options.profile.adapter_log2_drafts;
+  if (declaration.has("draft"))
+    add(check_drafts(*served_, {.log2_small = log2_drafts,
+                                .log2_large = log2_drafts - 2,
+                                .log2_kept = std::min(11, log2_drafts - 3),
+                                .alpha = alpha,
+                                .seed = options.seed,
+                                .adapter = adapter_}));
+  if (declaration.has("generate"))
+    add(check_text(*served_, {.log2_tokens = options.profile.adapter_log2_tokens,
+                              .alpha = alpha,
+                              .seed = options.seed,
+                              .adapter = adapter_}));
+}
+
+std::vector<Finding> ExternalGate::verified_trials(GateResult& result, const GateOptions& options) const {
+  const Declaration& declaration = served_->declaration();
+  // One draft of a chain is one draw of q.
+  const std::string sampling = declaration.level == Level::chain ? "iid" : declaration.draft_sampling;
+  const AnyDrafter* drafter = registry().drafter(sampling);
+  if (!drafter)
+    throw AdapterError(
+        fmt::format("draft_sampling: got \"{}\", expected a draft sampling of `draftproof list`", sampling));
+  result.draft_samplings.push_back(sampling);
+  const ExternalVerifier verifier(served_);
+  GateOptions asked = options;
+  asked.drafts = drafts_of_trials(declaration, options.drafts);
+  asked.draft_samplings = {sampling};
+  asked.device = nullptr;
+  if (asked.source.empty()) {
+    const int vocabulary = declaration.most_vocabulary;
+    asked.source = standard_source(vocabulary > 0 ? std::min(usual_vocabulary, vocabulary) : usual_vocabulary,
+                                   drafter->info().several_proposals ? asked.drafts : 1);
+  }
+  asked.profile.log2_trials = asked.profile.adapter_log2_trials;
+  SampledPosition sampled = sample_position({.verifier = &verifier, .tier = Tier::sampled}, *drafter, asked);
+  result.note = sampled.note;
+  if (!sampled.finding) return {};
+  if (const Unanswered& none = verifier.unanswered(); none.trials > 0) {
+    const Outcome first{.status = none.status, .message = none.message};
+    if (none.status == RowStatus::failed && none.trials >= sampled.finding->work)
+      throw ProgramFails(declaration.name, one_line(none.message));
+    sampled.finding->evidence = fmt::format("{} of {} trials have no answer; the first, trial {}, has {}",
+                                            none.trials, sampled.finding->work, none.first, outcome_text(first));
+  }
+  if (!sampled.finding->replay.empty())
+    sampled.finding->replay = replay_line("check", "",
+                                          {{"adapter", adapter_},
+                                           {"tier", "sampled"},
+                                           {"source", asked.source},
+                                           {"position", std::to_string(asked.position)},
+                                           {"seed", std::to_string(asked.seed)}});
+  return {std::move(*sampled.finding)};
+}
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,50 @@
+// An external program at the gate: its tiers, by what it lets the host choose.
+//
+//   tier      needs               asks
+//   proof     scripted numbers    distribution_checks.hpp
+//   edge      scripted numbers    batch_checks.hpp
+//   sampled   seeds, or nothing   the statistical gate on trials of verify; draft_checks.hpp; text_checks.hpp
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <draftproof/adapters/open_adapter.hpp>
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/adapters/wire/served.hpp>
+#include <draftproof/properties/gate/gate.hpp>
+
+namespace draftproof::adapters {
+
+class ExternalGate final : public ExternalSubject {
+ public:
+  /// `adapter` is the text of --adapter, for replay lines, and `fresh` starts the program again to try them.
+  /// `program` and `served` are two interfaces of the same external program.
+  ExternalGate(const std::string& adapter, std::shared_ptr<Program> program, std::shared_ptr<Served> served,
+               FreshProgram fresh = {})
+      : adapter_{adapter}, program_{std::move(program)}, served_{std::move(served)}, fresh_{std::move(fresh)} {}
+
+  std::string name() const override { return served_->declaration().name; }
+  std::string_view level() const override { return to_text(served_->declaration().level); }
+  std::string refusal(Tier tier) const override;
+  void examine(GateResult& result, const GateOptions& options) const override;
+
+ private:
+  void examine_distributions(GateResult& result, const GateOptions& options) const;
+  void examine_batches(GateResult& result, const GateOptions& options) const;
+  /// Marks the violations of the edge tier that a program just started does not show: they depend on earlier calls.
+  void try_replays(std::vector<Finding>& findings, const GateOptions& options) const;
+  void examine_trials(GateResult& result, const GateOptions& options) const;
+  /// The line that runs one tier again.
+  std::string replay_check(Tier tier, std::uint64_t seed) const;
+  std::vector<Finding> verified_trials(GateResult& result, const GateOptions& options) const;
+
+  std::string adapter_;
+  std::shared_ptr<Program> program_;
+  std::shared_ptr<Served> served_;
+  FreshProgram fresh_;
+};
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,296 @@
+#include <draftproof/adapters/gate/small_model.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <draftproof/adapters/gate/edge_rows.hpp>
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
+#include <draftproof/optimum/set_distribution.hpp>
+#include <draftproof/properties/paths/step_distribution.hpp>
+#include <draftproof/properties/prover/path_prover.hpp>
+#include <draftproof/properties/prover/prover.hpp>
+
+namespace draftproof::adapters {
+
+namespace {
+
+using Row = std::vector<double>;
+
+Row as_row(const std::vector<int>& weights) {
+  Row row;
+  for (const Rational& value : normalised(weights)) row.push_back(static_cast<double>(value));
+  return row;
+}
+
+const AnyDrafter& position_draft_sampling(std::string_view sampling) {
+  if (const AnyDrafter* drafter = registry().drafter(sampling)) return *drafter;
+  throw AdapterError(
+      fmt::format("draft_sampling: got \"{}\", expected a draft sampling of `draftproof list`", sampling));
+}
+
+/// The rows of a path instance by prefix; a prefix that is not listed has the row of its longest listed part.
+struct PrefixRows {
+  std::map<Tokens, std::pair<Row, Row>, ShorterFirst> rows;
+
+  explicit PrefixRows(const PathInstance& instance) {
+    for (const auto& [prefix, weights] : instance.rows)
+      rows.emplace(prefix, std::pair{as_row(weights.target), as_row(weights.proposal)});
+  }
+  const std::pair<Row, Row>& after(Tokens prefix) const {
+    for (;; prefix.pop_back())
+      if (const auto found = rows.find(prefix); found != rows.end()) return found->second;
+  }
+};
+
+/// The input of a tree that was drafted after `start`.
+Input input_of(const DraftTree& tree, const PrefixRows& rows, const Tokens& start, Level level) {
+  const auto after = [&](int node) -> const std::pair<Row, Row>& {
+    Tokens prefix = start;
+    for (const Token x : path_to(tree, node)) prefix.push_back(x);
+    return rows.after(std::move(prefix));
+  };
+  Input input;
+  input.p.push_back(after(DraftTree::root).first);
+  std::vector<int> entry_of(static_cast<std::size_t>(tree.size()), -2);
+  entry_of[DraftTree::root] = -1;
+  for (const TreeDraw& draw : tree.all_draws()) {
+    const int child = draw.child, parent = tree.parent(child);
+    const int entry = static_cast<int>(input.drafts.size());
+    if (entry_of[static_cast<std::size_t>(child)] == -2) entry_of[static_cast<std::size_t>(child)] = entry;
+    input.drafts.push_back(tree.token(child));
+    input.q.push_back(after(parent).second);
+    input.p.push_back(after(child).first);
+    if (level == Level::tree) input.parents.push_back(entry_of[static_cast<std::size_t>(parent)]);
+  }
+  return input;
+}
+
+/// Adds the probability of an input; equal inputs are one.
+void add(std::vector<Input>& inputs, std::vector<double>& drawn, Input input, double probability) {
+  const auto found = std::find(inputs.begin(), inputs.end(), input);
+  if (found == inputs.end()) {
+    inputs.push_back(std::move(input));
+    drawn.push_back(probability);
+  } else {
+    drawn[static_cast<std::size_t>(found - inputs.begin())] += probability;
+  }
+}
+
+/// Whether every input has as many drafts as the program requires. Drafts without replacement are fewer where the
+/// support of q runs out.
+bool has_fewest(const Declaration& declaration, const SmallModel& small_model) {
+  return std::all_of(small_model.inputs.begin(), small_model.inputs.end(),
+                     [&](const Input& input) { return std::ssize(input.drafts) >= declaration.fewest_drafts; });
+}
+
+bool takes_vocabulary(const Declaration& declaration, int vocabulary) {
+  return declaration.most_vocabulary == 0 || vocabulary <= declaration.most_vocabulary;
+}
+
+/// Inputs of successive calls, of which each begins after one of the strings so far, and most of them that are
+/// explored.
+constexpr double most_stateful_calls = 100;
+double calls_of(const PathInstance& instance) {
+  return std::pow(instance.vocabulary(), instance.shape.length * (instance.shape.drafts + 1));
+}
+
+/// Instances that are tried for the n-th one; a prime step keeps sequences of different n apart.
+constexpr int next_instance = 1009, attempts = 4096 * next_instance;
+
+AdapterError no_models(const Declaration& declaration) {
+  const std::string drafts = declaration.most_drafts == 0
+                                 ? fmt::format("{} drafts or more", declaration.fewest_drafts)
+                                 : fmt::format("{} to {} drafts", declaration.fewest_drafts, declaration.most_drafts);
+  return AdapterError(fmt::format("{}: got no small model that its declaration takes: draft sampling {}, {}",
+                                  declaration.name, declaration.draft_sampling, drafts));
+}
+
+/// Whether no weight is above 1000. A stretch of 1/1000 of a coin escapes 2^14 predictions, half of them uniform,
+/// with probability (1 - 1/1000)^(2^13) = 3e-4; the family `last_place` has stretches a thousand times shorter.
+bool coarse(const std::vector<int>& weights) {
+  return std::ranges::all_of(weights, [](int weight) { return weight <= 1000; });
+}
+
+}  // namespace
+
+const AnyTreeDrafter& tree_sampling(std::string_view sampling) {
+  if (const AnyTreeDrafter* drafter = path_registry().drafter(sampling)) return *drafter;
+  throw AdapterError(
+      fmt::format("draft_sampling: got \"{}\", expected a tree sampling of `draftproof list`", sampling));
+}
+
+void check_draft_sampling(const Declaration& declaration) {
+  if (!declaration.has("verify") && !declaration.has("draft")) return;
+  const bool position = declaration.level == Level::position, chain = declaration.level == Level::chain;
+  if (chain && declaration.draft_sampling == "iid") return;
+  if (position ? registry().drafter(declaration.draft_sampling) != nullptr
+               : path_registry().drafter(declaration.draft_sampling) != nullptr)
+    return;
+  std::vector<std::string> known;
+  if (chain) known.emplace_back("iid");
+  const auto add = [&known](const auto& drafters) {
+    for (const auto& drafter : drafters) known.emplace_back(drafter->info().name);
+  };
+  position ? add(registry().drafters()) : add(path_registry().drafters());
+  throw AdapterError(fmt::format("{}: hello: draft_sampling: got {}, expected {} of `draftproof list`{}",
+                                 declaration.name, in_quotes(declaration.draft_sampling),
+                                 position ? "a draft sampling"
+                                 : chain  ? "iid or a tree sampling"
+                                          : "a tree sampling",
+                                 did_you_mean(known, declaration.draft_sampling)));
+}
+
+int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& sampling) {
+  if (sampling.fixed) return shape.drafts;  // K counts nodes
+  if (!sampling.branches) return shape.stem + shape.drafts * (shape.length - shape.stem);
+  constexpr int many = 1 << 20;
+  int total = 0, level = 1;
+  for (int depth = 0; depth < shape.length && total < many; ++depth) {
+    level *= std::min({shape.children_at(depth), max_drafts, vocabulary});
+    total += level;
+  }
+  return total;
+}
+
+SmallModel small_model_of(const Instance& instance, std::string_view sampling, ExplorerLimits limits) {
+  const AnyDrafter& drafter = position_draft_sampling(sampling);
+  if (!drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size())))
+    throw AdapterError(fmt::format("draft sampling {}: has no drafts on {}", sampling, instance.text()));
+  SmallModel small_model{.text = instance.text(), .length = 1, .vocabulary = instance.vocabulary()};
+  const auto target = std::make_shared<const Row>(as_row(instance.target));
+  std::vector<Row> proposals;
+  for (const auto& weights : instance.proposals) proposals.push_back(as_row(weights));
+  const Rows<Rational> rows = instance.rows();
+  const auto draw = [&](Explorer<Rational>& random, Token* out) {
+    return drafter.draw(rows, instance.drafts, random, out);
+  };
+  Explorer<Rational> explorer(limits);
+  const bool whole =
+      each_drafted_tuple(explorer, draw, [&](std::span<const Token> tuple, const Rational& probability) {
+        add(small_model.inputs, small_model.drawn,
+            {.p = {*target}, .q = proposals, .drafts = {tuple.begin(), tuple.end()}},
+            static_cast<double>(probability));
+      });
+  if (!whole) throw AdapterError(fmt::format("draft sampling {}: too many tuples on {}", sampling, instance.text()));
+  small_model.optimum =
+      static_cast<double>(cut_optimum<Rational>(normalised(instance.target), set_distribution<Rational>(draw)));
+  small_model.target = [target](const Tokens&) -> const Row& { return *target; };
+  return small_model;
+}
+
+SmallModel small_model_of(const PathInstance& instance, std::string_view sampling, Level level) {
+  const AnyTreeDrafter& drafter = tree_sampling(level == Level::chain ? chain_sampling : sampling);
+  SmallModel small_model{
+      .text = instance.text(), .length = instance.shape.length + 1, .vocabulary = instance.vocabulary()};
+  const auto rows = std::make_shared<const PrefixRows>(instance);
+  const auto conditionals = std::make_shared<const PrefixTable<Rows<Rational>>>(instance.conditionals());
+  small_model.drafted = [rows, conditionals, &drafter, shape = instance.shape, text = instance.text(),
+                         sampling = std::string(sampling),
+                         level](const Tokens& prefix, std::vector<Input>& inputs, std::vector<double>& drawn) {
+    int context = 0;
+    for (const Token x : prefix) context = conditionals->next(context, x);
+    const auto branches = explore_trees<Rows<Rational>, Rational>(
+        drafter, *conditionals, shape, context, {}, [&](const DraftTree& tree, const Rational& probability) {
+          add(inputs, drawn, input_of(tree, *rows, prefix, level), static_cast<double>(probability));
+        });
+    if (branches == 0) throw AdapterError(fmt::format("draft sampling {}: too many trees on {}", sampling, text));
+  };
+  small_model.drafted({}, small_model.inputs, small_model.drawn);
+  small_model.target = [rows](const Tokens& prefix) -> const Row& { return rows->after(prefix).first; };
+  return small_model;
+}
+
+bool takes(const Declaration& declaration, const Instance& instance) {
+  const AnyDrafter& drafter = position_draft_sampling(declaration.draft_sampling);
+  return instance.valid() && takes_vocabulary(declaration, instance.vocabulary()) &&
+         instance.drafts >= declaration.fewest_drafts &&
+         (declaration.most_drafts == 0 || instance.drafts <= declaration.most_drafts) &&
+         drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size())) &&
+         (declaration.fewest_drafts <= 1 ||
+          has_fewest(declaration, small_model_of(instance, declaration.draft_sampling)));
+}
+
+bool takes(const Declaration& declaration, const PathInstance& instance) {
+  if (!instance.valid() || !takes_vocabulary(declaration, instance.vocabulary())) return false;
+  const TreeShape& shape = instance.shape;
+  const auto at_most = [&](int drafts) { return declaration.most_drafts == 0 || drafts <= declaration.most_drafts; };
+  if (declaration.level == Level::chain)
+    return shape.drafts == 1 && shape.length >= declaration.fewest_drafts && at_most(shape.length);
+  return at_most(most_entries(shape, instance.vocabulary(), tree_sampling(declaration.draft_sampling).info())) &&
+         (declaration.fewest_drafts <= 1 ||
+          has_fewest(declaration, small_model_of(instance, declaration.draft_sampling, declaration.level)));
+}
+
+Instance external_instance(const Declaration& declaration, std::uint64_t seed, int n, int most_drafts) {
+  const AnyDrafter& drafter = position_draft_sampling(declaration.draft_sampling);
+  const DrafterInfo& sampling = drafter.info();
+  constexpr int drafts_of_tuples = 3, drafts_of_instances = 4;
+  const int fewest = std::max(sampling.fewest_drafts, declaration.fewest_drafts);
+  int most = std::clamp(fewest, std::min(drafts_of_tuples, most_drafts), drafts_of_instances);
+  for (const int limit : {declaration.most_drafts, sampling.most_drafts})
+    if (limit > 0) most = std::min(most, limit);
+  if (fewest > most) throw no_models(declaration);
+  if (const auto edge = edge_rows(seed, n, declaration.dtypes.front())) {
+    const auto& [target, proposal] = edge->rows;
+    for (const int drafts : {edge->most_drafts ? most : fewest, fewest}) {
+      Instance instance{.target = target, .proposals = {proposal}, .drafts = drafts};
+      if (sampling.several_proposals) instance.proposals.resize(static_cast<std::size_t>(drafts), proposal);
+      if (takes(declaration, instance)) return instance;
+    }
+  }
+  // Of the instances of proofs, those that calls can explore: of few tokens, and not so fine that no prediction meets
+  // a difference of one weight.
+  const int first = number_without_edges(n);
+  for (int m = first; m < first + attempts; m += next_instance) {
+    const Instance instance = generate_instance(seed, m, most, sampling.several_proposals, fewest);
+    if (instance.vocabulary() <= 4 && coarse(instance.target) && takes(declaration, instance)) return instance;
+  }
+  throw no_models(declaration);
+}
+
+PathInstance external_path_instance(const Declaration& declaration, std::uint64_t seed, int n, int most) {
+  PathSizes sizes;
+  const int longest = declaration.level == Level::chain ? 4 : 3;
+  const int most_length = std::clamp(most, std::min(std::max(1, declaration.fewest_drafts), longest), longest);
+  if (declaration.level == Level::tree) sizes = sizes_of(tree_sampling(declaration.draft_sampling).info());
+  sizes.most_drafts = declaration.level == Level::chain ? 1 : 2;
+  sizes.most_trees = 64;
+  const auto affordable = [&](const PathInstance& instance) {
+    const int entries =
+        most_entries(instance.shape, instance.vocabulary(), tree_sampling(path_sampling(declaration)).info());
+    return std::pow(instance.vocabulary(), entries) <= sizes.most_trees &&
+           (!declaration.stateful() || calls_of(instance) <= most_stateful_calls);
+  };
+  if (const auto edge = edge_rows(seed, n, declaration.dtypes.front())) {
+    const std::vector<int> equal(edge->rows.target.size(), 1);
+    const PrefixWeights rows{edge->rows.target, edge->rows.proposal};
+    const int shortest = std::max(1, declaration.fewest_drafts);
+    // The first that the program takes: the rows below the root if they are meant there, then more drafts of a node.
+    for (const bool below : {edge->below_root, false})
+      for (const int drafts : {edge->most_drafts ? sizes.most_drafts : 1, 1}) {
+        PathInstance instance{.shape = {.drafts = drafts, .length = std::max(shortest, below ? 2 : 1)}, .rows = {}};
+        if (sizes.fixed) instance.shape.drafts = instance.shape.length;  // K counts nodes
+        instance.rows.emplace(Tokens{}, below ? PrefixWeights{equal, equal} : rows);
+        if (below) instance.rows.emplace(Tokens{0}, rows);
+        const bool larger = below || drafts > 1;
+        if (instance.shape.length > most_length || (larger && !affordable(instance))) continue;
+        if (takes(declaration, instance)) return instance;
+      }
+  }
+  const int first = number_without_edges(n);
+  for (int m = first; m < first + attempts; m += next_instance) {
+    const PathInstance instance = generate_path_instance(seed, m, sizes);
+    if (declaration.stateful() && calls_of(instance) > most_stateful_calls) continue;
+    if (!std::ranges::all_of(instance.rows, [](const auto& row) { return coarse(row.second.target); })) continue;
+    if (instance.shape.length <= most_length && takes(declaration, instance)) return instance;
+  }
+  throw no_models(declaration);
+}
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,81 @@
+// A small model as an external program sees it: every drafted input of an instance with its probability, and the
+// target after every prefix. Proofs use the same instances (properties/instances), so counterexamples print, replay and
+// shrink in the same way.
+//
+//   level      instance       inputs                          tokens compared
+//   position   Instance       tuples of the draft sampling         1
+//   chain      PathInstance   paths of L drafts               L + 1, completed by the target
+//   tree       PathInstance   trees of the tree drafter       L + 1, completed by the target
+//
+// Repeated drafts are separate inputs: a tree has one entry for each draw, in draw order, and a repeated draw has no
+// children.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <draftproof/adapters/declaration.hpp>
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/properties/instances/instance.hpp>
+#include <draftproof/properties/instances/path_instance.hpp>
+#include <draftproof/properties/subjects/any_path_verifier.hpp>
+
+namespace draftproof::adapters {
+
+struct SmallModel {
+  std::string text{};  ///< of the instance
+  int length = 1;      ///< number of tokens compared
+  int vocabulary = 0;
+  std::vector<Input> inputs{};
+  std::vector<double> drawn{};  ///< probability of each input; they sum to 1
+  /// Largest acceptance of a lossless verifier, at the level of one position.
+  std::optional<double> optimum{};
+  /// The target after a prefix of fewer than `length` tokens, V probabilities.
+  std::function<const std::vector<double>&(const Tokens& prefix)> target{};
+  /// For chains and trees: adds the inputs of a call after `prefix` to `inputs` and their probabilities to `drawn`. The
+  /// members of these names hold the inputs of a first call.
+  std::function<void(const Tokens& prefix, std::vector<Input>& inputs, std::vector<double>& drawn)> drafted{};
+};
+
+/// The small model of an instance. Throws: AdapterError if the sampling has no such drafts, or more than the
+/// limit.
+SmallModel small_model_of(const Instance& instance, std::string_view sampling, ExplorerLimits limits = {});
+SmallModel small_model_of(const PathInstance& instance, std::string_view sampling, Level level);
+
+/// The name of the tree drafter whose drafts a chain has: one path.
+inline constexpr std::string_view chain_sampling = "iid_paths";
+
+/// The tree sampling of a program of chains or trees.
+inline std::string_view path_sampling(const Declaration& declaration) {
+  return declaration.level == Level::chain ? chain_sampling : std::string_view(declaration.draft_sampling);
+}
+/// Returns the tree drafter of that name. Throws: AdapterError if there is no such drafter.
+const AnyTreeDrafter& tree_sampling(std::string_view sampling);
+/// Throws: AdapterError, with the names that may be meant, if a program that verifies or drafts declares a
+/// distribution that nothing of its level draws. One path has no distribution but iid; a scheme of paths may name the
+/// tree sampling that the path is drawn from.
+void check_draft_sampling(const Declaration& declaration);
+/// Most entries of a tree of this shape under the distribution.
+int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& sampling);
+
+/// Whether a program of this declaration takes the drafts of the instance.
+bool takes(const Declaration& declaration, const Instance& instance);
+bool takes(const Declaration& declaration, const PathInstance& instance);
+
+/// Throws: InputError for text that does not parse as an instance of the declared level, or for an instance outside the
+/// declared limits.
+void check_instance(const Declaration& declaration, const std::string& text);
+
+/// Most drafts of generated instances: 3 for a tuple, unless the program requires more, and 3 for a path in a tree.
+inline constexpr int usual_drafts = 4;
+
+/// The n-th instances of a seed for a program: sizes that calls can explore. `most` bounds the drafts of a tuple or
+/// path, unless the program requires more.
+Instance external_instance(const Declaration& declaration, std::uint64_t seed, int n, int most = usual_drafts);
+PathInstance external_path_instance(const Declaration& declaration, std::uint64_t seed, int n,
+                                    int most = usual_drafts);
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,36 @@
+// Adapters by name, as --adapter takes them.
+//
+//   exec:COMMAND   a child process, `sh -c COMMAND`, that speaks the protocol (docs/adapters-protocol.md)
+//   socket:PATH    a program that listens on a Unix stream socket and speaks the same protocol
+//   lib:PATH       a shared library with the C interface (draftproof_adapter.h), loaded in a child of this program
+//   built-in:NAME       a registered verifier, mutant or lossy scheme, in a child of this program
+//   abi:NAME       the same behind the C interface
+//   lower_bound:         a program that reads no row, for the cost of an adapter alone
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <draftproof/adapters/program.hpp>
+#include <draftproof/adapters/wire/served.hpp>
+#include <draftproof/adapters/wire/wire_program.hpp>
+
+namespace draftproof::adapters {
+
+/// Two sides of one program: scripted calls, and batches as they are.
+struct OpenAdapter {
+  std::string text;
+  std::shared_ptr<Program> program;
+  std::shared_ptr<Served> served;
+  FreshProgram fresh;  ///< empty for a socket, because the program that listens has had calls already
+};
+
+/// Throws: InputError for text that does not name an adapter, AdapterError for a program that does not answer or whose
+/// draft sampling is unknown.
+OpenAdapter open_adapter(const std::string& text, const WireOptions& options = {});
+
+/// Returns the verifier for `draftproof serve`: `text` is lib:PATH, built-in:NAME, abi:NAME, lower-bound: or NAME.
+/// Throws: AdapterError.
+std::unique_ptr<Served> served_here(const std::string& text);
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,126 @@
+// The optimum of each draft sampling beside i.i.d. drafts.
+#pragma once
+
+#include <algorithm>
+
+#include <draftproof/optimum/iid_acceptance.hpp>
+#include <draftproof/optimum/independent_bounds.hpp>
+#include <draftproof/optimum/race_acceptance.hpp>
+#include <draftproof/optimum/sampling_optimum.hpp>
+#include <draftproof/sim/drafters/fixed.hpp>
+#include <draftproof/sim/drafters/sampled.hpp>
+
+namespace draftproof::optima {
+
+// The optimum for greedy drafts: the K - 1 most probable tokens are fixed, the last draft is free.
+struct Greedy {
+  using Drafter = drafters::Greedy;
+
+  static std::optional<OptimumBounds> find(const RatioTable& table, int drafts) {
+    std::vector<Token> fixed;
+    for (int rank = 0; rank < drafts - 1; ++rank) fixed.push_back(table.kth_most_probable(rank));
+    const auto free = proposal_outside(table, fixed.data(), drafts - 1);
+    const double value = one_free_draft_optimum(table, fixed, free);
+    return OptimumBounds{value, value};
+  }
+};
+
+// The optimum for SpecHub's drafts: the hub is fixed. The other draft is q outside the hub, whether it was drawn
+// first or second: q(x) + q(hub) q(x) / (1 - q(hub)) = q(x) / (1 - q(hub)).
+struct Hub {
+  using Drafter = drafters::Hub;
+
+  static std::optional<OptimumBounds> find(const RatioTable& table, int) {
+    const Token hub = table.kth_most_probable(0);
+    const double value = one_free_draft_optimum(table, {&hub, 1}, proposal_outside(table, &hub, 1));
+    return OptimumBounds{value, value};
+  }
+};
+
+// The optimum for one draft of each of K proposals: bounds that meet in most cases.
+struct Independent {
+  using Drafter = drafters::Independent;
+
+  static std::optional<OptimumBounds> find(const RatioTable& table, int drafts) {
+    return independent_bounds(table, drafts);
+  }
+};
+
+// The optimum for the tail draw, as a set of tokens. The K - 1 most probable tokens are always drafted. If y is one
+// of them, the fill takes the K-th most probable instead. The free token is thus y, with the mass of the fixed tokens
+// moved to the K-th.
+struct TailDraw {
+  using Drafter = drafters::TailDraw;
+
+  static std::optional<OptimumBounds> find(const RatioTable& table, int drafts) {
+    std::vector<Token> fixed;
+    for (int rank = 0; rank < drafts - 1; ++rank) fixed.push_back(table.kth_most_probable(rank));
+    auto free = proposal_outside(table, fixed.data(), 1);
+    for (std::size_t rank = 1; rank < fixed.size(); ++rank)
+      free[static_cast<std::size_t>(table.kth_most_probable(drafts - 1))] +=
+          free[static_cast<std::size_t>(fixed[rank])];
+    const double value = one_free_draft_optimum(table, fixed, free);
+    return OptimumBounds{value, value};
+  }
+};
+
+// The optimum for drafts without replacement that end early if q runs out, by exponential clocks.
+struct WithoutReplacement {
+  using Drafter = drafters::WithoutReplacement;
+
+  static std::optional<OptimumBounds> find(const RatioTable& table, int drafts) {
+    const double value = without_replacement_optimum(table, drafts).acceptance;
+    return OptimumBounds{value, value};
+  }
+  static std::optional<bool> certain(const RatioTable& table, int drafts) {
+    return always_accepts_without_replacement(table, drafts);
+  }
+};
+
+// The optimum for drafts without replacement that continue uniformly if q runs out. Up to n = |support of q| drafts
+// the distribution is the one that ends early. With more, the set is the support and K - n of the Z other tokens, all
+// choices equally likely. A cut must contain the support, and among sets with s other tokens the least cut has the s
+// least probable, so
+//
+//   alpha* = min over s of p(support) + (the s smallest p outside) + 1 - C(s, K - n) / C(Z, K - n)
+struct WithoutReplacementUniform {
+  using Drafter = drafters::WithoutReplacementUniform;
+
+  static std::optional<OptimumBounds> find(const RatioTable& table, int drafts) {
+    double inside = 0;
+    int support = 0;
+    std::vector<double> outside;
+    for (Token x = 0; x < table.vocabulary(); ++x) {
+      if (table.proposal(x) > 0) {
+        inside += table.target(x);
+        ++support;
+      } else {
+        outside.push_back(table.target(x));
+      }
+    }
+    double value = 1;
+    if (drafts <= support) {
+      value = without_replacement_optimum(table, drafts).acceptance;
+    } else {
+      std::sort(outside.begin(), outside.end());
+      for (std::size_t s = 0; s <= outside.size(); ++s) {
+        value = std::min(value, inside + (1 - all_within(s, outside.size(), drafts - support)));
+        if (s < outside.size()) inside += outside[s];
+      }
+    }
+    return OptimumBounds{value, value};
+  }
+
+ private:
+  /// C(s, draws) / C(total, draws).
+  static double all_within(std::size_t s, std::size_t total, int draws) {
+    double probability = 1;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(draws); ++i) {
+      if (s <= i) return 0;
+      probability *= static_cast<double>(s - i) / static_cast<double>(total - i);
+    }
+    return probability;
+  }
+};
+
+}  // namespace draftproof::optima

@@ -1,0 +1,154 @@
+"""Rows of models as distributions: checked, normalised in double precision, filtered, truncated by mass, drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import CaptureError
+from .options import Filter
+
+Distribution = NDArray[np.float64]
+
+SUM_TOLERANCE = 1e-2
+"""Largest |sum - 1| of a row of probabilities that a callable returns. Probabilities in bfloat16 are off by at most
+2^-8 each, so the sum of a right row is off by at most 2^-8 = 0.004. The row is normalised after the check."""
+
+
+def log_distribution(row: NDArray[Any], values: str | None, place: str) -> Distribution:
+    """The row [V] as natural logarithms of normalised probabilities, in double precision.
+
+    values: `logit` or `probability`; None for logits that may be probabilities by mistake.
+
+    Raises: CaptureError, with the token, if the row is no distribution; with None, if it looks like probabilities.
+    """
+    given = np.asarray(row, dtype=np.float64)
+    bad = ~((given >= 0) & (given < np.inf)) if values == "probability" else ~(given < np.inf)
+    if bad.any():
+        token = int(np.argmax(bad))
+        wanted = "a probability (or values='logit')" if values == "probability" else "finite or -inf"
+        raise CaptureError(f"{place}, token {token}", str(given[token]), wanted)
+    if values is None and looks_like_probabilities(given):
+        found = f"numbers >= 0 of sum {given.sum():.6g}, as probabilities have"
+        raise CaptureError(place, found, "logits: say values='probability', or values='logit' if they are logits")
+    if values != "probability":
+        largest = given.max(initial=-np.inf)
+        if largest == -np.inf:
+            raise CaptureError(place, "-inf for every token", "a token that can occur")
+        shifted: Distribution = given - largest
+        shifted -= np.log(np.exp(shifted).sum())
+        return shifted
+    total = float(given.sum())
+    if not abs(total - 1) <= SUM_TOLERANCE:
+        raise CaptureError(place, f"probabilities that sum to {total:.6g}", "1 (or values='logit')")
+    with np.errstate(divide="ignore"):
+        logs: Distribution = np.log(given / total)
+    return logs
+
+
+def looks_like_probabilities(row: Distribution) -> bool:
+    """Whether a row [V] of finite numbers or -inf is what softmax gives: not negative, of sum 1 up to rounding.
+
+    Rows of equal numbers count as no probabilities: they are the same distribution either way, and so is every row of V
+    = 1.
+
+    The sum of p_i = e_i / S in a type of `bits` bits, u = 2^-bits: each quotient is off by u of itself, S by u, and by
+    V min(u, 2^-24) if it was added one by one (half types are added in float32). Where p_i = exp(l_i), l_i is off by
+    u |l_i|, which moves the sum by u times the entropy, at most u ln V. Twice the total covers products of these and
+    float16's numbers below 2^-14, off by 2^-25 each. The type is read from the numbers, since rows are often widened
+    on the way: the fewest bits that all of them have.
+
+    Chance of true logits to pass with tolerance t, where their joint density is at most f^V: all are >= 0 and of sum
+    1 +- t in a set of volume ((1 + t)^V - (1 - t)^V) / V!. Normal logits of standard deviation 1 have f = 0.4. That
+    is 2e-7 at V = 2 and 1e-12 at V = 8 in float32, 1e-2 and 1e-8 in bfloat16, below 1e-40 from V = 32 on in any type.
+    """
+    if not (row >= 0).all() or row.min() == row.max():
+        return False
+    significand, v = np.frexp(row)[0], len(row)
+    bits = next((b for b in (8, 11, 24) if (np.ldexp(significand, b) % 1 == 0).all()), 53)
+    unit = 2.0**-bits
+    return abs(float(row.sum()) - 1) <= 2 * (unit * (2 + float(np.log(v))) + v * min(unit, 2.0**-24))
+
+
+def padded(distribution: Distribution, vocabulary: int) -> Distribution:
+    """The logarithms with -inf for the tokens that the model does not have."""
+    if distribution.shape[0] == vocabulary:
+        return distribution
+    return np.concatenate([distribution, np.full(vocabulary - distribution.shape[0], -np.inf)])
+
+
+def stored(log_distributions: Sequence[Distribution], dtype: str) -> NDArray[Any]:
+    """Rows as they are stored, [n, V]. Logarithms below the range of float16 become -inf; exp of them is 0 anyway."""
+    with np.errstate(over="ignore"):
+        return np.stack(log_distributions).astype(dtype)
+
+
+def distribution_of_stored(row: NDArray[Any]) -> Distribution:
+    """The probabilities [V] that a reader finds in a stored row of logarithms or logits."""
+    return np.exp(log_distribution(row, "logit", "stored row"))
+
+
+def acceptance(p: Distribution, q: Distribution) -> float:
+    """sum over x of min(p(x), q(x)), from logarithms: the probability that one draft of q is accepted."""
+    return float(np.exp(np.minimum(p, q)).sum())
+
+
+def filtered(log_row: Distribution, by: Filter) -> Distribution:
+    """The probabilities [V] after temperature, top-k and top-p, normalised.
+
+    Among equal tokens the lower id is kept, and temperature 0 takes the lowest id of the largest entry, as the
+    program does on loading (captures/filter.hpp).
+    """
+    if by.temperature == 0:
+        distribution = np.zeros_like(log_row)
+        distribution[int(np.argmax(log_row))] = 1
+        return distribution
+    weights = np.exp((log_row - log_row.max()) / by.temperature)
+    order = np.argsort(-log_row, kind="stable")
+    if by.top_k:
+        order = order[: by.top_k]
+    if by.top_p < 1:
+        mass = np.cumsum(weights[order])
+        order = order[: int(np.searchsorted(mass, by.top_p * mass[-1])) + 1]
+    distribution = np.zeros_like(weights)
+    distribution[order] = weights[order]
+    distribution /= distribution.sum()
+    return distribution
+
+
+def draw(distribution: Distribution, generator: np.random.Generator) -> int:
+    """One token from probabilities [V], by inversion of one uniform number. No token of probability 0 is drawn."""
+    sums = np.cumsum(distribution)
+    token = int(np.searchsorted(sums, generator.random() * sums[-1], side="right"))
+    return min(token, int(np.flatnonzero(distribution)[-1]))
+
+
+def kept_tokens(log_distributions: Sequence[Distribution], mass: float, most: int) -> NDArray[np.int64]:
+    """Ids, ascending, of the tokens that hold `mass` of one of the distributions, at most `most`.
+
+    For each distribution the shortest descending run of at least that mass is taken. If there are too many, those with
+    the
+    largest probability under any of the distributions stay, among equals the lower id.
+    """
+    kept: set[int] = set()
+    for log_row in log_distributions:
+        order = np.argsort(-log_row, kind="stable")
+        sums = np.cumsum(np.exp(log_row[order]))
+        run = order[: int(np.searchsorted(sums, mass * sums[-1])) + 1]
+        kept.update(int(x) for x in run if log_row[x] > -np.inf)
+    ids = np.array(sorted(kept), dtype=np.int64)
+    if len(ids) > most:
+        largest = np.max(np.stack(log_distributions)[:, ids], axis=0)
+        ids = np.sort(ids[np.argsort(-largest, kind="stable")[:most]])
+    return ids
+
+
+def truncated(log_row: Distribution, ids: NDArray[np.int64]) -> tuple[Distribution, float]:
+    """Probabilities of `ids`, and the probability of all other tokens, summed and not subtracted."""
+    distribution = np.exp(log_row)
+    others = np.ones(len(distribution), dtype=bool)
+    others[ids] = False
+    return distribution[ids], float(distribution[others].sum())
