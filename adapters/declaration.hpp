@@ -59,8 +59,8 @@ class AdapterError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The program was stopped, or did not answer before a time limit. The open checks are undecided, earlier findings are
-/// kept. The command line exits with code 3.
+/// The program was stopped, or did not answer before a time limit. The open checks are undecided, earlier findings
+/// are kept. The command line exits with code 3.
 class ProgramSilent : public AdapterError {
  public:
   using AdapterError::AdapterError;

@@ -25,8 +25,8 @@ struct OpenAdapter {
   FreshProgram fresh;  ///< empty for a socket, because the program that listens has had calls already
 };
 
-/// Throws: InputError for text that does not name an adapter, AdapterError for a program that does not answer or whose
-/// draft sampling is unknown.
+/// Throws: InputError for text that does not name an adapter, AdapterError for a program that does not answer or
+/// whose draft sampling is unknown.
 OpenAdapter open_adapter(const std::string& text, const WireOptions& options = {});
 
 /// Returns the verifier for `draftproof serve`: `text` is lib:PATH, built-in:NAME, abi:NAME, lower-bound: or NAME.

@@ -1,6 +1,6 @@
-// A stream of 64-bit random integers at an address (seed, position, stream), with the interface that the distributions
-// of Boost.Random take. Boost's algorithms are fixed source code, so an address gives the same family on every
-// platform.
+// A stream of 64-bit random integers at an address (seed, position, stream), with the interface that the
+// distributions of Boost.Random take. Boost's algorithms are fixed source code, so an address gives the same family
+// on every platform.
 #pragma once
 
 #include <cstdint>

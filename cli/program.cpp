@@ -94,9 +94,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
          "--adapter", external,
          "a verifier in a program of its own: exec:COMMAND speaks the protocol of docs/adapters.md, a program that "
          "listens on socket:PATH speaks it too, lib:PATH exports draftproof_adapter; check, distribution, prove, "
-         "replay, "
-         "simulate, "
-         "survey and survey-paths take it")
+         "replay, simulate, survey and survey-paths take it")
       ->allow_extra_args(false);
   adapters::WireOptions wire;
   double adapter_limit = std::chrono::duration<double>(wire.batch_limit).count();

@@ -1,7 +1,7 @@
 // Subcommands: one file each in cli/commands/, registered by the build.
 //
-// A command is a struct with `name`, `about`, `example` (arguments that work in a checkout), `void declare(CLI::App&)` for
-// its options, and `int run(const Session&)`, which returns an ExitCode.
+// A command is a struct with `name`, `about`, `example` (arguments that work in a checkout), `void
+// declare(CLI::App&)` for its options, and `int run(const Session&)`, which returns an ExitCode.
 #pragma once
 
 #include <functional>

@@ -27,7 +27,7 @@ namespace draftproof {
 
 namespace {
 
-std::atomic<bool> stop{false};
+std::atomic<bool> stop_flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
 /// State of the signal handler: the number of signals, whether the result is being written, and the text in its
@@ -39,7 +39,7 @@ std::array<char, 128> stopped_text{};
 std::atomic<std::size_t> stopped_length{0};
 
 extern "C" void on_signal(int number) {
-  stop.store(true, std::memory_order_relaxed);
+  stop_flag.store(true, std::memory_order_relaxed);
   const int before = signals.fetch_add(1);
   if (before > 1) {  // stuck, even in writing
     std::signal(number, SIG_DFL);
@@ -106,7 +106,7 @@ void check_dumps(const std::filesystem::path& folder) {
 
 }  // namespace
 
-const std::atomic<bool>& stop_requested() { return stop; }
+const std::atomic<bool>& stop_requested() { return stop_flag; }
 
 bool wrote_incomplete_result() { return said_incomplete; }
 

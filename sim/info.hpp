@@ -10,9 +10,9 @@ namespace draftproof {
 
 /// A verifier's claim about its output distribution.
 enum class Promise {
-  lossless,        ///< the output sampling is exactly p
-  lossless_up_to,  ///< the output sampling is within Info::tau of p in total variation
-  lossy,           ///< the output sampling differs from p on purpose
+  lossless,        ///< the output distribution is exactly p
+  lossless_up_to,  ///< the output distribution is within Info::tau of p in total variation
+  lossy,           ///< the output distribution differs from p on purpose
 };
 
 /// The draft samplings that a verifier supports, by the names of their drafters. An empty list means any sampling. A

@@ -14,7 +14,8 @@
 //
 // Preconditions: den > 0 in flip (a draft that cannot have been drawn has no accept test); a positive total in pick
 // and emit. Sources do not replace a draw of probability zero by another: such a draw gives no_token.
-// Throws: std::logic_error from an explorer if a precondition does not hold; std::out_of_range from a tape at its end.
+// Throws: std::logic_error from an explorer if a precondition does not hold; std::out_of_range from a tape at its
+// end.
 #pragma once
 
 #include <concepts>

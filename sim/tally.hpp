@@ -58,8 +58,8 @@ struct Tally {
           std::min(batch, count - start));
   }
 
-  /// Returns the inconsistency of the counts, or "" if there is none: every trial emits one token or is impossible, and
-  /// accepts at most one draft. Shares and distances divide by trials, so they require consistent counts.
+  /// Returns the inconsistency of the counts, or "" if there is none: every trial emits one token or is impossible,
+  /// and accepts at most one draft. Shares and distances divide by trials, so they require consistent counts.
   std::string discrepancy() const {
     std::uint64_t cells = 0, accepted = 0;
     for (const std::uint64_t count : histogram) cells += count;

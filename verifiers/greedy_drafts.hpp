@@ -8,7 +8,7 @@
 // Cost: one pass for the plan, one flip and at most one draw.
 // Acceptance: p(T) + sum outside T of min(p, q'), the optimum of its draft sampling.
 // Source: the draft sampling of Hu et al. 2025, arXiv:2502.18779; the rule is derived here.
-// Correctness: the scheme is single-draft sampling with draft sampling q'.
+// Correctness: the scheme is single-draft sampling with proposal q'.
 #pragma once
 
 #include <draftproof/sim/sampling/weights.hpp>

@@ -23,17 +23,16 @@
 namespace draftproof::verifiers {
 
 struct RecursiveRejectionWor {
-  static constexpr Info info{.name = "recursive_rejection_wor",
-                             .summary = "test drafts without replacement in turn against the shrinking residual",
-                             .source =
-                                 "Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), "
-                                 "arXiv:2402.12374",
-                             .drafts = DraftSamplings{"without_replacement", "without_replacement_uniform"},
-                             .claims = {.accepts_equal_distributions = true,
-                                        .one_draft_is_single_draft = true,
-                                        .flag_is_membership = true,
-                                        .more_drafts_never_hurt = true},
-                             .sequential = true};
+  static constexpr Info info{
+      .name = "recursive_rejection_wor",
+      .summary = "test drafts without replacement in turn against the shrinking residual",
+      .source = "Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374",
+      .drafts = DraftSamplings{"without_replacement", "without_replacement_uniform"},
+      .claims = {.accepts_equal_distributions = true,
+                 .one_draft_is_single_draft = true,
+                 .flag_is_membership = true,
+                 .more_drafts_never_hurt = true},
+      .sequential = true};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

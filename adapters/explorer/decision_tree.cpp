@@ -142,7 +142,8 @@ class Collector {
   int most_places() const { return most_places_; }
   const std::vector<bool>& seen() const { return seen_; }
 
-  /// Sets the function `visit(node, branch, mass, next place)` that later enumerations call for each branch of a coin.
+  /// Sets the function `visit(node, branch, mass, next place)` that later enumerations call for each branch of a
+  /// coin.
   void visit(std::function<void(const TreeNode&, const TreeBranch&, double, int)> function) {
     visit_ = std::move(function);
   }

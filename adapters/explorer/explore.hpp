@@ -6,10 +6,10 @@
 // and run. Every wrong prediction becomes a witness on its path through the tree, until `predictions` in a row hold.
 //
 // Correctness: a wrong prediction always refines the tree. Let s be its sequence and r the tree's own path to the
-// leaf that s was predicted to reach. Replace the values of s by the values of r, one draw after another: at some draw
-// the run's behaviour changes, and there s is a witness that separates the two values.
-// Not excluded: a stretch that holds no asked value, no threshold that the input suggests and no predicted value.
-// Half of the predictions are uniformly random; n of them miss a wrong mass m with probability (1 - m)^n.
+// leaf that s was predicted to reach. Replace the values of s by the values of r, one draw after another: at some
+// draw the run's behaviour changes, and there s is a witness that separates the two values. Not excluded: a stretch
+// that holds no asked value, no threshold that the input suggests and no predicted value. Half of the predictions are
+// uniformly random; n of them miss a wrong mass m with probability (1 - m)^n.
 #pragma once
 
 #include <cstddef>

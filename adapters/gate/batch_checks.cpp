@@ -327,8 +327,8 @@ class Batches {
     return {{batch.inputs, batch.calls}, slot};
   }
 
-  /// A batch with the row at index `at`, the longest row and the rows after it. Its number of rows is a prime above the
-  /// other dimensions, because a program that guesses the batch dimension by its size would split other batches.
+  /// A batch with the row at index `at`, the longest row and the rows after it. Its number of rows is a prime above
+  /// the other dimensions, because a program that guesses the batch dimension by its size would split other batches.
   static BatchRows few(const BatchRows& batch, std::size_t slot, std::size_t at) {
     const std::size_t count = batch.calls.size(), longest = shortest_and_longest(batch).second;
     const std::size_t others =
@@ -385,12 +385,11 @@ class Batches {
         if (same_answer(among, alone) || races || among.status == RowStatus::tape_short ||
             alone.status == RowStatus::tape_short || near(v * (1 - 0x1p-14)) || near(v * (1 + 0x1p-14)))
           continue;
-        return fail(
-            "neighbours",
-            fmt::format("row with drafts ({}), where every number drawn is {:.6g}: emits ({}) among {} rows of up "
-                        "to {} drafts, alone ({})",
-                        fmt::join(rows.input(1).drafts, " "), v, fmt::join(among.tokens, " "), rows.calls.size(),
-                        rows.input(0).drafts.size(), fmt::join(alone.tokens, " ")));
+        return fail("neighbours",
+                    fmt::format("row with drafts ({}), where every number drawn is {:.6g}: emits ({}) among {} rows "
+                                "of up to {} drafts, alone ({})",
+                                fmt::join(rows.input(1).drafts, " "), v, fmt::join(among.tokens, " "),
+                                rows.calls.size(), rows.input(0).drafts.size(), fmt::join(alone.tokens, " ")));
       }
   }
 

@@ -10,13 +10,13 @@
 //   number_grid     nothing: uniforms are multiples of 2^-23 or finer, what float32 gives
 //   answers         nothing: every row has an answer, unless its tape was short
 //
-// A row may differ in the first three checks and still be right: its draws may come in another order there, or its sums
-// may be rounded differently. So the same batch is run again, which must repeat the difference, and then the row's
-// distribution in the batch is compared with its distribution alone. The comment before AmongRows below derives the
-// limit of what rounding explains. A difference beyond the limit fails the check; a smaller one becomes a note in the
-// evidence of a passed check. With Declaration::batch_invariant, equal draws with other weights or answers fail at
-// once. Each check judges one row in this way, if possible a row whose draws are equal; a row with equal answers and
-// other draws gets a note only.
+// A row may differ in the first three checks and still be right: its draws may come in another order there, or its
+// sums may be rounded differently. So the same batch is run again, which must repeat the difference, and then the
+// row's distribution in the batch is compared with its distribution alone. The comment before AmongRows below derives
+// the limit of what rounding explains. A difference beyond the limit fails the check; a smaller one becomes a note in
+// the evidence of a passed check. With Declaration::batch_invariant, equal draws with other weights or answers fail
+// at once. Each check judges one row in this way, if possible a row whose draws are equal; a row with equal answers
+// and other draws gets a note only.
 #pragma once
 
 #include <cstdint>

@@ -57,8 +57,8 @@ void add_distribution(const ProgramDistribution& distribution, const Input& inpu
         Answer::failed(fmt::format("{}: overwrites {}", drafts, distribution.overwrote));
 }
 
-/// The distribution of the strings that the program emits on a drawn input. Strings that the model cannot emit are left
-/// out; they are findings of zero_support.
+/// The distribution of the strings that the program emits on a drawn input. Strings that the model cannot emit are
+/// left out; they are findings of zero_support.
 EmittedDistribution emitted_distribution(const SmallModel& model, std::span<const ProgramDistribution> distributions,
                                          const Answers& answers) {
   EmittedDistribution emitted{.vocabulary = model.vocabulary, .length = model.length};

@@ -58,8 +58,8 @@ class Checker {
   /// A tree of stretches that is wrong by mass m survives n predictions, half of them uniform, with probability
   /// (1 - m)^(n / 2). A departure of d may come from a tree that is wrong by d, so it is reported after 42 / d
   /// predictions (e^-21 < 1e-9), but after at most 2^15 predictions or 128 times the usual number for an input. A
-  /// profile with few predictions therefore reports no departure sooner than one with many. Adds the calls to the count
-  /// in `answers`, which were found with `predictions` predictions.
+  /// profile with few predictions therefore reports no departure sooner than one with many. Adds the calls to the
+  /// count in `answers`, which were found with `predictions` predictions.
   Answers confirmed(const I& instance, Answers answers, int predictions) const {
     ExploreOptions explore = exploration();
     const double survives = 42;
@@ -248,7 +248,8 @@ class Checker {
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// Returns the smallest instance that fails the check too. `answers` become the answers on it, with all calls added.
+  /// Returns the smallest instance that fails the check too. `answers` become the answers on it, with all calls
+  /// added.
   Shrunk<I> shrunk(const I& instance, std::size_t check, Answers& answers) const {
     bool lost = false;  // then there is no program to ask any more, and what was found stands
     std::uint64_t calls = answers.calls;

@@ -33,8 +33,7 @@ namespace draftproof::adapters {
 inline constexpr int fewest_predictions = 16, most_predictions = 1 << 20;
 inline constexpr const char* predictions_help =
     "predictions to confirm per drafted input before an external verifier's distribution is trusted; the number of "
-    "the "
-    "profile, or 256";
+    "the profile, or 256";
 
 struct DistributionCheckOptions {
   int instances = 60;                ///< generated ones

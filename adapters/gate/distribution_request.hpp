@@ -3,8 +3,8 @@
 //   {"inputs": [{"p": [[..], ..], "q": [[..], ..], "drafts": [..], "parents": [..]}, ..],
 //    "predictions": 256, "seed": 1}
 //
-// Input describes the shapes at the level that the program declares; only trees have "parents". The last two fields are
-// optional.
+// Input describes the shapes at the level that the program declares; only trees have "parents". The last two fields
+// are optional.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct DistributionRequest {
 };
 
 /// Reads a request for a program of this declaration; rows need no sum of 1. `file` names the stream in errors.
-/// Throws: InputError with the number of the input, the field, the row and the token: for text that is not JSON, shapes
-/// of another level, entries that are negative or not finite, drafts outside the vocabulary, parents that do not
-/// precede their children, and inputs beyond the limits that the program declares.
+/// Throws: InputError with the number of the input, the field, the row and the token: for text that is not JSON,
+/// shapes of another level, entries that are negative or not finite, drafts outside the vocabulary, parents that do
+/// not precede their children, and inputs beyond the limits that the program declares.
 DistributionRequest read_distribution_request(std::istream& stream, const std::string& file,
                                               const Declaration& declaration);
 

@@ -34,8 +34,8 @@ std::string stretch_text(const Stretch& stretch);
 std::string way_text(const ProgramDistribution& distribution, const Outcome& outcome);
 
 /// The outcomes of each coin's values: a line for each range of values with one outcome, in the order of the draws.
-/// Coins whose values all lead to one outcome have no line. Requires ExploreOptions::keep_stretches. Returns at most 24
-/// lines; the last counts the lines left out.
+/// Coins whose values all lead to one outcome have no line. Requires ExploreOptions::keep_stretches. Returns at most
+/// 24 lines; the last counts the lines left out.
 std::vector<std::string> deciding_lines(const ProgramDistribution& distribution);
 
 }  // namespace draftproof::adapters

@@ -3,8 +3,8 @@
 // that of the position.
 //
 // The token of a trial has distribution p for any lossless program, so the statistics of compiled verifiers apply.
-// Seeds are a function of (seed, trial): a seeded program has the same trials for any number of threads and any size of
-// batches.
+// Seeds are a function of (seed, trial): a seeded program has the same trials for any number of threads and any size
+// of batches.
 #pragma once
 
 #include <memory>

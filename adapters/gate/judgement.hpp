@@ -1,5 +1,5 @@
-// The judgement of a distribution that was found by calls: its distance from the target on a small model, compared with
-// the deviation that the program's number formats explain.
+// The judgement of a distribution that was found by calls: its distance from the target on a small model, compared
+// with the deviation that the program's number formats explain.
 //
 //   C(x)       probability of the string x of `length` tokens, the emitted ones completed by the target
 //   distance   1/2 sum |C(x) - p(x)|

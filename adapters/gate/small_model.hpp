@@ -1,6 +1,6 @@
 // A small model as an external program sees it: every drafted input of an instance with its probability, and the
-// target after every prefix. Proofs use the same instances (properties/instances), so counterexamples print, replay and
-// shrink in the same way.
+// target after every prefix. Proofs use the same instances (properties/instances), so counterexamples print, replay
+// and shrink in the same way.
 //
 //   level      instance       inputs                          tokens compared
 //   position   Instance       tuples of the draft sampling         1
@@ -35,8 +35,8 @@ struct SmallModel {
   std::optional<double> optimum{};
   /// The target after a prefix of fewer than `length` tokens, V probabilities.
   std::function<const std::vector<double>&(const Tokens& prefix)> target{};
-  /// For chains and trees: adds the inputs of a call after `prefix` to `inputs` and their probabilities to `drawn`. The
-  /// members of these names hold the inputs of a first call.
+  /// For chains and trees: adds the inputs of a call after `prefix` to `inputs` and their probabilities to `drawn`.
+  /// The members of these names hold the inputs of a first call.
   std::function<void(const Tokens& prefix, std::vector<Input>& inputs, std::vector<double>& drawn)> drafted{};
 };
 
@@ -65,8 +65,8 @@ int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& 
 bool takes(const Declaration& declaration, const Instance& instance);
 bool takes(const Declaration& declaration, const PathInstance& instance);
 
-/// Throws: InputError for text that does not parse as an instance of the declared level, or for an instance outside the
-/// declared limits.
+/// Throws: InputError for text that does not parse as an instance of the declared level, or for an instance outside
+/// the declared limits.
 void check_instance(const Declaration& declaration, const std::string& text);
 
 /// Most drafts of generated instances: 3 for a tuple, unless the program requires more, and 3 for a path in a tree.

@@ -1,6 +1,6 @@
-// A whole engine that can only generate text: two Markov tables replace its models, and the transitions of the text are
-// tested against the target's. Every token of a lossless engine has distribution p(. | previous token), whatever came
-// before.
+// A whole engine that can only generate text: two Markov tables replace its models, and the transitions of the text
+// are tested against the target's. Every token of a lossless engine has distribution p(. | previous token), whatever
+// came before.
 //
 //   s          the last n tokens, n = 1, 2, 3
 //   bet        each token is predicted by (c p(x | last) + count(s, x)) / (c + count(s)), c = 10^0 .. 10^6
@@ -10,10 +10,11 @@
 // with probability at most alpha (Ville), for any length of the text and any dependence. Contexts of two and three
 // tokens see faults that follow from an engine's blocks. A token with p = 0 is a proof.
 //
-// The engine generates several texts, the first of 1024 tokens and each further one as long as all texts before it, so
-// that a text that takes too long leaves earlier results. Each text has a separate seed and starts after token 0; counts
-// continue from one text to the next. A lossless engine draws a text from p whatever the earlier texts were, so each
-// factor has mean 1 given all earlier tokens, also of other texts: the product over the texts is one martingale.
+// The engine generates several texts, the first of 1024 tokens and each further one as long as all texts before it,
+// so that a text that takes too long leaves earlier results. Each text has a separate seed and starts after token 0;
+// counts continue from one text to the next. A lossless engine draws a text from p whatever the earlier texts were,
+// so each factor has mean 1 given all earlier tokens, also of other texts: the product over the texts is one
+// martingale.
 #pragma once
 
 #include <cstdint>

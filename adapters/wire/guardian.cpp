@@ -17,7 +17,7 @@
 namespace draftproof::adapters {
 namespace {
 
-constexpr int control = 3;  // the guardian's descriptor of its socket, above those that become the child's
+constexpr int control_socket = 3;  // the guardian's descriptor of its socket, above those that become the child's
 
 void report_to_host(int socket, GuardianReport::Kind kind, int value) {
   const GuardianReport report{kind, value};
@@ -28,16 +28,17 @@ void report_to_host(int socket, GuardianReport::Kind kind, int value) {
 void keep_four(const GuardianOrders& orders) {
   std::array<int, 4> above;
   for (std::size_t i = 0; i < above.size(); ++i) {
-    above[i] = fcntl(orders.ends[i], F_DUPFD, control + 1);  // a pipe of the host may have one of the numbers 0 to 3
+    above[i] =
+        fcntl(orders.ends[i], F_DUPFD, control_socket + 1);  // a pipe of the host may have one of the numbers 0 to 3
     if (above[i] >= 0) continue;
-    report_to_host(orders.ends[control], GuardianReport::Kind::not_started, errno);
+    report_to_host(orders.ends[control_socket], GuardianReport::Kind::not_started, errno);
     _exit(1);
   }
-  for (int i = 0; i <= control; ++i) dup2(above[static_cast<std::size_t>(i)], i);
-  fcntl(control, F_SETFD, FD_CLOEXEC);
+  for (int i = 0; i <= control_socket; ++i) dup2(above[static_cast<std::size_t>(i)], i);
+  fcntl(control_socket, F_SETFD, FD_CLOEXEC);
   constexpr int most = 1 << 16;  // on a kernel without close_range
-  if (syscall(SYS_close_range, control + 1, ~0u, 0u) != 0)
-    for (int fd = control + 1; fd < most; ++fd) close(fd);
+  if (syscall(SYS_close_range, control_socket + 1, ~0u, 0u) != 0)
+    for (int fd = control_socket + 1; fd < most; ++fd) close(fd);
 }
 
 void set_limit(__rlimit_resource_t resource, std::uint64_t limit) {
@@ -60,7 +61,7 @@ void set_limit(__rlimit_resource_t resource, std::uint64_t limit) {
   for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   execvpe(orders.arguments[0], orders.arguments, orders.environment);
-  report_to_host(control, GuardianReport::Kind::not_started, errno);
+  report_to_host(control_socket, GuardianReport::Kind::not_started, errno);
   _exit(127);
 }
 
@@ -157,16 +158,16 @@ void guard_child(const GuardianOrders& orders) {
   Child child{.pid = fork()};
   if (child.pid == 0) become_child(orders, self);
   if (child.pid < 0) {
-    report_to_host(control, GuardianReport::Kind::not_started, errno);
+    report_to_host(control_socket, GuardianReport::Kind::not_started, errno);
     _exit(1);
   }
   setpgid(child.pid, child.pid);
-  for (int fd = 0; fd < control; ++fd) close(fd);
+  for (int fd = 0; fd < control_socket; ++fd) close(fd);
 
   bool ordered = false;
   int patience = -1;
   while (!child.ended) {
-    pollfd events[2] = {{signals, POLLIN, 0}, {ordered ? -1 : control, POLLIN, 0}};
+    pollfd events[2] = {{signals, POLLIN, 0}, {ordered ? -1 : control_socket, POLLIN, 0}};
     const int ready = poll(events, 2, patience);
     char drained[sizeof(signalfd_siginfo)];
     while (read(signals, drained, sizeof drained) > 0) {
@@ -180,7 +181,7 @@ void guard_child(const GuardianOrders& orders) {
     }
   }
   child.end_all();
-  report_to_host(control, ordered ? GuardianReport::Kind::stopped : GuardianReport::Kind::ended, child.status);
+  report_to_host(control_socket, ordered ? GuardianReport::Kind::stopped : GuardianReport::Kind::ended, child.status);
   _exit(0);
 }
 

@@ -128,8 +128,8 @@ struct GuardianReport {
 
 /// Descriptors and strings of the host. They are read after fork, before anything else can change them.
 struct GuardianOrders {
-  /// The descriptors that become 0, 1 and 2 of the child, and the control socket: the guardian writes reports to it and
-  /// stops the child at end of file.
+  /// The descriptors that become 0, 1 and 2 of the child, and the control socket: the guardian writes reports to it
+  /// and stops the child at end of file.
   std::array<int, 4> ends{-1, -1, -1, -1};
   char* const* arguments = nullptr;    ///< ends with null
   char* const* environment = nullptr;  ///< ends with null

@@ -33,8 +33,8 @@ class WireProgram final : public Program, public Served {
   /// The program's declaration; most_vocabulary is at most 64 in JSON Lines.
   const Declaration& declaration() const override { return dialogue_.declaration(); }
 
-  /// Calls beyond the declared limits have the status unsupported. A run that draws more numbers than its tape has the
-  /// status tape_short, and the draws for which the tape had values.
+  /// Calls beyond the declared limits have the status unsupported. A run that draws more numbers than its tape has
+  /// the status tape_short, and the draws for which the tape had values.
   /// Throws: AdapterError as Dialogue::answer does, and if the program is not scripted or an input is not of its
   /// level.
   /// Cost: some microseconds a call beside the program's time.

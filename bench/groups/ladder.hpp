@@ -137,8 +137,8 @@ struct Ladder {
     goals();
   }
 
-  /// A histogram adds to memory once a token, which takes longer than four passes that only read (ladder/additions). So
-  /// the time of a ladder on fresh rows is compared with its histogram, and the histogram with its additions.
+  /// A histogram adds to memory once a token, which takes longer than four passes that only read (ladder/additions).
+  /// So the time of a ladder on fresh rows is compared with its histogram, and the histogram with its additions.
   static void goals() {
     const auto at_most = [](const char* what, const char* slower, const char* faster, double bound) {
       found_goals().push_back({what, slower, faster, Goal::Sense::at_most, bound});

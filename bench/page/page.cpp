@@ -38,22 +38,22 @@ Written by `./dev bench --page docs/performance.md`; every number is from that r
 
 ## How it is measured
 
-- One thread; processor time of that thread, so that neighbours who take the processor away are not counted. They still
-  take caches and memory bandwidth.
-- {} rounds. A round takes every benchmark once, for at least {:g} s, in a random order of its own. Figures are
+- One thread. Times are processor time of that thread (CLOCK_THREAD_CPUTIME_ID), so other processes on the machine
+  count only through shared caches and memory bandwidth.
+- {} rounds. A round runs every benchmark once, for at least {:g} s, in a random order of its own. Figures are
   medians over rounds.
-- Goals are ratios. Both sides run in the same rounds, so what slows one slows the other; ratios move less from run to run
-  and from machine to machine than times do.
-- Lower bounds (`lower_bound/...`) do the part that cannot be avoided and nothing else: read the rows, sort the keys. They are measured
-  here, not taken from a data sheet.
-- Peers (`peer/...`) are what one would write without draftproof, in numpy and scipy and with Clp, on one thread and the
-  same rows. Python peers report their own processor time; starting the interpreter is not in it.
+- Goals are ratios of two benchmarks of the same rounds, because ratios differ less from run to run and from machine to
+  machine than times do.
+- Lower bounds (`lower_bound/...`) do only the unavoidable part: read the rows, sort the keys. They are measured in the
+  same run.
+- Peers (`peer/...`) are the usual implementations without draftproof, in numpy and scipy and with Clp, on one thread
+  and the same rows. Python peers report their own processor time, without the start of the interpreter.
 - Rows are softmax of Gaussian logits: target N(0, 2.5 squared), draft logits the target's plus N(0, 1). Optima at
   small V use 1.5 squared.
-- Hot: the same rows every time, in whichever cache holds 8 V bytes. Cold: copies of them by turns over twice the last
-  cache and at least 600 MB.
-- An item is a trial, a decision, a step, an optimum or an instance; drafting is in the time of simulation and steps,
-  not in that of decisions.
+- Hot: the same rows every time, in the smallest cache that holds 8 V bytes. Cold: the rows rotate over copies of twice
+  the size of the last cache, at least 600 MB.
+- An item is a trial, a decision, a step, an optimum or an instance. The time of simulations and steps includes
+  drafting, the time of decisions does not.
 )",
       repetitions, min_time);
 }
@@ -393,8 +393,8 @@ std::string worst_spread(const Results& results) {
   if (spreads.empty()) return {};
   const Spread all = spread_of(std::move(spreads));
   return fmt::format(
-      "Half the range of repetitions was {:.1f} % of the median for the middle benchmark of this run and "
-      "{:.0f} % for the worst.\n",
+      "Half the range of repetitions was {:.1f} % of the median for the middle benchmark of this run and {:.0f} % "
+      "for the worst.\n",
       100 * all.median, 100 * all.high);
 }
 

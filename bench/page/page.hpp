@@ -46,8 +46,8 @@ plots::Series series_of(const Results& results, const std::string& label, const 
 /// Adds the figures, goals as verdicts, and the comparison of runs to the pages of results (cli/report/page).
 bool add_to_pages();
 
-/// Whether a run for the page includes this benchmark: every benchmark of a comparison and both sides of a goal. Of the
-/// benchmarks that exist for every scheme, the page shows a selection.
+/// Whether a run for the page includes this benchmark: every benchmark of a comparison and both sides of a goal. Of
+/// the benchmarks that exist for every scheme, the page shows a selection.
 bool on_page(const std::string& plain_name, const std::vector<Goal>& goals);
 
 /// Writes `file`, and its plots into the folder of the same name without extension.

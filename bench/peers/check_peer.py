@@ -5,8 +5,8 @@
 
 Needs python3, torch, numpy and the package draftproof, whose program is that of DRAFTPROOF_PROGRAM. --pq is not used.
 One check is made in a process of its own. Prints one JSON object: processor seconds, of the check with its program
-beyond
-the one second that a start may take, or of as many bare calls on the same rows as the check makes; and the calls.
+beyond the one second that a start may take, or of as many bare calls on the same rows as the check makes; and the
+calls.
 """
 import argparse
 import json

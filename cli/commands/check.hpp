@@ -59,8 +59,7 @@ struct Check {
         ->capture_default_str();
     app.add_option("--distance", options.distance,
                    "smallest total variation that the sampled tier should detect, with probability about 0.99; sets "
-                   "the number "
-                   "of trials instead of the profile")
+                   "the number of trials instead of the profile")
         ->check(between(1e-6, 0.5));
     app.add_option("--share", options.share, "fraction of the build's false-alarm budget (1e-9) to spend here")
         ->check(between(1e-6, 1.0))
@@ -140,7 +139,7 @@ struct Check {
   }
 
  private:
-  /// Checks what is asked of adapters before the first gate runs.
+  /// Checks the options for external verifiers before the first gate runs.
   void check_adapter_options(const Session& session) const {
     if (session.external.empty() && (models || predictions || !options.adapter_instances.empty()))
       throw InputError({.file = models        ? "--models"
@@ -163,7 +162,7 @@ struct Check {
   }
 
   std::vector<Gate> selected_gates(const std::vector<std::unique_ptr<ExternalSubject>>& subjects) const {
-    // With an adapter and no name, the adapter alone.
+    // Checks only the external verifiers if there is an adapter and no name.
     const SelectedSubjects selected =
         names.empty() && !subjects.empty() ? SelectedSubjects{} : select_of_all(names, mutants);
     std::vector<Gate> gates;

@@ -1,4 +1,4 @@
-// `draftproof demo`: one screen on what is exact, what accepts how much, and one refuted bug.
+// `draftproof demo`: a one-screen summary of exactness and acceptance, and one refuted bug.
 #pragma once
 
 #include <draftproof/cli/report/page/page.hpp>

@@ -36,7 +36,7 @@ inline std::vector<Listed> inventory() {
   for (const auto& one : path_registry().verifiers())
     add("path " + plural(one->kind()), one->info().name, one->info().summary);
   for (const auto& one : path_registry().drafters()) add("tree samplings", one->info().name, one->info().summary);
-  for (const auto& one : path_registry().wrong_drafters())  // those that declare a row of their own
+  for (const auto& one : path_registry().wrong_drafters())  // wrong drafters with their own proposal row
     if (!one->info().wrong) add("tree samplings", one->info().name, one->info().summary);
   for (const PathProperty& one : path_registry().properties()) add("path properties", one.name, one.about);
   for (const auto& one : component_registry().components())
@@ -135,7 +135,7 @@ struct Describe {
     add(document, "carries state", verifier.stateful() ? "yes" : "no");
   }
 
-  /// The rows that schemes of both levels have.
+  /// Adds the rows that schemes of both levels have.
   static void describe_scheme(Document& document, const Info& info, Kind kind, const std::string& samplings) {
     add(document, "what it does", std::string(info.summary));
     add(document, "source", std::string(info.source));
@@ -187,7 +187,7 @@ struct Describe {
       add(document, "used by", "draftproof prove, check and mutants: a family of small distributions");
   }
 
-  /// Whether one of these properties has the name; adds what is known of it.
+  /// Adds the description of the property with this name. Returns whether there is one.
   template <class Properties>
   bool describe_property(Document& document, const Properties& properties, const std::string& level) const {
     const auto found =

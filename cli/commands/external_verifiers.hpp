@@ -1,6 +1,6 @@
-// `draftproof distribution` computes the exact output distribution of a program behind an adapter on given inputs,
-// without a verdict. `draftproof serve` answers the requests of an adapter on its standard pipes, for a compiled
-// library or for a registered verifier, mutant or lossy scheme.
+// `draftproof distribution` computes the exact output distribution of an external verifier on given inputs, without a
+// verdict. `draftproof serve` runs a compiled library, or a registered verifier, mutant or lossy scheme, as an
+// external verifier on standard input and output.
 #pragma once
 
 #include <unistd.h>

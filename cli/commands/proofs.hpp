@@ -186,7 +186,8 @@ struct Mutants {
     app.add_option("--controls", options.controls, "instances of each correct verifier and draft sampling")
         ->check(between(1, 1'000'000))
         ->capture_default_str();
-    app.add_option("--further", options.further, "instances a caught mutant is still asked on, for the other marks")
+    app.add_option("--further", options.further,
+                   "further instances of a caught mutant, to find the other checks that fail")
         ->check(between(0, 1'000'000))
         ->capture_default_str();
     app.add_option("--shares", options.shares,

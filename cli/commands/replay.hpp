@@ -1,5 +1,5 @@
 // `draftproof replay`: reproduces a failure step by step: the property on its instance, every course of the decision,
-// the resulting sampling, and single trials of a simulation with the numbers they drew.
+// the resulting distribution, and single trials of a simulation with the numbers they drew.
 #pragma once
 
 #include <algorithm>
@@ -197,7 +197,7 @@ struct Replay {
     for (const Drafter* drafter : taken)
       if (drafter->info().name == (sampling.empty() ? usual_draft_sampling(info) : sampling)) return *drafter;
     if (sampling.empty() && !taken.empty())
-      return *taken.front();  // a sampling of siblings has no drafter of its name
+      return *taken.front();  // the sampling of a tree's siblings is not itself a tree sampling
     if constexpr (requires { known.wrong_drafters_of(info); })
       for (const Drafter* drafter : known.wrong_drafters_of(info))
         if (drafter->info().name == sampling) return *drafter;

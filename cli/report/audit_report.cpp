@@ -122,7 +122,7 @@ Section add_places(nlohmann::ordered_json& data, const AuditResult& result) {
   return section;
 }
 
-/// Of each family its scores, the cut that is hardest to see and the one that is easiest.
+/// The scores of each family, with the cuts that are the hardest and the easiest to detect.
 Section smallest_section(const AuditResult& result) {
   Section section{.title = "Smallest deviations that this recording would have shown with probability 0.99"};
   const auto add = [&section](const AuditFamily& family, const SmallestFound& found, const char* which) {

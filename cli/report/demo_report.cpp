@@ -58,7 +58,7 @@ std::string by_check(const std::map<std::string, int>& counts) {
 /// Bugs in verifiers and drafters, and in components around verifiers.
 struct BugCount {
   int schemes = 0, components = 0, refuted = 0, missed = 0;
-  std::map<std::string, int> others{};  ///< bugs without a refuted sampling, by the check that caught them
+  std::map<std::string, int> others{};  ///< bugs with a correct output distribution, by the check that caught them
 
   explicit BugCount(const KillMatrix& matrix) {
     for (const KillRow& row : matrix.rows) {
@@ -89,7 +89,7 @@ const KillRow* shown_bug(const KillMatrix& matrix) {
   return shortest;
 }
 
-/// Whether `row` is the row of the table for a lossless scheme: at K, or at the most drafts that it takes.
+/// Whether the table shows `row` for a lossless scheme: K drafts, or the most drafts that the scheme supports.
 bool in_table(const SurveyRow& row, int drafts) {
   return row.verifier->kind() == Kind::verifier && row.tally.trials > 0 &&
          (row.drafts == drafts || !row.verifier->takes(drafts));
@@ -116,10 +116,10 @@ const SurveyRow* row_of(const SurveyedSource& item, const AnyVerifier* verifier,
 }
 
 Section table_of(const DemoResult& result) {
-  Section section{.title =
-                      fmt::format("Lossless schemes at K = {}: acceptance and share of the gap from one draft to the "
-                                  "optimum that it closes",
-                                  result.drafts)};
+  Section section{
+      .title = fmt::format(
+          "Lossless schemes at K = {}: acceptance and share of the gap from one draft to the optimum that it closes",
+          result.drafts)};
   const auto name_of = [](const SurveyedSource& item) {
     const std::string name = item.source->name();
     return name.substr(0, name.find_first_of("_:"));
@@ -143,7 +143,7 @@ Section table_of(const DemoResult& result) {
       best.number(name_of(item), {optimum ? fmt::format("{:.4f}", *optimum) : "-", Tone::faint}).number("gap", {""});
     }
     best.number("ns", {""});
-    // Plans that enumerate tuples run on the smallest vocabularies alone: they stand in the whole tables.
+    // Schemes whose plans enumerate tuples run only on the smallest vocabularies; the complete tables have them.
     left_out += std::erase_if(
         verifiers, [&](const auto* verifier) { return seen[verifier].first == 1 && result.surveyed.size() > 1; });
     if (verifiers.empty()) continue;

@@ -236,13 +236,12 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
   document.sections.push_back(
       {.title = "",
        .before = {
+           fmt::format("{} in all, seed {}. exact?: output distribution == target in fractions on that many "
+                       "generated instances.",
+                       counted(tuples, "draft tuple"), options.seed),
            fmt::format(
-               "{} in all, seed {}. exact?: output distribution == target in fractions on that many generated "
-               "instances.",
-               counted(tuples, "draft tuple"), options.seed),
-           fmt::format("± is a {:g} % Clopper-Pearson interval. gap closed: from one draft (0 %) to the optimum "
-                       "(100 %).",
-                       100 * confidence),
+               "± is a {:g} % Clopper-Pearson interval. gap closed: from one draft (0 %) to the optimum (100 %).",
+               100 * confidence),
            "ns/tuple: processor time to draw, decide and count one tuple on prepared tables."}});
   return document;
 }

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Token verification of a chain of drafts behind an adapter, in JSON Lines. It needs Python alone. For a verifier of
-your
-own, copy the file and replace `verify`.
+your own, copy the file and replace `verify`.
 
     draftproof check --adapter 'exec:python3 examples/adapter/verifier_json.py'
 """

@@ -1,9 +1,9 @@
 // Converts one row of any format and contents to a row of float probabilities in device memory, the input of the
 // mappings that read rows at every pass.
 //
-// The float kernels read a row several times. Reading bf16 directly would take one kernel per format, or a test of the
-// format at every entry of every pass; logits have to be written as probabilities in any case. Each row is therefore
-// converted once, and the float kernels serve all formats.
+// The float kernels read a row several times. Reading bf16 directly would take one kernel per format, or a test of
+// the format at every entry of every pass; logits have to be written as probabilities in any case. Each row is
+// therefore converted once, and the float kernels serve all formats.
 // Cost: one more read and one more write of the row; the first pass then finds it in the second-level cache if it
 // fits.
 // Correctness: 16-bit entries become floats without rounding, so the tokens are the same.

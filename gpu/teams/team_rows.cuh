@@ -296,7 +296,7 @@ class TeamRows {
     return team_.lane_sum(total);
   }
 
-  /// Whether passes may rely on the team's scratch being theirs alone: then no other object passes over rows.
+  /// Whether passes have the team's scratch memory to themselves, because no other object makes passes.
   static constexpr bool on_chip = requires(const Source& rows) { rows.own_tokens(); };
   /// The rows for passes, which read the tokens of the own partition alone.
   DRAFTPROOF_DEVICE auto own_tokens() const {

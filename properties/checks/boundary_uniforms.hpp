@@ -168,8 +168,7 @@ struct BoundaryUniforms {
       if (p >= q && !accepts(edge::largest))
         return place(edge::largest, edge::zero) +
                "rejects a draft with p >= q; in double a mass that is 1 in fractions, such as F(0), need not be 1: "
-               "write "
-               "at.one() for it (docs/edges.md)";
+               "write at.one() for it (docs/edges.md)";
       for (const std::uint64_t last : {edge::zero, edge::largest})
         if (const Verdict v = verdict(edge::largest, last);
             v.accepted < 0 && !(rows.target(v.token) > rows.proposal(v.token)))

@@ -179,10 +179,10 @@ struct FormsAgree {
       acceptance = std::max(std::abs(plain->flag - table->flag), std::abs(plain->membership - table->membership));
     return Answer::passed_if(std::max({on_table, on_fresh, acceptance}) <= bound, [&] {
       char text[160];
-      std::snprintf(text, sizeof text,
-                    "TV %.3g on the table and %.3g on fresh rows from plain rows, acceptance %.3g apart, expected at "
-                    "most %.3g",
-                    on_table, on_fresh, acceptance, bound);
+      std::snprintf(
+          text, sizeof text,
+          "TV %.3g on the table and %.3g on fresh rows from plain rows, acceptance %.3g apart, expected at most %.3g",
+          on_table, on_fresh, acceptance, bound);
       return std::string(text);
     });
   }

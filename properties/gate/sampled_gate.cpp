@@ -48,10 +48,9 @@ void require_conserved(const SampledCounts& counts) {
   std::uint64_t cells = 0;
   for (const auto count : counts.cells.cells()) cells += count;
   if (cells + counts.impossible != counts.trials || counts.members > counts.trials)
-    throw std::logic_error(
-        fmt::format("counts of a gate do not add up: cells of {} and {} impossible, of {} trials, {} with "
-                    "a drafted token",
-                    cells, counts.impossible, counts.trials, counts.members));
+    throw std::logic_error(fmt::format(
+        "counts of a gate do not add up: cells of {} and {} impossible, of {} trials, {} with a drafted token", cells,
+        counts.impossible, counts.trials, counts.members));
 }
 
 /// Returns the trials of the options, or the number that detects the distance; in multiples of 2^16, so that

@@ -22,7 +22,7 @@ namespace draftproof {
 
 namespace {
 
-constexpr int large = 32'000, small = 12;
+constexpr int large_vocabulary = 32'000, small = 12;
 
 std::string replay_of(const Gate& gate, const AnyDrafter& drafter, const std::string& source, int drafts,
                       std::optional<std::uint64_t> trial, const GateOptions& options) {
@@ -156,15 +156,16 @@ struct ShrunkSource {
 ShrunkSource affordable_source(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts,
                                const GateOptions& options) {
   const int proposals = drafter.info().several_proposals ? drafts : 1;
-  const std::string spec = standard_source(large, proposals);
+  const std::string spec = standard_source(large_vocabulary, proposals);
   const double tokens = tokens_of_trial(verifier, drafter, opened(spec, options)->table, drafts, options);
   const double affordable = std::exp2(options.profile.log2_tokens - options.profile.log2_trials);
   if (tokens <= affordable) return {spec, {}};
   int vocabulary = small;
-  for (int wider = 16; wider <= large && tokens * wider <= affordable * large; wider *= 2) vocabulary = wider;
+  for (int wider = 16; wider <= large_vocabulary && tokens * wider <= affordable * large_vocabulary; wider *= 2)
+    vocabulary = wider;
   return {standard_source(vocabulary, proposals),
-          fmt::format("V = {} instead of {}: a trial passes over {:.1f} vocabularies", vocabulary, large,
-                      tokens / large)};
+          fmt::format("V = {} instead of {}: a trial passes over {:.1f} vocabularies", vocabulary, large_vocabulary,
+                      tokens / large_vocabulary)};
 }
 
 }  // namespace
@@ -179,8 +180,8 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
   const Info& info = verifier.info();
   const int drafts = drafts_taken(verifier, drafter, options.drafts);
   const bool everywhere = info.unsupported.simulate.empty() && !info.shared_noise && !drafter.info().shared_noise();
-  const bool defined =
-      verifier.takes(drafts) && drafter.defined(large, drafts, drafter.info().several_proposals ? drafts : 1);
+  const bool defined = verifier.takes(drafts) &&
+                       drafter.defined(large_vocabulary, drafts, drafter.info().several_proposals ? drafts : 1);
   ShrunkSource chosen{options.source, {}};
   if (options.source.empty() && everywhere && defined)
     chosen = affordable_source(verifier, drafter, drafts, options);

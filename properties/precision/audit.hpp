@@ -54,9 +54,9 @@ std::string_view to_text(Form form);
 inline constexpr double small_limit = 1e-12;  ///< up to V = 1,024
 inline constexpr double large_limit = 1e-11;
 
-/// The bound for rows stored in float32 and not normalised again. Rounding changes an entry by at most a relative 2^-24,
-/// so the sums of p and q differ from 1 by at most that; each of K + 1 decisions assumes that both are 1. Eight
-/// drafts: 9 * 2 * 2^-24 = 1.07e-6.
+/// The bound for rows stored in float32 and not normalised again. Rounding changes an entry by at most a relative
+/// 2^-24, so the sums of p and q differ from 1 by at most that; each of K + 1 decisions assumes that both are 1.
+/// Eight drafts: 9 * 2 * 2^-24 = 1.07e-6.
 inline constexpr double float32_limit = 1e-6;
 
 /// The output distribution of a program. `complete` is false if the enumeration reached its limit.

@@ -10,7 +10,7 @@ namespace draftproof {
 namespace {
 
 /// Number of factors split off, so that Stirling's series starts at 16. Its next term is below 1.2e-16 there.
-constexpr int shift = 16;
+constexpr int stirling_shift = 16;
 /// Up to this count a product is cheaper than Stirling's form and as accurate.
 constexpr double small_count = 32;
 
@@ -40,7 +40,7 @@ double log_rising(int count, double shape) {
   return product == 1 ? logs : logs + std::log(product);
 }
 
-/// Requires shape >= `shift`.
+/// Requires shape >= `stirling_shift`.
 double stirling_form(double count, double mean, double shape) {
   const double difference = count - mean;
   const double t = difference / (shape + mean);
@@ -67,9 +67,10 @@ double log_gamma_poisson(double count, double mean, double shape) {
   if (count == 0) return mean - shape * log_of_one_plus(mean / shape);
   if (count <= small_count)
     return log_rising(static_cast<int>(count), shape) - (shape + count) * log_of_one_plus(mean / shape) + mean;
-  if (shape >= shift) return stirling_form(count, mean, shape);
-  return log_rising(shift, shape) + stirling_form(count - shift, mean, shape + shift) +
-         (shape + count) * log_of_one_plus(shift / (shape + mean)) - (shape + shift) * log_of_one_plus(shift / shape);
+  if (shape >= stirling_shift) return stirling_form(count, mean, shape);
+  return log_rising(stirling_shift, shape) + stirling_form(count - stirling_shift, mean, shape + stirling_shift) +
+         (shape + count) * log_of_one_plus(stirling_shift / (shape + mean)) -
+         (shape + stirling_shift) * log_of_one_plus(stirling_shift / shape);
 }
 
 namespace {

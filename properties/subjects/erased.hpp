@@ -221,9 +221,9 @@ class DrafterOf final : public AnyDrafter {
   }
   std::optional<Rational> declared_mass(const Rows<Rational>& distributions, int drafts,
                                         std::span<const Token> prefix) const override {
-    using Distribution = DeclaredDrafter<D>;
-    if constexpr (requires { Distribution::mass(distributions, drafts, prefix.data(), 0); })
-      return Distribution::mass(distributions, drafts, prefix.data(), static_cast<int>(prefix.size()));
+    using Declared = DeclaredDrafter<D>;
+    if constexpr (requires { Declared::mass(distributions, drafts, prefix.data(), 0); })
+      return Declared::mass(distributions, drafts, prefix.data(), static_cast<int>(prefix.size()));
     else
       return std::nullopt;
   }

@@ -1,5 +1,5 @@
-// The declaration of a component around a verifier. Batch runners, sources of target rows and samplers are tested like
-// verifiers, because most reported defects are in them.
+// The declaration of a component around a verifier. Batch runners, sources of target rows and samplers are tested
+// like verifiers, because most reported defects are in them.
 //
 //   name      snake_case, the file's name
 //   budget    of samplers: largest total variation between the realised distribution and the weights

@@ -6,8 +6,9 @@
 //   outside  count                where passes count tokens with q = 0
 //
 // Correctness: every step is monotone in the ratio. For rows of floats a division in float and one in double that is
-// rounded to float give the same r: a quotient of two 24-bit numbers that is not a midpoint of two floats differs from
-// every midpoint by more than 2^-50 of itself, and a double rounding that changed the float would have to cross one.
+// rounded to float give the same r: a quotient of two 24-bit numbers that is not a midpoint of two floats differs
+// from every midpoint by more than 2^-50 of itself, and a double rounding that changed the float would have to cross
+// one.
 #pragma once
 
 #include <cstddef>

@@ -64,8 +64,7 @@ def describe_everything(case):
 
 def device_cuda(case):
     """The effect of `--device cuda` depends on the machine: a program without CUDA refuses it, one without a device skips,
-    and
-    with one the numbers are the CPU's."""
+    and with one the numbers are the CPU's."""
     asked = "survey bernoulli:positions=3 --verifier single_draft --tuples 3000 --instances 0 --json"
     case.values["asked"] = asked
     case.call(case.values["PROGRAM"], [*asked.split(), "--device", "cuda"])
@@ -91,8 +90,7 @@ def device_cuda(case):
 
 def device_gates(case):
     """Gates that draw their trials on a device are tests with the label gpu, skipped where it is not; the other tiers
-    are
-    as ever."""
+    are as ever."""
     def gates(device, tests):
         case.call("cmake", [f"-DPROGRAM={case.values['FAKES']}", f"-DTESTS={case.folder / tests}", "-DTARGET=mine",
                             "-DPROFILE=pr", "-DSEED=1", "-DSHARE=1", f"-DDEVICE={device}", "-DTIMEOUT=300", "-DALL=TRUE", "-P",
@@ -256,8 +254,7 @@ def _parts(case, asked, of, order):
 
 def work_proofs(case):
     """Proofs, the kill matrix and a divided study: shards, a deal by measured times, and a resumed run give the bytes
-    of
-    one process."""
+    of one process."""
     prove = "prove k_seq accept_always typical_acceptance block gumbel_coupling --instances 70"
     for asked in prove, "mutants --instances 2 --controls 1 --further 0", "reproduce order_of_schemes --effort 1100":
         name = asked.split()[0]

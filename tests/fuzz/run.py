@@ -6,8 +6,8 @@
 
 Inputs start from tests/fuzz/corpus/NAME; what reaches new code is kept in FOLDER/corpus/NAME for the next run. A crash,
 an error of a sanitizer, an input that takes more than a second of processor time, or memory of more than 64 times the
-largest
-input ends a target; its input is then FOLDER/bad/NAME-... Exit codes: 0 nothing was found, 1 something was, 2 usage.
+largest input ends a target; its input is then FOLDER/bad/NAME-... Exit codes: 0 nothing was found, 1 something was, 2
+usage.
 """
 
 import argparse

@@ -212,8 +212,8 @@ bool compare_ladder(const char* name) {
     compare_joined(tally);
   }
   std::printf(
-      "%s plans: %d compared, %d differ; breaks leave in %d, %d leave nothing, %d corrections, %d drafts "
-      "after q has run out\n",
+      "%s plans: %d compared, %d differ; breaks leave in %d, %d leave nothing, %d corrections, %d drafts after q has "
+      "run out\n",
       name, tally.plans, tally.wrong, tally.moved, tally.certain, tally.corrections, tally.outlasted);
   return tally.wrong == 0 && tally.moved > 50 && tally.certain > 10 && tally.corrections > 50 &&
          (tally.outlasted > 50) == distinct;

@@ -113,10 +113,10 @@ void expect_faults() {
     expect(verdict(3).token == third.token, "the verdict of a position beside them");
     const gpu::RefusedPosition nan{2, gpu::RowFault::of_word(faults[2])},
         masked{5, gpu::RowFault::of_word(faults[5])};
-    expect(gpu::describe(nan) ==
-               "position 2: proposal 0 logits: token 1999: got NaN or +infinity, expected a finite "
-               "logit, or -infinity",
-           "the NaN, found: " + gpu::describe(nan));
+    expect(
+        gpu::describe(nan) ==
+            "position 2: proposal 0 logits: token 1999: got NaN or +infinity, expected a finite logit, or -infinity",
+        "the NaN, found: " + gpu::describe(nan));
     expect(
         gpu::describe(masked) == "position 5: target logits: got -infinity for every token, expected a finite logit",
         "the masked row, found: " + gpu::describe(masked));

@@ -93,8 +93,8 @@ int compare_verdicts(const Scheme& scheme, const DraftSampling& distribution, co
       continue;
     if (++mismatches > most_printed) continue;
     std::printf(
-        "mismatch: %s on %s drafts, V = %d, K = %d, seed %llu, trial %llu: token %d, accepted %d; wanted "
-        "token %d, accepted %d\n",
+        "mismatch: %s on %s drafts, V = %d, K = %d, seed %llu, trial %llu: token %d, accepted %d; wanted token %d, "
+        "accepted %d\n",
         std::string{scheme.info.name}.c_str(), std::string{distribution.info.name}.c_str(), drafted.batch.vocabulary,
         count, static_cast<unsigned long long>(seed), static_cast<unsigned long long>(drafted.trial(i)), got.token,
         got.accepted, wanted.token, wanted.accepted);

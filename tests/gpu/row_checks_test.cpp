@@ -96,7 +96,7 @@ void compare_format(const std::string& format) {
     compare_with_host(std::vector<Entry>(row.size(), Entry(0.0)), no_token, what + " of nothing");
     // 2^13 is the range of 64 bits of 2^-51: a sum that wrapped around would be 1.
     if (vocabulary == 1) compare_with_host(std::vector<Entry>(8193, Entry(1.0)), no_token, what + ", sum 8193");
-    // At the largest deviation that the format allows, and beyond it.
+    // Tests a sum at the largest deviation that the format allows, and one beyond it.
     gpu::StoredBatch batch{.format = gpu::format_of<Entry>, .positions = 1};
     batch.vocabulary = 1;
     const double tolerance = gpu::sum_tolerance_of(batch);

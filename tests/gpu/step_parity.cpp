@@ -142,8 +142,7 @@ class Requests {
     conditionals_[i] = wanted.extra.token < 0 ? 0 : model_.next(tree.context(wanted.node), wanted.extra.token);
     if (same) return 0;
     std::printf(
-        "mismatch: %s on %s, V = %d, %d nodes, seed %llu, trial %llu: node %d, token %d; wanted node %d, "
-        "token %d\n",
+        "mismatch: %s on %s, V = %d, %d nodes, seed %llu, trial %llu: node %d, token %d; wanted node %d, token %d\n",
         std::string{scheme_.info.name}.c_str(), std::string{distribution_.info.name}.c_str(), vocabulary_,
         tree.size(), static_cast<unsigned long long>(seed), static_cast<unsigned long long>(trial), found.node,
         found.extra.token, wanted.node, wanted.extra.token);

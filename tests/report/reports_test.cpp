@@ -56,10 +56,9 @@ TEST_F(Surveyed, HasItsKeys) {
   expect_members(report, "schema seed tuples_per_row confidence sources tuples");
   expect_members(report["sources"][0], "source about vocabulary positions complete rows");
   const Json& row = report["sources"][0]["rows"][0];
-  expect_members(
-      row,
-      "verifier draft_sampling drafts verdict tuples flag membership single_draft impossible optimum gap_closed "
-      "accepted_by_draft");
+  expect_members(row,
+                 "verifier draft_sampling drafts verdict tuples flag membership single_draft impossible optimum "
+                 "gap_closed accepted_by_draft");
   EXPECT_EQ(member_names(row["flag"]), "rate low high count");
   EXPECT_EQ(row["verdict"], "not asked");
   EXPECT_EQ(row["membership"]["rate"], 0.7);
@@ -98,10 +97,9 @@ TEST(PathSurveyReport, HasItsKeysAndAVerdict) {
   EXPECT_EQ(with["proofs"][0]["verdict"], "proved");
   EXPECT_FALSE(without.contains("proofs"));
   const Json& data = with["sources"][0]["rows"][0];
-  expect_members(
-      data,
-      "verifier draft_sampling drafts length verdict trials steps mean_accepted standard_error block_efficiency "
-      "impossible accepted");
+  expect_members(data,
+                 "verifier draft_sampling drafts length verdict trials steps mean_accepted standard_error "
+                 "block_efficiency impossible accepted");
   EXPECT_EQ(data["verdict"], "proved (3)");
   EXPECT_EQ(without["sources"][0]["rows"][0]["verdict"], "not asked");
 }

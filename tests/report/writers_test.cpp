@@ -174,8 +174,7 @@ TEST(JsonlWriter, HasARowALine) {
 TEST(AnnotationsWriter, NamesSchemeAndCounterexample) {
   EXPECT_EQ(as("annotations", proofs({proof("a", "refuted"), proof("b", "proved"), proof("c", "lossy")})),
             "::error title=a (iid)%3A exact_distribution failed::on p=(1 1)/2 q=(0 1)/1 K=1: got (1/4 3/4), expected "
-            "(1/2 1/2), "
-            "TV 1/4%0Adraftproof replay a, b: 100 %25\n");
+            "(1/2 1/2), TV 1/4%0Adraftproof replay a, b: 100 %25\n");
   const Json worse =
       page::compare({"", proofs({proof("a", "proved")})}, {"", proofs({proof("a", "undecided")})}).document.data;
   EXPECT_EQ(as("annotations", worse), "::error title=a (iid) got worse::proved -> undecided. \n");

@@ -6,7 +6,7 @@
     words.py --self-test        30 sentences that it must complain about, and 12 that it must accept
     words.py --sample SEED ROOT 40 comments, 20 messages and 10 paragraphs of pages at random, for a reader to judge
 
-The glossary is in docs/design/README.md. A program finds words and some forms of sentences. It cannot find a sentence
+The glossary is in CONTRIBUTING.md. A program finds words and some forms of sentences. It cannot find a sentence
 without a verb in general, a reference whose antecedent is in another sentence, a maxim, or an effect told without its
 mechanism: those need a reader.
 """

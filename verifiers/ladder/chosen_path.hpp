@@ -96,7 +96,7 @@ class ChosenSteps {
       if (steps.ladder(i).equal()) return use(distributions.residual(steps.zero()));
       if constexpr (Ranked<L>)
         return steps.ladder(i).with_left_over(distributions, [&](const auto& left) {
-          return use(AtFactor{left, c});
+          return use(AtFactor<std::remove_cvref_t<decltype(left)>>{left, c});
         });
       else if constexpr (ShowsRows<L>)
         return use(steps.passed(i, c));

@@ -7,7 +7,7 @@
 //
 // Cost: one pass for the residual, one flip a trial.
 // Source: Khisti et al., arXiv:2410.18234.
-// Correctness: it is single-draft sampling with draft sampling p_I, for every rule of selection with this
+// Correctness: it is single-draft sampling with proposal p_I, for every rule of selection with this
 // distribution.
 #pragma once
 

@@ -141,7 +141,7 @@ struct Acceptance {
 // Share of the gap between one draft and the optimum that each lossless scheme closes, at its largest number of
 // drafts.
 struct GapClosed {
-  /// Bars of schemes far below one draft end here, those that noise puts above 1 at 1.
+  /// Bars of schemes far below one draft are cut here; bars that noise puts above 1 are cut at 1.
   static constexpr double least = -0.5;
 
   static void add(const Json& data, std::vector<Figure>& figures) {
@@ -208,8 +208,8 @@ struct PriceOfLossiness {
                                  .stroke = plots::Stroke::points});
       if (!plot.empty())
         figures.push_back(
-            {"Right: farther from the target. Up: accepts more than a lossless scheme can. A scheme below "
-             "0 pays and gains nothing.",
+            {"Right: farther from the target. Up: accepts more than a lossless scheme can. A scheme below 0 pays and "
+             "gains nothing.",
              drawn(plot)});
     }
   }

@@ -93,10 +93,10 @@ SelectionCase SelectionCase::parse(std::string_view text) {
   header.end();
   while (!rest.empty()) one.requests.push_back(read_request(next()));
   if (!one.valid())
-    throw std::invalid_argument(fmt::format(
-        "instance: got \"{}\", expected a batch of 1 to {} requests whose rows of q have at least K tokens, "
-        "such as \"{}\"",
-        text, most_requests, example));
+    throw std::invalid_argument(
+        fmt::format("instance: got \"{}\", expected a batch of 1 to {} requests whose rows of q have at least K "
+                    "tokens, such as \"{}\"",
+                    text, most_requests, example));
   return one;
 }
 

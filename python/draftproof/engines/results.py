@@ -82,9 +82,8 @@ def repeat(
     keep: Callable[[dict[str, Any]], None] = lambda counted: None,
 ) -> dict[str, Any]:
     """`count` proof gates on each adapter that can be scripted, with other models and predictions each time, and how
-    many
-    of them passed; fewer after Ctrl-C. With `models` 0 each asks one small chain. `keep` gets the counts so far after
-    each gate. An adapter that cannot be opened has `skipped`, the reason, and no gates. Raises: Missing."""
+    many of them passed; fewer after Ctrl-C. With `models` 0 each asks one small chain. `keep` gets the counts so far
+    after each gate. An adapter that cannot be opened has `skipped`, the reason, and no gates. Raises: Missing."""
     engine.enter()
     counted: dict[str, Any] = {}
     for adapter in engine.adapters:
@@ -112,9 +111,9 @@ def repeat(
 
 def small_chain(seed: int) -> str:
     """A model of one draft and two or three tokens as counterexamples print it, for engines of which a distribution
-    takes
-    minutes: weights up to 7; p = q in one of five. A token without probability is not drafted: both edges there, a coin
-    of 0 and an empty residual, have pages (docs/findings), and a failure is shrunk by hundreds of distributions."""
+    takes minutes: weights up to 7; p = q in one of five. A token without probability is not drafted: both edges there,
+    a coin of 0 and an empty residual, have pages (docs/findings), and a failure is shrunk by hundreds of
+    distributions."""
     draw = random.Random(seed)
     size = draw.choice((2, 2, 2, 3))
 
@@ -197,10 +196,8 @@ def described(verdict: Any, subject: Subject) -> dict[str, Any]:
 
 def write(result: Mapping[str, Any], folder: Path) -> Path:
     """Keeps a result as NAME-VERSION.json; a reader sees the old file or the new one. An adapter that was not asked
-    this
-    time, or was skipped, keeps its last entry; every adapter keeps its count of repeated gates. Nothing is written
-    where
-    all adapters were skipped."""
+    this time, or was skipped, keeps its last entry; every adapter keeps its count of repeated gates. Nothing is written
+    where all adapters were skipped."""
     path = folder / f"{result['engine']}-{result['version']}.json"
     old = json.loads(path.read_text())["adapters"] if path.is_file() else []
     adapters = {adapter["name"]: adapter for adapter in old}

@@ -2,8 +2,7 @@
 
 The group of the draft with the highest p / q is taken, and one of the drafts in it is chosen uniformly. Where drafts
 are the next tokens of paths, the paths with the chosen token stay active. Their number has a distribution, given the
-prefix
-and the levels that were drawn on the way:
+prefix and the levels that were drawn on the way:
 
     mu_m     probability of m active paths
     c        q of the chosen token; x: q of the rest of its group; beta: q below the group

@@ -16,9 +16,8 @@ concave function above G - t f, and **break i is up for u exactly if it is a cor
 decision needs one edge of that hull: the one over the bin of its best draft.
 
 Correctness: in real arithmetic the distribution of the selected draft is q times the slope of G (docs/ladder.md). In
-float64
-G, f and the running sums are off by some roundings of 2^-53 a token, so a distribution by about V 2^-53, as any draw by
-running sums.
+float64 G, f and the running sums are off by some roundings of 2^-53 a token, so a distribution by about V 2^-53, as any
+draw by running sums.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@ Each token x has an exponential clock of rate q(x); the first K to ring are the 
 
 K = 1: F = s. K = 2: the chord is 1 + R(below) - c R(bin) / W with R the sum of q / (1 - q). Else the trapezoid rule in
 log t, all bins and times at once. Distributions of numbers are polynomials whose coefficient k is a probability; sums
-of
-independent numbers are products, and the distributions below every bin are running products.
+of independent numbers are products, and the distributions below every bin are running products.
 
 Correctness: docs/ladder.md, "Without replacement". All terms are of the bin's own size, so narrow bins keep their
 precision. With n nodes an octave the rule errs by at most 2 (sec d)^K e^(-2 pi n d / ln 2) of each term for any d below

@@ -17,7 +17,7 @@ struct BatchedLogits : TargetSteps {
       .summary = "the verify pass computes other last bits than a decode of one token",
       .source = "vllm-project/vllm#54506"};
 
-  /// In units of 2^-12; the last bit is set where the sum has another order.
+  /// Returns the weight in units of 2^-12. Every second token has one unit more, like a sum in another order.
   int weight(const TargetRequest& request, int i, Token x) const {
     const int exact = TargetSteps::weight(request, i, x) * 4096;
     return exact > 0 && (i + x) % 2 == 0 ? exact + 1 : exact;

@@ -1,6 +1,5 @@
 """A chain verifier that is wrong from a row on, counted over all its calls: it then draws what replaces a rejected
-draft
-from p. Argument: the number of right rows before it."""
+draft from p. Argument: the number of right rows before it."""
 import sys
 from pathlib import Path
 

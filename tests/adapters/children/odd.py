@@ -1,7 +1,6 @@
 """A chain verifier that is odd. Argument: endless, which draws as long as coins are below 1/2; rejects, which draws
-from p until
-a draw fits the residual; counts, whose answer depends on the number of the call; stops, which answers no more after 200
-calls; fails, which has no answer to any."""
+from p until a draw fits the residual; counts, whose answer depends on the number of the call; stops, which answers no
+more after 200 calls; fails, which has no answer to any."""
 import sys
 
 import chain

@@ -300,8 +300,7 @@ TEST(SmallModel, AMisspeltDistributionIsRefusedWithTheNearestName) {
   EXPECT_EQ(
       refusal(Level::position, "without_replacment"),
       "mine: hello: draft_sampling: got \"without_replacment\", expected a draft sampling of `draftproof list`; "
-      "did you mean "
-      "without_replacement?");
+      "did you mean without_replacement?");
   EXPECT_EQ(refusal(Level::tree, "idd_paths", {"draft"}),
             "mine: hello: draft_sampling: got \"idd_paths\", expected a tree sampling of `draftproof list`; did you "
             "mean iid_paths?");

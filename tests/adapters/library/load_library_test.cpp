@@ -81,10 +81,9 @@ TEST(LoadLibrary, RefusesFilesThatAreNoAdapters) {
   Dl_info c_library{};
   ASSERT_NE(dladdr(dlsym(RTLD_DEFAULT, "getpid"), &c_library), 0);
   const std::string other = c_library.dli_fname;
-  refused(other,
-          "^library " + other +
-              ": symbol: got no draftproof_adapter, expected the function of draftproof_adapter.h, exported with C "
-              "linkage$");
+  refused(other, "^library " + other +
+                     ": symbol: got no draftproof_adapter, expected the function of draftproof_adapter.h, exported "
+                     "with C linkage$");
 }
 
 TEST(LoadLibrary, RefusesTablesThatItCannotRead) {

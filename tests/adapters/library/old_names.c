@@ -12,7 +12,8 @@ static int32_t verify(void* self, const dp_batch* batch, dp_result* result) {
 }
 
 DRAFTPROOF_DOOR_EXPORT const dp_verifier* draftproof_door(uint32_t abi) {
-  static const dp_verifier table = {.size = sizeof table, .abi = DRAFTPROOF_DOOR_ABI, .name = "old_names", .law = "iid",
-                                    .level = DP_CHAIN, .verify = verify};
+  static const dp_verifier table = {
+      .size = sizeof table, .abi = DRAFTPROOF_DOOR_ABI, .name = "old_names", .law = "iid", .level = DP_CHAIN,
+      .verify = verify};
   return abi == DRAFTPROOF_DOOR_ABI ? &table : NULL;
 }

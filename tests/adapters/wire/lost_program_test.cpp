@@ -197,10 +197,10 @@ TEST(LostProgram, WhatIsNotAnsweredInTimeHasNoVerdict) {
     WireProgram program(hostile.address, options);
     RandomCalls set(4, 4, 2, 11);
     strike(set, row);
-    expect_error<ProgramSilent>([&] { runs_of(program, set); },
-                                fmt::format("^did not answer within 0.7 s on drafts ({}) at V = 4; --adapter-limit "
-                                            "SECONDS gives it more$",
-                                            fmt::join(set.inputs[row].drafts, " ")));
+    expect_error<ProgramSilent>(
+        [&] { runs_of(program, set); },
+        fmt::format("^did not answer within 0.7 s on drafts ({}) at V = 4; --adapter-limit SECONDS gives it more$",
+                    fmt::join(set.inputs[row].drafts, " ")));
     expect_only_struck(program, {}, RowStatus::ok, "", 4);  // it is started again
   }
   options.batch_limit = std::chrono::milliseconds(300);
@@ -208,10 +208,9 @@ TEST(LostProgram, WhatIsNotAnsweredInTimeHasNoVerdict) {
     const RandomCalls set(2, 4, 2, 13);
     WireProgram program(hostile_child("hangs in company"), options);
     for (int i = 0; i < 2; ++i) runs_of(program, set);
-    expect_error<ProgramSilent>(
-        [&] { runs_of(program, set); },
-        "^3 batches had no answer within 0.3 s, though each of their rows had; --adapter-limit "
-        "SECONDS gives it more$");
+    expect_error<ProgramSilent>([&] { runs_of(program, set); },
+                                "^3 batches had no answer within 0.3 s, though each of their rows had; "
+                                "--adapter-limit SECONDS gives it more$");
   }
   {
     WireProgram program(hostile_child("drips"), options);

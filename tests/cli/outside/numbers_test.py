@@ -1,6 +1,6 @@
 """Every numeric option of every command refuses what is no number of its kind before work begins: exit code 2, one line
-that names
-the option, what was found and what was wanted, and nothing on standard output. The largest values that the help allows,
+that names the option, what was found and what was wanted, and nothing on standard output. The largest values that the
+help allows,
 in little
 memory, end in a documented way or go on working.
 

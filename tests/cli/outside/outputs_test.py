@@ -1,6 +1,6 @@
 """Every command with streams and files that fail: closed standard streams, a full device, a reader that left, files
-that cannot be
-written, and text arguments that no file or name can be. No crash, no internal error without a reason, no half file.
+that cannot be written, and text arguments that no file or name can be. No crash, no internal error without a reason, no
+half file.
 
     outputs_test.py PROGRAM [nightly]     nightly: all texts for all options, and the slow commands too
 """

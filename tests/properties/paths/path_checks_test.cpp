@@ -96,10 +96,9 @@ TEST(PathProperties, StateDistributionOnAnExampleByHand) {
   PathInstanceAnalysis forgetful(*path_registry().verifier("greedy_block_without_carry"), iid_paths(), small_model);
   const Answer answer = checks::paths::StateDistribution::check(forgetful);
   EXPECT_EQ(answer.status, Status::failed);
-  EXPECT_EQ(
-      answer.evidence,
-      "an iteration after [] with nothing carried: after [1] got (2/3 1/3), expected (1/3 2/3), TV 1/3; reached with "
-      "probability 1/3");
+  EXPECT_EQ(answer.evidence,
+            "an iteration after [] with nothing carried: after [1] got (2/3 1/3), expected (1/3 2/3), TV 1/3; "
+            "reached with probability 1/3");
 }
 
 TEST(PathProperties, StateDistributionHoldsWhereNothingIsCarried) {

@@ -137,7 +137,8 @@ int missed(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
   return count;
 }
 
-/// Paths that are whole, each of L tokens of its own: three tokens at three levels are more trees than a proof enumerates.
+/// Paths that are whole, each of L tokens of its own: three tokens at three levels are more trees than a proof
+/// enumerates.
 bool of_whole_paths(const TreeDrafterInfo& drafter) {
   return !drafter.branches && !drafter.has_stem && !drafter.fixed;
 }
@@ -195,8 +196,8 @@ TEST(DeepTrees, OccurForEveryDrafter) {
       ++several;
       of_more_tokens += instance.vocabulary() > 2;
     }
-    // A tenth, far below the quarter that is drawn. The one tree of a fixed distribution has its most probable
-    // prefixes, which are there more seldom.
+    // A quarter of the models is made so that their trees branch below the second level; a tenth is required. The one
+    // tree of a fixed drafter has the most probable prefixes and branches there less often.
     EXPECT_GE(several, drafter->info().fixed ? 3 : pr_instances / 10) << drafter->info().name;
     if (!drafter->info().fixed && !of_whole_paths(drafter->info())) {
       EXPECT_GE(of_more_tokens, pr_instances / 20) << drafter->info().name;

@@ -1,4 +1,5 @@
-// The residual of a scaled target above the distribution of a chosen path's token: of the greatest path and of ladders.
+// The residual of a scaled target above the distribution of a chosen path's token: of the greatest path and of
+// ladders.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,6 +1,5 @@
 """The ladder: selects one of K i.i.d. drafts such that its distribution is the best possible, then verifies it as a
-single
-draft.
+single draft.
 
 The breaks of ladder_plan.py that are up cut the bins into groups. The group of the draft with the highest p / q is
 taken, one of the drafts in it is chosen uniformly, and accepted with probability min(1, p / p_I), p_I being its

@@ -1,6 +1,5 @@
 """Ladders choose one of K i.i.d. paths token by token; block verification then verifies it as one path of the
-distribution it
-has.
+distribution it has.
 
     u         node of the chosen path       the paths that share it are active, all K at the root
     mu        distribution of their number           given the prefix and the levels drawn on the way
@@ -8,11 +7,10 @@ has.
     q_chosen  q(y|u) times slope            the proposal row that block verification is given
 
 Correctness: block verification is exact for a path of known distribution. The levels that were drawn are part of what
-is known
-at a
+is known at a
 node: a token together with its level is a token of a larger alphabet, whose target distribution is p times the
-proposal's own
-distribution of the level, so that ratios, excesses and corrections stay those of the tokens (docs/python-verifiers.md).
+proposal's own distribution of the level, so that ratios, excesses and corrections stay those of the tokens
+(docs/python-verifiers.md).
 """
 
 from __future__ import annotations

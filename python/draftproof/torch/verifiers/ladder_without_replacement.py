@@ -1,6 +1,5 @@
 """The ladder for drafts without replacement: selects one of K drafts such that its distribution is the best possible,
-then
-verifies it as a single draft.
+then verifies it as a single draft.
 
 The breaks of ladder_plan.py that are up, with the f of ladder_race.py, cut the bins into groups. The group of the draft
 with the highest p / q is taken; the choice among its drafts depends on the order of the draw.
