@@ -233,7 +233,7 @@ def work_failures(case):
       $ cp $SOURCE/data/stories512_positions.npz good.npz
       0 survey good.npz --instances 0 --tuples 60 --verifier k_seq --shard {1|2}/2 --output part-$1.json
       $ mv good.npz away.npz
-      2 merge part-1.json part-2.json --json ~ good.npz: found
+      2 merge part-1.json part-2.json --json ~ good.npz: got
       $ cp part-1.json good.npz
       2 merge part-1.json part-2.json --json ~ good.npz
     """)
