@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
+#include <draftproof/gpu/chunks.hpp>
 #include <draftproof/sim/numeric/short_float.hpp>
 #include <draftproof/sim/token.hpp>
 
@@ -23,6 +25,15 @@ struct RowView {
   DRAFTPROOF_DEVICE double p(Token x) const { return static_cast<double>(target[x]); }
   DRAFTPROOF_DEVICE double q(Token x, int k) const {
     return static_cast<double>(proposal[(proposals == 1 ? 0 : k) * row_stride + x]);
+  }
+  /// Whether four() may be called, on tokens whose number is a multiple of four.
+  DRAFTPROOF_DEVICE bool in_fours() const {
+    return std::is_same_v<Entry, float> && in_chunks(target) && in_chunks(proposal);
+  }
+  /// p and the first proposal of tokens x to x + 3.
+  DRAFTPROOF_DEVICE FourTokens four(Token x) const {
+    if constexpr (std::is_same_v<Entry, float>) return four_of(target + x, proposal + x);
+    return {};
   }
 };
 

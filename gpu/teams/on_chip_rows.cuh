@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <draftproof/gpu/chunks.hpp>
 #include <draftproof/gpu/row_view.hpp>
 #include <draftproof/gpu/teams/team.hpp>
 
@@ -21,11 +22,13 @@ namespace draftproof::gpu {
 struct OwnTokens {
   using Entry = float;
 
-  int first, slice;
-  const float* own;  ///< [2, slice]
+  int first, slice;  ///< multiples of four
+  const float* own;  ///< [2, slice], aligned for chunks
 
   DRAFTPROOF_DEVICE float p(Token x) const { return own[x - first]; }
   DRAFTPROOF_DEVICE float q(Token x, int) const { return own[x - first + slice]; }
+  DRAFTPROOF_DEVICE static bool in_fours() { return true; }
+  DRAFTPROOF_DEVICE FourTokens four(Token x) const { return four_of(own + (x - first), own + (x - first + slice)); }
 };
 
 /// A source of rows for TeamRows. Made by bring_on_chip().
@@ -51,43 +54,6 @@ struct OnChipRows {
     return team.of_partition(own, partition)[row + x - partition * slice];
   }
 };
-
-/// 16 bytes, which a thread reads or writes at once.
-template <class Entry>
-struct alignas(16) Chunk {
-  static constexpr int size = 16 / static_cast<int>(sizeof(Entry));
-  Entry entries[size];
-};
-
-/// Whether a row is aligned for chunks.
-template <class Entry>
-DRAFTPROOF_DEVICE bool in_chunks(const Entry* row) {
-  return reinterpret_cast<std::uintptr_t>(row) % sizeof(Chunk<Entry>) == 0;
-}
-
-/// Copies `count` entries as floats, by all threads of a partition; 16 bytes at a time if both rows are aligned for
-/// it.
-template <class Entry, class T>
-DRAFTPROOF_DEVICE void copy_as_floats(const T& team, const Entry* row, int count, float* out) {
-  constexpr int size = Chunk<Entry>::size, together = 4;  // loads before the first store
-  static_assert(size % 4 == 0, "a chunk of entries fills chunks of floats");
-  const int thread = team.warp() * team.lanes() + team.lane(), threads = team.warps() * team.lanes();
-  const int whole = in_chunks(row) && in_chunks(out) ? count / size : 0;
-  const auto* const from = reinterpret_cast<const Chunk<Entry>*>(row);
-  auto* const to = reinterpret_cast<Chunk<float>*>(out);
-  for (int c = thread; c < whole; c += together * threads) {
-    Chunk<Entry> held[together];
-    for (int j = 0; j < together; ++j)
-      if (c + j * threads < whole) held[j] = from[c + j * threads];
-    for (int j = 0; j < together && c + j * threads < whole; ++j)
-      for (int i = 0; i < size; i += 4) {
-        Chunk<float> floats;
-        for (int k = 0; k < 4; ++k) floats.entries[k] = static_cast<float>(held[j].entries[i + k]);
-        to[((c + j * threads) * size + i) / 4] = floats;
-      }
-  }
-  for (int i = whole * size + thread; i < count; i += threads) out[i] = static_cast<float>(row[i]);
-}
 
 /// The same into memory on chip. The entries are there once all threads have called copies_arrived() and then met.
 template <class Entry, class T>

@@ -87,19 +87,21 @@ template <Team T>
 using PartitionOf = std::remove_cvref_t<decltype(std::declval<const T&>().own_partition())>;
 
 /// The division of V tokens: `partitions` runs of `per_partition` segments of `length` consecutive tokens. `length`
-/// is a multiple of the lanes, so a warp's reads begin at a memory line if the row does. There are at most
-/// most_segments segments. A partition is a multiple of `whole` tokens, a power of two, so blocks of that many tokens
-/// are not cut.
+/// is a multiple of four tokens per lane, so a warp reads whole memory lines, 16 bytes per lane, if a row of floats is
+/// aligned. There are at most most_segments segments. A partition is a multiple of `whole` tokens, a power of two, so
+/// blocks of that many tokens are not cut; else the partitions are as equal as segments allow.
 struct TeamLayout {
   int vocabulary, length, segments, per_partition;
 
   DRAFTPROOF_DEVICE TeamLayout(int tokens, int lanes, int partitions, int whole = 1) : vocabulary{tokens} {
-    per_partition = TeamScratch::most_segments / partitions;
-    int unit = lanes;
-    while (per_partition * unit % whole != 0) unit *= 2;
-    const int wave = per_partition * partitions * unit;
-    length = (vocabulary / wave + (vocabulary % wave != 0)) * unit;
-    segments = vocabulary / length + (vocabulary % length != 0);
+    const int most = TeamScratch::most_segments / partitions;
+    int unit = 4 * lanes;
+    while (most * unit % whole != 0) unit *= 2;
+    length = parts(vocabulary, most * partitions * unit) * unit;
+    segments = parts(vocabulary, length);
+    // Ends at `most` or before: most * length is a multiple of `whole`.
+    per_partition = parts(parts(vocabulary, partitions), length);
+    while (per_partition * length % whole != 0) ++per_partition;
   }
 
   DRAFTPROOF_DEVICE int begin(int segment) const { return segment * length; }
@@ -114,6 +116,10 @@ struct TeamLayout {
   }
   /// Tokens of a partition; the last partitions may have fewer, or none.
   DRAFTPROOF_DEVICE int slice() const { return per_partition * length; }
+
+ private:
+  /// The number of parts of `size` tokens, the last of which may be shorter.
+  DRAFTPROOF_DEVICE static int parts(int tokens, int size) { return tokens / size + (tokens % size != 0); }
 };
 
 }  // namespace draftproof::gpu

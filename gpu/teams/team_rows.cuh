@@ -63,9 +63,8 @@ class TeamRows {
   /// One pass.
   DRAFTPROOF_DEVICE MassAndSlope<double> mass_and_slope(double b) const {
     Fixed slope = 0;
-    const auto own = own_tokens();
-    const auto seen = [&own](Token x, auto left) { return left > 0 ? static_cast<double>(own.q(x, 0)) : 0.0; };
-    gpu::with_residual(own, b, [&](const auto& term) { total_ = pass_of_two(term, seen, slope); });
+    const auto seen = [](double q, auto left) { return left > 0 ? q : 0.0; };
+    gpu::with_residual(own_tokens(), b, [&](const auto& term) { total_ = pass_of_two(term, seen, slope); });
     passed_ = b;
     return {from_fixed(total_), from_fixed(slope)};
   }
@@ -180,7 +179,7 @@ class TeamRows {
     DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
       rows_.passed_ = never;
       const Fixed total = summed_ ? rows_.total_ : rows_.pass(f_);
-      return team_search(rows_.team_, rows_.layout_, rows_.sums_, total, word, f_);
+      return rows_.search(total, word, f_);
     }
     template <class Visit>
     DRAFTPROOF_DEVICE void for_each(Visit visit) const {
@@ -202,9 +201,7 @@ class TeamRows {
     DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
       const Fixed total = rows_.residual_pass(b_);
       Token token = no_token;
-      gpu::with_residual(rows_.rows_, b_, [&](const auto& term) {
-        token = team_search(rows_.team_, rows_.layout_, rows_.sums_, total, word, term);
-      });
+      gpu::with_residual(rows_.own_tokens(), b_, [&](const auto& term) { token = rows_.search(total, word, term); });
       return token;
     }
     template <class Visit>
@@ -253,9 +250,9 @@ class TeamRows {
   DRAFTPROOF_DEVICE Fixed pass(const F& f) const {
     Fixed none = 0;
     return sweep<false>(
-        f, [](Token, auto) { return 0.0; }, none);
+        f, [](double, auto) { return 0.0; }, none);
   }
-  /// The same; also sets `second` to the total of g(x, f(x)).
+  /// The same; also sets `second` to the total of g(q(x), f(x)).
   template <class F, class G>
   DRAFTPROOF_DEVICE Fixed pass_of_two(const F& f, const G& g, Fixed& second) const {
     return sweep<true>(f, g, second);
@@ -268,6 +265,20 @@ class TeamRows {
     if (two || !on_chip || !alternates_) team_.barrier();
     sums_ = two || !on_chip ? 0 : TeamScratch::most_segments - sums_;
     alternates_ = !two;
+    bool in_fours = false;
+    if constexpr (requires { requires F::of_floats; }) {
+      in_fours = f.rows.in_fours();
+      if (in_fours) sum_fours<two>(f, g);
+    }
+    if (!in_fours) sum_ones<two>(f, g);
+    team_.barrier();
+    if constexpr (two) second = total_of(TeamScratch::most_segments);
+    return total_of(sums_);
+  }
+
+  /// Puts the sums of this warp's segments: one token at a time.
+  template <bool two, class F, class G>
+  DRAFTPROOF_DEVICE void sum_ones(const F& f, const G& g) const {
     const int last = layout_.last_segment(team_.partition());
     for (int segment = layout_.first_segment(team_.partition()) + team_.warp(); segment < last;
          segment += team_.warps()) {
@@ -279,14 +290,70 @@ class TeamRows {
       for (Token x = layout_.begin(segment) + team_.lane(); x < end; x += team_.lanes()) {
         const auto term = f(x);
         sum += to_units(term);
-        if constexpr (two) beside += to_units(g(x, term));
+        if constexpr (two) beside += to_units(g(f.rows.q(x, 0), term));
       }
-      team_.put(sums_ + segment, team_.lane_sum(sum));
-      if constexpr (two) team_.put(TeamScratch::most_segments + segment, team_.lane_sum(beside));
+      put_sums<two>(segment, sum, beside);
     }
+  }
+
+  /// The same for a term of p and q: loads four tokens of several segments before it uses one.
+  template <bool two, class F, class G>
+  DRAFTPROOF_DEVICE void sum_fours(const F& f, const G& g) const {
+    constexpr int together = 4;
+    const int last = layout_.last_segment(team_.partition()), warps = team_.warps();
+    const Token after = vocabulary() / 4 * 4;  // of whole fours
+    for (int first = layout_.first_segment(team_.partition()) + team_.warp(); first < last;
+         first += together * warps) {
+      Fixed sums[together] = {}, beside[together] = {};
+      const auto add = [&](int j, float p, float q) {
+        const auto term = f.of_pair(p, q);
+        sums[j] += to_units(term);
+        if constexpr (two) beside[j] += to_units(g(static_cast<double>(q), term));
+      };
+      for (int at = 4 * team_.lane(); at < layout_.length; at += 4 * team_.lanes()) {
+        FourTokens fours[together] = {};
+        for (int j = 0; j < together; ++j) {
+          const int segment = first + j * warps;
+          const Token x = layout_.begin(segment) + at;
+          if (segment < last && x < after) fours[j] = f.rows.four(x);
+        }
+        for (int j = 0; j < together; ++j)
+          for (int i = 0; i < 4; ++i) add(j, fours[j].p.entries[i], fours[j].q.entries[i]);
+      }
+      for (int j = 0; j < together && first + j * warps < last; ++j) {
+        const int segment = first + j * warps;
+        if (segment == layout_.segments - 1 && after + team_.lane() < vocabulary()) {
+          const Token x = after + team_.lane();
+          add(j, static_cast<float>(f.rows.p(x)), static_cast<float>(f.rows.q(x, 0)));
+        }
+        put_sums<two>(segment, sums[j], beside[j]);
+      }
+    }
+  }
+
+  template <bool two>
+  DRAFTPROOF_DEVICE void put_sums(int segment, Fixed sum, Fixed beside) const {
+    team_.put(sums_ + segment, team_.lane_sum(sum));
+    if constexpr (two) team_.put(TeamScratch::most_segments + segment, team_.lane_sum(beside));
+  }
+
+  /// Returns the token of `word` among weights f, after a pass over f with this total; no_token if all weights are
+  /// zero. If rows are on chip, one warp of the partition that has the token finds it and tells all others, and `f` is
+  /// called on tokens of this partition only.
+  template <class F>
+  DRAFTPROOF_DEVICE Token search(Fixed total, std::uint64_t word, const F& f) const {
+    if (total <= 0) return no_token;
+    auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
+    const int segment = team_segment(team_, layout_, sums_, left);
+    if constexpr (!on_chip) return team_token(team_, layout_, segment, left, f);
+    // The half of the scratch that the last pass did not write is free, unless that pass wrote both.
+    const int other = TeamScratch::most_segments - sums_;
+    if (!alternates_) team_.barrier();
+    alternates_ = false;
+    if (segment / layout_.per_partition == team_.partition() && team_.warp() == 0)
+      team_.put(other, team_token(team_, layout_, segment, left, f));
     team_.barrier();
-    if constexpr (two) second = total_of(TeamScratch::most_segments);
-    return total_of(sums_);
+    return static_cast<Token>(team_.get(other));
   }
 
   DRAFTPROOF_DEVICE Fixed total_of(int first) const {

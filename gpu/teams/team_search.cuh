@@ -31,15 +31,37 @@ DRAFTPROOF_DEVICE int team_find(const T& team, int first, int last, Fixed& left,
   return last;  // not reached: left is below the sum of all terms
 }
 
-/// Returns the token of `word` among weights f, after a pass over f with this total, whose segments' sums are those
-/// from `sums` on; no_token if all weights are zero.
+/// The same; each lane sums a run of consecutive terms before one running sum over lanes finds the run. Two rounds for
+/// up to lanes^2 terms.
+template <Team T, class Term>
+DRAFTPROOF_DEVICE int team_find_by_runs(const T& team, int first, int last, Fixed& left, const Term& term) {
+  const int run = (last - first + team.lanes() - 1) / team.lanes(), begin = first + team.lane() * run;
+  const int end = last - begin < run ? last : begin + run;
+  Fixed own = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 4
+#endif
+  for (int i = begin; i < end; ++i) own += term(i);
+  const Fixed running = team.lane_running_sum(own);
+  const int hit = team.first_lane(running > left);
+  if (hit == team.lanes()) return last;  // not reached: left is below the sum of all terms
+  left -= team.lane_get(running - own, hit);
+  const int found = first + hit * run;
+  return team_find(team, found, last - found < run ? last : found + run, left, term);
+}
+
+/// Returns the segment of `left` after a pass whose segments' sums are those from `sums` on, and reduces `left` by the
+/// sums before it.
+template <Team T>
+DRAFTPROOF_DEVICE int team_segment(const T& team, const TeamLayout& layout, int sums, Fixed& left) {
+  return team_find_by_runs(team, 0, layout.segments, left, [&team, sums](int i) { return team.get(sums + i); });
+}
+
+/// Returns the token of `left` among weights f in a segment.
 template <Team T, class F>
-DRAFTPROOF_DEVICE Token team_search(const T& team, const TeamLayout& layout, int sums, Fixed total,
-                                    std::uint64_t word, const F& f) {
-  if (total <= 0) return no_token;
-  auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
-  const int segment = team_find(team, 0, layout.segments, left, [&team, sums](int i) { return team.get(sums + i); });
-  return team_find(team, layout.begin(segment), layout.end(segment), left, [&f](Token x) { return to_units(f(x)); });
+DRAFTPROOF_DEVICE Token team_token(const T& team, const TeamLayout& layout, int segment, Fixed left, const F& f) {
+  return team_find_by_runs(team, layout.begin(segment), layout.end(segment), left,
+                           [&f](Token x) { return to_units(f(x)); });
 }
 
 /// Returns the earliest of the lanes' arrivals, on all lanes of the warp.

@@ -51,21 +51,45 @@ DRAFTPROOF_DEVICE ListsOfTeams::List<Fixed> sums_by_place(const T& team,
   return all;
 }
 
+/// The term (p - b q)+ in float. Like every term of p and q alone it is 0 where both are 0.
+struct FloatResidual {
+  FloatFactor factor;
+  DRAFTPROOF_DEVICE float operator()(float p, float q) const { return factor.above(p, q); }
+};
+/// The same in double.
+struct DoubleResidual {
+  double b;
+  DRAFTPROOF_DEVICE double operator()(double p, double q) const {
+    const double left = p - b * q;
+    return left > 0 ? left : 0.0;
+  }
+};
+
+/// A term of p and q of a token, over the tokens of rows. A pass may call `of_pair` on tokens that it has loaded.
+template <class Source, class OfPair>
+struct PairTerm {
+  static constexpr bool of_floats = std::is_same_v<OfPair, FloatResidual>;
+
+  const Source& rows;
+  OfPair of_pair;
+
+  DRAFTPROOF_DEVICE auto operator()(Token x) const {
+    if constexpr (of_floats)
+      return of_pair(static_cast<float>(rows.p(x)), static_cast<float>(rows.q(x, 0)));
+    else
+      return of_pair(rows.p(x), rows.q(x, 0));
+  }
+};
+
 /// Calls use(term) with the terms (p - b q)+ of these rows as FreshRows forms them: in float if the entries are no
 /// longer than float and b fits (FloatFactor), else in double.
 template <class Source, class Use>
 DRAFTPROOF_DEVICE void with_residual(const Source& rows, double b, const Use& use) {
   if constexpr (!std::is_same_v<typename Source::Entry, double>) {
     const FloatFactor factor(b);
-    if (factor.fits())
-      return use([&rows, factor](Token x) {
-        return factor.above(static_cast<float>(rows.p(x)), static_cast<float>(rows.q(x, 0)));
-      });
+    if (factor.fits()) return use(PairTerm<Source, FloatResidual>{rows, {factor}});
   }
-  use([&rows, b](Token x) {
-    const double left = rows.p(x) - b * rows.q(x, 0);
-    return left > 0 ? left : 0.0;
-  });
+  use(PairTerm<Source, DoubleResidual>{rows, {b}});
 }
 
 }  // namespace draftproof::gpu
