@@ -37,15 +37,24 @@ int cluster_partitions(const DeviceTraits& device, int positions, int vocabulary
 
 /// Whether a block a position is faster than all else although other mappings are there.
 bool blocks_win(const DeviceTraits& device, int positions, int vocabulary, int drafts) {
-  const bool many = std::int64_t{3} * positions >= device.multiprocessors, is_short = vocabulary <= 8192;
-  return vocabulary <= 2048 || (many && is_short) || (drafts <= 2 && (many || is_short)) ||
-         (positions >= device.multiprocessors && drafts <= 4);
+  return vocabulary <= (device.plans ? 2048 : 8192) ||
+         (drafts <= 2 && std::int64_t{3} * positions >= device.multiprocessors);
 }
 
-/// Blocks per position: the largest power of two, at most 32, with at most one block per multiprocessor in all.
+/// Whether clusters of so many blocks are faster than blocks: if they share multiprocessors, if they all run at once,
+/// or if each reads its rows once for many passes.
+bool clusters_win(const DeviceTraits& device, int positions, int vocabulary, int drafts, int partitions) {
+  constexpr int many = 8;
+  return fits(device, vocabulary, partitions, sharing) ||
+         std::int64_t{partitions} * positions <= device.multiprocessors || drafts > many;
+}
+
+/// Blocks per position: the largest power of two with at most one block per multiprocessor in all, whose warps all have
+/// a place in the scratch of a team.
 int split_partitions(const DeviceTraits& device, int positions) {
+  constexpr int most = TeamScratch::most_warps * lanes / most_block_threads;
   int partitions = 1;
-  while (partitions < 32 && std::int64_t{2} * partitions * positions <= device.multiprocessors) partitions *= 2;
+  while (partitions < most && std::int64_t{2} * partitions * positions <= device.multiprocessors) partitions *= 2;
   return partitions;
 }
 
@@ -92,8 +101,7 @@ Mapped mapped(Mapping wanted, const DeviceTraits& device, int positions, int voc
       break;
   }
   if (blocks_win(device, positions, vocabulary, drafts)) return {Mapping::block, 1};
-  if (partitions > 0 && (fits(device, vocabulary, partitions, sharing) ||
-                         std::int64_t{4} * partitions * positions <= device.multiprocessors))
+  if (partitions > 0 && clusters_win(device, positions, vocabulary, drafts, partitions))
     return {Mapping::cluster, partitions};
   if (device.cooperative && std::int64_t{device.plans ? 2 : 4} * positions <= device.multiprocessors)
     return {Mapping::split, split_partitions(device, positions)};

@@ -1,11 +1,10 @@
 // Which threads of a device verify one position. The mapping changes the time and never the tokens. The first line
 // that applies is taken; the bounds are those that an H100 showed (docs/gpu.md). SMs are multiprocessors.
 //
-//   block     V <= 2048; or two of: V <= 8192, positions >= SMs / 3, drafts <= 2; or positions >= SMs and drafts <= 4
-//   cluster   compute capability 9 and later, one proposal row, both rows fit into the shared memory of 8 blocks, or
-//             of
-//             16 where the device grants it, and three blocks share a multiprocessor or clusters take a quarter of
-//             them: device memory is read once. A verifier that makes a plan (workspace.hpp) has none
+//   block     V <= 8192, or 2048 with a plan (workspace.hpp); or drafts <= 2 and positions >= SMs / 3
+//   cluster   compute capability 9 and later, one proposal row, no plan, both rows fit into the shared memory of 8
+//             blocks, or of 16 where the device grants it; and three blocks share a multiprocessor, or all clusters
+//             run at once, or drafts > 8: device memory is read once
 //   split     positions <= SMs / 4, for a verifier that makes a plan / 2, so other mappings would leave most of them
 //             idle
 //   block     otherwise

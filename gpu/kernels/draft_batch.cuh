@@ -20,7 +20,7 @@
 
 namespace draftproof::gpu {
 
-inline constexpr int draft_threads = 512;
+inline constexpr int draft_threads = most_block_threads;
 
 template <class D, class Entry>
 __global__ void __launch_bounds__(draft_threads, 1) drafts_by_block(const D drafter, const DraftBatch<Entry> batch) {

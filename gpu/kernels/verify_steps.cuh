@@ -30,7 +30,7 @@ namespace draftproof::gpu {
 static_assert(Distributions<NodeDistributions<float, BlockTeam>> &&
               Distributions<NodeDistributions<double, SplitTeam>>);
 
-inline constexpr int step_threads = 512;
+inline constexpr int step_threads = most_block_threads;
 
 template <class V, class Entry>
 __global__ void __launch_bounds__(step_threads, 1) steps_by_block(const V verifier, const StepBatch<Entry> batch) {

@@ -24,7 +24,7 @@
 namespace draftproof::gpu {
 
 /// Threads per block: 16 warps keep enough loads in flight for one block per multiprocessor.
-inline constexpr int verify_threads = 512;
+inline constexpr int verify_threads = most_block_threads;
 /// Threads of a block of a cluster, and blocks that share a multiprocessor, so that one reads rows while another
 /// computes.
 inline constexpr int cluster_threads = 256, cluster_sharing = 3;

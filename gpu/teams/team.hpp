@@ -31,6 +31,9 @@
 
 namespace draftproof::gpu {
 
+/// Threads of the largest block of any team.
+inline constexpr int most_block_threads = 512;
+
 /// The memory through which the warps of a team exchange values.
 struct TeamScratch {
   static constexpr int most_segments = 256, most_warps = 256;

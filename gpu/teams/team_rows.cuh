@@ -296,32 +296,47 @@ class TeamRows {
     }
   }
 
-  /// The same for a term of p and q: loads four tokens of several segments before it uses one.
+  /// The same for a term of p and q: loads four times four tokens before it uses one, of up to four segments at a time;
+  /// of a warp with fewer segments, more of each.
   template <bool two, class F, class G>
   DRAFTPROOF_DEVICE void sum_fours(const F& f, const G& g) const {
     constexpr int together = 4;
     const int last = layout_.last_segment(team_.partition()), warps = team_.warps();
+    const int begin = layout_.first_segment(team_.partition()) + team_.warp(), step = 4 * team_.lanes();
     const Token after = vocabulary() / 4 * 4;  // of whole fours
-    for (int first = layout_.first_segment(team_.partition()) + team_.warp(); first < last;
-         first += together * warps) {
+    // A block alone has many segments for each warp, and no registers to spare.
+    int shift = 2;
+    if constexpr (!block_alone) shift = last - begin > 2 * warps ? 2 : last - begin > warps ? 1 : 0;
+    const int segments = 1 << shift;
+    for (int first = begin; first < last; first += segments * warps) {
       Fixed sums[together] = {}, beside[together] = {};
       const auto add = [&](int j, float p, float q) {
         const auto term = f.of_pair(p, q);
         sums[j] += to_units(term);
         if constexpr (two) beside[j] += to_units(g(static_cast<double>(q), term));
       };
-      for (int at = 4 * team_.lane(); at < layout_.length; at += 4 * team_.lanes()) {
+      for (int at = 4 * team_.lane(); at < layout_.length; at += (together >> shift) * step) {
         FourTokens fours[together] = {};
         for (int j = 0; j < together; ++j) {
-          const int segment = first + j * warps;
-          const Token x = layout_.begin(segment) + at;
-          if (segment < last && x < after) fours[j] = f.rows.four(x);
+          const int segment = first + (j & (segments - 1)) * warps, here = at + (j >> shift) * step;
+          const Token x = layout_.begin(segment) + here;
+          if (segment < last && here < layout_.length && x < after) fours[j] = f.rows.four(x);
         }
         for (int j = 0; j < together; ++j)
           for (int i = 0; i < 4; ++i) add(j, fours[j].p.entries[i], fours[j].q.entries[i]);
       }
-      for (int j = 0; j < together && first + j * warps < last; ++j) {
+      const auto join = [&](int into, int from) {
+        sums[into] += sums[from];
+        beside[into] += beside[from];
+      };
+      if (segments < 4) {
+        join(0, 2);
+        join(1, 3);
+      }
+      if (segments < 2) join(0, 1);
+      for (int j = 0; j < together; ++j) {
         const int segment = first + j * warps;
+        if (j >= segments || segment >= last) break;
         if (segment == layout_.segments - 1 && after + team_.lane() < vocabulary()) {
           const Token x = after + team_.lane();
           add(j, static_cast<float>(f.rows.p(x)), static_cast<float>(f.rows.q(x, 0)));
@@ -363,6 +378,11 @@ class TeamRows {
     return team_.lane_sum(total);
   }
 
+  /// Whether the team is one block, as its type says.
+  static constexpr bool block_alone = requires {
+    requires T::partitions()
+    == 1;
+  };
   /// Whether passes have the team's scratch memory to themselves, because no other object makes passes.
   static constexpr bool on_chip = requires(const Source& rows) { rows.own_tokens(); };
   /// The rows for passes, which read the tokens of the own partition alone.

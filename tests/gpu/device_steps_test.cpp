@@ -24,6 +24,9 @@ int main(int argc, char** argv) {
                                                 .requests = is_short ? 4 : 12,
                                                 .iterations = is_short ? 2 : 3,
                                                 .tells = true});
+    // Two requests alone, each by as many blocks as a team has.
+    mismatches +=
+        draftproof::step_parity::run({.vocabularies = {33, 6000}, .requests = 2, .iterations = 3, .tells = true});
     return mismatches == 0 ? 0 : 1;
   });
 }

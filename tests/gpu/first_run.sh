@@ -82,9 +82,8 @@ done
 part device_steps "$limit" "$tests/draftproof_device_steps_test" short &
 [ -z "$program" ] || part check_on_device "$limit" "$program" check recursive_rejection k_seq ladder single_draft \
   --tier sampled --device cuda &
-for tool in memcheck racecheck; do
-  part "$tool" "$limit" sh tests/gpu/sanitize.sh "$tool" "$tests/draftproof_device_parity_test" 2 33 3000 &
-done
+part memcheck "$limit" sh tests/gpu/sanitize.sh memcheck "$tests/draftproof_device_parity_test" 1 33 3000 &
+part racecheck "$limit" sh tests/gpu/sanitize.sh racecheck "$tests/draftproof_device_parity_test" 1 33 &
 python=${PYTHON:-python3}
 if "$python" -c 'import torch, pytest; raise SystemExit(not torch.cuda.is_available())' 2>/dev/null; then
   [ -z "$program" ] || export DRAFTPROOF_PROGRAM="$program"
@@ -95,7 +94,7 @@ if "$python" -c 'import torch, pytest; raise SystemExit(not torch.cuda.is_availa
   "$python" -c 'import xdist' 2>/dev/null && at_once="-n 4"
   for test in torch_kernels cuda torch_verifiers; do
     # shellcheck disable=SC2086
-    part "python_$test" "$limit" "$python" -m pytest -q $at_once --tb short --maxfail 15 --durations 5 \
+    part "python_$test" "$limit" "$python" -m pytest -v $at_once --tb short --maxfail 15 --durations 5 \
       -p no:cacheprovider "python/tests/test_$test.py" &
   done
   [ -z "$engines" ] || for file in python/engines/[a-z]*_kernels.py; do
@@ -103,7 +102,7 @@ if "$python" -c 'import torch, pytest; raise SystemExit(not torch.cuda.is_availa
     # An adapter that is failed is a result, not a failure of this run.
     # shellcheck disable=SC2016
     part "$engine" "$limit" sh -c '"$@"; code=$?; [ $code -eq 1 ] || exit $code' sh \
-      env DRAFTPROOF_ENGINE_PACKAGES="$engines" "$python" -m draftproof engines "$engine" --limit 15 --timings &
+      env DRAFTPROOF_ENGINE_PACKAGES="$engines" "$python" -m draftproof engines "$engine" --limit 12 --timings &
   done
 else
   python=

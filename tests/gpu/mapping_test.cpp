@@ -4,6 +4,7 @@
 #include <string>
 
 #include <draftproof/gpu/mapping.hpp>
+#include <draftproof/gpu/teams/team.hpp>
 
 namespace {
 
@@ -55,20 +56,20 @@ int main() {
          "few passes over many positions");
   expect(mapped(Mapping::automatic, hopper, 43, 128256, 1, 4, 2), {Mapping::cluster, 16}, "few passes over few");
   expect(mapped(Mapping::automatic, hopper, 64, 128256, 1, 4, 3), {Mapping::cluster, 16}, "more passes");
-  expect(mapped(Mapping::automatic, hopper, 132, 128256, 1, 4, 4), {Mapping::block, 1}, "four passes over many");
-  expect(mapped(Mapping::automatic, hopper, 131, 128256, 1, 4, 4), {Mapping::cluster, 16}, "four passes over fewer");
+  expect(mapped(Mapping::automatic, hopper, 256, 128256, 1, 4, 4), {Mapping::cluster, 16}, "four passes over many");
   expect(automatic(hopper, 64, 4096), {Mapping::block, 1}, "many positions of a short vocabulary");
   expect(mapped(Mapping::automatic, hopper, 1, 4096, 1, 4, 2), {Mapping::block, 1}, "the same, few passes");
-  expect(automatic(hopper, 8, 4096), {Mapping::cluster, 4}, "few positions of a short vocabulary");
-  expect(automatic(hopper, 2, 262144), {Mapping::cluster, 16}, "large rows, a quarter of the device");
-  expect(automatic(hopper, 3, 262144), {Mapping::split, 32}, "large rows, more than that");
-  expect(automatic(hopper, 64, 262144), {Mapping::block, 1}, "large rows, many");
+  expect(automatic(hopper, 8, 4096), {Mapping::block, 1}, "few positions of a short vocabulary");
+  expect(automatic(hopper, 8, 262144), {Mapping::cluster, 16}, "large rows, as many as run at once");
+  expect(mapped(Mapping::automatic, hopper, 9, 262144, 1, 4, 8), {Mapping::split, 8}, "large rows, more than that");
+  expect(mapped(Mapping::automatic, hopper, 64, 262144, 1, 4, 8), {Mapping::block, 1}, "large rows, many");
+  expect(automatic(hopper, 64, 262144), {Mapping::cluster, 16}, "large rows, many passes");
   expect(automatic(hopper, 1, 262144), {Mapping::cluster, 16}, "beyond the portable size");
-  expect(automatic(hopper, 1, 1 << 20), {Mapping::split, 32}, "beyond every cluster");
+  expect(automatic(hopper, 1, 1 << 20), {Mapping::split, 16}, "beyond every cluster");
   expect(automatic(hopper, 200, 1 << 20), {Mapping::block, 1}, "the same, many");
   expect(automatic(hopper, 8, 128256, 4), {Mapping::split, 16}, "proposals of their own");
   expect(automatic(hopper, 8, 128256, 1, 8), {Mapping::split, 16}, "rows of double");
-  expect(automatic(ampere, 1, 128256), {Mapping::split, 32}, "no clusters");
+  expect(automatic(ampere, 1, 128256), {Mapping::split, 16}, "no clusters");
   expect(automatic(ampere, 27, 128256), {Mapping::split, 4}, "a quarter of the multiprocessors");
   expect(automatic(ampere, 28, 128256), {Mapping::block, 1}, "more than that");
   // Four times as many positions, or twice as many blocks, exceed an int.
@@ -88,6 +89,13 @@ int main() {
   expect_refused(Mapping::cluster, planning, 128256, 1, 4, "the verifier makes a plan");
   expect(automatic(beside_plans(plain, 85088), 1, 128256), {Mapping::block, 1},
          "a plan that the device has no room for");
+  // Each warp of a team has a place for its first arrival and for a sum: with 32 blocks of 16 warps the arrivals
+  // overwrote the counter of the barrier.
+  for (const DeviceTraits& device : {hopper, ampere, planning})
+    for (const int positions : {1, 2, 3, 8, 100})
+      if (const Mapped split = mapped(Mapping::split, device, positions, 128256, 1, 4);
+          split.partitions * most_block_threads / 32 > TeamScratch::most_warps)
+        expect(split, {Mapping::split, TeamScratch::most_warps * 32 / most_block_threads}, "the scratch of a team");
   if (failures == 0) std::puts("mappings: as wanted");
   return failures == 0 ? 0 : 1;
 }
