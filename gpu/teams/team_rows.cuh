@@ -353,8 +353,8 @@ class TeamRows {
   }
 
   /// Returns the token of `word` among weights f, after a pass over f with this total; no_token if all weights are
-  /// zero. If rows are on chip, one warp of the partition that has the token finds it and puts it into the scratch for all others, and `f` is
-  /// called on tokens of this partition only.
+  /// zero. If rows are on chip, one warp of the partition that has the token finds it and puts it into the scratch,
+  /// where all read it, and `f` is called on tokens of this partition only.
   template <class F>
   DRAFTPROOF_DEVICE Token search(Fixed total, std::uint64_t word, const F& f) const {
     if (total <= 0) return no_token;
