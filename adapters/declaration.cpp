@@ -26,6 +26,10 @@ constexpr Names<Dtype, 4> dtype_names{{{Dtype::float32, "float32"},
                                        {Dtype::bfloat16, "bfloat16"}}};
 constexpr Names<RowKind, 2> kind_names{{{RowKind::probabilities, "probabilities"}, {RowKind::logits, "logits"}}};
 
+constexpr Names<SelectionCut, 3> cut_names{{{SelectionCut::before_verification, "before_verification"},
+                                            {SelectionCut::after_with_token, "after_with_token"},
+                                            {SelectionCut::after, "after"}}};
+
 template <class T, std::size_t N>
 std::string_view name_of(const Names<T, N>& names, T value) {
   return std::find_if(names.begin(), names.end(), [value](const auto& pair) { return pair.first == value; })->second;
@@ -173,7 +177,7 @@ Declaration read_declaration(const nlohmann::json& hello) {
     const bool texts =
         functions->is_array() && std::all_of(functions->begin(), functions->end(),
                                              [](const nlohmann::json& entry) { return entry.is_string(); });
-    if (!texts) throw refuse_field("functions", shown_value(*functions), "a list of verify, draft, generate");
+    if (!texts) throw refuse_field("functions", shown_value(*functions), "a list of verify, draft, generate, select");
     result.functions = functions->get<std::vector<std::string>>();
   }
   constexpr int most_rows = 1 << 20, most_vocabulary = 1 << 28, most_drafts = 1 << 20, most_bits = 53,
@@ -182,6 +186,15 @@ Declaration read_declaration(const nlohmann::json& hello) {
   reader.number("fewest_drafts", result.fewest_drafts, 0, most_drafts);
   reader.number("most_drafts", result.most_drafts, 0, most_drafts);
   reader.number("most_vocabulary", result.most_vocabulary, 0, most_vocabulary);
+  if (const auto selection = hello.find("selection"); selection != hello.end()) {
+    if (!selection->is_object()) throw refuse_field("selection", shown_value(*selection), "an object");
+    const HelloReader policy(*selection);
+    policy.name("cut", cut_names, result.selection.cut);
+    policy.flag("trees", result.selection.trees);
+    policy.flag("matching_alone", result.selection.matching_alone);
+    if (result.selection.trees && result.selection.cut != SelectionCut::before_verification)
+      throw refuse_field("selection", shown_value(*selection), "trees: false, or a cut before verification");
+  }
   reader.flag("ragged", result.ragged);
   reader.flag("deterministic", result.deterministic);
   reader.flag("batch_invariant", result.batch_invariant);
@@ -192,6 +205,7 @@ Declaration read_declaration(const nlohmann::json& hello) {
 }
 
 nlohmann::json to_json(const Declaration& declaration) {
+  const DeclaredSelection& policy = declaration.selection;
   return {{"protocol", "draftproof-adapter"},
           {"version", {1, 0}},
           {"name", declaration.name},
@@ -206,6 +220,10 @@ nlohmann::json to_json(const Declaration& declaration) {
           {"fewest_drafts", declaration.fewest_drafts},
           {"most_drafts", declaration.most_drafts},
           {"most_vocabulary", declaration.most_vocabulary},
+          {"selection",
+           {{"cut", name_of(cut_names, policy.cut)},
+            {"trees", policy.trees},
+            {"matching_alone", policy.matching_alone}}},
           {"ragged", declaration.ragged},
           {"deterministic", declaration.deterministic},
           {"batch_invariant", declaration.batch_invariant},

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <draftproof/sim/components/selection_view.hpp>
+
 namespace draftproof::adapters {
 
 /// The unit that the program decides on: one token, a chain of tokens or a tree (Input has the shapes).
@@ -19,6 +21,13 @@ enum class Randomness { scripted, seeded, opaque };
 enum class Dtype { float32, float64, float16, bfloat16 };
 
 enum class RowKind { probabilities, logits };
+
+/// Declarations of a selection policy (sim/components/selection_view.hpp).
+struct DeclaredSelection {
+  SelectionCut cut = SelectionCut::before_verification;
+  bool trees = false;           ///< whether it chooses from trees; else from chains alone
+  bool matching_alone = false;  ///< whether it is for sample-and-match alone
+};
 
 std::string_view to_text(Level level);
 std::string_view to_text(Randomness randomness);
@@ -33,11 +42,12 @@ struct Declaration {
   std::vector<Randomness> randomness{Randomness::scripted};
   std::vector<Dtype> dtypes{Dtype::float32};
   std::vector<RowKind> rows{RowKind::probabilities};
-  std::vector<std::string> functions{"verify"};  ///< of verify, draft, generate
+  std::vector<std::string> functions{"verify"};  ///< of verify, draft, generate, select
   int most_rows = 4096;                          ///< in a batch
   int fewest_drafts = 1;
   int most_drafts = 0;           ///< 0: no limit
   int most_vocabulary = 0;       ///< 0: no limit
+  DeclaredSelection selection{};
   bool ragged = true;            ///< rows of a batch may have different numbers of drafts
   bool deterministic = true;     ///< equal calls have equal results
   bool batch_invariant = false;  ///< a row's results are the same bits in every batch, not only up to rounding

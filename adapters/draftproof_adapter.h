@@ -141,6 +141,34 @@ typedef struct dp_text {
   size_t message_size;
 } dp_text;
 
+/* For `select`: one request with n drafts in a chain or tree, whose longest path has L. A parent comes before its
+   children. */
+typedef struct dp_drafted {
+  int32_t drafts;                /* n */
+  int32_t length;                /* L */
+  int32_t accepted;              /* drafts accepted one step ago */
+  const int32_t* tokens;         /* [n] */
+  const int32_t* parents;        /* [n]: the draft before, -1 for the context itself */
+  const double* q;               /* [n][V]: the row that each draft was drawn from */
+  const int32_t* legal;          /* [n][V]: 1 if the grammar allows the token there */
+  const double* confidence;      /* [n + 1]: before any draft, then after each */
+  const double* past_confidence; /* [L]: of each position one step ago */
+} dp_drafted;
+
+typedef struct dp_selection {
+  size_t size;
+  int32_t vocabulary;         /* V */
+  int32_t requests;           /* b */
+  int32_t budget;             /* most drafts that are verified, over all requests */
+  int32_t costs;              /* c */
+  const double* cost;         /* [c]: of a verification of 0, 1, .. drafts; the last entry stands for more */
+  const dp_drafted* request;  /* [b] */
+} dp_selection;
+
+/* When a choice takes effect: the verifier sees the kept drafts alone; or it sees all, and its output ends with its own
+   token after the last kept draft, or with the last kept draft. */
+enum { DP_CUT_BEFORE_VERIFICATION = 0, DP_CUT_AFTER_WITH_TOKEN = 1, DP_CUT_AFTER = 2 };
+
 /* The declaration, and the functions. Texts may be NULL and numbers 0 for the defaults in brackets. */
 typedef struct dp_verifier {
   size_t size;
@@ -187,6 +215,14 @@ typedef struct dp_verifier {
      gives to the next call on the same text, whose context are the tokens emitted so far [0: calls are independent].
      */
   int32_t state_size;
+
+  /* Since 1.4 of the protocol: a selection policy, optional. Writes 1 to kept[i] for each draft that is to be verified,
+     the drafts of all requests one after another; 0 elsewhere. Returns DP_OK, or a status. A draft is kept only if its
+     parent is. */
+  int32_t (*select)(void* self, const dp_selection* selection, int32_t* kept);
+  int32_t select_cut;            /* [DP_CUT_BEFORE_VERIFICATION] */
+  int32_t select_trees;          /* 1: it chooses from trees too [0: from chains alone] */
+  int32_t select_matching_alone; /* 1: it is for sample-and-match alone [0] */
 } dp_verifier;
 
 DRAFTPROOF_ADAPTER_EXPORT const dp_verifier* draftproof_adapter(uint32_t abi);

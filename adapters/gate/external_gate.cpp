@@ -16,6 +16,7 @@
 #include <draftproof/adapters/gate/edge_rows.hpp>
 #include <draftproof/adapters/gate/external_verifier.hpp>
 #include <draftproof/adapters/gate/path_checks.hpp>
+#include <draftproof/adapters/gate/selection_checks.hpp>
 #include <draftproof/adapters/gate/small_model.hpp>
 #include <draftproof/adapters/gate/text_checks.hpp>
 #include <draftproof/adapters/wire/batch_packer.hpp>
@@ -132,9 +133,11 @@ std::optional<Finding> near_fault(Served& program, std::uint64_t seed, int draft
 std::string ExternalGate::refusal(Tier tier) const {
   const Declaration& declaration = served_->declaration();
   if (tier != Tier::sampled) {
+    if (tier == Tier::proof && declaration.has("select")) return "";
     if (!declaration.has("verify")) return "the program does not verify";
     return declaration.can(Randomness::scripted) ? "" : "the program takes no scripted numbers";
   }
+  if (declaration.functions == std::vector<std::string>{"select"}) return "a selection policy is proved";
   if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
     return "the program draws from scripts alone";
   if (declaration.has("generate") || declaration.has("draft") || decides_positions(declaration)) return "";
@@ -146,7 +149,11 @@ std::string ExternalGate::refusal(Tier tier) const {
 
 void ExternalGate::examine(GateResult& result, const GateOptions& options) const {
   try {
-    if (result.gate.tier == Tier::proof) examine_distributions(result, options);
+    if (result.gate.tier == Tier::proof) {
+      if (served_->declaration().has("verify") && served_->declaration().can(Randomness::scripted))
+        examine_distributions(result, options);
+      if (served_->declaration().has("select")) examine_selection(result, options);
+    }
     if (result.gate.tier == Tier::edge) examine_batches(result, options);
     if (result.gate.tier == Tier::sampled) examine_trials(result, options);
   } catch (const ProgramFails&) {  // an error, and no finding
@@ -196,11 +203,13 @@ void ExternalGate::try_replays(std::vector<Finding>& findings, const GateOptions
 }
 
 void ExternalGate::examine_distributions(GateResult& result, const GateOptions& options) const {
+  std::vector<std::string> models = options.adapter_instances;
+  std::erase_if(models, [this](const auto& text) { return is_selection_case(served_->declaration(), text); });
   DistributionChecks checks =
       check_distributions(*program_, served_->declaration(),
                           {.instances = options.profile.adapter_models,
                            .most_drafts = options.profile.adapter_drafts,
-                           .first = options.adapter_instances,
+                           .first = std::move(models),
                            .seed = options.seed,
                            .adapter = adapter_,
                            .again = replay_line("check", "",
@@ -221,6 +230,17 @@ void ExternalGate::examine_distributions(GateResult& result, const GateOptions& 
   result.note = fmt::format("{} models, {} predictions confirmed, TV to {:.1g}", checks.instances, checks.predictions,
                             checks.largest);
   add_note(result);
+}
+
+void ExternalGate::examine_selection(GateResult& result, const GateOptions& options) const {
+  SelectionCheckOptions asked{.seed = options.seed, .adapter = adapter_};
+  for (const std::string& text : options.adapter_instances)
+    if (is_selection_case(served_->declaration(), text)) asked.first.push_back(text);
+  for (Finding& finding : check_selection(*served_, asked)) {
+    result.work += finding.work;
+    result.findings.push_back(std::move(finding));
+  }
+  result.note += std::string(result.note.empty() ? "" : "; ") + "selection policy on small batches";
 }
 
 void ExternalGate::examine_trials(GateResult& result, const GateOptions& options) const {

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include <draftproof/adapters/gate/distribution_text.hpp>
+#include <draftproof/adapters/gate/selection_checks.hpp>
 #include <draftproof/adapters/gate/small_model.hpp>
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/components/selection/selection_case.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
 
 namespace draftproof::adapters {
@@ -37,6 +39,14 @@ void check_taken(const Declaration& declaration, const std::string& text) {
 }  // namespace
 
 void check_instance(const Declaration& declaration, const std::string& text) {
+  if (is_selection_case(declaration, text)) {
+    try {
+      SelectionCase::parse(text);
+    } catch (const std::invalid_argument& error) {
+      throw InputError({.file = "--instance", .got = error.what(), .expected = "a case as its failure printed it"});
+    }
+    return;
+  }
   if (declaration.level == Level::position) return check_taken<Instance>(declaration, text);
   check_taken<PathInstance>(declaration, text);
 }

@@ -160,7 +160,11 @@ void LibraryTable::take(const dp_verifier* found) {
   if (found->size < smallest) throw too_small(smallest);
   table_ = {};
   std::memcpy(static_cast<void*>(&table_), found, std::min(found->size, sizeof table_));
-  if (found->size < sizeof table_) table_.state_size = 0;
+  if (found->size < offsetof(dp_verifier, select)) table_.state_size = 0;
+  if (found->size < sizeof table_) {
+    table_.select = nullptr;
+    table_.select_cut = table_.select_trees = table_.select_matching_alone = 0;
+  }
 }
 
 void LibraryTable::check() {
@@ -173,8 +177,8 @@ void LibraryTable::check() {
       throw refuse(field, fmt::format("bits {:#x}", value), fmt::format("bits of {:#x}", known));
   };
   if (table_.name == nullptr || table_.name[0] == '\0') throw refuse("name", "none", "a name");
-  if (table_.verify == nullptr && table_.draft == nullptr && table_.generate == nullptr)
-    throw refuse("functions", "none", "verify, draft or generate");
+  if (table_.verify == nullptr && table_.draft == nullptr && table_.generate == nullptr && table_.select == nullptr)
+    throw refuse("functions", "none", "verify, draft, generate or select");
   number("level", table_.level, DP_TREE);
   bits("randomness", table_.randomness, 7);
   bits("dtypes", table_.dtypes, 15);
@@ -186,6 +190,9 @@ void LibraryTable::check() {
   number("most_vocabulary", table_.most_vocabulary, INT32_MAX);
   number("coin_bits", table_.coin_bits, 53);
   number("state_size", table_.state_size, 1 << 16);
+  number("select_cut", table_.select_cut, DP_CUT_AFTER);
+  if (table_.select_trees != 0 && table_.select_cut != DP_CUT_BEFORE_VERIFICATION)
+    throw refuse("select_trees", "1", "0, or a cut before verification");
   if (!(table_.tolerance >= 0 && table_.tolerance <= 1))
     throw refuse("tolerance", fmt::format("{}", table_.tolerance), "0 .. 1");
   on_device_ = (table_.devices & DP_BIT(DP_CUDA)) != 0 && (table_.devices & DP_BIT(DP_CPU)) == 0;
@@ -207,6 +214,10 @@ Declaration LibraryTable::declared() const {
   if (table_.verify != nullptr) declaration.functions.emplace_back("verify");
   if (table_.draft != nullptr) declaration.functions.emplace_back("draft");
   if (table_.generate != nullptr) declaration.functions.emplace_back("generate");
+  if (table_.select != nullptr) declaration.functions.emplace_back("select");
+  declaration.selection = {.cut = static_cast<SelectionCut>(table_.select_cut),
+                           .trees = table_.select_trees != 0,
+                           .matching_alone = table_.select_matching_alone != 0};
   if (table_.most_rows > 0) declaration.most_rows = table_.most_rows;
   if (table_.fewest_drafts > 0) declaration.fewest_drafts = table_.fewest_drafts;
   declaration.most_drafts = table_.most_drafts;

@@ -55,6 +55,7 @@ class LoadedLibrary final : public Served {
     call("draft", library_.functions().draft, batch, wanted, result);
   }
   std::vector<std::int32_t> generate(const ServedModels& models) override;
+  std::vector<std::vector<std::uint8_t>> select(const ServedSelection& selection) override;
 
  private:
   using Function = std::int32_t (*)(void*, const dp_batch*, dp_result*);
@@ -170,6 +171,55 @@ std::vector<std::int32_t> LoadedLibrary::generate(const ServedModels& models) {
          "inputs as they were");
   expect(status == DP_OK, "generate", fmt::format("status {} \"{}\"", status_text(status), words_of(words)), "0");
   return {tokens.entries().begin(), tokens.entries().end()};
+}
+
+std::vector<std::vector<std::uint8_t>> LoadedLibrary::select(const ServedSelection& selection) {
+  expect(library_.functions().select != nullptr, "select", "no such function in the table", "one");
+  // The rows of each request one after another. The library may write to these copies: nobody reads them again.
+  struct Flat {
+    std::vector<double> q;
+    std::vector<std::int32_t> legal;
+  };
+  std::vector<Flat> flat(selection.requests.size());
+  std::vector<dp_drafted> drafted;
+  std::size_t drafts = 0;
+  for (std::size_t r = 0; r < selection.requests.size(); ++r) {
+    const ServedSelection::Request& request = selection.requests[r];
+    for (const auto& row : request.q) flat[r].q.insert(flat[r].q.end(), row.begin(), row.end());
+    for (const auto& row : request.legal) flat[r].legal.insert(flat[r].legal.end(), row.begin(), row.end());
+    drafted.push_back({.drafts = static_cast<std::int32_t>(request.drafts.size()),
+                       .length = static_cast<std::int32_t>(request.past_confidence.size()),
+                       .accepted = request.accepted,
+                       .tokens = request.drafts.data(),
+                       .parents = request.parents.data(),
+                       .q = flat[r].q.data(),
+                       .legal = flat[r].legal.data(),
+                       .confidence = request.confidence.data(),
+                       .past_confidence = request.past_confidence.data()});
+    drafts += request.drafts.size();
+  }
+  const dp_selection in{.size = sizeof(dp_selection),
+                        .vocabulary = selection.vocabulary,
+                        .requests = static_cast<std::int32_t>(drafted.size()),
+                        .budget = selection.budget,
+                        .costs = static_cast<std::int32_t>(selection.cost.size()),
+                        .cost = selection.cost.data(),
+                        .request = drafted.data()};
+  pattern_ ^= 0xFF;
+  GuardedBuffer<std::int32_t> kept(drafts, pattern_);
+  const std::int32_t status = library_.functions().select(library_.self(), &in, kept.data());
+  expect(kept.intact(), "select", "a write outside `kept`", "writes inside");
+  expect(status == DP_OK, "select", fmt::format("status {}", status_text(status)), "0");
+  std::vector<std::vector<std::uint8_t>> result;
+  std::size_t at = 0;
+  for (const ServedSelection::Request& request : selection.requests) {
+    auto& flags = result.emplace_back();
+    for (std::size_t i = 0; i < request.drafts.size(); ++i, ++at) {
+      expect(kept[at] == 0 || kept[at] == 1, "select", fmt::format("{} for draft {}", kept[at], i), "0 or 1");
+      flags.push_back(static_cast<std::uint8_t>(kept[at]));
+    }
+  }
+  return result;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include <draftproof/adapters/wire/batch_packer.hpp>
 #include <draftproof/adapters/wire/result_reader.hpp>
+#include <draftproof/adapters/wire/selection_message.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -146,7 +147,9 @@ class Server {
     if (type && *type == "verify") return batch(request, WireFunction::verify);
     if (type && *type == "draft") return batch(request, WireFunction::draft);
     if (type && *type == "generate") return text(request);
-    throw request_fault("type", shown_field(type), "verify, draft, generate or bye");
+    if (type && *type == "select")
+      return {.fields = {{"type", "result"}, {"kept", served_.select(read_selection(request.fields))}}};
+    throw request_fault("type", shown_field(type), "verify, draft, generate, select or bye");
   }
 
  private:

@@ -100,6 +100,23 @@ struct ServedModels {
   std::span<const double> target{}, proposal{};  ///< [V, V]: row t is the distribution after token t
 };
 
+/// A request to choose drafts; sim/components/selection_view.hpp has the terms. n drafts of a request, L its longest
+/// path.
+struct ServedSelection {
+  struct Request {
+    std::vector<std::int32_t> drafts{}, parents{};       ///< [n]; a parent of -1 is the context itself
+    std::vector<std::vector<double>> q{};                ///< [n, V]: the row that each draft was drawn from
+    std::vector<std::vector<std::int32_t>> legal{};      ///< [n, V]: 1 if the grammar allows the token there
+    std::vector<double> confidence{};                    ///< [n + 1]: before any draft, then after each
+    std::int32_t accepted = 0;                           ///< drafts accepted one step ago
+    std::vector<double> past_confidence{};               ///< [L], one step ago
+  };
+  int vocabulary = 0;
+  int budget = 0;              ///< most drafts that are verified, over all requests
+  std::vector<double> cost{};  ///< of a verification of 0, 1, .. drafts; the last entry stands for more
+  std::vector<Request> requests{};
+};
+
 class Served {
  public:
   virtual ~Served() = default;
@@ -111,6 +128,10 @@ class Served {
   /// `models.length` tokens.
   virtual std::vector<std::int32_t> generate(const ServedModels&) {
     throw std::logic_error("this adapter does not generate");
+  }
+  /// Returns 1 for each draft that is kept, by request and draft.
+  virtual std::vector<std::vector<std::uint8_t>> select(const ServedSelection&) {
+    throw std::logic_error("this adapter does not select");
   }
 };
 

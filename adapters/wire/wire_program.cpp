@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/adapters/wire/selection_message.hpp>
+
 namespace draftproof::adapters {
 namespace {
 
@@ -161,6 +163,13 @@ std::vector<Token> WireProgram::generate(const ServedModels& models) {
       throw AdapterError(
           fmt::format("result: tokens: entry {}: got {}, expected 0 .. {}", i, text[i], models.vocabulary - 1));
   return {text.begin(), text.end()};
+}
+
+std::vector<std::vector<std::uint8_t>> WireProgram::select(const ServedSelection& selection) {
+  require("select");
+  Message request{.fields = to_fields(selection)};
+  constexpr std::uint64_t bytes = std::uint64_t{1} << 20;  // of a small batch
+  return read_kept(dialogue_.ask(request, {bytes, bytes}).fields, selection);
 }
 
 }  // namespace draftproof::adapters

@@ -4,6 +4,7 @@
 //   verify    one batch as it is: seeds or nothing, rows of any size without a conversion
 //   draft     drafts of the program's own drafter
 //   generate  a text from two Markov tables
+//   select    the drafts of a batch that a policy keeps
 #pragma once
 
 #include <cstddef>
@@ -49,6 +50,9 @@ class WireProgram final : public Program, public Served {
 
   /// `models.length` tokens. Throws: AdapterError.
   std::vector<Token> generate(const ServedModels& models) override;
+
+  /// The drafts that the program's policy keeps. Throws: AdapterError, also if it keeps a draft without its parent.
+  std::vector<std::vector<std::uint8_t>> select(const ServedSelection& selection) override;
 
   /// Losses of the process or connection so far, a line each.
   const std::vector<std::string>& incidents() const { return dialogue_.incidents(); }

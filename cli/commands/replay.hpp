@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/adapters/gate/distribution_checks.hpp>
+#include <draftproof/adapters/gate/selection_checks.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/report/proof_report.hpp>
@@ -85,11 +86,16 @@ struct Replay {
     int worst = exit_passed;
     for (const adapters::OpenAdapter& adapter : session.external) {
       const adapters::Declaration& declaration = adapter.served->declaration();
-      adapters::check_instance(declaration, instance_text);
-      adapters::DistributionCheckOptions options{.seed = session.seed, .adapter = adapter.text};
-      if (predictions) options.explore.predictions = *predictions;
-      const adapters::DistributionChecks checks =
-          adapters::check_distributions_on(*adapter.program, declaration, instance_text, options);
+      adapters::DistributionChecks checks;
+      if (declaration.has("select") && instance_text.starts_with("budget=")) {
+        checks.findings = adapters::check_selection_on(*adapter.served, property, instance_text,
+                                                       {.seed = session.seed, .adapter = adapter.text});
+      } else {
+        adapters::check_instance(declaration, instance_text);
+        adapters::DistributionCheckOptions options{.seed = session.seed, .adapter = adapter.text};
+        if (predictions) options.explore.predictions = *predictions;
+        checks = adapters::check_distributions_on(*adapter.program, declaration, instance_text, options);
+      }
       Document document = start_replay(fmt::format("{} on {}", declaration.name, instance_text), session.seed);
       for (const Finding& finding : checks.findings) {
         add_finding(document, finding);

@@ -20,6 +20,10 @@ namespace draftproof {
 struct ComponentOptions {
   std::uint64_t seed = 1;
   int rounds = 1;  ///< multiplies the number of cases of a check
+  /// Whether findings are tried in a fork of this process that the component has not been called in. A component that
+  /// calls another process is not forked with it.
+  bool tries_alone = true;
+  int cases = 0;  ///< most cases of a check; 0: all
 };
 
 class AnyComponent {

@@ -54,7 +54,7 @@ class ComponentOf final : public AnyComponent {
       : AnyComponent(subject.info(), Group::name, kind), subject_{std::move(subject)} {}
 
   std::vector<Finding> examine(const ComponentOptions& options) const override {
-    begin();
+    if (options.tries_alone) begin();
     std::vector<Finding> findings;
     for (const auto& check : checks_of<Group>().all()) findings.push_back(examine(check, options));
     return findings;
@@ -93,6 +93,7 @@ class ComponentOf final : public AnyComponent {
   /// Returns the check's cases, then the group's cases for the properties that the component declares.
   std::vector<Case> cases_of(const Check& check, const ComponentOptions& options) const {
     std::vector<Case> cases = check.cases(options.seed, options.rounds);
+    if (options.cases > 0 && std::ssize(cases) > options.cases) cases.resize(static_cast<std::size_t>(options.cases));
     if constexpr (requires { Group::cases_of(subject_.info(), options.seed); })
       for (Case& one : Group::cases_of(subject_.info(), options.seed)) cases.push_back(std::move(one));
     return cases;
@@ -108,7 +109,7 @@ class ComponentOf final : public AnyComponent {
   }
   /// Whether the case fails the check without earlier calls, as it does when its replay line is run.
   bool shows_alone(const Check& check, const Case& one) const {
-    return fresh_->ask(std::string(check.name) + '\n' + one.text()).value_or(true);
+    return !fresh_ || fresh_->ask(std::string(check.name) + '\n' + one.text()).value_or(true);
   }
 
   Finding examine(const Check& check, const ComponentOptions& options) const {

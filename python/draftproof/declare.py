@@ -8,6 +8,7 @@ from typing import Any
 from draftproof import intercept
 from draftproof.arrays import kind_of
 from draftproof.intercept.torch_operators import may_compile, needs_every_operator
+from draftproof.selection import CUTS, Policy
 from draftproof.subject import Declaration, Subject, parameters_of
 
 _LEVELS = ("position", "chain", "tree")
@@ -28,6 +29,10 @@ def adapter(
     scripted: bool = True,
     draft: Callable[..., Any] | None = None,
     generate: Callable[..., Any] | None = None,
+    select: Policy | None = None,
+    select_cut: str = "before_verification",
+    select_trees: bool = False,
+    select_matching_alone: bool = False,
     fewest_drafts: int = 1,
     most_drafts: int = 0,
     most_vocabulary: int = 0,
@@ -55,6 +60,12 @@ def adapter(
     generate    a whole engine: generate(target [V, V], proposal [V, V], length, drafts) -> text of `length` tokens;
                 row t is the distribution after token t, and the text starts after token 0
                 with fn None the drafter or the engine is declared alone, and only sampled
+    select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
+                number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
+                token and block verification and sample-and-match (docs/selection.md); it is a function of its view
+    select_cut  `before_verification`: the verifier sees the kept drafts alone; `after_with_token`, `after`: it sees
+                all, and its output ends with its token after the last kept draft, or with that draft
+    select_trees, select_matching_alone  the policy chooses from trees too; it is for sample-and-match alone
     tolerance   total variation from the target that an approximate rule admits
     batch_invariant  fn promises that a row has the same bits in every batch
     races       arrays of V uniforms are drawn as races of exponentials; None finds out whether fn draws such arrays
@@ -62,10 +73,12 @@ def adapter(
     Parameters `rng` and `generator` of fn get a numpy Generator and a torch.Generator.
     Raises: ValueError if fn holds a random generator that cannot be replaced, or no function is given.
     """
-    given = {"verify": fn, "draft": draft, "generate": generate}
+    if select_cut not in CUTS:
+        raise ValueError(f"select_cut: got {select_cut!r}, expected one of {', '.join(CUTS)}")
+    given = {"verify": fn, "draft": draft, "generate": generate, "select": select}
     functions = {told: one for told, one in given.items() if one is not None}
     if not functions:
-        raise ValueError("fn: got None, expected a function, or draft, or generate")
+        raise ValueError("fn: got None, expected a function, or draft, generate or select")
     scripted = scripted and fn is not None
     fn = next(iter(functions.values()))
     if level not in _LEVELS:
@@ -91,6 +104,9 @@ def adapter(
         ragged=not batched or "lengths" in names,
         tolerance=tolerance,
         batch_invariant=batch_invariant or not batched,  # rows are calls of their own
+        selection={"cut": select_cut, "trees": select_trees, "matching_alone": select_matching_alone}
+        if select is not None
+        else None,
     )
     compiled = any(map(may_compile, functions.values()))
     subject = Subject(
@@ -102,6 +118,7 @@ def adapter(
         every_operator=compiled or "generator" in names or any(map(needs_every_operator, functions.values())),
         draft=draft,
         generate=generate,
+        select=select,
         device=device,
     )
     subject.races = bool(races)

@@ -23,7 +23,7 @@ def rehearse(subject: Subject, deadline: Deadline) -> None:
 
     Raises: FunctionFailed if no call gave tokens; UnknownRandomness; Ended.
     """
-    for fn in filter(None, (subject.fn, subject.draft, subject.generate)):
+    for fn in filter(None, (subject.fn, subject.draft, subject.generate, subject.select)):
         if inspect.iscoroutinefunction(fn) or inspect.isasyncgenfunction(fn):
             raise FunctionFailed(f"{_named(fn)}: got an async function, expected one that returns tokens")
     for fields, arrays, fn, given in _requests(subject):
@@ -110,6 +110,11 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
         asked = {"type": "generate", "length": 4, "drafts": 3, "seed": 1}
         requests.append((fields | asked, {"target": table, "proposal": table}, subject.generate,
                          ["target", "proposal", "length", "drafts"]))  # fmt: skip
+    if subject.select is not None:
+        chain = {"drafts": [0], "parents": [-1], "q": [rows[1][0]], "legal": [[1] * vocabulary],
+                 "confidence": [0.5, 1.0], "accepted": 0, "past_confidence": [1.0]}  # fmt: skip
+        asked = {"type": "select", "budget": 1, "cost": [1.0], "requests": [chain]}
+        requests.append((fields | asked, {}, subject.select, ["view"]))
     return requests
 
 

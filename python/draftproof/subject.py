@@ -19,6 +19,7 @@ from draftproof.arrays import Argument, Arguments, Rows, tokens_of, tokens_of_ba
 from draftproof.intercept import numpy_generators, torch_operators
 from draftproof.intercept._scalars import here, imports_here
 from draftproof.seeds import MOST_REHEARSALS, SeedBook
+from draftproof.selection import Policy, kept_of, view_of
 from draftproof.tape import DrawEntry, NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
 from draftproof.wire import Arrays, Fields
 
@@ -49,11 +50,14 @@ class Declaration:
     batch_invariant: bool = False
     tolerance: float = 0.0
     coin_bits: int = 24
+    selection: dict[str, Any] | None = None
 
     def hello(self) -> Fields:
         own = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
         own["dtypes"], own["rows"] = [own.pop("dtype")], [own["rows"]]
-        return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 3], **own}
+        if self.selection is None:
+            del own["selection"]
+        return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 4], **own}
 
 
 @dataclass
@@ -230,6 +234,7 @@ class Subject:
     compiled: bool = True  # fn may call code of torch.compile
     draft: Callable[..., Any] | None = None
     generate: Callable[..., Any] | None = None
+    select: Policy | None = None
     device: str = "cpu"
     draw_log: Counter[DrawEntry] = field(default_factory=Counter)
     calls: int = 0
@@ -284,6 +289,13 @@ class Subject:
                 said = f"{self.declaration.name} fails on a text of {given[2]} tokens: {words_of(error)}"
                 raise FunctionFailed(said) from error
             return {"type": "result", "id": fields["id"]}, {"tokens": tokens}, [], []
+        if fields["type"] == "select" and self.select is not None:
+            self.calls += 1
+            try:
+                kept = kept_of(self.select(view_of(fields, self.arrays)), fields)
+            except (Exception, SystemExit) as error:
+                raise FunctionFailed(f"{self.declaration.name} fails on a selection: {words_of(error)}") from error
+            return {"type": "result", "id": fields["id"], "kept": kept}, {}, [], []
         message = f"got a request {fields['type']!r}, expected one of {', '.join(self.declaration.functions)}"
         return {"type": "error", "id": fields["id"], "message": message}, {}, [], []
 

@@ -40,7 +40,7 @@ namespace draftproof {
 
 /// A type-erased policy.
 struct SelectionRule {
-  using Keep = KeptDrafts (*)(const SelectionView<Rational>&, Explorer<Rational>&);
+  using Keep = std::function<KeptDrafts(const SelectionView<Rational>&, Explorer<Rational>&)>;
 
   const ComponentInfo* described;
   SelectionCut cut;

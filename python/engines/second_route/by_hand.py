@@ -427,6 +427,23 @@ def vllm_least_length() -> None:
             print(f"{runner.__name__} runner, {written} written, min_tokens {least}: held back in rows {found}, {told}")
 
 
+def vllm_adaptive_ties() -> None:
+    """The drafts that the released function admits on the two drafts of the instance, and the output in fractions."""
+    path = engine("vllm-planner")[0].root() / "vllm" / "v1" / "worker" / "gpu" / "spec_decode"
+    (assign,) = functions_of(path / "adaptive_verification.py", ["_assign_draft_token_budget"], {"torch": torch})
+    output = [F(0), F(0)]
+    for token, after in ((0, 0.0), (1, 1.0)):
+        capacities = torch.tensor([1, 2], dtype=torch.int32)
+        assign(torch.tensor([[0.5, 0.5], [0.5, after]]), torch.arange(2), capacities, 1, 2)
+        kept = int(capacities[1]) > 0
+        print(f"draft {token} of the second request, then confidence {after}: admitted {capacities.tolist()}")
+        for x in range(2):  # q = p: a draft that is kept is accepted, else the token is drawn from p
+            output[x] += F(1, 2) * (F(x == token) if kept else F(1, 2))
+    print(f"p=(1 1)/2, q=p: wanted (1/2 1/2), got ({output[0]} {output[1]})")
+    for logit in (16.5, 17.5):
+        print(f"sigmoid({logit}) in float32 is 1:", bool(torch.sigmoid(torch.tensor(logit)) == 1))
+
+
 def vllm_second_runner() -> None:
     """vLLM's second model runner: its ratio test in float32, step by step in numpy.
 
@@ -442,7 +459,8 @@ def vllm_second_runner() -> None:
 
 
 FUNCTIONS = (deepspec, eagle_llm, llama_cpp, lmdeploy, lmdeploy_settings, sequoia, sglang, sglang_settings)
-FUNCTIONS += (tensorrt_llm, transformers, transformers_other_tokenizer, vllm_cpu, vllm_least_length, vllm_second_runner)
+FUNCTIONS += (tensorrt_llm, transformers, transformers_other_tokenizer, vllm_adaptive_ties, vllm_cpu, vllm_least_length)
+FUNCTIONS += (vllm_second_runner,)
 
 if __name__ == "__main__":
     known = {fn.__name__: fn for fn in FUNCTIONS}

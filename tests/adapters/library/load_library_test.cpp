@@ -96,7 +96,7 @@ TEST(LoadLibrary, RefusesTablesThatItCannotRead) {
                                                                        std::to_string(first_version) + " of ABI 1"},
       {[](dp_verifier& table) { table.abi = 2; }, "table: got ABI 2, expected ABI 1"},
       {[](dp_verifier& table) { table.name = nullptr; }, "name: got none, expected a name"},
-      {[](dp_verifier& table) { table.verify = nullptr; }, "functions: got none, expected verify, draft or generate"},
+      {[](dp_verifier& table) { table.verify = nullptr; }, "functions: got none, expected verify, draft, generate or select"},
       {[](dp_verifier& table) { table.level = 3; }, "level: got 3, expected 0 .. 2"},
       {[](dp_verifier& table) { table.dtypes = 1u << 9; }, "dtypes: got bits 0x200, expected bits of 0xf"}};
   for (const auto& [change, words] : faults) {

@@ -1,0 +1,97 @@
+"""Selection policies: which drafts of a batch are verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from draftproof.wire import Fields
+
+CUTS = ("before_verification", "after_with_token", "after")
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """The drafts of one request, in a chain or a tree; a parent comes before its children.
+
+    drafts           [n] token ids
+    parents          [n] the draft before each, -1 for the context itself
+    q                [n, V] the row that each draft was drawn from
+    legal            [n, V] whether the grammar allows the token there
+    confidence       [n + 1] predicted acceptance of the next draft: before any draft, then after each
+    accepted         drafts that were accepted one step ago
+    past_confidence  [L] confidence before each position, one step ago
+
+    Arrays are of numpy, torch tensors or lists, as `adapter(arrays=...)` declares.
+    """
+
+    drafts: Any
+    parents: Any
+    q: Any
+    legal: Any
+    confidence: Any
+    accepted: int
+    past_confidence: Any
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The view of a policy.
+
+    requests  one `Drafted` for each request of the batch
+    budget    most drafts that are verified, over all requests
+    cost      of a verification of 0, 1, .. drafts; the last entry stands for more
+    """
+
+    requests: tuple[Drafted, ...]
+    budget: int
+    cost: tuple[float, ...]
+
+
+Policy = Callable[[Selection], Sequence[Any]]
+_TYPES = {"drafts": np.int64, "parents": np.int64, "legal": np.bool_}
+
+
+def view_of(fields: Fields, arrays: str) -> Selection:
+    """The view of a request `select`."""
+
+    def made(name: str, values: Any) -> Any:
+        array = np.array(values, _TYPES.get(name, np.float64))
+        if arrays == "torch":
+            import torch
+
+            return torch.from_numpy(array)
+        return array if arrays == "numpy" else array.tolist()
+
+    def request(one: Fields) -> Drafted:
+        return Drafted(**{name: value if name == "accepted" else made(name, value) for name, value in one.items()})
+
+    return Selection(tuple(map(request, fields["requests"])), int(fields["budget"]), tuple(fields["cost"]))
+
+
+def kept_of(chosen: Sequence[Any], fields: Fields) -> list[list[int]]:
+    """1 for each draft that is kept, by request. Raises: ValueError if `chosen` has another shape, or keeps a draft
+    without the one before it."""
+    requests = fields["requests"]
+    if len(chosen) != len(requests):
+        raise ValueError(f"got choices for {len(chosen)} requests, expected {len(requests)}")
+    kept = []
+    for number, (choice, request) in enumerate(zip(chosen, requests, strict=True)):
+        parents, n = request["parents"], len(request["parents"])
+        if np.ndim(choice) == 0:
+            length = int(choice)
+            if not 0 <= length <= n:
+                raise ValueError(f"got {length} drafts for request {number}, expected 0 to {n}")
+            flags = [int(i < length) for i in range(n)]
+        else:
+            flags = [int(bool(flag)) for flag in choice]
+        if len(flags) != n:
+            raise ValueError(f"got {len(flags)} flags for request {number}, expected {n}")
+        for i, parent in enumerate(parents):
+            if flags[i] and parent >= 0 and not flags[parent]:
+                raise ValueError(f"draft {i} of request {number} is kept without draft {parent}, which comes before it")
+        kept.append(flags)
+    return kept

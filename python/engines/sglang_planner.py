@@ -1,0 +1,129 @@
+"""SGLang's scheduler of verified drafts: the budget from confidences of the step before, and the ranking of drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Optional, Union
+
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter, functions_of
+from draftproof.selection import Selection
+
+
+class Struct:
+    """Stands in for msgspec.Struct: fields by name, with the defaults of the class."""
+
+    def __init__(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            setattr(self, name, value)
+
+
+def functions() -> tuple[Any, Any, Any]:
+    """Ranking, budget and configuration, as released. Raises: Missing."""
+    import torch
+
+    torch.set_num_threads(1)
+    root = ENGINE.root() / "sglang"
+    scope: dict[str, Any] = {
+        "torch": torch,
+        "msgspec": type("msgspec", (), {"Struct": Struct}),
+        "SpsCostTable": Struct,
+        "SpsAdditiveCostTable": type("SpsAdditiveCostTable", (), {}),
+        "Optional": Optional,
+        "Union": Union,
+    }
+    (rank,) = functions_of(
+        root / "kernels" / "ops" / "speculative" / "dspark" / "dspark_schedule.py",
+        [
+            "schedule_verify_lens_topk",
+            "schedule_verify_lens_topk_from_survival",
+            "compute_sort_survival",
+            "_value_independent_descending_order",
+        ],
+        {"torch": torch, "DSparkScheduleConfig": Struct},
+    )[:1]
+    budget, config = functions_of(
+        root / "srt" / "speculative" / "dspark_components" / "dspark_planner.py",
+        ["compute_verify_token_budget", "DSparkScheduleConfig", "VerifyBudgetDecision", "_lookup_sps_tensor"],
+        scope,
+    )[:2]
+    return rank, budget, config
+
+
+def rows_of(view: Selection, values: Callable[[Any], Any]) -> Any:
+    """A row of values(request) for each request; 0 beyond its drafts, which the engine leaves out."""
+    import torch
+
+    longest = max(len(request.past_confidence) for request in view.requests)
+    rows = torch.zeros(len(view.requests), longest)
+    for row, request in zip(rows, view.requests, strict=True):
+        given = torch.as_tensor(values(request), dtype=torch.float32)[: len(request.drafts)]
+        row[: len(given)] = given
+    return rows
+
+
+def before(request: Any) -> Any:
+    """The confidence of each position, which is known before its draft is drawn."""
+    return request.confidence[:-1]
+
+
+def planner(budget_of: Callable[[Selection, Any, Any], int], name: str) -> Any:
+    rank, budget, config = functions()
+
+    def select(view: Selection) -> list[int]:
+        confidence = rows_of(view, before)
+        given = config(gamma=confidence.shape[1])
+        lengths = rank(confidence=confidence, budget=budget_of(view, budget, given), cfg=given)
+        return [int(length) - 1 for length in lengths]  # the token behind the drafts is counted
+
+    return adapter(None, select=select, arrays="torch", name=name)
+
+
+def given_budget(view: Selection, budget: Any, config: Any) -> int:
+    del budget, config
+    return view.budget
+
+
+def throughput_budget(confidence_of: Callable[[Any], Any]) -> Callable[[Selection, Any, Any], int]:
+    def budget_of(view: Selection, budget: Any, config: Any) -> int:
+        requests, costs = len(view.requests), [float(cost) for cost in view.cost]
+        drafts = sum(len(request.drafts) for request in view.requests)
+        costs += costs[-1:] * (drafts + 1 - len(costs))
+        table = Struct(
+            sample_batch_tokens=[requests + n for n in range(len(costs))],
+            sample_steps_per_sec=[1 / cost for cost in costs],
+        )
+        survival = rows_of(view, confidence_of).cumprod(1)
+        return int(budget(history_survival_probs=survival, sps_table=table, cfg=config).budget)
+
+    return budget_of
+
+
+def past(request: Any) -> Any:
+    return request.past_confidence
+
+
+ENGINE = Engine(
+    packages=("sglang==0.5.23",),
+    replaces="msgspec.Struct, by a class with the same fields",
+    adapters=(
+        EngineAdapter(
+            "ranking",
+            lambda: planner(given_budget, "sglang_ranking"),
+            tiers=("proof",),
+            note="the ranking of drafts by survival, ties by position and then by request",
+        ),
+        EngineAdapter(
+            "planner",
+            lambda: planner(throughput_budget(past), "sglang_planner"),
+            tiers=("proof",),
+            note="as released: the budget is of the confidences of the step before",
+        ),
+        EngineAdapter(
+            "planner_without_lag",
+            lambda: planner(throughput_budget(before), "sglang_planner_without_lag"),
+            tiers=("proof",),
+            note="not as released: the same budget of the confidences of this step, which the lag avoids",
+        ),
+    ),
+)

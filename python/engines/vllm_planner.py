@@ -1,0 +1,43 @@
+"""vLLM's adaptive verification: which drafts of a batch get the budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from draftproof.declare import adapter
+from draftproof.engines import Engine, EngineAdapter, functions_of
+from draftproof.selection import Selection
+
+
+def assigned_budget() -> Any:
+    import torch
+
+    torch.set_num_threads(1)
+    path = ENGINE.root() / "vllm" / "v1" / "worker" / "gpu" / "spec_decode" / "adaptive_verification.py"
+    (assign,) = functions_of(path, ["_assign_draft_token_budget"], {"torch": torch})
+
+    def select(view: Selection) -> list[int]:
+        capacities = torch.tensor([len(request.drafts) for request in view.requests], dtype=torch.int32)
+        if view.budget >= int(capacities.sum()):  # the engine does not call it then
+            return capacities.tolist()
+        longest = int(capacities.max())
+        confidence = torch.ones(len(view.requests), longest)
+        for row, request in zip(confidence, view.requests, strict=True):
+            row[: len(request.drafts)] = request.confidence[:-1]
+        assign(confidence, torch.arange(len(view.requests)), capacities, view.budget, longest)
+        return capacities.tolist()
+
+    return adapter(None, select=select, arrays="torch", name="vllm_assign_draft_token_budget")
+
+
+ENGINE = Engine(
+    packages=("vllm==0.33.0",),
+    adapters=(
+        EngineAdapter(
+            "assign_draft_token_budget",
+            assigned_budget,
+            tiers=("proof",),
+            note="torch.topk leaves the order of ties open; here that of torch on a CPU",
+        ),
+    ),
+)
