@@ -181,7 +181,7 @@ Declaration read_declaration(const nlohmann::json& hello) {
     result.functions = functions->get<std::vector<std::string>>();
   }
   constexpr int most_rows = 1 << 20, most_vocabulary = 1 << 28, most_drafts = 1 << 20, most_bits = 53,
-                most_state_size = 1 << 16;
+                most_state_size = 1 << 16, most_end_token = 32, most_memory = 3;
   reader.number("most_rows", result.most_rows, 1, most_rows);
   reader.number("fewest_drafts", result.fewest_drafts, 0, most_drafts);
   reader.number("most_drafts", result.most_drafts, 0, most_drafts);
@@ -195,6 +195,15 @@ Declaration read_declaration(const nlohmann::json& hello) {
     if (result.selection.trees && result.selection.cut != SelectionCut::before_verification)
       throw refuse_field("selection", shown_value(*selection), "trees: false, or a cut before verification");
   }
+  if (const auto ends = hello.find("end_tokens"); ends != hello.end()) {
+    const bool tokens = ends->is_array() && std::all_of(ends->begin(), ends->end(), [](const nlohmann::json& entry) {
+                          return entry.is_number_integer() && entry >= 0 && entry < most_end_token;
+                        });
+    if (!tokens)
+      throw refuse_field("end_tokens", shown_value(*ends), fmt::format("a list of tokens below {}", most_end_token));
+    result.end_tokens = ends->get<std::vector<std::int32_t>>();
+  }
+  reader.number("memory", result.memory, 1, most_memory);
   reader.flag("ragged", result.ragged);
   reader.flag("deterministic", result.deterministic);
   reader.flag("batch_invariant", result.batch_invariant);
@@ -206,30 +215,31 @@ Declaration read_declaration(const nlohmann::json& hello) {
 
 nlohmann::json to_json(const Declaration& declaration) {
   const DeclaredSelection& policy = declaration.selection;
-  return {{"protocol", "draftproof-adapter"},
-          {"version", {1, 0}},
-          {"name", declaration.name},
-          {"engine_version", declaration.version},
-          {"level", to_text(declaration.level)},
-          {"draft_sampling", declaration.draft_sampling},
-          {"randomness", texts_of(declaration.randomness)},
-          {"dtypes", texts_of(declaration.dtypes)},
-          {"rows", texts_of(declaration.rows)},
-          {"functions", declaration.functions},
-          {"most_rows", declaration.most_rows},
-          {"fewest_drafts", declaration.fewest_drafts},
-          {"most_drafts", declaration.most_drafts},
-          {"most_vocabulary", declaration.most_vocabulary},
-          {"selection",
-           {{"cut", name_of(cut_names, policy.cut)},
-            {"trees", policy.trees},
-            {"matching_alone", policy.matching_alone}}},
-          {"ragged", declaration.ragged},
-          {"deterministic", declaration.deterministic},
-          {"batch_invariant", declaration.batch_invariant},
-          {"tolerance", declaration.tolerance},
-          {"coin_bits", declaration.coin_bits},
-          {"state_size", declaration.state_size}};
+  return {
+      {"protocol", "draftproof-adapter"},
+      {"version", {1, 0}},
+      {"name", declaration.name},
+      {"engine_version", declaration.version},
+      {"level", to_text(declaration.level)},
+      {"draft_sampling", declaration.draft_sampling},
+      {"randomness", texts_of(declaration.randomness)},
+      {"dtypes", texts_of(declaration.dtypes)},
+      {"rows", texts_of(declaration.rows)},
+      {"functions", declaration.functions},
+      {"most_rows", declaration.most_rows},
+      {"fewest_drafts", declaration.fewest_drafts},
+      {"most_drafts", declaration.most_drafts},
+      {"most_vocabulary", declaration.most_vocabulary},
+      {"selection",
+       {{"cut", name_of(cut_names, policy.cut)}, {"trees", policy.trees}, {"matching_alone", policy.matching_alone}}},
+      {"end_tokens", declaration.end_tokens},
+      {"memory", declaration.memory},
+      {"ragged", declaration.ragged},
+      {"deterministic", declaration.deterministic},
+      {"batch_invariant", declaration.batch_invariant},
+      {"tolerance", declaration.tolerance},
+      {"coin_bits", declaration.coin_bits},
+      {"state_size", declaration.state_size}};
 }
 
 }  // namespace draftproof::adapters

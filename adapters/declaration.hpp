@@ -1,6 +1,7 @@
 // The declaration that an external program sends when its adapter opens: level, draft sampling, formats and limits.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -45,11 +46,13 @@ struct Declaration {
   std::vector<std::string> functions{"verify"};  ///< of verify, draft, generate, select
   int most_rows = 4096;                          ///< in a batch
   int fewest_drafts = 1;
-  int most_drafts = 0;           ///< 0: no limit
-  int most_vocabulary = 0;       ///< 0: no limit
+  int most_drafts = 0;      ///< 0: no limit
+  int most_vocabulary = 0;  ///< 0: no limit
   DeclaredSelection selection{};
-  bool ragged = true;            ///< rows of a batch may have different numbers of drafts
-  bool deterministic = true;     ///< equal calls have equal results
+  std::vector<std::int32_t> end_tokens{};  ///< after one of them a text ends
+  int memory = 1;                          ///< of `generate`: last tokens that a row of its tables depends on
+  bool ragged = true;                      ///< rows of a batch may have different numbers of drafts
+  bool deterministic = true;               ///< equal calls have equal results
   bool batch_invariant = false;  ///< a row's results are the same bits in every batch, not only up to rounding
   double tolerance = 0;     ///< total variation from the target that the program admits, as an approximate rule does
   int coin_bits = 24;       ///< uniforms are multiples of 2^-coin_bits unless a draw says otherwise

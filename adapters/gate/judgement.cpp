@@ -151,7 +151,8 @@ class Strings {
 };
 
 /// Returns the first emitted token with p = 0 after `prefix` and the tokens before it, or why the string is invalid.
-std::string fault_of(const SmallModel& small_model, Tokens prefix, const Tokens& tokens) {
+std::string fault_of(const SmallModel& small_model, Tokens prefix, const Tokens& tokens,
+                     const std::vector<std::int32_t>& ends) {
   if (tokens.empty()) return "emits nothing";
   if (std::ssize(tokens) > small_model.length)
     return fmt::format("emits {} tokens, at most {} are possible", tokens.size(), small_model.length);
@@ -161,6 +162,9 @@ std::string fault_of(const SmallModel& small_model, Tokens prefix, const Tokens&
       return fmt::format("emits token {} after {}, which has p = 0", x, prefix_text(prefix));
     prefix.push_back(x);
   }
+  const auto end = std::find_first_of(tokens.begin(), tokens.end() - 1, ends.begin(), ends.end());
+  if (end != tokens.end() - 1)
+    return fmt::format("emits ({}) after the end token {}", fmt::join(end + 1, tokens.end(), " "), *end);
   return {};
 }
 
@@ -190,10 +194,12 @@ std::string failure_text(const Outcome& outcome) {
 
 /// Returns a finding if no exact verifier could have this outcome.
 void add_edge(const SmallModel& small_model, const Tokens& prefix, const Input& input, std::size_t number,
-              const ProgramDistribution& distribution, const OutcomeMass& mass, Judgement& result) {
+              const ProgramDistribution& distribution, const OutcomeMass& mass, const Declaration& declaration,
+              Judgement& result) {
   const auto& [outcome, probability] = mass;
   const bool emits = outcome.status == RowStatus::ok;
-  const std::string fault = emits ? fault_of(small_model, prefix, outcome.tokens) : failure_text(outcome);
+  const std::string fault =
+      emits ? fault_of(small_model, prefix, outcome.tokens, declaration.end_tokens) : failure_text(outcome);
   if (!fault.empty())
     result.edges.push_back({fmt::format("on drafts ({}): {}", fmt::join(input.drafts, " "), fault),
                             way_text(distribution, outcome), probability, number, emits});
@@ -217,7 +223,7 @@ Judgement judge(const SmallModel& small_model, std::span<const ProgramDistributi
     const Input& input = small_model.inputs[i];
     result.limit = std::max(result.limit, limit_of(small_model, input, distributions[i], declaration));
     for (const OutcomeMass& each : distributions[i].outcomes) {
-      add_edge(small_model, {}, input, i, distributions[i], each, result);
+      add_edge(small_model, {}, input, i, distributions[i], each, declaration, result);
       const double weight = small_model.drawn[i] * each.probability;
       if (each.outcome.status == RowStatus::failed) failed.add(weight);
       if (each.outcome.status != RowStatus::ok) continue;
@@ -270,7 +276,7 @@ Judgement judge_calls(const SmallModel& small_model, const Declaration& declarat
       const Tokens& prefix = prefixes[start_of[i]];
       farthest = std::max(farthest, limit_of(small_model, inputs[i], distributions[i], declaration));
       for (const OutcomeMass& each : distributions[i].outcomes) {
-        add_edge(small_model, prefix, inputs[i], i, distributions[i], each, result);
+        add_edge(small_model, prefix, inputs[i], i, distributions[i], each, declaration, result);
         const double weight = drawn[i] * each.probability;
         if (each.outcome.status == RowStatus::failed) failed.add(weight);
         if (each.outcome.status != RowStatus::ok) continue;

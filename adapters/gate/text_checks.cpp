@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -17,7 +18,9 @@ namespace draftproof::adapters {
 
 namespace {
 
-constexpr int longest_context = 3, concentrations = 7;
+constexpr int further_contexts = 2, concentrations = 7;
+constexpr int layers = 7, of_a_layer = 2;  ///< of the tokens of a sparse table
+constexpr std::uint32_t purpose = 0x202, purpose_of_texts = 0x203;
 
 /// Counts of tokens after contexts of one length, and the logarithms of the bets on them.
 class ContextBets {
@@ -53,95 +56,185 @@ class ContextBets {
   std::array<double, concentrations> log_e_{};
 };
 
-std::string worst_transition(const ContextBets& bets, std::span<const double> target, std::size_t vocabulary) {
+std::string context_text(std::uint64_t history, std::uint64_t size, int length) {
+  std::string text;
+  for (int i = 0; i < length; ++i, history /= size)
+    text = fmt::format("{}{}{}", history % size, i > 0 ? " " : "", text);
+  return length == 1 ? text : "(" + text + ")";
+}
+
+std::string worst_transition(const ContextBets& bets, const TextTable& target) {
+  const auto size = static_cast<std::size_t>(target.vocabulary);
   double farthest = 0;
   std::string worst;
-  for (std::size_t t = 0; t < vocabulary; ++t)
-    for (std::size_t x = 0; x < vocabulary; ++x) {
+  for (std::size_t t = 0; t < target.rows.size() / size; ++t)
+    for (std::size_t x = 0; x < size; ++x) {
       const auto n = static_cast<double>(bets.total(t));
-      const double p = target[t * vocabulary + x], expected = n * p, seen = static_cast<double>(bets.count(t, x));
+      const double p = target.rows[t * size + x], expected = n * p, seen = static_cast<double>(bets.count(t, x));
       const double standard = std::sqrt(expected * (1 - p));
       if (!(standard > 0) || std::abs(seen - expected) / standard <= farthest) continue;
       farthest = std::abs(seen - expected) / standard;
-      worst = fmt::format("token {} after {}: {} of {}, expected {:.0f}", x, t, seen, n, expected);
+      worst = fmt::format("token {} after {}: {} of {}, expected {:.0f}", x, context_text(t, size, target.memory),
+                          seen, n, expected);
     }
   return worst;
 }
 
-/// A table of positive weights 1 .. 9 by counters, rows normalised.
-std::vector<double> markov_table(int vocabulary, std::uint64_t seed, std::uint32_t which) {
-  std::vector<double> table;
-  for (int t = 0; t < vocabulary; ++t) {
-    std::vector<double> row;
+/// Weights 1 .. 9 by counters.
+double weight_at(std::uint64_t seed, std::uint32_t which, std::size_t cell) {
+  return static_cast<double>(1 + philox_pair(seed, which, static_cast<std::uint32_t>(cell), purpose).first % 9);
+}
+
+/// A table of weights(cell, last, x), rows normalised; end tokens have 1/32 together.
+template <class Weight>
+TextTable table_of(int vocabulary, const Declaration& declaration, const Weight& weight) {
+  TextTable table{.vocabulary = vocabulary, .memory = declaration.memory, .ends = declaration.end_tokens};
+  const auto size = static_cast<std::size_t>(vocabulary);
+  std::size_t contexts = 1;
+  for (int i = 0; i < table.memory; ++i) contexts *= size;
+  const double rest = table.ends.empty() ? 1 : 1 - 1.0 / 32;
+  for (std::size_t t = 0; t < contexts; ++t) {
+    std::vector<double> row(size);
     double total = 0;
-    for (int x = 0; x < vocabulary; ++x) {
-      constexpr std::uint32_t purpose = 0x202;
-      const auto slot = static_cast<std::uint32_t>(t * vocabulary + x);
-      row.push_back(static_cast<double>(1 + philox_pair(seed, which, slot, purpose).first % 9));
-      total += row.back();
+    for (std::size_t x = 0; x < size; ++x) {
+      const bool ends = std::find(table.ends.begin(), table.ends.end(), static_cast<int>(x)) != table.ends.end();
+      row[x] = ends ? 0 : weight(t * size + x, static_cast<int>(t % size), static_cast<int>(x));
+      total += row[x];
     }
-    for (const double weight : row) table.push_back(weight / total);
+    for (double& share : row) share *= rest / total;
+    for (const std::int32_t end : table.ends)
+      row[static_cast<std::size_t>(end)] = (1 - rest) / static_cast<double>(table.ends.size());
+    table.rows.insert(table.rows.end(), row.begin(), row.end());
   }
   return table;
 }
 
+/// Target and proposal, with all transitions or with two successors of each token.
+struct TablePair {
+  TextTable target, proposal;
+};
+
+TablePair all_transitions(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
+  const auto table = [&](std::uint32_t which) {
+    return table_of(vocabulary, declaration,
+                    [&](std::size_t cell, int, int) { return weight_at(options.seed, which, cell); });
+  };
+  return {table(0), table(1)};
+}
+
+/// The tokens that are not end tokens are numbered; those of a layer have successors in the next one. A proposal has
+/// half a share more for all others together, which the target never has.
+TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
+  std::vector<int> layer_of(static_cast<std::size_t>(vocabulary), -1);
+  int number = 0;
+  for (int x = 0; x < vocabulary; ++x)
+    if (std::find(declaration.end_tokens.begin(), declaration.end_tokens.end(), x) == declaration.end_tokens.end())
+      layer_of[static_cast<std::size_t>(x)] = number++ / of_a_layer % layers;
+  const auto table = [&](std::uint32_t which, double elsewhere) {
+    return table_of(vocabulary, declaration, [&, which, elsewhere](std::size_t cell, int last, int x) {
+      const int from = std::max(layer_of[static_cast<std::size_t>(last)], 0);
+      const bool follows = layer_of[static_cast<std::size_t>(x)] == (from + 1) % layers;
+      return follows ? weight_at(options.seed, which, cell) : elsewhere;
+    });
+  };
+  return {table(2, 0), table(3, 0.25)};
+}
+
 }  // namespace
 
-TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts, std::span<const double> target,
-                               int vocabulary) {
-  const auto size = static_cast<std::size_t>(vocabulary);
+TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts, const TextTable& target,
+                               std::span<const int> lengths) {
+  const auto size = static_cast<std::uint64_t>(target.vocabulary);
+  const auto impossible = [](std::string what) {
+    return TextEvidence{std::numeric_limits<double>::infinity(), std::move(what)};
+  };
   std::vector<ContextBets> bets;
-  for (int length = 1; length <= longest_context; ++length) bets.emplace_back(length, vocabulary);
-  for (const std::vector<std::int32_t>& text : texts) {
+  std::uint64_t longest = 1;  // contexts but for their last token
+  for (int length = target.memory; length <= target.memory + further_contexts; ++length)
+    bets.emplace_back(length, target.vocabulary);
+  for (int i = 1; i < target.memory + further_contexts; ++i) longest *= size;
+  for (std::size_t number = 0; number < texts.size(); ++number) {
+    const std::vector<std::int32_t>& text = texts[number];
     std::uint64_t history = 0;
+    bool ended = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
-      const auto last = static_cast<std::size_t>(history % size);
-      const double p = target[last * size + static_cast<std::size_t>(text[i])];
+      if (ended) return impossible(fmt::format("token {} of the text follows the end token {}", i, text[i - 1]));
+      const double p = target.after(history)[static_cast<std::size_t>(text[i])];
       if (!(p > 0))
-        return {std::numeric_limits<double>::infinity(),
-                fmt::format("token {} of the text is {} after {}, which has p = 0", i, text[i], last)};
+        return impossible(fmt::format("token {} of the text is {} after {}, which has p = 0", i, text[i],
+                                      context_text(history, size, target.memory)));
       for (ContextBets& one : bets) one.add(history, text[i], p);
-      history = (history % (size * size)) * size + static_cast<std::uint64_t>(text[i]);
+      history = history % longest * size + static_cast<std::uint64_t>(text[i]);
+      ended = std::find(target.ends.begin(), target.ends.end(), text[i]) != target.ends.end();
     }
+    if (!ended && number < lengths.size() && std::ssize(text) < lengths[number])
+      return impossible(
+          fmt::format("a text of {} tokens has no end token, expected {} tokens", text.size(), lengths[number]));
   }
   std::vector<double> logs;
   for (const ContextBets& one : bets) logs.insert(logs.end(), one.logs().begin(), one.logs().end());
   const std::vector<double> weights(logs.size(), 1.0 / static_cast<double>(logs.size()));
-  return {log_weighted_mean_exp(logs, weights), worst_transition(bets.front(), target, size)};
+  return {log_weighted_mean_exp(logs, weights), worst_transition(bets.front(), target)};
 }
 
 std::vector<Finding> check_text(Served& program, const TextCheckOptions& options) {
-  const std::vector<double> target = markov_table(options.vocabulary, options.seed, 0),
-                            proposal = markov_table(options.vocabulary, options.seed, 1);
+  const Declaration& declaration = program.declaration();
+  int beyond = 0;
+  for (const std::int32_t end : declaration.end_tokens) beyond = std::max(beyond, end + 1);
+  const int ends = static_cast<int>(declaration.end_tokens.size()), most = declaration.most_vocabulary;
+  const int of_sparse = std::max(layers * of_a_layer + ends, beyond);
+  const bool sparse = most == 0 || of_sparse <= most;
+  const std::array<TablePair, 2> tables{
+      all_transitions(declaration, options, std::max(options.vocabulary + ends, beyond)),
+      two_successors(declaration, options, sparse ? of_sparse : beyond + 1)};
   const std::int64_t planned = std::int64_t{1} << options.log2_tokens;
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
   Finding finding{.property = "generated_text", .tier = Tier::sampled, .status = Status::passed};
-  TextEvidence evidence;
-  std::vector<std::vector<std::int32_t>> texts;
-  for (std::int64_t tokens = 0; tokens < planned && evidence.log_e < threshold;) {
+  std::array<std::vector<std::vector<std::int32_t>>, 2> texts;
+  std::array<std::vector<int>, 2> lengths;
+  std::array<TextEvidence, 2> evidence;
+  const std::array<double, 2> halves{0.5, 0.5};
+  double log_e = 0;
+  for (std::int64_t tokens = 0, number = 0; tokens < planned && log_e < threshold; ++number) {
     constexpr std::int64_t first = 1024;
-    constexpr std::uint32_t purpose = 0x203;
-    const auto length = static_cast<int>(std::min(std::max(first, tokens), planned - tokens));
-    const auto seed = philox_pair(options.seed, texts.size(), 0, purpose).first >> 1;
+    const auto at = static_cast<std::size_t>(sparse ? number % 2 : 0);
+    // Texts that end by themselves are many, and a fault shows in few tokens of sparse tables: all are as long as the
+    // first.
+    const std::int64_t wanted = ends > 0 || at == 1 ? first : std::max(first, tokens);
+    const auto length = static_cast<int>(std::min(wanted, planned - tokens));
+    const auto seed = philox_pair(options.seed, static_cast<std::uint64_t>(number), 0, purpose_of_texts).first >> 1;
     try {
-      texts.push_back(program.generate({.vocabulary = options.vocabulary,
-                                        .length = length,
-                                        .drafts = options.drafts,
-                                        .seed = static_cast<std::int64_t>(seed),
-                                        .target = target,
-                                        .proposal = proposal}));
+      texts[at].push_back(program.generate({.vocabulary = tables[at].target.vocabulary,
+                                            .memory = declaration.memory,
+                                            .length = length,
+                                            .drafts = options.drafts,
+                                            .seed = static_cast<std::int64_t>(seed),
+                                            .target = tables[at].target.rows,
+                                            .proposal = tables[at].proposal.rows}));
     } catch (const ProgramSilent& silent) {
       finding.status = Status::undecided;
       finding.evidence = fmt::format("a text of {} tokens: {}; ", length, silent.what());
       break;
     }
-    tokens += length;
+    lengths[at].push_back(length);
+    tokens += std::ssize(texts[at].back());
     finding.work = static_cast<std::uint64_t>(tokens);
-    evidence = evidence_of_texts(texts, target, options.vocabulary);
+    // Counts are made again for all texts: at each doubling of their number is often enough.
+    const auto count = static_cast<std::uint64_t>(texts[at].size());
+    if (ends > 0 && !std::has_single_bit(count) && tokens < planned) continue;
+    evidence[at] = evidence_of_texts(texts[at], tables[at].target, lengths[at]);
+    log_e = log_weighted_mean_exp(std::vector{evidence[0].log_e, evidence[1].log_e}, halves);
   }
-  if (evidence.log_e >= threshold) finding.status = Status::failed;
-  finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", evidence.log_e / std::log(10.0), finding.work,
-                                  evidence.worst.empty() ? "" : ", most at ", evidence.worst);
+  if (ends > 0)
+    for (std::size_t at = 0; at < tables.size(); ++at)
+      if (log_e < threshold) {
+        evidence[at] = evidence_of_texts(texts[at], tables[at].target, lengths[at]);
+        log_e = log_weighted_mean_exp(std::vector{evidence[0].log_e, evidence[1].log_e}, halves);
+      }
+  if (log_e >= threshold) finding.status = Status::failed;
+  const TextEvidence& most = evidence[evidence[1].log_e > evidence[0].log_e];
+  finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", log_e / std::log(10.0), finding.work,
+                                  most.worst.empty() ? "" : ", most at ", most.worst);
   finding.replay = replay_line(
       "check", "", {{"adapter", options.adapter}, {"tier", "sampled"}, {"seed", std::to_string(options.seed)}});
   return {std::move(finding)};

@@ -1,20 +1,26 @@
-// A whole engine that can only generate text: two Markov tables replace its models, and the transitions of the text
-// are tested against the target's. Every token of a lossless engine has distribution p(. | previous token), whatever
-// came before.
+// A whole engine that can only generate text: two Markov tables of order n replace its models, and the transitions of
+// the text are tested against the target's. Every token of a lossless engine has distribution p(. | the n tokens
+// before), whatever came before them.
 //
-//   s          the last n tokens, n = 1, 2, 3
-//   bet        each token is predicted by (c p(x | last) + count(s, x)) / (c + count(s)), c = 10^0 .. 10^6
-//   e          the mean over n and c of the product over tokens of prediction / p(x | last)
+//   n          order, which the program declares: 1, 2 or 3
+//   s          the last n, n + 1, n + 2 tokens
+//   bet        each token is predicted by (c p(x | last n) + count(s, x)) / (c + count(s)), c = 10^0 .. 10^6
+//   e          the mean over s and c of the product over tokens of prediction / p(x | last n)
+//
+// Two pairs of tables are asked in turn. One has all transitions. The other has two successors for each token: those
+// of layer i are in layer i + 1 of 7, so a token that is lost, doubled or out of place is an impossible transition at
+// once, unless a multiple of 7 tokens is lost.
 //
 // Correctness: given the past each factor has mean 1 under p, so e is a test martingale: it ever reaches 1 / alpha
-// with probability at most alpha (Ville), for any length of the text and any dependence. Contexts of two and three
-// tokens see faults that follow from an engine's blocks. A token with p = 0 is a proof.
+// with probability at most alpha (Ville), for any length of the text and any dependence. The mean of the martingales
+// of both tables is one. Longer contexts than n see faults that follow from an engine's blocks. A token with p = 0 is
+// a proof, as is a token after an end token, or a text that is short and has none.
 //
-// The engine generates several texts, the first of 1024 tokens and each further one as long as all texts before it,
-// so that a text that takes too long leaves earlier results. Each text has a separate seed and starts after token 0;
-// counts continue from one text to the next. A lossless engine draws a text from p whatever the earlier texts were,
-// so each factor has mean 1 given all earlier tokens, also of other texts: the product over the texts is one
-// martingale.
+// The engine generates several texts, the first of 1024 tokens. Each further one of the first pair is as long as all
+// texts before it, so that a text that takes too long leaves earlier results; those of the second have 1024. Each text has a separate seed and starts after n tokens
+// 0; counts continue from one text to the next. A lossless engine draws a text from p whatever the earlier texts
+// were, so each factor has mean 1 given all earlier tokens, also of other texts: the product over the texts is one
+// martingale. Where a program declares end tokens, they have probability 1/32 in every row.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +39,29 @@ struct TextEvidence {
   std::string worst{};  ///< the transition that departs most, in words
 };
 
-/// The evidence of texts against `target`, [V, V]: row t is the distribution after token t. Each text starts after
-/// token 0.
-/// Cost: V^3 counts, and 21 logarithms a token.
-TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts, std::span<const double> target,
-                               int vocabulary);
+/// A table of order `memory`, [V, .., V]: the row of the last `memory` tokens.
+struct TextTable {
+  int vocabulary = 0;
+  int memory = 1;
+  std::vector<double> rows{};
+  std::vector<std::int32_t> ends{};  ///< end tokens
+
+  /// The row after tokens whose last ones are the lowest digits of `history`, in base V.
+  std::span<const double> after(std::uint64_t history) const {
+    const auto size = static_cast<std::size_t>(vocabulary);
+    return std::span(rows).subspan(history % (rows.size() / size) * size, size);
+  }
+};
+
+/// The evidence of texts against `target`. Each text starts after `memory` tokens 0. A text shorter than `length`
+/// without an end token is a fault.
+/// Cost: V^(memory + 3) counts, and 21 logarithms a token.
+TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts, const TextTable& target,
+                               std::span<const int> lengths = {});
 
 struct TextCheckOptions {
   int log2_tokens = 17;  ///< of all texts together
-  int vocabulary = 6;
+  int vocabulary = 6;    ///< of the table with all transitions; more if an end token is beyond
   int drafts = 3;
   double alpha = 1e-9;
   std::uint64_t seed = 1;

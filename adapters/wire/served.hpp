@@ -91,25 +91,26 @@ struct ServedResult {
   }
 };
 
-/// A request to generate: two Markov tables stand for the models. The text starts after token 0.
+/// A request to generate: two Markov tables of order n stand for the models. The text starts after n tokens 0.
 struct ServedModels {
   int vocabulary = 0;
-  int length = 0;  ///< tokens wanted
+  int memory = 1;  ///< n
+  int length = 0;  ///< tokens wanted; fewer if an end token comes before
   int drafts = 0;
   std::int64_t seed = 0;
-  std::span<const double> target{}, proposal{};  ///< [V, V]: row t is the distribution after token t
+  std::span<const double> target{}, proposal{};  ///< [V, .., V], n + 1 times: a row is that after its n tokens
 };
 
 /// A request to choose drafts; sim/components/selection_view.hpp has the terms. n drafts of a request, L its longest
 /// path.
 struct ServedSelection {
   struct Request {
-    std::vector<std::int32_t> drafts{}, parents{};       ///< [n]; a parent of -1 is the context itself
-    std::vector<std::vector<double>> q{};                ///< [n, V]: the row that each draft was drawn from
-    std::vector<std::vector<std::int32_t>> legal{};      ///< [n, V]: 1 if the grammar allows the token there
-    std::vector<double> confidence{};                    ///< [n + 1]: before any draft, then after each
-    std::int32_t accepted = 0;                           ///< drafts accepted one step ago
-    std::vector<double> past_confidence{};               ///< [L], one step ago
+    std::vector<std::int32_t> drafts{}, parents{};   ///< [n]; a parent of -1 is the context itself
+    std::vector<std::vector<double>> q{};            ///< [n, V]: the row that each draft was drawn from
+    std::vector<std::vector<std::int32_t>> legal{};  ///< [n, V]: 1 if the grammar allows the token there
+    std::vector<double> confidence{};                ///< [n + 1]: before any draft, then after each
+    std::int32_t accepted = 0;                       ///< drafts accepted one step ago
+    std::vector<double> past_confidence{};           ///< [L], one step ago
   };
   int vocabulary = 0;
   int budget = 0;              ///< most drafts that are verified, over all requests
@@ -125,7 +126,7 @@ class Served {
   virtual void verify(const ServedBatch& batch, ServedResult& result) = 0;
   /// Draws `batch.drafts_a_row` drafts for each row from its single proposal row.
   virtual void draft(const ServedBatch&, ServedResult&) { throw std::logic_error("this adapter does not draft"); }
-  /// `models.length` tokens.
+  /// `models.length` tokens, or fewer that end with an end token.
   virtual std::vector<std::int32_t> generate(const ServedModels&) {
     throw std::logic_error("this adapter does not generate");
   }

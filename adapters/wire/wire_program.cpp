@@ -1,6 +1,7 @@
 #include <draftproof/adapters/wire/wire_program.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <tuple>
 
@@ -143,20 +144,26 @@ void WireProgram::ask(const ServedBatch& batch, WireFunction ask, ServedResult& 
 
 std::vector<Token> WireProgram::generate(const ServedModels& models) {
   require("generate");
-  const auto v = static_cast<std::uint64_t>(models.vocabulary);
-  if (models.target.size() != v * v || models.proposal.size() != v * v || models.length < 1)
+  const std::vector<std::uint64_t> shape(static_cast<std::size_t>(models.memory) + 1,
+                                         static_cast<std::uint64_t>(models.vocabulary));
+  const std::uint64_t entries = std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
+  if (models.target.size() != entries || models.proposal.size() != entries || models.length < 1)
     throw AdapterError(
         fmt::format("generate: got tables of {} and {} entries and length {}, expected {} and at least 1",
-                    models.target.size(), models.proposal.size(), models.length, v * v));
+                    models.target.size(), models.proposal.size(), models.length, entries));
   Message request{
       .fields = {{"type", "generate"}, {"length", models.length}, {"seed", models.seed}, {"drafts", models.drafts}}};
-  request.tensors = {tensor_of("target", {v, v}, models.target), tensor_of("proposal", {v, v}, models.proposal)};
+  request.tensors = {tensor_of("target", shape, models.target), tensor_of("proposal", shape, models.proposal)};
   constexpr std::uint64_t words = std::uint64_t{1} << 20, number = 4, characters = 12;
   const auto length = static_cast<std::uint64_t>(models.length);
   const Message reply = dialogue_.ask(request, {words + number * length, words + characters * length});
   const Tensor* tokens = reply.find("tokens");
-  if (!tokens || tokens->dtype != DType::I32 || tokens->shape != std::vector<std::uint64_t>{1, length})
-    throw AdapterError(fmt::format("result: tokens: got {}, expected i32 [1, {}]", array_text(tokens), length));
+  const bool may_end = !declaration().end_tokens.empty();
+  const bool fits = tokens && tokens->dtype == DType::I32 && tokens->shape.size() == 2 && tokens->shape[0] == 1 &&
+                    (tokens->shape[1] == length || (may_end && tokens->shape[1] > 0 && tokens->shape[1] < length));
+  if (!fits)
+    throw AdapterError(fmt::format("result: tokens: got {}, expected i32 [1, {}]{}", array_text(tokens), length,
+                                   may_end ? " or fewer tokens" : ""));
   const auto text = tokens->as<Token>();
   for (std::size_t i = 0; i < text.size(); ++i)
     if (text[i] < 0 || text[i] >= models.vocabulary)

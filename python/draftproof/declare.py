@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from draftproof import intercept
@@ -29,6 +29,8 @@ def adapter(
     scripted: bool = True,
     draft: Callable[..., Any] | None = None,
     generate: Callable[..., Any] | None = None,
+    end_tokens: Sequence[int] = (),
+    memory: int = 1,
     select: Policy | None = None,
     select_cut: str = "before_verification",
     select_trees: bool = False,
@@ -58,7 +60,10 @@ def adapter(
     scripted    False if random numbers of fn cannot be replaced: then it is only sampled
     draft       fn's own drafter: draft(q [V], K) -> at most K tokens; with `batched`, q [B, V] -> tokens [B, K]
     generate    a whole engine: generate(target [V, V], proposal [V, V], length, drafts) -> text of `length` tokens;
-                row t is the distribution after token t, and the text starts after token 0
+                row t is the distribution after token t, and the text starts after token 0. With `memory=n` the
+                tables are [V, .., V], n + 1 times: target[a, b] is the row after the tokens a b, and the text starts
+                after n tokens 0; what is not rolled back shows there
+    end_tokens  tokens below 32 with which a text of `generate` or a step of fn ends: nothing follows one
                 with fn None the drafter or the engine is declared alone, and only sampled
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
                 number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
@@ -104,6 +109,8 @@ def adapter(
         ragged=not batched or "lengths" in names,
         tolerance=tolerance,
         batch_invariant=batch_invariant or not batched,  # rows are calls of their own
+        end_tokens=tuple(int(token) for token in end_tokens),
+        memory=memory,
         selection={"cut": select_cut, "trees": select_trees, "matching_alone": select_matching_alone}
         if select is not None
         else None,

@@ -106,7 +106,7 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
         asked = {"type": "draft", "drafts": drafts, "randomness": "seeded" if seeds else "opaque"}
         requests.append((fields | asked, {"q": q[:, :1], **seeds}, subject.draft, ["q", "K"]))
     if subject.generate is not None:
-        table = np.full((vocabulary, vocabulary), 1 / vocabulary)
+        table = np.full((vocabulary,) * (declared.memory + 1), 1 / vocabulary)
         asked = {"type": "generate", "length": 4, "drafts": 3, "seed": 1}
         requests.append((fields | asked, {"target": table, "proposal": table}, subject.generate,
                          ["target", "proposal", "length", "drafts"]))  # fmt: skip

@@ -51,6 +51,8 @@ class Declaration:
     tolerance: float = 0.0
     coin_bits: int = 24
     selection: dict[str, Any] | None = None
+    end_tokens: tuple[int, ...] = ()
+    memory: int = 1
 
     def hello(self) -> Fields:
         own = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}

@@ -247,6 +247,93 @@ def test_a_text_of_a_whole_engine_is_held_to_the_target(in_a_folder: Path) -> No
     assert [finding.check for finding in verdict.failures] == ["generated_text"]
 
 
+def whole_text(memory: int = 1, end: int = -1, rolls_back: bool = True, cuts: bool = True) -> Any:
+    """Token verification of chains of drafts, on tables of the last `memory` tokens. The state keeps rejected drafts
+    unless it rolls back; the end token is looked for in the whole step if it `cuts`, else in its last token."""
+
+    def text(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
+        every = range(len(target))
+        tables = {name: np.array(table) for name, table in (("p", target), ("q", proposal))}
+
+        def row(name: str, context: list[int]) -> Any:
+            return tables[name][tuple(context[-memory:])].tolist()
+
+        tokens: list[int] = []
+        state = [0] * memory
+        while len(tokens) < length:
+            context, found = list(state), []
+            for _ in range(drafts):
+                found += random.choices(every, row("q", state + found))
+            step: list[int] = []
+            for x in found:
+                p, q = row("p", context), row("q", context)
+                if random.random() * q[x] < p[x]:
+                    step.append(x)
+                    context.append(x)
+                    continue
+                rest = [max(a - b, 0.0) for a, b in zip(p, q, strict=True)]
+                step += random.choices(every, rest if any(rest) else p)
+                break
+            else:
+                step += random.choices(every, row("p", context))
+            over = end in step if cuts else step[-1] == end
+            if over and cuts:
+                step = step[: step.index(end) + 1]
+            state = (state + (step if rolls_back else [*found, step[-1]]))[-memory:]
+            tokens += step
+            if over:
+                break
+        return tokens[:length]
+
+    return text
+
+
+def test_tables_of_two_tokens_see_a_state_that_keeps_rejected_drafts(in_a_folder: Path) -> None:
+    asked: dict[str, Any] = {"raises": False, "keep": False}
+    assert draftproof.check(None, generate=whole_text(2), memory=2, **asked).status == "passed"
+    assert draftproof.check(None, generate=whole_text(2, rolls_back=False), memory=2, **asked).status == "failed"
+    assert draftproof.check(None, generate=whole_text(1, rolls_back=False), **asked).status == "passed"
+
+
+def test_a_text_ends_with_its_first_end_token(in_a_folder: Path) -> None:
+    asked: dict[str, Any] = {"raises": False, "keep": False, "end_tokens": [1]}
+    assert draftproof.check(None, generate=whole_text(end=1), **asked).status == "passed"
+    verdict = draftproof.check(None, generate=whole_text(end=1, cuts=False), **asked)
+    assert verdict.status == "failed" and "follows the end token 1" in str(verdict)
+
+
+def test_lost_tokens_are_impossible_transitions(in_a_folder: Path) -> None:
+    def loses(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
+        tokens = whole_text()(target, proposal, length + length // 16 + 8, drafts)
+        return [token for i, token in enumerate(tokens) if i % 64 not in (62, 63)][:length]
+
+    verdict = draftproof.check(None, generate=loses, raises=False, keep=False)
+    assert verdict.status == "failed" and "which has p = 0" in str(verdict)
+
+
+def test_a_step_ends_with_an_end_token(in_a_folder: Path) -> None:
+    def chain(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+        def drawn(weights: Any) -> int:
+            weights = weights.astype(float)
+            return int(rng.choice(len(weights), p=weights / weights.sum()))
+
+        for i, x in enumerate(drafts):
+            if rng.random() * q[i, x] < p[i, x]:
+                continue
+            rest = np.maximum(p[i] - q[i], 0)
+            return [*drafts[:i], drawn(rest if rest.any() else p[i])]
+        return [*drafts, drawn(p[-1])]
+
+    def cut(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+        step = [int(token) for token in chain(p, q, drafts, rng)]
+        return step[: step.index(1) + 1] if 1 in step else step
+
+    asked: dict[str, Any] = {"end_tokens": [1], "tier": "proof", "raises": False, "keep": False}
+    assert draftproof.check(cut, **asked).status == "passed"
+    verdict = draftproof.check(chain, **asked)
+    assert verdict.status == "failed" and "after the end token 1" in str(verdict)
+
+
 def test_unknown_randomness_reaches_the_caller(in_a_folder: Path) -> None:
     def gauss(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
         return [int(rng.standard_normal() > 0)]

@@ -69,10 +69,11 @@ TEST(SelectionChecks, AnswersOfAnotherShapeBreakTheProtocol) {
   expect_words(shape[0].evidence, "result: kept: got \"[1]\", expected 2 flags for request 0");
   EXPECT_THROW(check_selection(*library("writes_outside"), few), AdapterError);
   // In this process what the library says is checked by the host's side of the wire alone.
-  expect_words(proof_of("exec:DRAFTPROOF_POLICY=orphans exec '" DRAFTPROOF_PROGRAM "' serve 'lib:" DRAFTPROOF_POLICIES "'")
-                   .findings[0]
-                   .evidence,
-               "without the draft before it");
+  expect_words(
+      proof_of("exec:DRAFTPROOF_POLICY=orphans exec '" DRAFTPROOF_PROGRAM "' serve 'lib:" DRAFTPROOF_POLICIES "'")
+          .findings[0]
+          .evidence,
+      "without the draft before it");
 }
 
 TEST(SelectionChecks, AnInstanceIsAskedAlone) {

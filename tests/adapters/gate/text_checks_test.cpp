@@ -1,4 +1,5 @@
 // The text of a whole engine: a right engine on Markov tables passes, bugs are found, and the evidence is an e-value.
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -9,48 +10,81 @@
 namespace draftproof::adapters {
 namespace {
 
-enum class EngineBug { none, residual_is_target, bonus_of_last_row, coin_again };
+enum class EngineBug {
+  none,
+  residual_is_target,
+  bonus_of_last_row,
+  coin_again,
+  loses_tokens,          ///< two at the end of each 64
+  keeps_rejected,        ///< rejected drafts stay in the state
+  goes_on_after_an_end,  ///< looks for an end token in the last token of a step alone
+};
 
 /// Token verification of chains on two Markov tables, block after block.
 class MarkovEngine final : public Served {
  public:
-  explicit MarkovEngine(EngineBug bug) : bug_{bug} {
+  explicit MarkovEngine(EngineBug bug, int memory = 1, std::vector<std::int32_t> ends = {}) : bug_{bug} {
     declaration_.name = "engine";
     declaration_.randomness = {Randomness::seeded};
     declaration_.functions = {"generate"};
+    declaration_.memory = memory;
+    declaration_.end_tokens = std::move(ends);
   }
   const Declaration& declaration() const override { return declaration_; }
   void verify(const ServedBatch&, ServedResult&) override {}
   std::vector<std::int32_t> generate(const ServedModels& models) override {
-    const auto v = static_cast<std::size_t>(models.vocabulary);
+    const auto v = static_cast<std::size_t>(models.vocabulary), n = static_cast<std::size_t>(models.memory);
     Philox random(static_cast<std::uint64_t>(models.seed), 0, Philox::Role::verify);
     const auto uniform = [&] { return static_cast<double>(random.next(Purpose::flip) >> 11) * 0x1p-53; };
-    const auto row = [v](std::span<const double> table, Token t) {
-      const auto values = table.subspan(static_cast<std::size_t>(t) * v, v);
+    /// The row after the last n tokens of `context`, which has more.
+    const auto row = [v, n](std::span<const double> table, const std::vector<Token>& context) {
+      std::size_t at = 0;
+      for (std::size_t i = context.size() - n; i < context.size(); ++i)
+        at = at * v + static_cast<std::size_t>(context[i]);
+      const auto values = table.subspan(at * v, v);
       return Weights(values.begin(), values.end());
     };
-    std::vector<Token> text{0};  // after token 0
-    while (std::ssize(text) <= models.length) {
-      std::vector<Token> path{text.back()};
-      for (int i = 0; i < models.drafts; ++i) path.push_back(inverted(row(models.proposal, path.back()), uniform()));
-      std::size_t taken = 1;
-      for (bool open = true; open && taken < path.size();) {
-        const Weights p = row(models.target, path[taken - 1]), q = row(models.proposal, path[taken - 1]);
-        const auto x = static_cast<std::size_t>(path[taken]);
+    const auto ends = [this](Token x) {
+      return std::find(declaration_.end_tokens.begin(), declaration_.end_tokens.end(), x) !=
+             declaration_.end_tokens.end();
+    };
+    std::vector<Token> text, state(n, 0);
+    const auto wanted = static_cast<std::size_t>(models.length) * (bug_ == EngineBug::loses_tokens ? 2 : 1);
+    for (bool over = false; !over && text.size() < wanted;) {
+      std::vector<Token> step, drafted = state;
+      for (int i = 0; i < models.drafts; ++i) drafted.push_back(inverted(row(models.proposal, drafted), uniform()));
+      std::vector<Token> context = state;
+      bool open = true;
+      for (std::size_t i = n; open && i < drafted.size(); ++i) {
+        const Weights p = row(models.target, context), q = row(models.proposal, context);
+        const auto x = static_cast<std::size_t>(drafted[i]);
         const double coin = uniform();
         open = coin * q[x] < p[x];
-        if (!open)
-          path[taken] = inverted(bug_ == EngineBug::residual_is_target ? p : residual_of(p, q),
-                                 bug_ == EngineBug::coin_again ? coin : uniform());
-        text.push_back(path[taken]);
-        if (open) ++taken;
+        step.push_back(open ? drafted[i]
+                            : inverted(bug_ == EngineBug::residual_is_target ? p : residual_of(p, q),
+                                       bug_ == EngineBug::coin_again ? coin : uniform()));
+        context.push_back(step.back());
       }
-      if (taken < path.size()) continue;
-      const bool early = bug_ == EngineBug::bonus_of_last_row && path.size() > 2;
-      text.push_back(inverted(row(models.target, path[path.size() - (early ? 2 : 1)]), uniform()));
+      if (open) {
+        if (bug_ == EngineBug::bonus_of_last_row) context.pop_back();
+        step.push_back(inverted(row(models.target, context), uniform()));
+      }
+      const auto end = std::find_if(step.begin(), step.end(), ends);
+      over = bug_ == EngineBug::goes_on_after_an_end ? ends(step.back()) : end != step.end();
+      if (over && bug_ != EngineBug::goes_on_after_an_end) step.erase(end + 1, step.end());
+      if (bug_ == EngineBug::keeps_rejected) state = drafted;
+      state.insert(state.end(), step.begin() + (bug_ == EngineBug::keeps_rejected ? std::ssize(step) - 1 : 0),
+                   step.end());
+      state.erase(state.begin(), state.end() - static_cast<std::ptrdiff_t>(n));
+      text.insert(text.end(), step.begin(), step.end());
     }
-    text.erase(text.begin());
-    text.resize(static_cast<std::size_t>(models.length));
+    if (bug_ == EngineBug::loses_tokens) {
+      std::vector<Token> kept;
+      for (std::size_t i = 0; i < text.size(); ++i)
+        if (i % 64 < 62) kept.push_back(text[i]);
+      text = std::move(kept);
+    }
+    text.resize(std::min(text.size(), static_cast<std::size_t>(models.length)));
     return text;
   }
 
@@ -96,15 +130,15 @@ class SlowEngine final : public Served {
 TEST(TextChecks, TextsGrowAndHaveSeedsOfTheirOwn) {
   SlowEngine engine(1 << 20);
   EXPECT_EQ(check_text(engine, {.log2_tokens = 13}).front().work, 1u << 13);
-  EXPECT_EQ(engine.asked, (std::vector{1024, 1024, 2048, 4096}));
-  EXPECT_EQ(engine.seeds.size(), 4u);
+  EXPECT_EQ(engine.asked, (std::vector{1024, 1024, 2048, 1024, 3072}));
+  EXPECT_EQ(engine.seeds.size(), 5u);
   SlowEngine small(1 << 20);
   EXPECT_EQ(check_text(small, {.log2_tokens = 9}).front().work, 512u);
   EXPECT_EQ(small.asked, std::vector{512});
 }
 
 TEST(TextChecks, WhatIsKnownIsSaidWhereATextTakesTooLong) {
-  for (const auto& [longest, known] : {std::pair{0, 0}, {1024, 2048}, {4096, 8192}}) {
+  for (const auto& [longest, known] : {std::pair{0, 0}, {1024, 2048}, {4096, 5120}}) {
     SlowEngine engine(longest);
     const Finding finding = check_text(engine, {}).front();
     EXPECT_EQ(finding.status, Status::undecided);
@@ -132,16 +166,53 @@ TEST(TextChecks, TheEvidenceHasMeanOne) {
         probability *= target[static_cast<std::size_t>(2 * (text.empty() ? 0 : text.back()) + token)];
         text.push_back(token);
       }
-      mean += probability * std::exp(evidence_of_texts(texts, target, 2).log_e);
+      mean += probability * std::exp(evidence_of_texts(texts, {.vocabulary = 2, .rows = target}).log_e);
     }
     EXPECT_NEAR(mean, 1, 1e-12) << "1,024 terms, each with some 200 roundings of 2^-53";
   }
 }
 
+TEST(TextChecks, LostTokensAreImpossibleTransitionsAtOnce) {
+  MarkovEngine engine(EngineBug::loses_tokens);
+  const Finding finding = check_text(engine, {.log2_tokens = 13}).front();
+  EXPECT_EQ(finding.status, Status::failed);
+  EXPECT_EQ(finding.work, 2048u) << "the first text of the sparse tables";
+  expect_words(finding.evidence, "which has p = 0");
+}
+
+TEST(TextChecks, TablesOfOrderTwoAndThreeSeeAStateThatKeepsRejectedDrafts) {
+  for (const int memory : {2, 3}) {
+    MarkovEngine right(EngineBug::none, memory), wrong(EngineBug::keeps_rejected, memory);
+    EXPECT_EQ(check_text(right, {.log2_tokens = 15}).front().status, Status::passed) << memory;
+    const Finding finding = check_text(wrong, {.log2_tokens = 15}).front();
+    EXPECT_EQ(finding.status, Status::failed) << memory;
+  }
+  MarkovEngine hidden(EngineBug::keeps_rejected);  // the last token of the state is right
+  EXPECT_EQ(check_text(hidden, {.log2_tokens = 15}).front().status, Status::passed);
+}
+
+TEST(TextChecks, TextsEndWithTheirFirstEndToken) {
+  for (const std::vector<std::int32_t>& ends : {std::vector{1}, {2, 9}}) {
+    MarkovEngine right(EngineBug::none, 1, ends), wrong(EngineBug::goes_on_after_an_end, 1, ends);
+    const Finding passed = check_text(right, {.log2_tokens = 15}).front();
+    EXPECT_EQ(passed.status, Status::passed) << passed.evidence;
+    EXPECT_GE(passed.work, 1u << 15);
+    const Finding failed = check_text(wrong, {.log2_tokens = 15}).front();
+    EXPECT_EQ(failed.status, Status::failed);
+    expect_words(failed.evidence, "follows the end token");
+  }
+  const std::vector<double> target{0.5, 0.5, 0.5, 0.5};
+  const std::vector<std::int32_t> text{0, 0};
+  const std::array lengths{3};
+  const TextTable ending{.vocabulary = 2, .rows = target, .ends = {1}};
+  EXPECT_FALSE(std::isinf(evidence_of_texts({&text, 1}, ending).log_e));
+  EXPECT_TRUE(std::isinf(evidence_of_texts({&text, 1}, ending, lengths).log_e)) << "short, without an end token";
+}
+
 TEST(TextChecks, ATokenOfProbabilityZeroIsAProof) {
   const std::vector<double> target{0.5, 0.5, 0, 1, 0, 0, 0, 0, 1};
   const std::vector<std::int32_t> text{1, 0, 2};
-  const TextEvidence evidence = evidence_of_texts({&text, 1}, target, 3);
+  const TextEvidence evidence = evidence_of_texts({&text, 1}, {.vocabulary = 3, .rows = target});
   EXPECT_TRUE(std::isinf(evidence.log_e));
   EXPECT_EQ(evidence.worst, "token 2 of the text is 2 after 0, which has p = 0");
 }
