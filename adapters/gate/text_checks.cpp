@@ -122,7 +122,7 @@ TablePair all_transitions(const Declaration& declaration, const TextCheckOptions
   return {table(0), table(1)};
 }
 
-/// The tokens that are not end tokens are numbered; those of a layer have successors in the next one. A proposal has
+/// The tokens that are not end tokens are numbered; tokens of a layer have successors in the next one. A proposal has
 /// half a share more for all others together, which the target never has.
 TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   std::vector<int> layer_of(static_cast<std::size_t>(vocabulary), -1);
@@ -232,9 +232,9 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
         log_e = log_weighted_mean_exp(std::vector{evidence[0].log_e, evidence[1].log_e}, halves);
       }
   if (log_e >= threshold) finding.status = Status::failed;
-  const TextEvidence& most = evidence[evidence[1].log_e > evidence[0].log_e];
+  const TextEvidence& stronger = evidence[evidence[1].log_e > evidence[0].log_e];
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", log_e / std::log(10.0), finding.work,
-                                  most.worst.empty() ? "" : ", most at ", most.worst);
+                                  stronger.worst.empty() ? "" : ", most at ", stronger.worst);
   finding.replay = replay_line(
       "check", "", {{"adapter", options.adapter}, {"tier", "sampled"}, {"seed", std::to_string(options.seed)}});
   return {std::move(finding)};
