@@ -334,6 +334,22 @@ def test_a_step_ends_with_an_end_token(in_a_folder: Path) -> None:
     assert verdict.status == "failed" and "after the end token 1" in str(verdict)
 
 
+@pytest.mark.parametrize("noise", ["float16", "float64"])
+def test_a_last_draw_in_half_precision_is_asked_on_long_rows(in_a_folder: Path, noise: str) -> None:
+    def last_draw(p: Any, q: Any, drafts: Any) -> int:
+        """A race whose noise may round to 0, where 0 / 0 wins."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return int(np.argmax(p.astype(np.float64) / np.random.exponential(size=len(p)).astype(noise)))
+
+    asked: dict[str, Any] = {"level": "position", "dtype": "float16", "scripted": False, "raises": False, "keep": False}
+    verdict = draftproof.check(last_draw, **asked)
+    if noise == "float64":
+        assert verdict.status == "passed", str(verdict)
+        return
+    assert verdict.status == "failed"
+    assert "64 of 128256 tokens are possible" in str(verdict)
+
+
 def test_unknown_randomness_reaches_the_caller(in_a_folder: Path) -> None:
     def gauss(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
         return [int(rng.standard_normal() > 0)]
