@@ -26,6 +26,7 @@ constexpr Names<Dtype, 4> dtype_names{{{Dtype::float32, "float32"},
                                        {Dtype::bfloat16, "bfloat16"}}};
 constexpr Names<RowKind, 2> kind_names{{{RowKind::probabilities, "probabilities"}, {RowKind::logits, "logits"}}};
 
+constexpr Names<Greedy, 3> greedy_names{{{Greedy::no, "no"}, {Greedy::first, "first"}, {Greedy::last, "last"}}};
 constexpr Names<SelectionCut, 3> cut_names{{{SelectionCut::before_verification, "before_verification"},
                                             {SelectionCut::after_with_token, "after_with_token"},
                                             {SelectionCut::after, "after"}}};
@@ -204,6 +205,7 @@ Declaration read_declaration(const nlohmann::json& hello) {
     result.end_tokens = ends->get<std::vector<std::int32_t>>();
   }
   reader.number("memory", result.memory, 1, most_memory);
+  reader.name("greedy", greedy_names, result.greedy);
   reader.flag("ragged", result.ragged);
   reader.flag("deterministic", result.deterministic);
   reader.flag("batch_invariant", result.batch_invariant);
@@ -234,6 +236,7 @@ nlohmann::json to_json(const Declaration& declaration) {
        {{"cut", name_of(cut_names, policy.cut)}, {"trees", policy.trees}, {"matching_alone", policy.matching_alone}}},
       {"end_tokens", declaration.end_tokens},
       {"memory", declaration.memory},
+      {"greedy", name_of(greedy_names, declaration.greedy)},
       {"ragged", declaration.ragged},
       {"deterministic", declaration.deterministic},
       {"batch_invariant", declaration.batch_invariant},

@@ -23,6 +23,9 @@ enum class Dtype { float32, float64, float16, bfloat16 };
 
 enum class RowKind { probabilities, logits };
 
+/// Whether a program emits the likeliest token of each row instead of a draw, and which of equally likely ones.
+enum class Greedy { no, first, last };
+
 /// Declarations of a selection policy (sim/components/selection_view.hpp).
 struct DeclaredSelection {
   SelectionCut cut = SelectionCut::before_verification;
@@ -49,6 +52,7 @@ struct Declaration {
   int most_drafts = 0;      ///< 0: no limit
   int most_vocabulary = 0;  ///< 0: no limit
   DeclaredSelection selection{};
+  Greedy greedy = Greedy::no;
   std::vector<std::int32_t> end_tokens{};  ///< after one of them a text ends
   int memory = 1;                          ///< of `generate`: last tokens that a row of its tables depends on
   bool ragged = true;                      ///< rows of a batch may have different numbers of drafts

@@ -42,10 +42,13 @@ class Checker {
       : program_{program}, declaration_{declaration}, options_{options} {}
 
   SmallModel small_model(const I& instance) const {
+    SmallModel model;
     if constexpr (std::same_as<I, Instance>)
-      return small_model_of(instance, declaration_.draft_sampling);
+      model = small_model_of(instance, declaration_.draft_sampling);
     else
-      return small_model_of(instance, declaration_.draft_sampling, declaration_.level);
+      model = small_model_of(instance, declaration_.draft_sampling, declaration_.level);
+    if (declaration_.greedy != Greedy::no) make_greedy(model, declaration_);
+    return model;
   }
 
   /// The answers after some predictions. A departure needs confirmed() before it is reported.

@@ -197,6 +197,8 @@ std::string ExternalGate::refusal(Tier tier) const {
     return declaration.can(Randomness::scripted) ? "" : "the program takes no scripted numbers";
   }
   if (declaration.functions == std::vector<std::string>{"select"}) return "a selection policy is proved";
+  if (declaration.greedy != Greedy::no && !declaration.has("draft"))
+    return "a greedy program draws no token: its tokens are compared in the proof tier";
   if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
     return "the program draws from scripts alone";
   if (declaration.has("generate") || declaration.has("draft") || decides_positions(declaration)) return "";

@@ -159,7 +159,8 @@ std::string fault_of(const SmallModel& small_model, Tokens prefix, const Tokens&
   for (const Token x : tokens) {
     if (x < 0 || x >= small_model.vocabulary) return fmt::format("emits {}, which is no token", x);
     if (!(small_model.target(prefix)[static_cast<std::size_t>(x)] > 0))
-      return fmt::format("emits token {} after {}, which has p = 0", x, prefix_text(prefix));
+      return fmt::format("emits token {} after {}, which {}", x, prefix_text(prefix),
+                         small_model.greedy ? "is not the likeliest" : "has p = 0");
     prefix.push_back(x);
   }
   const auto end = std::find_first_of(tokens.begin(), tokens.end() - 1, ends.begin(), ends.end());

@@ -95,14 +95,13 @@ class ExternalPolicy {
 };
 
 void tell_replay(Finding& finding, const SelectionCheckOptions& options) {
-  finding.replay = finding.instance.empty() ? replay_line("check", "",
-                                                          {{"adapter", options.adapter},
-                                                           {"tier", "proof"},
-                                                           {"seed", std::to_string(options.seed)}})
-                                            : replay_line("replay", "",
-                                                          {{"adapter", options.adapter},
-                                                           {"property", finding.property},
-                                                           {"instance", finding.instance}});
+  finding.replay =
+      finding.instance.empty()
+          ? replay_line("check", "",
+                        {{"adapter", options.adapter}, {"tier", "proof"}, {"seed", std::to_string(options.seed)}})
+          : replay_line(
+                "replay", "",
+                {{"adapter", options.adapter}, {"property", finding.property}, {"instance", finding.instance}});
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct SelectionCheckOptions {
   std::uint64_t seed = 1;
   int cases = 0;                     ///< most cases of a check; 0: all of a round
   std::vector<std::string> first{};  ///< cases that are shown if the policy fails on them
-  std::string adapter{};  ///< as --adapter names it, for replay lines
+  std::string adapter{};             ///< as --adapter names it, for replay lines
 };
 
 /// Returns one finding for each check. Requires a program that selects. Throws: AdapterError.

@@ -15,6 +15,7 @@
 #include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/sim/numeric/short_float.hpp>
 
 namespace draftproof::adapters {
 
@@ -118,6 +119,40 @@ bool coarse(const std::vector<int>& weights) {
 }
 
 }  // namespace
+
+void make_greedy(SmallModel& model, const Declaration& declaration) {
+  const auto read = [declaration](double share) -> double {
+    if (declaration.rows.front() == RowKind::logits) share = std::log(share);
+    switch (declaration.dtypes.front()) {
+      case Dtype::float64:
+        return share;
+      case Dtype::float32:
+        return static_cast<float>(share);
+      case Dtype::float16:
+        return static_cast<float>(Half(share));
+      case Dtype::bfloat16:
+        break;
+    }
+    return static_cast<float>(Bfloat16(share));
+  };
+  const auto likeliest = [read, last = declaration.greedy == Greedy::last](const Row& row) {
+    std::size_t best = 0;
+    for (std::size_t x = 1; x < row.size(); ++x)
+      if (read(row[x]) > read(row[best]) || (last && read(row[x]) == read(row[best]))) best = x;
+    return best;
+  };
+  model.greedy = true;
+  model.optimum.reset();
+  model.target = [of_rows = model.target, likeliest,
+                  rows = std::make_shared<std::map<std::size_t, Row>>()](const Tokens& prefix) -> const Row& {
+    const Row& row = of_rows(prefix);
+    const std::size_t best = likeliest(row);
+    Row& one = (*rows)[best];
+    one.assign(row.size(), 0.0);
+    one[best] = 1;
+    return one;
+  };
+}
 
 const AnyTreeDrafter& tree_sampling(std::string_view sampling) {
   if (const AnyTreeDrafter* drafter = path_registry().drafter(sampling)) return *drafter;

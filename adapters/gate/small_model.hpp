@@ -33,6 +33,7 @@ struct SmallModel {
   std::vector<double> drawn{};  ///< probability of each input; they sum to 1
   /// Largest acceptance of a lossless verifier, at the level of one position.
   std::optional<double> optimum{};
+  bool greedy = false;  ///< whether the target is one token after every prefix, the likeliest of the row
   /// The target after a prefix of fewer than `length` tokens, V probabilities.
   std::function<const std::vector<double>&(const Tokens& prefix)> target{};
   /// For chains and trees: adds the inputs of a call after `prefix` to `inputs` and their probabilities to `drawn`.
@@ -44,6 +45,10 @@ struct SmallModel {
 /// limit.
 SmallModel small_model_of(const Instance& instance, std::string_view sampling, ExplorerLimits limits = {});
 SmallModel small_model_of(const PathInstance& instance, std::string_view sampling, Level level);
+
+/// Replaces the target by the likeliest token of each row, as a greedy program reads it: rounded to its type, the first
+/// or the last of equals. The inputs keep their rows.
+void make_greedy(SmallModel& model, const Declaration& declaration);
 
 /// The name of the tree drafter whose drafts a chain has: one path.
 inline constexpr std::string_view chain_sampling = "iid_paths";

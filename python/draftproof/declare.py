@@ -31,6 +31,7 @@ def adapter(
     generate: Callable[..., Any] | None = None,
     end_tokens: Sequence[int] = (),
     memory: int = 1,
+    greedy: str = "no",
     select: Policy | None = None,
     select_cut: str = "before_verification",
     select_trees: bool = False,
@@ -65,6 +66,8 @@ def adapter(
                 after n tokens 0; what is not rolled back shows there
     end_tokens  tokens below 32 with which a text of `generate` or a step of fn ends: nothing follows one
                 with fn None the drafter or the engine is declared alone, and only sampled
+    greedy      `first` or `last`: fn emits the likeliest token of each row, of equally likely ones the first or the
+                last, instead of a draw; its tokens are compared in the proof tier
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
                 number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
                 token and block verification and sample-and-match (docs/selection.md); it is a function of its view
@@ -78,6 +81,8 @@ def adapter(
     Parameters `rng` and `generator` of fn get a numpy Generator and a torch.Generator.
     Raises: ValueError if fn holds a random generator that cannot be replaced, or no function is given.
     """
+    if greedy not in ("no", "first", "last"):
+        raise ValueError(f"greedy: got {greedy!r}, expected no, first or last")
     if select_cut not in CUTS:
         raise ValueError(f"select_cut: got {select_cut!r}, expected one of {', '.join(CUTS)}")
     given = {"verify": fn, "draft": draft, "generate": generate, "select": select}
@@ -111,6 +116,7 @@ def adapter(
         batch_invariant=batch_invariant or not batched,  # rows are calls of their own
         end_tokens=tuple(int(token) for token in end_tokens),
         memory=memory,
+        greedy=greedy,
         selection={"cut": select_cut, "trees": select_trees, "matching_alone": select_matching_alone}
         if select is not None
         else None,

@@ -53,6 +53,7 @@ class Declaration:
     selection: dict[str, Any] | None = None
     end_tokens: tuple[int, ...] = ()
     memory: int = 1
+    greedy: str = "no"
 
     def hello(self) -> Fields:
         own = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}

@@ -350,6 +350,43 @@ def test_a_last_draw_in_half_precision_is_asked_on_long_rows(in_a_folder: Path, 
     assert "64 of 128256 tokens are possible" in str(verdict)
 
 
+def greedy_chain(pick: Any) -> Any:
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        step: list[int] = []
+        for i, row in enumerate(p):
+            step.append(pick(row))
+            if i < len(drafts) and step[-1] != drafts[i]:
+                break
+        return step
+
+    return verify
+
+
+def test_greedy_tokens_are_the_likeliest_with_ties_as_declared(in_a_folder: Path) -> None:
+    def first(row: Any) -> int:
+        return int(row.argmax())
+
+    def last(row: Any) -> int:
+        return int(len(row) - 1 - row[::-1].argmax())
+
+    def drawn(row: Any) -> int:
+        """As at a temperature near 0: equals share the token."""
+        best = np.flatnonzero(row == row.max())
+        return int(best[int(np.random.random() * len(best))])
+
+    asked: dict[str, Any] = {"raises": False, "keep": False}
+    for declared in ("first", "last"):
+        for pick in (first, last, drawn):
+            verdict = draftproof.check(greedy_chain(pick), greedy=declared, **asked)
+            assert (verdict.status == "passed") == (pick.__name__ == declared), (
+                f"{pick.__name__}, {declared}: {verdict}"
+            )
+    verdict = draftproof.check(greedy_chain(lambda row: int(row.argmin())), greedy="first", **asked)
+    assert "which is not the likeliest" in str(verdict)
+    with pytest.raises(ValueError, match="greedy: got 'any'"):
+        draftproof.check(greedy_chain(first), greedy="any")
+
+
 def test_unknown_randomness_reaches_the_caller(in_a_folder: Path) -> None:
     def gauss(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
         return [int(rng.standard_normal() > 0)]
