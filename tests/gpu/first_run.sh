@@ -83,7 +83,7 @@ part device_steps "$limit" "$tests/draftproof_device_steps_test" short &
 [ -z "$program" ] || part check_on_device "$limit" "$program" check recursive_rejection k_seq ladder single_draft \
   --tier sampled --device cuda &
 part memcheck "$limit" sh tests/gpu/sanitize.sh memcheck "$tests/draftproof_device_parity_test" 1 33 3000 &
-part racecheck "$limit" sh tests/gpu/sanitize.sh racecheck "$tests/draftproof_device_parity_test" 1 33 &
+part racecheck "$((seconds / 2))" sh tests/gpu/sanitize.sh racecheck "$tests/draftproof_device_parity_test" 1 33 &
 python=${PYTHON:-python3}
 if "$python" -c 'import torch, pytest; raise SystemExit(not torch.cuda.is_available())' 2>/dev/null; then
   [ -z "$program" ] || export DRAFTPROOF_PROGRAM="$program"
