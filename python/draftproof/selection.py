@@ -59,7 +59,7 @@ def view_of(fields: Fields, arrays: str) -> Selection:
     """The view of a request `select`."""
 
     def made(name: str, values: Any) -> Any:
-        array = np.array(values, _TYPES.get(name, np.float64))
+        array: Any = np.array(values, _TYPES.get(name, np.float64))
         if arrays == "torch":
             import torch
 

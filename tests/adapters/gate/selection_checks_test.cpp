@@ -13,7 +13,7 @@ namespace draftproof::adapters {
 namespace {
 
 std::string child(const std::string& form, const std::string& policy) {
-  return "exec:python3 '" DRAFTPROOF_SOURCE_DIR "/tests/adapters/children/select.py' " + form + " " + policy;
+  return "exec:python3 '" DRAFTPROOF_SOURCE_DIR "/tests/adapters/children/policy.py' " + form + " " + policy;
 }
 
 GateResult proof_of(const std::string& text, GateOptions options = {}) {
