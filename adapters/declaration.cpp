@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -203,6 +204,9 @@ Declaration read_declaration(const nlohmann::json& hello) {
     if (!tokens)
       throw refuse_field("end_tokens", shown_value(*ends), fmt::format("a list of tokens below {}", most_end_token));
     result.end_tokens = ends->get<std::vector<std::int32_t>>();
+    const std::set<std::int32_t> distinct(result.end_tokens.begin(), result.end_tokens.end());
+    if (distinct.size() != result.end_tokens.size())
+      throw refuse_field("end_tokens", shown_value(*ends), "each token once");
   }
   reader.number("memory", result.memory, 1, most_memory);
   reader.name("greedy", greedy_names, result.greedy);

@@ -89,8 +89,8 @@ std::optional<SmallModel> near_model(const Declaration& declaration, std::uint64
   return small_model_of(instance, declaration.draft_sampling);
 }
 
-/// Visits the answers of 16 or more calls on one input, which draw their own numbers: until visit(result, row) is true
-/// or `calls` are made. The inputs of a large vocabulary go in batches.
+/// Visits the answers of at least `calls` calls on one input, in whole batches; the calls draw their own numbers. Ends
+/// where visit(result, row) is true.
 template <class Visit>
 void each_answer(Served& program, const Input& input, std::uint64_t seed, int calls, const Visit& visit) {
   constexpr std::uint32_t purpose = 0x203;
@@ -213,6 +213,8 @@ void ExternalGate::examine(GateResult& result, const GateOptions& options) const
     if (result.gate.tier == Tier::proof) {
       if (served_->declaration().has("verify") && served_->declaration().can(Randomness::scripted))
         examine_distributions(result, options);
+      else if (served_->declaration().has("verify"))
+        result.note = "the verifier is not proved, since it takes no scripted numbers";
       if (served_->declaration().has("select")) examine_selection(result, options);
     }
     if (result.gate.tier == Tier::edge) examine_batches(result, options);
@@ -306,7 +308,10 @@ void ExternalGate::examine_selection(GateResult& result, const GateOptions& opti
 
 void ExternalGate::examine_trials(GateResult& result, const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
-  const bool positions = decides_positions(declaration), paths = decides_paths(declaration, options.drafts);
+  // A greedy program draws no token: its tokens are compared in the proof tier, and here are its drafts alone.
+  const bool draws = declaration.greedy == Greedy::no;
+  const bool positions = draws && decides_positions(declaration),
+             paths = draws && decides_paths(declaration, options.drafts);
   // Half of the budget is for decisions, a chain's for those on one draft and on paths alike, which have half of the
   // trials; drafts and text have a quarter each.
   const double alpha = options.false_alarm * options.share / 4 / options.gates;
@@ -346,7 +351,7 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
                                 .alpha = alpha,
                                 .seed = options.seed,
                                 .adapter = adapter_}));
-  if (declaration.has("generate"))
+  if (draws && declaration.has("generate"))
     add(check_text(*served_, {.log2_tokens = options.profile.adapter_log2_tokens,
                               .alpha = alpha,
                               .seed = options.seed,

@@ -122,13 +122,14 @@ TablePair all_transitions(const Declaration& declaration, const TextCheckOptions
   return {table(0), table(1)};
 }
 
-/// The tokens that are not end tokens are numbered; tokens of a layer have successors in the next one. A proposal has
-/// half a share more for all others together, which the target never has.
+/// The first 14 tokens that are not end tokens are numbered; tokens of a layer have successors in the next one, others
+/// have probability 0. A proposal has a quarter of a share for each other token, which the target never has.
 TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   std::vector<int> layer_of(static_cast<std::size_t>(vocabulary), -1);
   int number = 0;
   for (int x = 0; x < vocabulary; ++x)
-    if (std::find(declaration.end_tokens.begin(), declaration.end_tokens.end(), x) == declaration.end_tokens.end())
+    if (number < layers * of_a_layer &&
+        std::find(declaration.end_tokens.begin(), declaration.end_tokens.end(), x) == declaration.end_tokens.end())
       layer_of[static_cast<std::size_t>(x)] = number++ / of_a_layer % layers;
   const auto table = [&](std::uint32_t which, double elsewhere) {
     return table_of(vocabulary, declaration, [&, which, elsewhere](std::size_t cell, int last, int x) {
@@ -150,7 +151,11 @@ TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts,
   };
   std::vector<ContextBets> bets;
   std::uint64_t longest = 1;  // contexts but for their last token
-  for (int length = target.memory; length <= target.memory + further_contexts; ++length)
+  // Longer contexts are left out where their counts would take more than 2^24 cells.
+  double cells = std::pow(static_cast<double>(size), target.memory + 1);
+  for (int length = target.memory;
+       length == target.memory || (length <= target.memory + further_contexts && cells <= 0x1p24);
+       ++length, cells *= static_cast<double>(size))
     bets.emplace_back(length, target.vocabulary);
   for (int i = 1; i < target.memory + further_contexts; ++i) longest *= size;
   for (std::size_t number = 0; number < texts.size(); ++number) {

@@ -12,8 +12,8 @@
 // once, unless a multiple of 7 tokens is lost.
 //
 // Correctness: given the past each factor has mean 1 under p, so e is a test martingale: it ever reaches 1 / alpha
-// with probability at most alpha (Ville), for any length of the text and any dependence. The mean of the martingales
-// of both tables is one. Longer contexts than n see faults that follow from an engine's blocks. A token with p = 0 is
+// with probability at most alpha (Ville), for any length of the text and any dependence. The average of both
+// tables' martingales is again a martingale. Longer contexts than n see faults that follow from an engine's blocks. A token with p = 0 is
 // a proof, as is a token after an end token, or a text that is short and has none.
 //
 // The engine generates several texts, the first of 1024 tokens. Each further text on the first pair is as long as all
@@ -62,7 +62,7 @@ TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts,
 
 struct TextCheckOptions {
   int log2_tokens = 17;  ///< of all texts together
-  int vocabulary = 6;    ///< of the table with all transitions; more if an end token is beyond
+  int vocabulary = 6;    ///< of the table with all transitions, without end tokens
   int drafts = 3;
   double alpha = 1e-9;
   std::uint64_t seed = 1;

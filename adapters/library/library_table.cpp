@@ -148,7 +148,7 @@ LibraryTable::~LibraryTable() {
 void LibraryTable::take(const dp_verifier* found) {
   if (found == nullptr)
     throw refuse("draftproof_adapter", "NULL", fmt::format("the table of ABI {}", DRAFTPROOF_ADAPTER_ABI));
-  // Tables of the first version of the ABI end before state_size.
+  // Tables of protocol 1.0 end before state_size, those of 1.2 before select.
   constexpr std::size_t head = offsetof(dp_verifier, name), smallest = offsetof(dp_verifier, state_size);
   const auto too_small = [&](std::size_t wanted) {
     return refuse("table", fmt::format("{} bytes", found->size),
@@ -161,7 +161,7 @@ void LibraryTable::take(const dp_verifier* found) {
   table_ = {};
   std::memcpy(static_cast<void*>(&table_), found, std::min(found->size, sizeof table_));
   if (found->size < offsetof(dp_verifier, select)) table_.state_size = 0;
-  if (found->size < sizeof table_) {
+  if (found->size < offsetof(dp_verifier, select_matching_alone) + sizeof table_.select_matching_alone) {
     table_.select = nullptr;
     table_.select_cut = table_.select_trees = table_.select_matching_alone = 0;
   }

@@ -17,8 +17,10 @@ AdapterError kept_error(const std::string& found, const std::string& wanted) {
 }  // namespace
 
 nlohmann::json to_fields(const ServedSelection& selection) {
-  nlohmann::json fields{
-      {"type", "select"}, {"vocabulary", selection.vocabulary}, {"budget", selection.budget}, {"cost", selection.cost}};
+  nlohmann::json fields{{"type", "select"},
+                        {"vocabulary", selection.vocabulary},
+                        {"budget", selection.budget},
+                        {"cost", selection.cost}};
   for (const ServedSelection::Request& request : selection.requests)
     fields["requests"].push_back({{"drafts", request.drafts},
                                   {"parents", request.parents},
@@ -49,6 +51,13 @@ ServedSelection read_selection(const nlohmann::json& fields) {
       if (request.parents.size() != n || request.q.size() != n || request.legal.size() != n ||
           request.confidence.size() != n + 1)
         throw AdapterError(fmt::format("request: requests: got arrays of other lengths than {} drafts", n));
+      const auto width = static_cast<std::size_t>(selection.vocabulary);
+      for (std::size_t i = 0; i < n; ++i)
+        if (request.q[i].size() != width || request.legal[i].size() != width || request.drafts[i] < 0 ||
+            request.drafts[i] >= selection.vocabulary || request.parents[i] < -1 ||
+            request.parents[i] >= static_cast<std::int32_t>(i))
+          throw AdapterError(
+              fmt::format("request: requests: draft {}: got a row, a token or a parent out of range", i));
     }
   } catch (const nlohmann::json::exception& error) {
     throw AdapterError(fmt::format("request: select: {}", error.what()));

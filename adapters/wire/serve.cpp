@@ -180,13 +180,19 @@ class Server {
   }
 
   Message text(const Message& request) {
-    const auto table = [&](const char* name) -> const Tensor& { return array_field(request, name, 2, {DType::F64}); };
+    const int memory = served_.declaration().memory;
+    const auto table = [&](const char* name) -> const Tensor& {
+      return array_field(request, name, static_cast<std::size_t>(memory) + 1, {DType::F64});
+    };
     const Tensor &target = table("target"), &proposal = table("proposal");
     const nlohmann::json* const seed = request.field("seed");
     if (!seed || !seed->is_number_integer()) throw request_fault("seed", "no number", "a whole number");
-    if (target.shape[0] != target.shape[1] || proposal.shape != target.shape)
-      throw request_fault("target", shape_text(target.shape), "[V, V], as proposal");
+    const bool square = std::all_of(target.shape.begin(), target.shape.end(),
+                                    [&target](std::uint64_t extent) { return extent == target.shape[0]; });
+    if (!square || proposal.shape != target.shape)
+      throw request_fault("target", shape_text(target.shape), "[V, .., V], as proposal");
     text_ = served_.generate({.vocabulary = static_cast<int>(target.shape[0]),
+                              .memory = memory,
                               .length = number_field(request, "length"),
                               .drafts = number_field(request, "drafts"),
                               .seed = seed->get<std::int64_t>(),
@@ -225,6 +231,7 @@ void serve(Served& served, int input, int output) {
   Server server(served);
   nlohmann::json hello = to_json(served.declaration());
   if (served.declaration().stateful()) hello["version"] = {1, 2};
+  if (served.declaration().has("select")) hello["version"] = {1, 4};
   send(host, {.fields = std::move(hello)});
   while (const auto request = receive(host, reader)) {
     if (const nlohmann::json* type = request->field("type"); type && *type == "bye") break;

@@ -92,7 +92,7 @@ using PartitionOf = std::remove_cvref_t<decltype(std::declval<const T&>().own_pa
 /// The division of V tokens: `partitions` runs of `per_partition` segments of `length` consecutive tokens. `length`
 /// is a multiple of four tokens per lane, so a warp reads whole memory lines, 16 bytes per lane, if a row of floats is
 /// aligned. There are at most most_segments segments. A partition is a multiple of `whole` tokens, a power of two, so
-/// blocks of that many tokens are not cut; else the partitions are as equal as segments allow.
+/// blocks of that many tokens are not cut. Otherwise it has V / partitions tokens, rounded up to segments.
 struct TeamLayout {
   int vocabulary, length, segments, per_partition;
 

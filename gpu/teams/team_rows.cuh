@@ -7,8 +7,8 @@
 //   partial     team_.get(i)    sum of a segment's terms in 2^-60                             [segments]
 //
 // Cost: a pass reads its rows once, one warp per segment, with two barriers; with one where rows are on chip, since
-// passes then use the two halves of the scratch in turn. A draw after a pass needs no barrier: each warp scans the
-// partial sums and then one segment by warp-wide running sums.
+// passes then use the two halves of the scratch in turn. A draw after a pass: each warp scans the partial sums and then
+// one segment, without a barrier. On chip one warp scans the segment, and all read its token after a barrier.
 // Correctness: the bits are those of the host. Terms are formed by the same IEEE operations (no contraction except
 // the fused operations of short_float.hpp) and added as integers, so the order of addition does not matter. A
 // drawn token is the first one whose running sum, in token order, exceeds the scaled word.

@@ -64,8 +64,9 @@ def adapter(
                 row t is the distribution after token t, and the text starts after token 0. With `memory=n` the
                 tables are [V, .., V], n + 1 times: target[a, b] is the row after the tokens a b, and the text starts
                 after n tokens 0; what is not rolled back shows there
-    end_tokens  tokens below 32 with which a text of `generate` or a step of fn ends: nothing follows one
-                with fn None the drafter or the engine is declared alone, and only sampled
+                with fn None a drafter or an engine is declared alone, and only sampled
+    end_tokens  tokens below 32 with which a text of `generate` or a step of fn ends: nothing follows one. Steps are
+                compared on vocabularies of at most 4 tokens, where no other end token occurs
     greedy      `first` or `last`: fn emits the likeliest token of each row, of equally likely ones the first or the
                 last, instead of a draw; its tokens are compared in the proof tier
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -82,7 +83,7 @@ def kept_of(chosen: Sequence[Any], fields: Fields) -> list[list[int]]:
     for number, (choice, request) in enumerate(zip(chosen, requests, strict=True)):
         parents, n = request["parents"], len(request["parents"])
         if np.ndim(choice) == 0:
-            length = int(choice)
+            length = operator.index(choice.item() if hasattr(choice, "item") else choice)
             if not 0 <= length <= n:
                 raise ValueError(f"got {length} drafts for request {number}, expected 0 to {n}")
             flags = [int(i < length) for i in range(n)]

@@ -87,7 +87,10 @@ TEST(SelectionChecks, AnInstanceIsAskedAlone) {
   EXPECT_THROW(check_selection_on(*wrong, "", "budget=", {}), InputError);
   GateOptions options;
   options.adapter_instances = {biased};
-  EXPECT_EQ(proof_of(child("frames", "token"), options).findings.size(), 2u);
+  const std::string failing = "budget=1 | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2 c=5 [1] p=(1 1)/2 q=(1 1)/2 c=0";
+  options.adapter_instances = {biased, failing};
+  for (const Finding& finding : proof_of(child("frames", "token"), options).findings)
+    EXPECT_EQ(finding.instance, failing);
 }
 
 }  // namespace
