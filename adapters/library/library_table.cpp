@@ -148,7 +148,7 @@ LibraryTable::~LibraryTable() {
 void LibraryTable::take(const dp_verifier* found) {
   if (found == nullptr)
     throw refuse("draftproof_adapter", "NULL", fmt::format("the table of ABI {}", DRAFTPROOF_ADAPTER_ABI));
-  // Tables of protocol 1.0 end before state_size, those of 1.2 before select.
+  // Tables of protocol 1.0 end before state_size, tables of 1.2 before select.
   constexpr std::size_t head = offsetof(dp_verifier, name), smallest = offsetof(dp_verifier, state_size);
   const auto too_small = [&](std::size_t wanted) {
     return refuse("table", fmt::format("{} bytes", found->size),

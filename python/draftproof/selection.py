@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,8 @@ def view_of(fields: Fields, arrays: str) -> Selection:
         return array if arrays == "numpy" else array.tolist()
 
     def request(one: Fields) -> Drafted:
-        return Drafted(**{name: value if name == "accepted" else made(name, value) for name, value in one.items()})
+        names = [field.name for field in fields_of(Drafted)]
+        return Drafted(**{name: one[name] if name == "accepted" else made(name, one[name]) for name in names})
 
     return Selection(tuple(map(request, fields["requests"])), int(fields["budget"]), tuple(fields["cost"]))
 
