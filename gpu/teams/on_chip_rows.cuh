@@ -55,7 +55,8 @@ struct OnChipRows {
   }
 };
 
-/// The same into memory on chip. The entries are there once all threads have called copies_arrived() and then met.
+/// Copies as copy_as_floats() does, into shared memory, past the registers where the device can. The entries are there
+/// once all threads have called copies_arrived() and then met.
 template <class Entry, class T>
 DRAFTPROOF_DEVICE void copy_on_chip(const T& team, const Entry* row, int count, float* out) {
 #if defined(__CUDA_ARCH__)

@@ -296,15 +296,16 @@ class TeamRows {
     }
   }
 
-  /// The same for a term of p and q: loads four times four tokens before it uses one, of up to four segments at a time;
-  /// of a warp with fewer segments, more of each.
+  /// The same for a term of p and q. Each lane issues four 16-byte loads of p and of q before it uses one: of four
+  /// segments one each, or of two segments two each, or of one segment four, if the warp has fewer segments.
+  /// Requires: at least three lanes, which add the tokens behind the last whole four.
   template <bool two, class F, class G>
   DRAFTPROOF_DEVICE void sum_fours(const F& f, const G& g) const {
     constexpr int together = 4;
     const int last = layout_.last_segment(team_.partition()), warps = team_.warps();
     const int begin = layout_.first_segment(team_.partition()) + team_.warp(), step = 4 * team_.lanes();
     const Token after = vocabulary() / 4 * 4;  // of whole fours
-    // A block alone has many segments for each warp, and no registers to spare.
+    // A block alone has many segments for each warp if V is large, and no registers to spare.
     int shift = 2;
     if constexpr (!block_alone) shift = last - begin > 2 * warps ? 2 : last - begin > warps ? 1 : 0;
     const int segments = 1 << shift;
