@@ -37,7 +37,7 @@ std::vector<Status> statuses(const std::vector<Finding>& findings) {
   return result;
 }
 
-constexpr SelectionCheckOptions few{.seed = 1, .cases = 60};
+const SelectionCheckOptions few{.seed = 1, .cases = 60};
 const std::vector<Status> passed(2, Status::passed), failed(2, Status::failed);
 
 TEST(SelectionChecks, OfALibrary) {
