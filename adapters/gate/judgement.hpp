@@ -34,7 +34,7 @@ struct EdgeOutcome {
   std::string where;   ///< the draws that lead to it, as way_text() writes them
   double probability;  ///< given the input: a decision
   std::size_t input;   ///< of the small model
-  bool emits;          ///< whether it emits tokens, one with p = 0 or behind an end; else the row has no answer
+  bool emits;          ///< whether it emits tokens, of which one has p = 0 or follows an end; else no answer
 };
 
 struct Judgement {

@@ -130,7 +130,7 @@ TablePair two_successors(const Declaration& declaration, const TextCheckOptions&
   for (int x = 0; x < vocabulary; ++x)
     if (number < layers * of_a_layer &&
         std::find(declaration.end_tokens.begin(), declaration.end_tokens.end(), x) == declaration.end_tokens.end())
-      layer_of[static_cast<std::size_t>(x)] = number++ / of_a_layer % layers;
+      layer_of[static_cast<std::size_t>(x)] = number++ / of_a_layer;
   const auto table = [&](std::uint32_t which, double elsewhere) {
     return table_of(vocabulary, declaration, [&, which, elsewhere](std::size_t cell, int last, int x) {
       const int from = std::max(layer_of[static_cast<std::size_t>(last)], 0);
@@ -200,6 +200,10 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   std::array<TextEvidence, 2> evidence;
   const std::array<double, 2> halves{0.5, 0.5};
   double log_e = 0;
+  const auto weigh = [&](std::size_t at) {
+    evidence[at] = evidence_of_texts(texts[at], tables[at].target, lengths[at]);
+    log_e = log_weighted_mean_exp(std::vector{evidence[0].log_e, evidence[1].log_e}, halves);
+  };
   for (std::int64_t tokens = 0, number = 0; tokens < planned && log_e < threshold; ++number) {
     constexpr std::int64_t first = 1024;
     const auto at = static_cast<std::size_t>(sparse ? number % 2 : 0);
@@ -227,15 +231,10 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     // Counts are made again for all texts: at each doubling of their number is often enough.
     const auto count = static_cast<std::uint64_t>(texts[at].size());
     if (ends > 0 && !std::has_single_bit(count) && tokens < planned) continue;
-    evidence[at] = evidence_of_texts(texts[at], tables[at].target, lengths[at]);
-    log_e = log_weighted_mean_exp(std::vector{evidence[0].log_e, evidence[1].log_e}, halves);
+    weigh(at);
   }
-  if (ends > 0)
-    for (std::size_t at = 0; at < tables.size(); ++at)
-      if (log_e < threshold) {
-        evidence[at] = evidence_of_texts(texts[at], tables[at].target, lengths[at]);
-        log_e = log_weighted_mean_exp(std::vector{evidence[0].log_e, evidence[1].log_e}, halves);
-      }
+  if (ends > 0)  // texts since the last doubling
+    for (std::size_t at = 0; at < tables.size() && log_e < threshold; ++at) weigh(at);
   if (log_e >= threshold) finding.status = Status::failed;
   const TextEvidence& stronger = evidence[evidence[1].log_e > evidence[0].log_e];
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", log_e / std::log(10.0), finding.work,

@@ -7,21 +7,21 @@
 //   bet        each token is predicted by (c p(x | last n) + count(s, x)) / (c + count(s)), c = 10^0 .. 10^6
 //   e          the mean over s and c of the product over tokens of prediction / p(x | last n)
 //
-// Two pairs of tables are asked in turn. One has all transitions. The other has two successors for each token: tokens
-// of layer i have theirs in layer i + 1 of 7, so a token that is lost, doubled or out of place is an impossible transition at
-// once, unless a multiple of 7 tokens is lost.
+// The engine generates texts from two pairs of tables in turn. The first pair has all transitions. In the second pair
+// each token has two successors: tokens of layer i are followed by tokens of layer i + 1, of 7 layers in a ring. A lost,
+// doubled or displaced token is an impossible transition there, unless a multiple of 7 tokens is lost.
 //
 // Correctness: given the past each factor has mean 1 under p, so e is a test martingale: it ever reaches 1 / alpha
-// with probability at most alpha (Ville), for any length of the text and any dependence. The average of both
-// tables' martingales is again a martingale. Longer contexts than n see faults that follow from an engine's blocks. A token with p = 0 is
-// a proof, as is a token after an end token, or a text that is short and has none.
+// with probability at most alpha (Ville), for any length of the text and any dependence. The mean of the
+// martingales of both pairs is a martingale. Contexts longer than n show faults at the ends of an engine's blocks. A
+// token with p = 0 is a proof of a fault, and so are a token after an end token and a short text without an end token.
 //
 // The engine generates several texts, the first of 1024 tokens. Each further text on the first pair is as long as all
 // texts before it, so that a text that takes too long leaves earlier results; texts on the second pair have 1024 tokens.
 // Each text has a separate seed and starts after n tokens 0; counts continue from one text to the next. A lossless
-// engine draws a text from p whatever the earlier texts
-// were, so each factor has mean 1 given all earlier tokens, also of other texts: the product over the texts is one
-// martingale. Where a program declares end tokens, they have probability 1/32 in every row.
+// engine draws a text from p whatever the earlier texts were, so each factor has mean 1 given all earlier tokens, also
+// of other texts: the product over the texts is one martingale. Where a program declares end tokens, they have
+// probability 1/32 together in every row.
 #pragma once
 
 #include <cstdint>

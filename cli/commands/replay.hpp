@@ -87,7 +87,7 @@ struct Replay {
     for (const adapters::OpenAdapter& adapter : session.external) {
       const adapters::Declaration& declaration = adapter.served->declaration();
       adapters::DistributionChecks checks;
-      if (declaration.has("select") && instance_text.starts_with("budget=")) {
+      if (adapters::is_selection_case(declaration, instance_text)) {
         checks.findings = adapters::check_selection_on(*adapter.served, property, instance_text,
                                                        {.seed = session.seed, .adapter = adapter.text});
       } else {

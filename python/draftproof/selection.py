@@ -53,6 +53,23 @@ class Selection:
     cost: tuple[float, ...]
 
 
+def before_drafts(request: Drafted) -> Any:
+    """[n] the confidence before each draft, which does not depend on its token."""
+    return request.confidence[:-1]
+
+
+def padded(
+    view: Selection, values: Callable[[Drafted], Any] = before_drafts, beyond: float = 0.0
+) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """values(request) as one row for each request, float32 [requests, most drafts of a request]: the array that
+    engines rank. Entries behind a request's drafts are `beyond`."""
+    rows = np.full((len(view.requests), max(len(request.drafts) for request in view.requests)), beyond, np.float32)
+    for row, request in zip(rows, view.requests, strict=True):
+        n = len(request.drafts)
+        row[:n] = values(request)[:n]
+    return rows
+
+
 Policy = Callable[[Selection], Sequence[Any]]
 _TYPES = {"drafts": np.int64, "parents": np.int64, "legal": np.bool_}
 

@@ -7,7 +7,7 @@ from typing import Any, Optional, Union
 
 from draftproof.declare import adapter
 from draftproof.engines import Engine, EngineAdapter, functions_of
-from draftproof.selection import Selection
+from draftproof.selection import Selection, before_drafts, padded
 
 
 class Struct:
@@ -50,28 +50,13 @@ def functions() -> tuple[Any, Any, Any]:
     return rank, budget, config
 
 
-def rows_of(view: Selection, values: Callable[[Any], Any]) -> Any:
-    """A row of values(request) for each request; 0 beyond its drafts, which the engine leaves out."""
+def planner(budget_of: Callable[[Selection, Any, Any], int], name: str) -> Any:
     import torch
 
-    longest = max(len(request.past_confidence) for request in view.requests)
-    rows = torch.zeros(len(view.requests), longest)
-    for row, request in zip(rows, view.requests, strict=True):
-        given = torch.as_tensor(values(request), dtype=torch.float32)[: len(request.drafts)]
-        row[: len(given)] = given
-    return rows
-
-
-def before(request: Any) -> Any:
-    """The confidence of each position, which is known before its draft is drawn."""
-    return request.confidence[:-1]
-
-
-def planner(budget_of: Callable[[Selection, Any, Any], int], name: str) -> Any:
     rank, budget, config = functions()
 
     def select(view: Selection) -> list[int]:
-        confidence = rows_of(view, before)
+        confidence = torch.from_numpy(padded(view))
         given = config(gamma=confidence.shape[1])
         lengths = rank(confidence=confidence, budget=budget_of(view, budget, given), cfg=given)
         return [int(length) - 1 for length in lengths]  # the token behind the drafts is counted
@@ -86,6 +71,8 @@ def given_budget(view: Selection, budget: Any, config: Any) -> int:
 
 def throughput_budget(confidence_of: Callable[[Any], Any]) -> Callable[[Selection, Any, Any], int]:
     def budget_of(view: Selection, budget: Any, config: Any) -> int:
+        import torch
+
         requests, costs = len(view.requests), [float(cost) for cost in view.cost]
         drafts = sum(len(request.drafts) for request in view.requests)
         costs += costs[-1:] * (drafts + 1 - len(costs))
@@ -93,7 +80,7 @@ def throughput_budget(confidence_of: Callable[[Any], Any]) -> Callable[[Selectio
             sample_batch_tokens=[requests + n for n in range(len(costs))],
             sample_steps_per_sec=[1 / cost for cost in costs],
         )
-        survival = rows_of(view, confidence_of).cumprod(1)
+        survival = torch.from_numpy(padded(view, confidence_of)).cumprod(1)
         return int(budget(history_survival_probs=survival, sps_table=table, cfg=config).budget)
 
     return budget_of
@@ -121,7 +108,7 @@ ENGINE = Engine(
         ),
         EngineAdapter(
             "planner_without_lag",
-            lambda: planner(throughput_budget(before), "sglang_planner_without_lag"),
+            lambda: planner(throughput_budget(before_drafts), "sglang_planner_without_lag"),
             tiers=("proof",),
             note="not as released: the same budget of the confidences of this step, which the lag avoids",
         ),

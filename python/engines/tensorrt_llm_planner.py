@@ -1,4 +1,4 @@
-"""TensorRT-LLM's schedule of verified drafts: a ranking by survival above a floor of one draft for each request."""
+"""TensorRT-LLM's schedule of verified drafts: the first draft of each request, then others by survival."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from draftproof.declare import adapter
 from draftproof.engines import Engine, EngineAdapter, functions_of
-from draftproof.selection import Selection
+from draftproof.selection import Selection, padded
 
 
 def ranking() -> Any:
@@ -21,11 +21,10 @@ def ranking() -> Any:
     )
 
     def select(view: Selection) -> list[int]:
-        longest = max(len(request.drafts) for request in view.requests)
-        confidence = torch.zeros(len(view.requests), longest)
-        for row, request in zip(confidence, view.requests, strict=True):
-            row[: len(request.drafts)] = request.confidence[:-1]
-        lengths = schedule(survival=survival(confidence), budget=view.budget, cfg=config(block_size=longest))
+        confidence = torch.from_numpy(padded(view))
+        lengths = schedule(
+            survival=survival(confidence), budget=view.budget, cfg=config(block_size=confidence.shape[1])
+        )
         return [min(int(n), len(request.drafts)) for n, request in zip(lengths, view.requests, strict=True)]
 
     return adapter(None, select=select, arrays="torch", name="tensorrt_llm_ranking")

@@ -6,7 +6,7 @@ from typing import Any
 
 from draftproof.declare import adapter
 from draftproof.engines import Engine, EngineAdapter, functions_of
-from draftproof.selection import Selection
+from draftproof.selection import Selection, padded
 
 
 def assigned_budget() -> Any:
@@ -20,11 +20,8 @@ def assigned_budget() -> Any:
         capacities = torch.tensor([len(request.drafts) for request in view.requests], dtype=torch.int32)
         if view.budget >= int(capacities.sum()):  # the engine does not call it then
             return capacities.tolist()
-        longest = int(capacities.max())
-        confidence = torch.ones(len(view.requests), longest)
-        for row, request in zip(confidence, view.requests, strict=True):
-            row[: len(request.drafts)] = request.confidence[:-1]
-        assign(confidence, torch.arange(len(view.requests)), capacities, view.budget, longest)
+        confidence = torch.from_numpy(padded(view, beyond=1.0))
+        assign(confidence, torch.arange(len(view.requests)), capacities, view.budget, confidence.shape[1])
         return capacities.tolist()
 
     return adapter(None, select=select, arrays="torch", name="vllm_assign_draft_token_budget")

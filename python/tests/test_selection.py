@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import draftproof
-from draftproof.selection import Selection
+from draftproof.selection import Drafted, Selection, padded
 
 
 def verdict(select, **declared):
@@ -210,6 +210,17 @@ def test_wrong_answers_are_errors_with_a_place(policy, words):
     assert words in str(error.value)
     if policy is raises:
         assert "in raises" in str(error.value)
+
+
+def test_a_planner_gets_one_row_for_each_request():
+    def drafted(*confidence):
+        n = len(confidence) - 1
+        return Drafted([0] * n, [*range(-1, n - 1)], [[1.0]] * n, [[True]] * n, confidence, 0, [0.125] * n)
+
+    view = Selection((drafted(0.5, 0.25, 0.75), drafted(1.0), drafted(0.375, 0.0)), 2, (1.0,))
+    assert padded(view).tolist() == [[0.5, 0.25], [0.0, 0.0], [0.375, 0.0]]
+    assert padded(view, beyond=1.0).tolist() == [[0.5, 0.25], [1.0, 1.0], [0.375, 1.0]]
+    assert padded(view, lambda one: one.past_confidence).tolist() == [[0.125, 0.125], [0.0, 0.0], [0.125, 0.0]]
 
 
 def test_a_policy_that_draws_is_undecided():

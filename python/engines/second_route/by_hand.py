@@ -439,7 +439,7 @@ def vllm_adaptive_ties() -> None:
         print(f"draft {token} of the second request, then confidence {after}: admitted {capacities.tolist()}")
         for x in range(2):  # q = p: a draft that is kept is accepted, else the token is drawn from p
             output[x] += F(1, 2) * (F(x == token) if kept else F(1, 2))
-    print(f"p=(1 1)/2, q=p: wanted (1/2 1/2), got ({output[0]} {output[1]})")
+    print(f"p=(1 1)/2, q=p: got ({output[0]} {output[1]}), expected (1/2 1/2)")
     for logit in (16.6, 16.7):
         print(f"sigmoid({logit}) in float32 is 1:", bool(torch.sigmoid(torch.tensor(logit)) == 1))
 
