@@ -347,7 +347,7 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
   if (declaration.has("draft"))
     add(check_drafts(*served_, {.log2_small = log2_drafts,
                                 .log2_large = log2_drafts - 2,
-                                .log2_kept = std::min(11, log2_drafts - 3),
+                                .log2_kept = std::min(11, log2_drafts - 2),
                                 .alpha = alpha,
                                 .seed = options.seed,
                                 .adapter = adapter_}));

@@ -42,7 +42,7 @@ inline constexpr std::array<Profile, 3> profiles{
     Profile{"pr", "for every change: minutes for everything", 500, 240, 21, false, 33, 120, 4, 64, 16, 16, 17},
     Profile{"nightly", "once a day: ten times the instances, a hundred times the trials", 5000, 2400, 27.5, true, 36,
             1200, 4, 256, 22.5, 16, 17},
-    Profile{"quick", "while a verifier is written: seconds for one", 60, 40, 17, false, 30, 20, 2, 16, 12.5, 13, 15}};
+    Profile{"quick", "while a verifier is written: seconds for one", 60, 40, 17, false, 30, 20, 2, 16, 12, 12, 15}};
 
 class Checkpoint;
 struct GateOptions;

@@ -209,6 +209,35 @@ TEST(TextChecks, TextsEndWithTheirFirstEndToken) {
   EXPECT_TRUE(std::isinf(evidence_of_texts({&text, 1}, ending, lengths).log_e)) << "short, without an end token";
 }
 
+/// Goes on after an end token in its last texts alone, on the tables of one vocabulary.
+class LateEngine final : public Served {
+ public:
+  LateEngine(int vocabulary, std::int64_t first_wrong) : vocabulary_{vocabulary}, first_wrong_{first_wrong} {}
+  const Declaration& declaration() const override { return engine_.declaration(); }
+  void verify(const ServedBatch&, ServedResult&) override {}
+  std::vector<std::int32_t> generate(const ServedModels& models) override {
+    std::vector<std::int32_t> text = engine_.generate(models);
+    if (models.vocabulary == vocabulary_ && tokens_ >= first_wrong_) text.push_back(0);
+    tokens_ += std::ssize(text);
+    return text;
+  }
+
+ private:
+  MarkovEngine engine_{EngineBug::none, 1, {1}};
+  int vocabulary_;
+  std::int64_t first_wrong_, tokens_ = 0;
+};
+
+TEST(TextChecks, TheLastTextsCountOnBothTables) {
+  constexpr int log2_tokens = 15;
+  for (const int v : {7, 15}) {
+    LateEngine engine(v, (1 << log2_tokens) - 300);
+    const Finding finding = check_text(engine, {.log2_tokens = log2_tokens}).front();
+    EXPECT_EQ(finding.status, Status::failed) << v;
+    expect_words(finding.evidence, "follows the end token");
+  }
+}
+
 TEST(TextChecks, ATokenOfProbabilityZeroIsAProof) {
   const std::vector<double> target{0.5, 0.5, 0, 1, 0, 0, 0, 0, 1};
   const std::vector<std::int32_t> text{1, 0, 2};
