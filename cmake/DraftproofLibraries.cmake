@@ -44,7 +44,7 @@ draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::wri
 draftproof_found(found_sources found_calls KIND figure NAMESPACE draftproof::figures DIRECTORY cli/report/figures
                  REGISTRAR draftproof/cli/report/registration.hpp TOGETHER)
 # Components around a verifier, by group: correct ones, wrong ones, and what all of them are asked.
-foreach(group batch counter target sampler selection)
+foreach(group batch counter target sampler selection grammar)
   set(registrar draftproof/properties/components/${group}/${group}_group.hpp)
   draftproof_found(found_sources found_calls KIND ${group}_component NAMESPACE draftproof::components::${group}
                    DIRECTORY sim/components/${group} REGISTRAR ${registrar} TOGETHER)

@@ -9,19 +9,12 @@
 #include <draftproof/optimum/paths/tree_certificate.hpp>
 #include <draftproof/properties/paths/carried_target.hpp>
 #include <draftproof/properties/paths/step_distribution.hpp>
-#include <draftproof/properties/prover/registry.hpp>
 
 namespace draftproof {
 
 namespace {
 
 constexpr std::size_t most_joint_sequences = 1'000'000;
-
-/// The drafter of all cases: without replacement, level by level; one draft per node is a chain.
-const AnyTreeDrafter& drafter() {
-  static const AnyTreeDrafter& found = *path_registry().drafter("without_replacement_tree");
-  return found;
-}
 
 Rational tenths(int value) { return value < 0 ? Rational(1) : Rational(value, 10); }
 
@@ -53,12 +46,6 @@ void complete(const std::map<Tokens, Rational>& emitted, const PrefixTable<Rows<
 }
 
 }  // namespace
-
-std::string_view verifier_of(VerifyRule rule, bool chain) {
-  if (rule == VerifyRule::matching) return "sample_and_match_tree";
-  if (rule == VerifyRule::token) return chain ? "token_path" : "recursive_rejection_wor_tree";
-  return chain ? "block" : "";
-}
 
 std::string SelectionInput::text() const {
   constexpr std::array<std::string_view, 4> kinds{"token at", "confidence after", "row of q after", "grammar after"};
@@ -151,7 +138,7 @@ void SelectionAnalysis::each_choice(const Masked& masked, const Visit& visit) {
   Explorer<Rational> explorer;
   const auto draw = [&](std::size_t r, Explorer<Rational>& random, DraftTree& tree) {
     tree.clear(0);
-    drafter().draw(requests_[r].conditionals, requests_[r].given->model.shape, random, tree);
+    drafter_of_cases().draw(requests_[r].conditionals, requests_[r].given->model.shape, random, tree);
   };
   const bool whole = explorer.explore(
       [&](Explorer<Rational>& random) {

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include <draftproof/properties/components/selection/selection_case.hpp>
+#include <draftproof/properties/components/verify_rule.hpp>
 #include <draftproof/properties/subjects/any_path_verifier.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/selection_view.hpp>
@@ -51,13 +52,6 @@ struct SelectionRule {
   /// Whether the policy supports the drafts of the case.
   bool takes(const SelectionCase& one) const { return trees || one.chains(); }
 };
-
-enum class VerifyRule { token, block, matching };
-inline constexpr std::array<VerifyRule, 3> all_verify_rules{VerifyRule::token, VerifyRule::block,
-                                                            VerifyRule::matching};
-
-/// Returns the name of the registered path verifier of this rule for chains or trees; "" if there is none.
-std::string_view verifier_of(VerifyRule rule, bool chain);
 
 struct SelectionInput {
   enum class What { token, confidence, row, grammar } what;

@@ -1,0 +1,57 @@
+// A readable case for grammars: an automaton, its state before the step, and a small model. It prints and parses as
+// "next=(1 2),(0 1) state=1 | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2".
+//
+//   next    for each state the state after every token; states are numbered from 1, and 0 forbids the token
+//   regex   in place of `next`: a regular expression over tokens (token_expression.hpp), "regex=(0 1|1)*"
+//   state   before the step; 1 by default
+//
+// Rows of p are those of the model without the grammar, and positive. K drafts are drawn from q without replacement at
+// every node; K = 1 is a chain.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <draftproof/properties/components/grammar/token_expression.hpp>
+#include <draftproof/properties/instances/path_instance.hpp>
+
+namespace draftproof {
+
+struct GrammarCase {
+  static constexpr int most_prefixes = 1000;  ///< V^0 + .. + V^L: every row is masked
+
+  TokenAutomaton automaton{};
+  int state = 0;
+  PathInstance model{};
+
+  bool chain() const { return model.shape.drafts == 1; }
+  /// Returns the weights of the target after `prefix` with the tokens removed that `state` forbids. Without a state
+  /// (TokenAutomaton::forbidden) none is removed.
+  std::vector<int> masked_target(const Tokens& prefix, int state) const;
+  /// Returns the state after a prefix.
+  int state_after(const Tokens& prefix) const;
+
+  /// Whether every state allows a token, the rows of p are positive, those of q have at least K tokens, and there are
+  /// at most `most_prefixes` prefixes.
+  bool valid() const;
+  std::string text() const;
+  /// The inverse of text(). Throws: std::invalid_argument, which names the text and the expected format.
+  static GrammarCase parse(std::string_view text);
+  static constexpr std::string_view example = "regex=(0 1|1)* | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
+
+  bool operator==(const GrammarCase&) const = default;
+};
+
+/// Returns pointers to the rows of the model, for editing.
+std::vector<std::vector<int>*> rows_of(GrammarCase& one);
+
+/// Returns the cases one step smaller: a smaller model, fewer states, fewer transitions, an earlier state.
+std::vector<GrammarCase> shrinks(const GrammarCase& one);
+
+/// Returns case n of a seed: of every five cases three are chains and two are trees with two children per node. V is 2
+/// or 3, L is 1 or 2, and there are two or three states. In a third of the cases q is masked too.
+GrammarCase generate_grammar_case(std::uint64_t seed, int n);
+
+}  // namespace draftproof

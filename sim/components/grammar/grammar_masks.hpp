@@ -1,0 +1,36 @@
+// Grammar components: masks of the target rows of a step, and the state of the automaton after it.
+#pragma once
+
+#include <draftproof/sim/components/component_info.hpp>
+#include <draftproof/sim/components/grammar_view.hpp>
+
+namespace draftproof::components::grammar {
+
+// Each row is masked by the state after its own prefix, and the next step starts after the tokens that were emitted.
+//
+// Cost: one transition of the automaton for each token of a path.
+// Correctness: the definition; sim/components/grammar_view.hpp.
+// Source: ollama/ollama PR 18105 masks unconstrained drafts in this way.
+struct MaskByPrefix : GrammarMasks {
+  static constexpr ComponentInfo info{.name = "mask_by_prefix",
+                                      .summary = "each row is masked by the state after its own prefix",
+                                      .source = "ollama/ollama PR 18105"};
+};
+
+// Drafts end with the first forbidden one, which is still verified. It is right because p gives that draft probability
+// 0: it is always rejected, and the drafts after it are never reached.
+//
+// Cost, correctness: as for mask_by_prefix.
+// Source: derived here; forbidden_drafts_removed is wrong because it removes the forbidden draft too.
+struct DraftsEndAfterForbidden : GrammarMasks {
+  static constexpr ComponentInfo info{
+      .name = "drafts_end_after_forbidden",
+      .summary = "drafts after a forbidden one are not verified, the forbidden one is",
+      .source = "derived here"};
+
+  bool verified(const GrammarStep& step, int u) const {
+    return step.parent_of(u) == 0 || step.state_after(step.parent_of(u)) != TokenAutomaton::forbidden;
+  }
+};
+
+}  // namespace draftproof::components::grammar
