@@ -210,6 +210,7 @@ Declaration read_declaration(const nlohmann::json& hello) {
   }
   reader.number("memory", result.memory, 1, most_memory);
   reader.name("greedy", greedy_names, result.greedy);
+  reader.flag("grammar", result.grammar);
   reader.flag("ragged", result.ragged);
   reader.flag("deterministic", result.deterministic);
   reader.flag("batch_invariant", result.batch_invariant);
@@ -241,6 +242,7 @@ nlohmann::json to_json(const Declaration& declaration) {
       {"end_tokens", declaration.end_tokens},
       {"memory", declaration.memory},
       {"greedy", name_of(greedy_names, declaration.greedy)},
+      {"grammar", declaration.grammar},
       {"ragged", declaration.ragged},
       {"deterministic", declaration.deterministic},
       {"batch_invariant", declaration.batch_invariant},

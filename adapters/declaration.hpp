@@ -55,8 +55,10 @@ struct Declaration {
   Greedy greedy = Greedy::no;
   std::vector<std::int32_t> end_tokens{};  ///< after one of them a text ends
   int memory = 1;                          ///< of `generate`: last tokens that a row of its tables depends on
-  bool ragged = true;                      ///< rows of a batch may have different numbers of drafts
-  bool deterministic = true;               ///< equal calls have equal results
+  /// `verify` gets the mask of the grammar for each row of p, and rows of p without it.
+  bool grammar = false;
+  bool ragged = true;            ///< rows of a batch may have different numbers of drafts
+  bool deterministic = true;     ///< equal calls have equal results
   bool batch_invariant = false;  ///< a row's results are the same bits in every batch, not only up to rounding
   double tolerance = 0;     ///< total variation from the target that the program admits, as an approximate rule does
   int coin_bits = 24;       ///< uniforms are multiples of 2^-coin_bits unless a draw says otherwise

@@ -109,6 +109,7 @@ typedef struct dp_batch {
   const dp_tape* tape;    /* or NULL */
   int32_t state_size;     /* S, as declared; 0 for `draft` */
   const double* state;    /* [b][S]: what the call before left, zeros in a first call; NULL if S is 0 */
+  const int32_t* legal;   /* since 1.5, [b][P][V] with `grammar`, else NULL: 1 where the grammar allows the token */
 } dp_batch;
 
 /* Results. The library writes every entry of counts and status, and counts[i] tokens of row i. */
@@ -223,6 +224,10 @@ typedef struct dp_verifier {
   int32_t select_cut;            /* [DP_CUT_BEFORE_VERIFICATION] */
   int32_t select_trees;          /* 1: it chooses from trees too [0: from chains alone] */
   int32_t select_matching_alone; /* 1: it is for sample-and-match alone [0] */
+
+  /* Since 1.5 of the protocol. 1: `verify` gets `legal`, the masks of the rows of p, which p itself does not have [0].
+     Beyond a row's length all tokens are allowed. */
+  int32_t grammar;
 } dp_verifier;
 
 DRAFTPROOF_ADAPTER_EXPORT const dp_verifier* draftproof_adapter(uint32_t abi);

@@ -64,6 +64,9 @@ struct Input {
   std::vector<std::vector<double>> p, q;
   std::vector<Token> drafts;
   std::vector<int> parents{};
+  /// Of a program under a grammar: for each row of p, 1 where the grammar allows the token, else 0; empty: all allowed.
+  /// Rows of p do not have the mask.
+  std::vector<std::vector<std::int32_t>> legal{};
   std::vector<double> state{};  ///< of a program with state: what the call before it left, zeros in a first call
 
   int vocabulary() const { return static_cast<int>(p.front().size()); }

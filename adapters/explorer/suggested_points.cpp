@@ -40,6 +40,13 @@ SuggestedPoints::SuggestedPoints(const Input& input, std::span<const double> mor
       if (row == r) siblings.push_back(i);
     }
     add_siblings(input.p[r], input, siblings);
+    if (r >= input.legal.size()) continue;
+    std::vector<double> masked = input.p[r];
+    for (std::size_t x = 0; x < std::min(masked.size(), input.legal[r].size()); ++x)
+      if (input.legal[r][x] == 0) masked[x] = 0;
+    if (!normalise(masked)) continue;
+    add_row(masked);
+    add_siblings(masked, input, siblings);
   }
   std::erase_if(thresholds_, [](double t) { return !(t > 0 && t < 1); });
   std::sort(thresholds_.begin(), thresholds_.end());

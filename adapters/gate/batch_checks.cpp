@@ -249,9 +249,8 @@ class Batches {
       const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(round);
       const SmallModel small_model =
           declaration_.level == Level::position
-              ? small_model_of(external_instance(declaration_, seed, n), declaration_.draft_sampling)
-              : small_model_of(external_path_instance(declaration_, seed, n), declaration_.draft_sampling,
-                               declaration_.level);
+              ? small_model_of(external_instance(declaration_, seed, n), declaration_)
+              : small_model_of(external_path_instance(declaration_, seed, n), declaration_);
       if (small_model.vocabulary != vocabulary) continue;
       const Input& input =
           small_model.inputs[word(round, static_cast<std::size_t>(n), 1) % small_model.inputs.size()];

@@ -42,11 +42,7 @@ class Checker {
       : program_{program}, declaration_{declaration}, options_{options} {}
 
   SmallModel small_model(const I& instance) const {
-    SmallModel model;
-    if constexpr (std::same_as<I, Instance>)
-      model = small_model_of(instance, declaration_.draft_sampling);
-    else
-      model = small_model_of(instance, declaration_.draft_sampling, declaration_.level);
+    SmallModel model = small_model_of(instance, declaration_);
     if (declaration_.greedy != Greedy::no) make_greedy(model, declaration_);
     return model;
   }

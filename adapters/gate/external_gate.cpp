@@ -77,8 +77,7 @@ std::optional<SmallModel> near_model(const Declaration& declaration, std::uint64
   constexpr double most_inputs = 64;
   if (declaration.level != Level::position) {
     if (!shape_of_trials(declaration, usual_drafts) || declaration.fewest_drafts > 3) return std::nullopt;
-    return small_model_of(external_path_instance(declaration, seed, n), declaration.draft_sampling,
-                          declaration.level);
+    return small_model_of(external_path_instance(declaration, seed, n), declaration);
   }
   const auto edge = edge_rows(seed, n, declaration.dtypes.front());
   if (!edge) return std::nullopt;
@@ -86,7 +85,7 @@ std::optional<SmallModel> near_model(const Declaration& declaration, std::uint64
   if (registry().drafter(declaration.draft_sampling)->info().several_proposals)
     instance.proposals.resize(static_cast<std::size_t>(drafts), edge->rows.proposal);
   if (std::pow(instance.vocabulary(), drafts) > most_inputs || !takes(declaration, instance)) return std::nullopt;
-  return small_model_of(instance, declaration.draft_sampling);
+  return small_model_of(instance, declaration);
 }
 
 /// Visits the answers of at least `calls` calls on one input, in whole batches; the calls draw their own numbers. Ends
@@ -197,6 +196,8 @@ std::string ExternalGate::refusal(Tier tier) const {
     return declaration.can(Randomness::scripted) ? "" : "the program takes no scripted numbers";
   }
   if (declaration.functions == std::vector<std::string>{"select"}) return "a selection policy is proved";
+  if (declaration.grammar)
+    return "rows of trials have no masks: a verifier under a grammar is proved on small models";
   if (declaration.greedy != Greedy::no && !declaration.has("draft"))
     return "a greedy program draws no token: its tokens are compared in the proof tier";
   if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))

@@ -83,6 +83,30 @@ void add(std::vector<Input>& inputs, std::vector<double>& drawn, Input input, do
   }
 }
 
+/// Gives an input its masks, and rows of p without them.
+void take_mask_from_target(Input& input) {
+  for (Row& row : input.p) {
+    auto& legal = input.legal.emplace_back();
+    for (const double share : row) legal.push_back(share > 0);
+    const auto forbidden = std::count(legal.begin(), legal.end(), 0);
+    for (std::size_t x = 0; x < row.size() && forbidden > 0; ++x)
+      row[x] = legal[x] != 0 ? row[x] / 2 : 0.5 / static_cast<double>(forbidden);
+  }
+}
+
+SmallModel for_program(SmallModel model, const Declaration& declaration) {
+  if (!declaration.grammar) return model;
+  for (Input& input : model.inputs) take_mask_from_target(input);
+  if (model.drafted)
+    model.drafted = [drafted = model.drafted](const Tokens& prefix, std::vector<Input>& inputs,
+                                              std::vector<double>& drawn) {
+      const std::size_t first = inputs.size();
+      drafted(prefix, inputs, drawn);
+      for (std::size_t i = first; i < inputs.size(); ++i) take_mask_from_target(inputs[i]);
+    };
+  return model;
+}
+
 /// Whether every input has as many drafts as the program requires. Drafts without replacement are fewer where the
 /// support of q runs out.
 bool has_fewest(const Declaration& declaration, const SmallModel& small_model) {
@@ -241,14 +265,20 @@ SmallModel small_model_of(const PathInstance& instance, std::string_view samplin
   return small_model;
 }
 
+SmallModel small_model_of(const Instance& instance, const Declaration& declaration) {
+  return for_program(small_model_of(instance, declaration.draft_sampling), declaration);
+}
+SmallModel small_model_of(const PathInstance& instance, const Declaration& declaration) {
+  return for_program(small_model_of(instance, declaration.draft_sampling, declaration.level), declaration);
+}
+
 bool takes(const Declaration& declaration, const Instance& instance) {
   const AnyDrafter& drafter = position_draft_sampling(declaration.draft_sampling);
   return instance.valid() && takes_vocabulary(declaration, instance.vocabulary()) &&
          instance.drafts >= declaration.fewest_drafts &&
          (declaration.most_drafts == 0 || instance.drafts <= declaration.most_drafts) &&
          drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size())) &&
-         (declaration.fewest_drafts <= 1 ||
-          has_fewest(declaration, small_model_of(instance, declaration.draft_sampling)));
+         (declaration.fewest_drafts <= 1 || has_fewest(declaration, small_model_of(instance, declaration)));
 }
 
 bool takes(const Declaration& declaration, const PathInstance& instance) {
@@ -258,8 +288,7 @@ bool takes(const Declaration& declaration, const PathInstance& instance) {
   if (declaration.level == Level::chain)
     return shape.drafts == 1 && shape.length >= declaration.fewest_drafts && at_most(shape.length);
   return at_most(most_entries(shape, instance.vocabulary(), tree_sampling(declaration.draft_sampling).info())) &&
-         (declaration.fewest_drafts <= 1 ||
-          has_fewest(declaration, small_model_of(instance, declaration.draft_sampling, declaration.level)));
+         (declaration.fewest_drafts <= 1 || has_fewest(declaration, small_model_of(instance, declaration)));
 }
 
 Instance external_instance(const Declaration& declaration, std::uint64_t seed, int n, int most_drafts) {

@@ -45,6 +45,10 @@ struct SmallModel {
 /// limit.
 SmallModel small_model_of(const Instance& instance, std::string_view sampling, ExplorerLimits limits = {});
 SmallModel small_model_of(const PathInstance& instance, std::string_view sampling, Level level);
+/// The small model of a program of this declaration. Under a grammar the tokens with p = 0 are forbidden: inputs have
+/// their masks, and rows of p in which half of the mass is on forbidden tokens.
+SmallModel small_model_of(const Instance& instance, const Declaration& declaration);
+SmallModel small_model_of(const PathInstance& instance, const Declaration& declaration);
 
 /// Replaces the target by the likeliest token of each row, as a greedy program reads it: rounded to its type, the first
 /// or the last of equals. The inputs keep their rows.

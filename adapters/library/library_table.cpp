@@ -148,7 +148,7 @@ LibraryTable::~LibraryTable() {
 void LibraryTable::take(const dp_verifier* found) {
   if (found == nullptr)
     throw refuse("draftproof_adapter", "NULL", fmt::format("the table of ABI {}", DRAFTPROOF_ADAPTER_ABI));
-  // Tables of protocol 1.0 end before state_size, tables of 1.2 before select.
+  // Tables of protocol 1.0 end before state_size, tables of 1.2 before select, tables of 1.4 before grammar.
   constexpr std::size_t head = offsetof(dp_verifier, name), smallest = offsetof(dp_verifier, state_size);
   const auto too_small = [&](std::size_t wanted) {
     return refuse("table", fmt::format("{} bytes", found->size),
@@ -165,6 +165,7 @@ void LibraryTable::take(const dp_verifier* found) {
     table_.select = nullptr;
     table_.select_cut = table_.select_trees = table_.select_matching_alone = 0;
   }
+  if (found->size < offsetof(dp_verifier, grammar) + sizeof table_.grammar) table_.grammar = 0;
 }
 
 void LibraryTable::check() {
@@ -227,6 +228,7 @@ Declaration LibraryTable::declared() const {
   declaration.deterministic = table_.nondeterministic == 0;
   if (table_.coin_bits > 0) declaration.coin_bits = table_.coin_bits;
   declaration.state_size = table_.state_size;
+  declaration.grammar = table_.grammar != 0;
   return declaration;
 }
 

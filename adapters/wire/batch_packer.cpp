@@ -131,6 +131,7 @@ ServedBatch batch_like(const Input& input, int rows, int drafts, int places, con
           .proposal_rows = position && input.q.size() == 1 ? 1 : drafts,
           .places = places,
           .state_size = form.state_size,
+          .grammar = form.grammar,
           .dtype = form.dtype,
           .kind = form.kind,
           .randomness = Randomness::scripted};
@@ -167,7 +168,7 @@ RowForm form_of_trials(const Declaration& declaration) {
     return std::find(declared.begin(), declared.end(), wanted) != declared.end() ? wanted : declared.front();
   };
   return {declaration.level, usual(declaration.dtypes, Dtype::float32),
-          usual(declaration.rows, RowKind::probabilities), declaration.state_size};
+          usual(declaration.rows, RowKind::probabilities), declaration.state_size, declaration.grammar};
 }
 
 void check_input(const Input& input, std::size_t number, Level level, int state_size) {
@@ -185,6 +186,10 @@ void check_input(const Input& input, std::size_t number, Level level, int state_
     throw refuse("numbers of the state", input.state.size(), fmt::format("{}, as declared", state_size));
   const std::size_t v = input.p.front().size();
   if (v == 0) throw refuse("p: entries", v, "at least 1");
+  if (!input.legal.empty() && input.legal.size() != targets)
+    throw refuse("rows of legal", input.legal.size(), fmt::format("{}", targets));
+  for (const auto& mask : input.legal)
+    if (mask.size() != v) throw refuse("entries of a row of legal", mask.size(), fmt::format("{}", v));
   for (const auto* rows : {&input.p, &input.q})
     for (const auto& row : *rows)
       if (row.size() != v) throw refuse("entries of a row", row.size(), fmt::format("{}", v));
@@ -209,6 +214,7 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
   packed.q.resize(rows * q_size);
   packed.drafts.assign(rows * n, -1);
   packed.parents.assign(tree ? rows * n : 0, -1);
+  packed.legal.assign(form.grammar ? rows * p_size / width(form.dtype) : 0, 1);
   packed.lengths.resize(rows);
   packed.tape.assign(rows * places, 0.0);
   packed.state.assign(rows * static_cast<std::size_t>(form.state_size), 0.0);
@@ -228,6 +234,10 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
     if (tree)
       std::copy(input.parents.begin(), input.parents.end(),
                 packed.parents.begin() + static_cast<std::ptrdiff_t>(row * n));
+    for (std::size_t i = 0; i < input.legal.size() && form.grammar; ++i)
+      std::copy(
+          input.legal[i].begin(), input.legal[i].end(),
+          packed.legal.begin() + static_cast<std::ptrdiff_t>((row * p_size + i * distribution) / width(form.dtype)));
     packed.lengths[row] = static_cast<std::int32_t>(input.drafts.size());
     if (!packed.state.empty())
       std::copy(input.state.begin(), input.state.end(),
@@ -239,6 +249,7 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
   batch.drafts = packed.drafts;
   batch.lengths = packed.lengths;
   batch.parents = packed.parents;
+  batch.legal = packed.legal;
   batch.tape = packed.tape;
   batch.state = packed.state;
 }

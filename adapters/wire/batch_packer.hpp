@@ -28,6 +28,7 @@ void each_array(Batch& batch, WireFunction ask, bool parents, Each each) {
   each("drafts", batch.drafts, Extents{&batch.drafts_a_row}, verify);
   each("lengths", batch.lengths, Extents{}, verify);
   each("parents", batch.parents, Extents{&batch.drafts_a_row}, verify && parents);
+  each("legal", batch.legal, Extents{&batch.target_rows, &batch.vocabulary}, verify && batch.grammar);
   each("state", batch.state, Extents{&batch.state_size}, verify && batch.state_size > 0);
   each("tape", batch.tape, Extents{&batch.places}, batch.randomness == Randomness::scripted);
   each("seeds", batch.seeds, Extents{}, batch.randomness == Randomness::seeded);
@@ -58,6 +59,7 @@ struct RowForm {
   Dtype dtype = Dtype::float32;
   RowKind kind = RowKind::probabilities;  ///< logits are natural logarithms; 0 becomes minus infinity
   int state_size = 0;                     ///< numbers of a row's state
+  bool grammar = false;                   ///< whether rows of p have masks
 };
 
 /// The form of rows of trials: float32 and probabilities, or the first that the program takes in their place.
@@ -74,7 +76,7 @@ std::vector<double> stored_distribution(std::span<const double> row, const RowFo
 struct PackedBatch {
   ServedBatch batch{};
   std::vector<std::byte> p, q;
-  std::vector<std::int32_t> drafts, lengths, parents;
+  std::vector<std::int32_t> drafts, lengths, parents, legal;
   std::vector<double> tape, state;
 };
 

@@ -82,7 +82,8 @@ ServedBatch read_batch(const Message& message, WireFunction ask, const Declarati
                     .target_rows = open,
                     .proposal_rows = open,
                     .places = open,
-                    .state_size = ask == WireFunction::verify ? declared.state_size : 0};
+                    .state_size = ask == WireFunction::verify ? declared.state_size : 0,
+                    .grammar = declared.grammar};
   batch.kind = named_field(message, "kind", {RowKind::probabilities, RowKind::logits});
   batch.randomness =
       named_field(message, "randomness", {Randomness::scripted, Randomness::seeded, Randomness::opaque});

@@ -25,6 +25,7 @@ class Rows:
     drafts: NDArray[np.int32]
     lengths: NDArray[np.int32]
     parents: NDArray[np.int32] | None
+    legal: NDArray[np.int32] | None = None  # [b, P, V] under a grammar
 
     def parts(self) -> Iterator[Ints]:
         """The rows as consecutive batches, so that the first dimension of a random array says which rows it is for:
@@ -98,6 +99,9 @@ class Arguments:
             wide = getattr(torch, dtype)
 
             def make(name: str, array: NDArray[Any]) -> Argument:
+                if array.dtype.kind == "b":
+                    memory = np.array(array)
+                    return Argument(name, array, torch.from_numpy(memory).to(device), memory, memory.tobytes())
                 integers = array.dtype.kind in "iu"
                 if device == "cpu" and (integers or dtype != "bfloat16"):
                     memory = np.array(array, np.int64 if integers else dtype)

@@ -32,6 +32,7 @@ def adapter(
     end_tokens: Sequence[int] = (),
     memory: int = 1,
     greedy: str = "no",
+    grammar: bool = False,
     select: Policy | None = None,
     select_cut: str = "before_verification",
     select_trees: bool = False,
@@ -69,6 +70,9 @@ def adapter(
                 compared on vocabularies of at most 4 tokens, where no other end token occurs
     greedy      `first` or `last`: fn emits the likeliest token of each row, of equally likely ones the first or the
                 last, instead of a draw; its tokens are compared in the proof tier
+    grammar     fn takes one more argument, legal [L + 1, V] (or [V], [n + 1, V]; of bool): the mask of the grammar after
+                each draft. p does not have the mask; the target is p with the forbidden tokens removed, divided by the
+                rest of its mass. Such a function is proved on small models, and not sampled
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
                 number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
                 token and block verification and sample-and-match (docs/selection.md); it is a function of its view
@@ -118,6 +122,7 @@ def adapter(
         end_tokens=tuple(int(token) for token in end_tokens),
         memory=memory,
         greedy=greedy,
+        grammar=grammar,
         selection={"cut": select_cut, "trees": select_trees, "matching_alone": select_matching_alone}
         if select is not None
         else None,

@@ -99,6 +99,9 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
         if declared.level == "tree":
             arrays["parents"] = np.tile(np.arange(-1, drafts - 1, dtype=np.int32), (len(rows), 1))
             given.append("parents")
+        if declared.grammar:
+            arrays["legal"] = np.ones(arrays["p"].shape, np.int32)
+            given.append("legal")
         requests.append((fields | {"type": "verify"}, arrays | numbers, subject.fn, given))
     if subject.draft is not None:
         numbers = {} if scripted else numbers
@@ -139,6 +142,8 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
     }
     if declared.level == "tree":
         arrays["parents"] = np.full((1, drafts), -1, np.int32)
+    if declared.grammar:
+        arrays["legal"] = np.ones(p.shape, np.int32)
     subject.draw_log.clear()
     asked = {"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}
     deadline.call(subject.answer, asked, arrays)

@@ -54,13 +54,14 @@ class Declaration:
     end_tokens: tuple[int, ...] = ()
     memory: int = 1
     greedy: str = "no"
+    grammar: bool = False
 
     def hello(self) -> Fields:
         own = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
         own["dtypes"], own["rows"] = [own.pop("dtype")], [own["rows"]]
         if self.selection is None:
             del own["selection"]
-        return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 4], **own}
+        return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 5], **own}
 
 
 @dataclass
@@ -275,7 +276,7 @@ class Subject:
     def _answer(self, fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays, list[DrawEntry], list[Answer]]:
         self._overwrote = {}
         if fields["type"] == "verify":
-            rows = Rows(*(arrays.get(name) for name in ("p", "q", "drafts", "lengths", "parents")))  # type: ignore[arg-type]
+            rows = Rows(*(arrays.get(name) for name in ("p", "q", "drafts", "lengths", "parents", "legal")))  # type: ignore[arg-type]
             numbers = _Numbers(self, fields, arrays)
             answers = self._batches(rows, numbers) if self.batched else self._rows(rows, numbers)
             return self._reply(fields, answers, numbers, arrays["drafts"].shape[1] + 1)
@@ -341,6 +342,9 @@ class Subject:
             ]
             if tree and rows.parents is not None:
                 given.append(kept("parents", rows.parents[i, :n]))
+            if rows.legal is not None:
+                legal = rows.legal[i] != 0
+                given.append(kept("legal", legal[0] if position else legal[: n + 1]))
             answers.append(self._one(self.fn, given, [], numbers, i))
         return answers
 
@@ -443,6 +447,9 @@ class Subject:
             given = [new("p", p), new("q", q), new("drafts", rows.drafts[part, :longest])]
             if level == "tree" and rows.parents is not None:
                 given.append(new("parents", rows.parents[part, :longest]))
+            if rows.legal is not None:
+                legal = rows.legal[part] != 0
+                given.append(new("legal", legal[:, 0] if level == "position" else legal[:, : longest + 1]))
             named = {"lengths": new("lengths", rows.lengths[part])} if "lengths" in self.names_of(self.fn) else {}
             return given, named
 
