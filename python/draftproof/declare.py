@@ -70,9 +70,9 @@ def adapter(
                 compared on vocabularies of at most 4 tokens, where no other end token occurs
     greedy      `first` or `last`: fn emits the likeliest token of each row, of equally likely ones the first or the
                 last, instead of a draw; its tokens are compared in the proof tier
-    grammar     fn takes one more argument, legal [L + 1, V] (or [V], [n + 1, V]; of bool): the mask of the grammar after
-                each draft. p does not have the mask; the target is p with the forbidden tokens removed, divided by the
-                rest of its mass. Such a function is proved on small models, and not sampled
+    grammar     fn takes one more argument, legal, of bool and the shape of p: the tokens that a grammar allows after
+                the context and after each draft. p does not have this mask; the target is p with the forbidden tokens
+                removed, divided by the rest of its mass. Such a function is proved on small models, and not sampled
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
                 number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
                 token and block verification and sample-and-match (docs/selection.md); it is a function of its view

@@ -55,7 +55,7 @@ struct GrammarStep {
   int state_after(int u) const { return u == 0 ? state : automaton->after(state_after(parent_of(u)), token_of(u)); }
 };
 
-/// What an engine computes from the automaton, each right by default.
+/// The functions of the automaton that an engine computes; these are right.
 struct GrammarMasks {
   static constexpr bool trees = true;  ///< whether it serves trees; else chains alone
 

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include <draftproof/properties/components/batch/batch_case.hpp>
+#include <draftproof/properties/components/grammar/grammar_case.hpp>
 #include <draftproof/properties/components/sampler/sampler_group.hpp>
 #include <draftproof/properties/components/selection/selection_case.hpp>
 #include <draftproof/properties/components/target/target_group.hpp>
@@ -30,6 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   read<Instance>(text);
   read<PathInstance>(text);
   read<BatchCase>(text);
+  read<GrammarCase>(text);
   read<SamplerCase>(text);
   read<SelectionCase>(text);
   read<TargetCase>(text);

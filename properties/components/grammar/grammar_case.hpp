@@ -33,7 +33,7 @@ struct GrammarCase {
   /// Returns the state after a prefix.
   int state_after(const Tokens& prefix) const;
 
-  /// Whether every state allows a token, the rows of p are positive, those of q have at least K tokens, and there are
+  /// Whether every state allows a token, rows of p are positive, rows of q have at least K tokens, and there are
   /// at most `most_prefixes` prefixes.
   bool valid() const;
   std::string text() const;

@@ -132,6 +132,29 @@ void remove_ends(TokenAutomaton& automaton) {
   }
 }
 
+/// Lets transitions lead to the first of the states after which the same texts are allowed (Moore 1956).
+void merge_equal(TokenAutomaton& automaton) {
+  const auto size = static_cast<std::size_t>(automaton.states());
+  std::vector<int> first(size, 0);
+  for (std::size_t groups = 1, before = 0; groups != before;) {
+    before = groups;
+    std::map<std::vector<int>, int> found;
+    std::vector<int> finer;
+    for (int state = 0; state < automaton.states(); ++state) {
+      std::vector<int> row{first[static_cast<std::size_t>(state)]};
+      for (Token x = 0; x < automaton.vocabulary; ++x) {
+        const int to = automaton.after(state, x);
+        row.push_back(to == TokenAutomaton::forbidden ? to : first[static_cast<std::size_t>(to)]);
+      }
+      finer.push_back(found.emplace(std::move(row), state).first->second);
+    }
+    first = std::move(finer);
+    groups = found.size();
+  }
+  for (int& to : automaton.next)
+    if (to != TokenAutomaton::forbidden) to = first[static_cast<std::size_t>(to)];
+}
+
 /// Removes states that no text reaches; numbers the others in the order in which they are found from the start.
 TokenAutomaton reached(const TokenAutomaton& automaton) {
   std::vector<int> order{0};
@@ -173,6 +196,7 @@ TokenAutomaton automaton_of(std::string_view expression, int vocabulary) {
       automaton.next.push_back(found->second);
     }
   remove_ends(automaton);
+  merge_equal(automaton);
   automaton = reached(automaton);
   const auto start = automaton.next.begin();
   if (std::all_of(start, start + vocabulary, [](int to) { return to == TokenAutomaton::forbidden; }))

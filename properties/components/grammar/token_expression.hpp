@@ -4,7 +4,8 @@
 //   a b     a, then b                          a|b     a or b
 //   a* a+ a?                                   (a)
 //
-// Cost: a state for each set of positions of the expression that a text can reach; at most `most_states` of them.
+// Cost: a state for each set of positions of the expression that a text can reach, at most 1,000; states after which
+// the same texts are allowed are one.
 // Correctness: the position automaton, made deterministic by subsets (Glushkov 1961). A state from which the text
 // cannot go on forever is removed, with the tokens that lead to it, because a step may need a token after any text.
 #pragma once

@@ -5,47 +5,6 @@ import sys
 import wire
 
 
-class Short(Exception):
-    pass
-
-
-class NoMass(Exception):
-    pass
-
-
-class Tape:
-    def __init__(self, values):
-        self.values = values
-        self.log = []
-
-    def take(self, draw):
-        if len(self.log) == len(self.values):
-            raise Short
-        self.log.append(draw)
-        return self.values[len(self.log) - 1]
-
-    def coin(self, stream):
-        return self.take(["coin", 0, 53, stream])
-
-    def pick(self, weights, stream):
-        value = self.take(["pick", len(weights), 0, stream, weights])
-        if value < 0:
-            return int(-value) - 1
-        total = 0.0
-        for weight in weights:
-            total += weight
-        if not total > 0:
-            raise NoMass
-        bound, prefix, last = value * total, 0.0, 0
-        for cell, weight in enumerate(weights):
-            prefix += weight
-            if weight > 0:
-                last = cell
-            if bound < prefix:
-                return cell
-        return last
-
-
 # The target ends a decision that rounding left no residual; tests that compare this child with C++ have the rule
 # without it.
 ENDS = "CHAIN_ENDS" in os.environ
@@ -65,13 +24,13 @@ def verify(p, q, drafts, tape):
 def answer(request):
     tokens, status, logs, messages = [], [], [], {}
     for row, length in enumerate(request["lengths"]):
-        tape = Tape(request["tape"][row])
+        tape = wire.Tape(request["tape"][row])
         state, emitted = 0, []
         try:
             emitted = verify(request["p"][row], request["q"][row], request["drafts"][row][:length], tape)
-        except Short:
+        except wire.Short:
             state = 5
-        except NoMass:
+        except wire.NoMass:
             state = 4
             messages[str(row)] = "weights that are all zero"
         tokens.append(emitted)

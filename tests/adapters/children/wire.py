@@ -88,3 +88,44 @@ class Lines:
 
 def hello(**fields):
     return {"protocol": "draftproof-adapter", "version": [1, 0], "name": "child", "level": "chain", **fields}
+
+
+class Short(Exception):
+    pass
+
+
+class NoMass(Exception):
+    pass
+
+
+class Tape:
+    def __init__(self, values):
+        self.values = values
+        self.log = []
+
+    def take(self, draw):
+        if len(self.log) == len(self.values):
+            raise Short
+        self.log.append(draw)
+        return self.values[len(self.log) - 1]
+
+    def coin(self, stream):
+        return self.take(["coin", 0, 53, stream])
+
+    def pick(self, weights, stream):
+        value = self.take(["pick", len(weights), 0, stream, weights])
+        if value < 0:
+            return int(-value) - 1
+        total = 0.0
+        for weight in weights:
+            total += weight
+        if not total > 0:
+            raise NoMass
+        bound, prefix, last = value * total, 0.0, 0
+        for cell, weight in enumerate(weights):
+            prefix += weight
+            if weight > 0:
+                last = cell
+            if bound < prefix:
+                return cell
+        return last

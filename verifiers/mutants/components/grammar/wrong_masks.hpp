@@ -90,7 +90,7 @@ struct ForbiddenDraftsRemoved : GrammarMasks {
 // Mutant: keeps one state for all nodes of a tree and advances it in draw order, so that the mask of a node depends on
 // the siblings drawn before it.
 //
-// Source: derived here, after matchers that are advanced along a list of nodes; vllm-project/vllm PR 41897 walks the tree.
+// Source: derived here, after matchers that are advanced along a list of nodes; vllm-project/vllm PR 41897 follows the tree.
 // Hidden: from chains, and while siblings lead to equal masks.
 struct SiblingsShareState : GrammarMasks {
   static constexpr ComponentInfo info{.name = "siblings_share_state",

@@ -1,0 +1,141 @@
+// Grammar components: the wrong ones on small models by hand, a grammar of three states on chains and trees, right ones
+// on many models, and automata of regular expressions.
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/components/grammar/grammar_group.hpp>
+
+namespace draftproof {
+namespace {
+
+/// The answer of a registered component on a case given as text, with `evidence` in it; "" expects that it passes.
+void expect_answer(std::string_view component, std::string_view check, std::string_view text,
+                   std::string_view evidence) {
+  const Finding finding = examine_one(component, check, text).value();
+  EXPECT_EQ(finding.status, evidence.empty() ? Status::passed : Status::failed)
+      << component << " on " << text << ": " << finding.evidence;
+  EXPECT_NE(finding.evidence.find(evidence), std::string::npos) << component << ": " << finding.evidence;
+}
+
+/// Token 1 may only follow token 0. After draft 0 the row of the bonus token allows both tokens, the row before it token
+/// 0 alone; after draft 1 it is the other way round.
+TEST(Grammars, MasksOfWrongRows) {
+  constexpr auto text = "next=(2 0),(2 1) state=1 | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
+  expect_answer("mask_by_prefix", "grammar_distribution", text, "");
+  expect_answer("mask_by_prefix", "forbidden_tokens", text, "");
+  expect_answer("drafts_end_after_forbidden", "grammar_distribution", text, "");
+  // Draft 0 (probability 1/2) is accepted; draft 1 is forbidden, and its residual is token 0, without a bonus. The bonus
+  // after token 0 is right with (1 1)/2.
+  expect_answer("bonus_mask_before_last_draft", "grammar_distribution", text,
+                "token_path: after [0] got (3/4 1/4), expected (1/2 1/2), TV 1/4");
+  expect_answer("mask_of_step_start", "grammar_distribution", text, "after [0] got (3/4 1/4), expected (1/2 1/2)");
+  expect_answer("bonus_mask_before_last_draft", "forbidden_tokens", text, "");
+}
+
+TEST(Grammars, ABonusWithoutMask) {
+  // Token 1 must follow token 0, and token 0 token 1.
+  constexpr auto text = "regex=(0 1)* | L=1 K=1 [] p=(1 1)/2 q=(1 0)/1";
+  expect_answer("bonus_without_mask", "forbidden_tokens", text,
+                "after [0] the grammar forbids token 0, and the output has it with probability 1/2");
+  expect_answer("mask_by_prefix", "forbidden_tokens", text, "");
+}
+
+TEST(Grammars, StatesThatDoNotFollowTheText) {
+  // Draft 0 is accepted and then 1 drawn, or draft 1 is rejected and 0 drawn: the rejected draft stays in the state.
+  constexpr auto text = "regex=(0 1)* | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
+  expect_answer("state_after_all_drafts", "forbidden_tokens", text, "after [0] the grammar forbids token 0");
+  expect_answer("state_after_all_drafts", "grammar_distribution", text,
+                "after [0] got (1/4 3/4), expected (0 1), TV 1/4");
+  // The verifier's own token, 1, is forbidden at the start of the step, so that the next row has no mask.
+  expect_answer("state_without_accepted_drafts", "grammar_distribution", text,
+                "after [0 1] got (1/2 1/2), expected (1 0)");
+}
+
+/// Instance 3 of docs/selection.md.
+TEST(Grammars, ForbiddenDraftsAreRemoved) {
+  constexpr auto text = "regex=(0|1)* | L=1 K=1 [] p=(1 1 1)/3 q=(1 0 1)/2";
+  expect_answer(
+      "forbidden_drafts_removed", "grammar_distribution", text,
+      "after [] got (3/4 1/4 0), expected (1/2 1/2 0), TV 1/4; reached with probability 1; on this model right "
+      "with sample_and_match_tree");
+  expect_answer("forbidden_drafts_removed", "forbidden_tokens", text, "");
+  expect_answer("drafts_end_after_forbidden", "grammar_distribution", text, "");
+}
+
+TEST(Grammars, ThreeStatesOnChainsAndTrees) {
+  // All tokens at first; after token 1 all but 1; after token 2 token 1 alone, which leads back to the start.
+  constexpr std::string_view grammar = "next=(1 2 3),(2 0 3),(0 1 0) state=1 | ";
+  constexpr std::string_view chain = "L=2 K=1 [] p=(1 2 3)/6 q=(3 2 1)/6",
+                             tree = "L=2 K=2 [] p=(1 2 3)/6 q=(3 2 1)/6";
+  for (const std::string_view model : {chain, tree}) {
+    const std::string text = std::string(grammar) + std::string(model);
+    for (const auto* right : {"mask_by_prefix", "drafts_end_after_forbidden"})
+      for (const auto* check : {"grammar_distribution", "forbidden_tokens"}) expect_answer(right, check, text, "");
+    for (const auto* wrong : {"bonus_mask_before_last_draft", "bonus_without_mask", "mask_of_step_start",
+                              "state_after_all_drafts", "state_without_accepted_drafts", "forbidden_drafts_removed"})
+      expect_answer(wrong, "grammar_distribution", text, "expected");
+    expect_answer("siblings_share_state", "grammar_distribution", text, model == tree ? "expected" : "");
+  }
+}
+
+/// The rounds of a gate of profile nightly have 2,400 cases; of these all have 1,000 and more here.
+TEST(Grammars, RightOnesPassOnManyModels) {
+  for (const auto* name : {"mask_by_prefix", "drafts_end_after_forbidden"})
+    for (const Finding& finding : component_registry().component(name)->examine({.seed = 5, .rounds = 5})) {
+      EXPECT_EQ(finding.status, Status::passed) << name << ": " << finding.evidence << "\n" << finding.instance;
+    }
+  int chains = 0, masked_drafter = 0;
+  const std::vector<GrammarCase> cases = GrammarGroup::cases(5, 5);
+  for (const GrammarCase& one : cases) {
+    EXPECT_TRUE(one.valid()) << one.text();
+    EXPECT_EQ(GrammarCase::parse(one.text()), one);
+    chains += one.chain();
+    bool masked = true;
+    for (Token x = 0; x < one.model.vocabulary(); ++x)
+      masked &=
+          one.automaton.after(one.state, x) >= 0 || one.model.after({}).proposal[static_cast<std::size_t>(x)] == 0;
+    masked_drafter += masked;
+  }
+  EXPECT_EQ(cases.size(), 1200u);
+  EXPECT_EQ(chains, 720);
+  EXPECT_GT(masked_drafter, 400);
+  EXPECT_LT(masked_drafter, 900);
+}
+
+TEST(TokenExpressions, BecomeAutomata) {
+  using States = std::vector<int>;
+  EXPECT_EQ(automaton_of("( 0 1 )+", 2).next, (States{1, -1, -1, 0}));
+  EXPECT_EQ(automaton_of("(0|1)*", 3).next, (States{0, 0, -1}));
+  EXPECT_EQ(automaton_of(".*", 2).states(), 1);
+  EXPECT_EQ(automaton_of("0* 1 .*", 2).next, (States{0, 0})) << "token 1 may always come later";
+  EXPECT_EQ(automaton_of("0 (0 1|2)*", 3).next, (States{1, -1, -1, 2, -1, 1, -1, 1, -1}));
+  // A branch that ends is removed with the token that leads to it.
+  EXPECT_EQ(automaton_of("0 1|(0 0)*", 2).next, automaton_of("(0 0)*", 2).next);
+  EXPECT_EQ(automaton_of("10*", 11).vocabulary, 11);
+}
+
+TEST(TokenExpressions, RefuseWhatNoTextFollows) {
+  for (const auto* wrong : {"", "0 1", "(0", "0)*", "2*", "*", "0|*", "a", "0**)"})
+    EXPECT_THROW(automaton_of(wrong, 2), std::invalid_argument) << wrong;
+  EXPECT_THROW(automaton_of("(0 0 0 0 0 0 0 0 0 1)*", 2), std::invalid_argument) << "ten states";
+  EXPECT_THROW(automaton_of(std::string(200, '('), 2), std::invalid_argument);
+}
+
+TEST(GrammarCases, RefuseWhatHasNoMeaning) {
+  constexpr std::string_view model = " | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
+  for (const auto* head : {"next=(0 0)", "next=(1 3)", "next=(1)", "next=(1 1) state=2", "next=(1 1) state=0",
+                           "regex=0", "state=1", "next=(1 1),"})
+    EXPECT_THROW(GrammarCase::parse(std::string(head) + std::string(model)), std::invalid_argument) << head;
+  EXPECT_THROW(GrammarCase::parse("next=(1 1) | L=1 K=1 [] p=(1 0)/1 q=(1 1)/2"), std::invalid_argument)
+      << "p with a 0";
+  EXPECT_EQ(GrammarCase::parse(GrammarCase::example).text(),
+            "next=(2 1),(0 1) state=1 | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2");
+}
+
+}  // namespace
+}  // namespace draftproof
