@@ -48,13 +48,13 @@ class FixedList {
   T items_[static_cast<std::size_t>(most)];
 };
 
-/// Distributions that a device's threads read: lists on them are arrays, because device code owns no memory.
+/// Distributions that a device's threads read. Lists on them are arrays, because device code allocates no memory.
 template <class L>
 concept OnDevice = requires {
   requires L::on_device;
 };
 
-/// The list type on distributions L.
+/// The list type of verifiers on distributions L.
 template <class L, class T, int most>
 using ListAt = std::conditional_t<OnDevice<L>, FixedList<T, most>, std::vector<T>>;
 
