@@ -56,7 +56,7 @@ struct Claims {
 struct Unsupported {
   std::string_view explore{};        ///< exhaustive exploration (proofs)
   std::string_view simulate{};       ///< prepared tables (Monte Carlo)
-  std::string_view fresh{};          ///< one pass over fresh rows (per-token cost)
+  std::string_view fresh{};          ///< passes over rows that are not prepared (per-token cost)
   std::string_view device{};         ///< CUDA kernel
   std::string_view device_trials{};  ///< CUDA kernel of trials on a table, for a scheme that has a CUDA kernel
 };
@@ -94,19 +94,19 @@ struct Info {
 struct DrafterInfo {
   std::string_view name;           ///< name of the draft sampling
   std::string_view summary;        ///< one line
-  bool several_proposals = false;  ///< each draft has its own proposal
+  bool several_proposals = false;  ///< each draft is drawn from another proposal
   bool needs_k_tokens = false;     ///< defined for K <= V only
   bool ranks_tokens = false;       ///< breaks ties between tokens by their ids
   int fewest_drafts = 1;
   int most_drafts = 0;               ///< 0: no limit
   bool fixed = false;                ///< not random: the drafts are a function of q and K
-  bool shared_proposal_iid = false;  ///< K independent draws of one q: the ratio scan gives its optimum
+  bool shared_proposal_iid = false;  ///< K independent draws from one q, whose optimum a scan over p / q gives
   bool prefix_consistent = false;    ///< with the same random bits, the first k of K drafts are the drafts for K = k
-  /// For a drafter that reads shared noise: the name of the sampling of its drafts over that noise. Noise cannot be
-  /// enumerated, so explorers run that sampling's drafter instead, the type `Marginal` of the drafter.
+  /// For a drafter that reads shared noise: the name of the sampling that its drafts have if the noise is random.
+  /// Noise cannot be enumerated, so explorers run the drafter of that sampling instead, the type `Marginal`.
   std::string_view marginal_sampling_of{};
-  /// For a drafter that is wrong on purpose: the name of the sampling that it declares and does not draw. That
-  /// sampling's drafter is its type `Declared`.
+  /// For a drafter that is wrong on purpose: the name of the sampling that it declares and does not draw. The drafter
+  /// of that sampling is the type `Declared`.
   std::string_view declared_as{};
 
   /// Whether the drafter reads noise that its verifier reads too.

@@ -26,8 +26,7 @@
 
 namespace draftproof {
 
-/// Distributions whose row(0).draw draws many tokens in one call. For such distributions a drafter may have a
-/// function
+/// Distributions whose row(0).draw draws many tokens in one call. For them a drafter may have a function
 ///     void draw_together(const L& distributions, int drafts, Words& words, Token* out, int stride, int* lengths)
 ///     const
 /// which writes the tuple that `draw` would write for trial t, t < words.count(), to out + t * stride, and its number

@@ -31,7 +31,7 @@ struct TargetSteps {
     if (request.top_p > 0) filters.top_p(request.top_p);
     if (request.typical_p > 0) filters.typical_p(request.typical_p);
   }
-  /// Whether bias, min-p and top-k are applied at position i.
+  /// Whether bias and filters are applied at position i.
   bool filtered(const TargetRequest&, int) const { return true; }
   /// Returns the number of occurrences of x before position i.
   int count(const TargetRequest& request, const Token* drafts, int i, Token x) const {

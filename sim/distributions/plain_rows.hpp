@@ -25,8 +25,8 @@
 
 namespace draftproof {
 
-// The passes over the vocabulary that calls of a ratio table make. Gates choose their number of trials by this cost
-// of a trial. Look-ups and searches do not count.
+// Counts the passes over the vocabulary that calls of a ratio table make. Gates choose their number of trials by this
+// cost of a trial. Look-ups and searches do not count.
 
 /// Returns the number of tokens that passes of this thread have read.
 inline std::uint64_t& tokens_passed() {

@@ -58,7 +58,7 @@ struct StoredRounding<Half> {
   static constexpr double rounding = 0x1p-11, least_step = 0x1p-25;
 };
 
-/// Largest |sum - 1| of a row of V stored probabilities.
+/// Returns the largest |sum - 1| that a row of V stored probabilities may have.
 template <class Entry>
 constexpr double sum_tolerance(std::size_t vocabulary) {
   using Rounding = StoredRounding<Entry>;

@@ -87,8 +87,8 @@ struct WithoutReplacement {
     return drafts;
   }
 
-  /// The drafts of `draw` for every trial t of a batch: at out + t * stride, their number in lengths[t]. A trial in
-  /// which the support of q runs out is drawn by `draw`.
+  /// Writes the drafts of `draw` for every trial t of a batch to out + t * stride, and their number to lengths[t]. A
+  /// trial in which q has fewer than K tokens is drawn by `draw`.
   template <DrawsTogether L, class Words>
   void draw_together(const L& distributions, int drafts, Words& words, Token* out, int stride, int* lengths) const {
     draw_without_together(*this, distributions, drafts, words, out, stride, lengths);
@@ -130,8 +130,8 @@ struct WithoutReplacementUniform {
     return drafts;
   }
 
-  /// The drafts of `draw` for every trial t of a batch: at out + t * stride, their number in lengths[t]. A trial in
-  /// which the support of q runs out is drawn by `draw`.
+  /// Writes the drafts of `draw` for every trial t of a batch to out + t * stride, and their number to lengths[t]. A
+  /// trial in which q has fewer than K tokens is drawn by `draw`.
   template <DrawsTogether L, class Words>
   void draw_together(const L& distributions, int drafts, Words& words, Token* out, int stride, int* lengths) const {
     draw_without_together(*this, distributions, drafts, words, out, stride, lengths);

@@ -16,7 +16,7 @@ namespace draftproof {
 
 /// The result of a scan.
 struct Optimum {
-  double acceptance;  ///< largest membership acceptance of any lossless verifier
+  double acceptance;  ///< largest probability, over lossless verifiers, that the emitted token is a draft
   std::size_t cut;    ///< number of tokens outside the minimising set S, the first ones in the table's order
 };
 

@@ -2,7 +2,7 @@
 // device, every compiler and every register width (softmax.hpp) give the same bits, which no libm guarantees.
 //
 //   n     x / ln 2 to the nearest integer     -126 .. 0
-//   r     x - n ln 2                          |r| < 0.34658; ln 2 in two parts, the first times n exact
+//   r     x - n ln 2                          |r| < 0.34658; ln 2 in two parts; n times the first is exact
 //   e^x   2^n (1 + r + r^2 (c2 + c3 r + c4 r^2 + c5 r^3 + c6 r^4))
 //
 // Cost: nine fused multiply-adds, one branch at the end of the range.

@@ -78,9 +78,9 @@ class ShortFloat {
     constexpr std::uint16_t quiet = 1 << (fraction_bits - 1);
     if (magnitude > double_infinity) return static_cast<std::uint16_t>(sign | infinity | quiet);
     const int exponent = static_cast<int>(magnitude >> 52) - 1023;
-    const int quantised = exponent < 1 - bias ? 1 - bias : exponent;  // the exponent whose quantum rounds the value
+    const int quantised = exponent < 1 - bias ? 1 - bias : exponent;  // gives the quantum to round to
     const int drop = 52 - fraction_bits + quantised - exponent;
-    if (drop > 53) return sign;  // below half of the least quantum, denormal doubles among them
+    if (drop > 53) return sign;  // below half of the least quantum, as all denormal doubles are
     const std::uint64_t significand = (std::uint64_t{1} << 52) | (magnitude & ((std::uint64_t{1} << 52) - 1));
     const std::uint64_t kept = significand >> drop, lost = significand & ((std::uint64_t{1} << drop) - 1);
     const std::uint64_t half = std::uint64_t{1} << (drop - 1);

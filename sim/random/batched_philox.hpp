@@ -25,12 +25,12 @@ class PhiloxBatch {
   static constexpr int most = 32;
   static constexpr std::uint32_t slots = (max_drafts + 1) / 2;  ///< blocks of later slots are made one by one
 
-  /// Trials first .. first + count - 1, modulo 2^64; count <= most.
+  /// Makes the random bits of trials first .. first + count - 1, modulo 2^64; count <= most.
   PhiloxBatch(std::uint64_t seed, std::uint64_t first, int count, Philox::Role role)
       : seed_{seed}, count_{count}, role_{role}, width_{simd::in_use()} {
     for (int t = 0; t < filled(); ++t) trials_[t] = first + static_cast<std::uint64_t>(t);
   }
-  /// The `count` trials at `trials`, 1 <= count <= most.
+  /// Makes the random bits of the `count` trials at `trials`, 1 <= count <= most.
   PhiloxBatch(std::uint64_t seed, const std::uint64_t* trials, int count, Philox::Role role)
       : seed_{seed}, count_{count}, role_{role}, width_{simd::in_use()} {
     std::copy_n(trials, count, trials_);
@@ -39,7 +39,7 @@ class PhiloxBatch {
 
   int count() const { return count_; }
 
-  /// Word n of a purpose for every trial, [count]; n < 2 slots.
+  /// Returns word n of a purpose for every trial, [count]; n < 2 slots.
   std::span<const std::uint64_t> words(Purpose purpose, std::uint32_t n) {
     return {block(purpose, n >> 1)[n & 1], static_cast<std::size_t>(count_)};
   }

@@ -1,7 +1,7 @@
-// Random sources: the base of those that decide by 64 random bits, a wrapper whose emit draws at once, and a wrapper
-// that chooses the noise of a node of a tree.
+// Random sources: the base class of sources that decide by 64 random bits, a wrapper whose emit draws at once, and a
+// wrapper that chooses the noise of a node of a tree.
 //
-// Decisions by 64 uniform random bits, for every source that does not enumerate branches.
+// Decisions by 64 uniform random bits, for all sources except those that enumerate branches.
 #pragma once
 
 #include <cstdint>

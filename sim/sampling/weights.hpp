@@ -79,8 +79,8 @@ class FixedWeights {
   std::uint64_t* visited_;
 };
 
-// Weights given by a function of the token, for distributions in any scalar: token by token, without registers or
-// integers.
+// Weights given by a function of the token, for distributions in any scalar: token by token, without wide
+// registers or integers.
 
 /// Weights f(x) for x = 0 .. size - 1, f(x) >= 0. A draw adds running sums in the scalar of f: two passes.
 template <class F>

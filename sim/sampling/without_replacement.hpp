@@ -1,8 +1,8 @@
 // Draws outside a set of tokens, the most probable tokens of a row, and drafts without replacement for a batch of
 // trials.
 //
-// Distributions outside a set of tokens: the uniform distribution outside the set, and p and the uniform distribution
-// outside the support of q.
+// Distributions outside a set of tokens: the uniform distribution outside the set, and the pair of p and the uniform
+// distribution, both restricted to tokens with q = 0.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace draftproof {
 
-/// Equal weights on the V - n tokens outside the n distinct ones at `seen`.
+/// Equal weights on the V - n tokens that are not among the n distinct tokens at `seen`.
 class UniformOnComplement {
  public:
   DRAFTPROOF_DEVICE UniformOnComplement(int vocabulary, const Token* seen, int n)

@@ -1,6 +1,6 @@
 // Loops of block_loops.hpp; each_width.hpp includes them twice.
 
-/// The number of terms in a register; and the number of whose multiples the loops process.
+/// A register has `lanes` terms; the loops process multiples of `step` terms.
 template <class Term>
 inline constexpr std::size_t lanes = in_floats<Term> ? floats : doubles;
 template <class Term>

@@ -1,7 +1,7 @@
 // The curve of residuals and its slope in one pass, for Newton's method on b.
 //
 //   F(b)     mass     sum of (p - b q)+
-//   -F'(b)   slope    q-mass of the tokens with p > b q: from there F falls no faster than this
+//   -F'(b)   slope    q-mass of the tokens with p > b q; to the right of b, F falls at most at this rate
 //
 // Cost: one pass, two sums.
 // Correctness: equal at every width as in block_loops.hpp. Wide registers add q to the slope if the scaled term is

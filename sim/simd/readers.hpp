@@ -4,7 +4,7 @@
 //   one(i)        entry i                       double
 //   load4(i)      entries i .. i + 3            256-bit register
 //   load8(i)      entries i .. i + 7            512-bit register
-//   prefetch(i)   prefetches the cache lines of entries i .. i + 31, which may lie behind the row; optional
+//   prefetch(i)   prefetches the cache lines of entries i .. i + 31, even past the end of the row; optional
 //
 // A pass copies its reader, so a reader can hold data besides the pointer. All three calls must give the same
 // doubles: conversions are exact, or the same operations in the same order.

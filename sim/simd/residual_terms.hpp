@@ -10,7 +10,7 @@
 //
 // Residuals of rows of float and shorter formats have the term in float_residual_terms.hpp.
 //
-// Correctness: load4() and load8() round the same results as one(). A product with a power of two is exact, so
+// Correctness: load4() and load8() have the same rounding errors as one(). A product with a power of two is exact, so
 // 2^60 (p - b q) may be computed as fma(p, 2^60, -(2^60 b) q), whose inner product rounds as b q does. Overflow
 // requires b > 2^900. If a number underflows, the term is far below 2^-60, and its integer is 0.
 //

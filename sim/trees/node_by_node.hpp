@@ -143,8 +143,8 @@ struct LiftedTexts {
 
 }  // namespace detail
 
-/// Whether V has a tree form: it supports a single draft and is not lossless up to a bound, and it can be explored or
-/// reads the noise of its drafter.
+/// Whether V has a tree form: it supports a single draft, its promise is not lossless_up_to, and it can be explored
+/// or reads the noise of its drafter.
 template <class V>
 inline constexpr bool node_liftable =
     V::info.fewest_drafts <= 1 &&
@@ -166,7 +166,7 @@ struct LiftedToTrees : NodeByNode<V> {
                              .promise = V::info.promise,
                              .most_drafts = V::info.most_drafts,
                              .claims = {.accepts_equal_distributions = V::info.claims.accepts_equal_distributions,
-                                        // Draws from tables are in the order of p / q, which q changes.
+                                        // Tables are sorted by p / q, so draws from them depend on q.
                                         .drafter_invariant = V::info.claims.drafter_invariant && V::info.shared_noise,
                                         .one_path_is_token_path = V::info.claims.one_draft_is_single_draft &&
                                                                   V::info.promise == Promise::lossless},

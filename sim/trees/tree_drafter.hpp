@@ -41,8 +41,8 @@ struct TreeDrafterInfo {
   /// declares, given its row. Such drafters are selected by name only.
   std::string_view declared_as{};
   bool wrong = false;  ///< its trees do not have the declared distribution
-  /// For a drafter that reads shared noise: the name of the distribution of its trees over that noise, as in
-  /// DrafterInfo.
+  /// For a drafter that reads shared noise: the name of the distribution that its trees have if the noise is random,
+  /// as in DrafterInfo.
   std::string_view marginal_sampling_of{};
 
   constexpr bool shared_noise() const { return !marginal_sampling_of.empty(); }

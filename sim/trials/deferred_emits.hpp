@@ -134,9 +134,9 @@ class DeferredEmitSource : public PhiloxBatch::Source {
 // Cost: one flip more in the trials with a wrong guess. In return the processor does not mispredict a branch on the
 // first flip in every other trial; later flips are mostly false, which it predicts. The second run makes random bits
 // for its trials only.
-// Correctness: a trial with a right guess has read its own random bits only. A wrong guess leaves no result: the
-// deferred draw is dropped and the verdict overwritten. The verifier must accept a flip that contradicts its random
-// bits. Sequential schemes (Info::sequential) do: they accept the draft and end.
+// Correctness: a trial with a right guess has read its own random bits only. Results of a wrong guess are discarded:
+// the deferred draw is dropped and the verdict overwritten. The verifier must accept a flip that contradicts its
+// random bits. Sequential schemes (Info::sequential) do: they accept the draft and end.
 
 template <bool guess>
 class SpeculativeFlips : public DeferredEmitSource {

@@ -69,7 +69,7 @@ class SharedGuide<RatioTable> {
   mutable std::atomic<const Guided*> guided_{nullptr};
 };
 
-/// Returns the position of one trial after the other. Only a ratio table is cached.
+/// Makes the positions of successive trials. Only residuals of a ratio table are cached.
 template <class L>
 class ResidualCache {
  public:
