@@ -1,5 +1,5 @@
-// Where a program's randomness comes from. Drafters and verifiers draw through a few calls only, so an explorer can
-// enumerate every branch, a tape can script every draw, and a recorder can log all of them.
+// The random decisions of drafters and verifiers. All are made through four calls, so an explorer can enumerate every
+// branch, a tape can script every draw, and a recorder can log all of them.
 //
 //   call             returns                                                                             shape
 //   flip(num, den)   true with probability min(1, num / den); compares u * den < num, strictly,          bool

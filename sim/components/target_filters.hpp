@@ -6,7 +6,7 @@
 //
 //   w        row          weights, not normalised
 //   S        seen         the tokens that a filter reads
-//   min-p    over         keeps x if w(x) over >= max w
+//   min-p    over         keeps x if w(x) * over >= max w
 //   top-k    k            keeps the k heaviest of S
 //   top-p    percent      keeps the heaviest of S, up to and including the token with which they reach that share of
 //                         the mass of S
@@ -206,7 +206,7 @@ class TargetFilters {
                      [this](std::size_t a, std::size_t b) { return (*row_)[a] > (*row_)[b]; });
     return order;
   }
-  /// Keeps the first tokens of the order until they have `percent` of its mass.
+  /// Keeps the first tokens of the order until they have `percent` of the mass of all tokens in it.
   void keep_share(const std::vector<std::size_t>& order, int percent, bool crossing) {
     Scalar total{0}, before{0};
     for (const std::size_t x : order) total += (*row_)[x];

@@ -1,5 +1,5 @@
-// A short list in verifiers of paths: a vector on the host, an array on the stack of a device's thread. The bound of
-// the array is derived at its point of use.
+// A short list in verifiers of paths: a vector on the host, an array on the stack of a device's thread. The code that
+// uses a list derives its bound.
 #pragma once
 
 #include <cassert>
@@ -11,7 +11,7 @@
 
 namespace draftproof {
 
-/// The calls of std::vector that verifiers of paths use, for at most `most` items; T is trivial.
+/// An array of at most `most` items, with those calls of std::vector that verifiers of paths use; T is trivial.
 template <class T, int most>
 class FixedList {
  public:

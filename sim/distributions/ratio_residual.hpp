@@ -90,7 +90,7 @@ class ResidualGuide {
   int shift_;
 };
 
-/// Refers to the table and to the guide, if one is set. Both must outlive the residual.
+/// The residual. It refers to the table and to the guide, if one is set; both must outlive it.
 template <class Table>
 class RatioResidual {
  public:

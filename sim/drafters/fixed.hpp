@@ -76,8 +76,8 @@ struct Greedy {
 // SpecHub's two drafts: the most probable token of q, the hub, is always one of them.
 //
 //   a      distributions.kth_most_probable(0)     hub; ties go to the lower id
-//   x_1    q
-//   x_2    a if x_1 is not a; otherwise q outside a, renormalised, and uniform outside a if q has no mass there
+//   x_1    a draw from q
+//   x_2    a if x_1 is not a; otherwise a draw from q outside a, uniform if q has no mass there
 //
 // Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
 struct Hub {

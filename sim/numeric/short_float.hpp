@@ -30,7 +30,7 @@ class ShortFloat {
   static constexpr std::uint16_t infinity = ((1 << exponent_bits) - 1) << fraction_bits;
 
   ShortFloat() = default;
-  /// The nearest number of the format, ties to even; an infinity beyond its range.
+  /// Rounds to the nearest number of the format, ties to even; beyond its range to infinity.
   DRAFTPROOF_DEVICE explicit constexpr ShortFloat(double value) : bits_{narrowed(value)} {}
 
   /// The number with these bits.
@@ -78,7 +78,7 @@ class ShortFloat {
     constexpr std::uint16_t quiet = 1 << (fraction_bits - 1);
     if (magnitude > double_infinity) return static_cast<std::uint16_t>(sign | infinity | quiet);
     const int exponent = static_cast<int>(magnitude >> 52) - 1023;
-    const int quantised = exponent < 1 - bias ? 1 - bias : exponent;  // gives the quantum to round to
+    const int quantised = exponent < 1 - bias ? 1 - bias : exponent;  // the result is a multiple of its quantum
     const int drop = 52 - fraction_bits + quantised - exponent;
     if (drop > 53) return sign;  // below half of the least quantum, as all denormal doubles are
     const std::uint64_t significand = (std::uint64_t{1} << 52) | (magnitude & ((std::uint64_t{1} << 52) - 1));

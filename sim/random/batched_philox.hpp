@@ -6,7 +6,7 @@
 //
 // The first read of a slot makes its blocks for all trials of the batch.
 // Cost: one array look-up for each word. A batch is so small that all blocks of a slot cost about as much as one
-// block, so a slot may be read by one trial only.
+// block, so little is lost if only one trial reads a slot.
 // Correctness: a word is a function of its address, so it is the same at whatever time it is made.
 #pragma once
 

@@ -26,7 +26,7 @@ template <class Weight>
 struct Leaf {
   Verdict verdict;  ///< if token is every_token, the mass is spread over `spread`
   const Weight& probability;
-  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: all others
+  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: other tokens
   const Weight& spread_total;
 
   /// Calls `visit(token, probability)` for every token that this leaf may emit.

@@ -1,4 +1,4 @@
-// Loops of philox_simd.hpp and philox_simd_batch.hpp; each_width.hpp includes them twice.
+// Loops of philox_simd.hpp and philox_simd_batch.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
 struct PhiloxLanes {
   Longs word0, word1, word2, word3;

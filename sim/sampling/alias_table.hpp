@@ -17,7 +17,7 @@ namespace draftproof::simd {
 // Many draws from one alias table at a time: the cells of 4 (AVX2) or 8 (AVX-512) draws are gathered together, so
 // that their cache misses overlap.
 //
-//   word        64 random bits; the upper half of word V is the index of the cell, the lower half the place in it
+//   word        64 random bits; the product word V is the cell's index (upper half) and the place in the cell
 //   cell        upper 32 bits: the share of the cell's own token; lower 32 bits: the other token
 //
 // The upper 32 bits of place and share are compared. If they are equal, in one draw of 2^32, the caller compares all
@@ -143,7 +143,7 @@ class AliasTable {
         small.push_back(donor);
       }
     }
-    for (const std::uint32_t x : large) set(x, 0, x);  // full: both sides are x
+    for (const std::uint32_t x : large) set(x, 0, x);  // a full cell: both of its tokens are x
   }
 
   Token draw(std::uint64_t word) const { return alias_draw(cells_.data(), rest_.data(), cells_.size(), word); }

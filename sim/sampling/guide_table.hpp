@@ -42,8 +42,8 @@ struct RatioSearch {
   const std::uint32_t* start;  ///< [cells + 1]
   std::size_t cells;
 
-  /// Monotone in b, because each operation is, and rounding is. b / (1 + b), in which b occurs twice, is not.
-  /// Infinity falls into the last cell.
+  /// Returns the cell of b; infinity falls into the last cell. The cell is monotone in b, because each operation is,
+  /// with its rounding. b / (1 + b), in which b occurs twice, would not be.
   DRAFTPROOF_DEVICE static std::size_t cell_of(double b, std::size_t cells) {
     return static_cast<std::size_t>((1 - 1 / (1 + b)) * static_cast<double>(cells));
   }

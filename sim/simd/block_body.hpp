@@ -1,4 +1,4 @@
-// Loops of block_loops.hpp; each_width.hpp includes them twice.
+// Loops of block_loops.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
 /// A register has `lanes` terms; the loops process multiples of `step` terms.
 template <class Term>

@@ -1,5 +1,5 @@
 // Loops that check, sum and normalise a row, with the same results as the scalar functions in stored_row.hpp.
-// each_width.hpp includes this file twice.
+// each_width.hpp includes this file for AVX2 and for AVX-512.
 
 /// Adds the bits of 2 + x to `sum`, for entries start .. end - 1, a multiple of `doubles`. Returns whether all are in
 /// [0, 2).

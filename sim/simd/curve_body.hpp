@@ -1,4 +1,4 @@
-// Loops of mass_and_slope.hpp; each_width.hpp includes them twice.
+// Loops of mass_and_slope.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
 /// The sum of the terms, and the sum of q over the tokens with a positive term.
 template <class Sum>

@@ -1,4 +1,4 @@
-// Loops of ratio_histogram.hpp; each_width.hpp includes them twice.
+// Loops of ratio_histogram.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
 /// Writes the masses of `floats` tokens, in the order in which lanes are unpacked, and the byte offsets of their sums
 /// in the table. A bucket has two sums, 32 bytes, between which tokens alternate.

@@ -1,4 +1,4 @@
-// Functions of registers.hpp with the same source at both widths; each_width.hpp includes them twice.
+// Functions of registers.hpp with one source for both widths; each_width.hpp includes them for AVX2 and for AVX-512.
 inline constexpr std::size_t floats = sizeof(Floats) / sizeof(float), doubles = sizeof(Doubles) / sizeof(double);
 
 template <class To, class From>

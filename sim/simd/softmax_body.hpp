@@ -1,4 +1,4 @@
-// Loops of softmax_loops.hpp; each_width.hpp includes them twice.
+// Loops of softmax_loops.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
 /// The maximum, and whether every entry is below +infinity.
 struct Greatest {

@@ -1,4 +1,4 @@
-// Batch runners: how rows are found and tokens are written.
+// Correct batch runners: a plain one, and two that find rows or write tokens in a way that looks wrong.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>
