@@ -36,9 +36,9 @@
 
 namespace draftproof {
 
-/// The distributions of one position, from rows of V probabilities that sum to 1 in double precision. The order is
-/// that of p and the first proposal; further proposals have token by token look-ups and draws. Immutable after
-/// construction, so threads share one table.
+/// The distributions of one position, from rows of V probabilities that sum to 1 in double precision. Tokens are
+/// sorted by p over the first proposal; other proposals have look-ups and draws only. Immutable after construction,
+/// so threads share one table.
 class RatioTable {
  public:
   using Scalar = double;
