@@ -1,5 +1,5 @@
-// The declarations of verifiers and drafters. Listings, property checks and documentation read these structs and
-// nothing else, so they cannot disagree about a scheme.
+// The declarations of verifiers and drafters. Listings, property checks and documentation all read these structs, so
+// they cannot disagree about a scheme.
 #pragma once
 
 #include <array>
@@ -43,27 +43,27 @@ inline constexpr DraftSamplings any_draft_sampling{};
 
 /// Properties that a scheme claims beyond its promise. The framework checks each property where it is claimed.
 struct Claims {
-  bool accepts_equal_distributions = false;  ///< p = q: a draft is always accepted
-  bool one_draft_is_single_draft = false;    ///< K = 1: acceptance is sum min(p, q)
+  bool accepts_equal_distributions = false;  ///< if p = q, a draft is always accepted
+  bool one_draft_is_single_draft = false;    ///< if K = 1, acceptance is sum min(p, q)
   bool flag_is_membership = false;           ///< an emitted token that is a draft is always flagged as accepted
   bool more_drafts_never_hurt = false;       ///< acceptance does not fall as K grows
   bool drafter_invariant = false;            ///< for fixed random bits, the token depends on p and K only
-  bool one_path_is_token_path = false;       ///< of paths, K = 1: accepts and emits as token verification of the path
-  bool one_path_is_block = false;            ///< of paths, K = 1: accepts and emits as block verification of the path
+  bool one_path_is_token_path = false;       ///< on one path, accepts and emits as token verification does
+  bool one_path_is_block = false;            ///< on one path, accepts and emits as block verification does
 };
 
 /// For each interpreter, the reason why a scheme cannot run under it. Empty text means it can.
 struct Unsupported {
   std::string_view explore{};        ///< exhaustive exploration (proofs)
   std::string_view simulate{};       ///< prepared tables (Monte Carlo)
-  std::string_view fresh{};          ///< one pass over fresh rows (per-token cost)
+  std::string_view fresh{};          ///< passes over rows that are not prepared (per-token cost)
   std::string_view device{};         ///< CUDA kernel
-  std::string_view device_trials{};  ///< CUDA kernel of trials on a table, where there is one of decisions
+  std::string_view device_trials{};  ///< CUDA kernel of trials on a table, for a scheme that has a CUDA kernel
 };
 
 /// Declaration of a verifier.
 struct Info {
-  std::string_view name;     ///< snake_case, the file's name
+  std::string_view name;     ///< snake_case
   std::string_view summary;  ///< one line
   std::string_view source;   ///< paper and algorithm, or "derived here"
   DraftSamplings drafts{};
@@ -73,20 +73,20 @@ struct Info {
   int most_drafts = 0;  ///< 0: no limit
   Claims claims{};
   Unsupported unsupported{};
-  bool shared_noise = false;  ///< reads the noise that its drafter reads; a trial is a pass over the vocabulary
+  bool shared_noise = false;  ///< reads the noise that its drafter reads; a trial costs a pass over the vocabulary
   /// Tests the drafts in order; the decision on draft k depends on drafts 0 .. k only. The number of drafts may then
   /// depend on the drafts.
   bool sequential = false;
   bool ranks_tokens = false;        ///< breaks ties by token id: the accepted drafts depend on the ids
   bool searches_plan = false;       ///< a numerical search makes its plan, so rounding may change its acceptance
-  std::string_view derived_from{};  ///< of a mutant or lossy scheme: the lossless rule for the same drafts
+  std::string_view derived_from{};  ///< for a mutant or lossy scheme: the lossless rule for the same drafts
   /// A mutant that is lossless in exact fractions: only the precision of its floating-point form is wrong.
   bool wrong_by_rounding = false;
 
   /// Whether the scheme is wrong on purpose: it departs from a lossless rule and does not declare itself lossy.
   constexpr bool is_mutant() const { return !derived_from.empty() && promise != Promise::lossy; }
-  /// Whether the scheme runs in the forms that the precision audit asks: exploration in double. A mutant does only if
-  /// its bug is one of rounding.
+  /// Whether the precision audit explores the scheme in double. It skips mutants, except those whose bug is a
+  /// rounding error.
   constexpr bool precision_audited() const { return !is_mutant() || wrong_by_rounding; }
 };
 
@@ -94,19 +94,19 @@ struct Info {
 struct DrafterInfo {
   std::string_view name;           ///< name of the draft sampling
   std::string_view summary;        ///< one line
-  bool several_proposals = false;  ///< each draft has its own proposal
+  bool several_proposals = false;  ///< each draft is drawn from another proposal
   bool needs_k_tokens = false;     ///< defined for K <= V only
   bool ranks_tokens = false;       ///< breaks ties between tokens by their ids
   int fewest_drafts = 1;
   int most_drafts = 0;               ///< 0: no limit
   bool fixed = false;                ///< not random: the drafts are a function of q and K
-  bool shared_proposal_iid = false;  ///< K independent draws of one q: the ratio scan gives its optimum
-  bool prefix_consistent = false;    ///< from the same words, the first k of K drafts are the drafts for K = k
-  /// For a drafter that reads shared noise: the name of the sampling of its drafts over that noise. Noise cannot be
-  /// enumerated, so explorers run that sampling's drafter instead, the type `Marginal` of the drafter.
+  bool shared_proposal_iid = false;  ///< K independent draws from one q, whose optimum a scan over p / q gives
+  bool prefix_consistent = false;    ///< with the same random bits, the first k of K drafts are the drafts for K = k
+  /// For a drafter that reads shared noise: the name of the sampling that its drafts have if the noise is random.
+  /// Noise cannot be enumerated, so explorers run the drafter of that sampling instead, the type `Marginal`.
   std::string_view marginal_sampling_of{};
-  /// For a drafter that is wrong on purpose: the name of the sampling that it declares and does not draw. That
-  /// sampling's drafter is its type `Declared`.
+  /// For a drafter that is wrong on purpose: the name of the sampling that it declares and does not draw. The drafter
+  /// of that sampling is the type `Declared`.
   std::string_view declared_as{};
 
   /// Whether the drafter reads noise that its verifier reads too.

@@ -1,8 +1,8 @@
-// One decision as a program sees it. `Distributions` are the target and proposal distributions at a position; a
+// The input of drafters and verifiers. `Distributions` are the target and proposal distributions at a position; a
 // `Position` is distributions plus the drafts proposed there. Drafters read distributions, verifiers read a position,
-// and both are templates over the model.
+// and both are templates over the type of the distributions.
 //
-//   symbol   code                        returns                                              shape
+//   symbol   code                                 returns                                              shape
 //   V        distributions.vocabulary()           number of tokens                                     int
 //   p(x)     distributions.target(x)              target probability                                   scalar
 //   q(x)     distributions.proposal(x)            proposal probability; proposal(x, k): of draft k     scalar
@@ -12,23 +12,21 @@
 //            distributions.clipped(b, c)          p - b min(q, p / c), 0 < b <= c                      weights
 //            distributions.row(k)                 q_k                                                  weights
 //            distributions.row_without(k, s, n)   q_k with the n distinct tokens at s set to 0         weights
-//            distributions.mass_without(k, s, n)  sum of the above                                     scalar
+//            distributions.mass_without(k, s, n)  sum of row_without(k, s, n)                          scalar
 //            distributions.sum(f)                 sum of f(x) over the vocabulary; 0 <= f, total < 8   scalar
 //            distributions.weights(f)             f(x)                                                 weights
 //            distributions.alias_weights(f)       f(x), for a plan that many trials draw from          weights
-//            tabulated(distributions, f)          the same tokens from the same words as weights(f),   weights
-//                                        for a plan (weights.hpp)
-//            distributions.bins()                 tokens or buckets by p / q descending                bins
-//              (ratio_bins.hpp)
+//            tabulated(distributions, f)          weights(f) for a plan: the same draws (weights.hpp)  weights
+//            distributions.bins()                 tokens or buckets by p / q descending                ratio_bins.hpp
 //            distributions.bin(bins, x)           bin of token x; q(x) > 0                             int
 //            distributions.ranking()              tokens by p / q descending; optional                 ratio_bins.hpp
-//            distributions.kth_most_probable(j)   j-th most probable token of q, from 0, j < min(V,    token
-//                                        max_drafts); ties to the lower id
-//   K        at.drafts()                 number of drafts                                     int
-//   x_k      at.draft(k)                 k-th draft, k from 0                                 token
+//            distributions.kth_most_probable(j)   j-th most probable token of q, from 0; ties to the   token
+//                                                 lower id; j < min(V, max_drafts)
+//   K        at.drafts()                          number of drafts                                     int
+//   x_k      at.draft(k)                          k-th draft, k from 0                                 token
 //
-// A scalar is a probability mass in L::Scalar. `zero()` and `one()` return its constants.
-// f must be 0 where p = q = 0: a model may call f on all tokens or only on those with p or q positive.
+// Scalars have the type L::Scalar; zero() and one() return 0 and 1 in it.
+// f(x) must be 0 if p(x) = q(x) = 0, because not all types of distributions call f for such tokens.
 // On a device all threads of a block make these calls together and get the same result.
 // Throws: nothing; a draw from weights that are all zero returns no_token.
 #pragma once
@@ -40,13 +38,13 @@
 
 namespace draftproof {
 
-/// F(b) = sum of (p - b q)+, and -F'(b) = q({p > b q}), the slope to the right of b. Newton's method on b needs both.
+/// F(b) = sum of (p - b q)+, and -F'(b) = q({p > b q}), the slope to the right of b, both for Newton's method on b.
 template <class Scalar>
 struct MassAndSlope {
   Scalar mass, slope;
 };
 
-/// The calls of the table above that every model has. L::Scalar is the type of a mass.
+/// The calls of the table above that are required of every type of distributions. L::Scalar is the type of a mass.
 template <class L>
 concept Distributions = requires(const L& distributions, typename L::Scalar b, Token x, int k, const Token* seen) {
   { distributions.vocabulary() } -> std::convertible_to<int>;
@@ -65,7 +63,7 @@ concept Distributions = requires(const L& distributions, typename L::Scalar b, T
   { distributions.row_without(k, seen, k) } -> Weights;
 };
 
-/// Distributions read straight from rows, without preparation: every mass is a pass over V, so plans use few of them.
+/// Distributions read from rows without preparation: every mass costs a pass over V, so plans compute few masses.
 template <class L>
 concept FreshDistributions = Distributions<L> && L::fresh;
 

@@ -1,19 +1,18 @@
-// Where a program's randomness comes from. Drafters and verifiers draw through a few calls only, so an explorer can
-// enumerate every branch, a tape can script every draw, and a recorder can log all of them.
+// The random decisions of drafters and verifiers. All are made through four calls, so an explorer can enumerate every
+// branch, a tape can script every draw, and a recorder can log all of them.
 //
 //   call             returns                                                                             shape
 //   flip(num, den)   true with probability min(1, num / den); compares u * den < num, strictly,          bool
 //                    and never divides
 //   pick(weights)    a token with probability proportional to its weight; the program continues with it  token
-//   emit(weights)    the same as the last draw of a trial; an explorer spreads it over all tokens        verdict
-//   noise(s, b)      block b of stream s of the noise that drafter and verifier of a trial share         two words
+//   emit(weights)    as pick, for the last draw of a trial; an explorer spreads it over all tokens       verdict
+//   noise(s, b)      block b of stream s of the noise that drafter and verifier of a trial share         128 bits
 //
-// flip, pick and emit are private to a role: drafter and verifier never read the same word. Noise is addressed by
-// trial, stream and block, so every reader of an address gets the same words; sources that enumerate branches have no
-// noise.
+// Drafter and verifier never read the same random bits through flip, pick and emit. Noise is addressed by trial,
+// stream and block, so every reader of an address gets the same bits; sources that enumerate branches have no noise.
 //
-// Preconditions: den > 0 in flip (a draft that cannot have been drawn has no accept test); a positive total in pick
-// and emit. Sources do not replace a draw of probability zero by another: such a draw gives no_token.
+// Preconditions: den > 0 in flip, as q(x) is for every token x that can be drafted; a positive total in pick and
+// emit. A draw from weights that are all zero gives no_token; sources do not choose another token instead.
 // Throws: std::logic_error from an explorer if a precondition does not hold; std::out_of_range from a tape at its
 // end.
 #pragma once
@@ -26,7 +25,7 @@
 
 namespace draftproof {
 
-/// The role of a draw. Draws of different purposes never share a counter; there is one value per role, not per call.
+/// The purpose of a draw, a part of the address of its random bits: draws of different purposes share no random bits.
 enum class Purpose : std::uint32_t {
   draft = 1,
   flip = 2,
@@ -38,7 +37,7 @@ enum class Purpose : std::uint32_t {
   noise = 8
 };
 
-/// The words at one address of the shared noise: words 2 b and 2 b + 1 of a stream.
+/// The random bits of block b of a stream of the shared noise: its 64-bit integers 2 b and 2 b + 1.
 struct NoiseBlock {
   std::uint64_t first, second;
 };
@@ -56,7 +55,7 @@ DRAFTPROOF_DEVICE constexpr std::uint32_t quarter(const NoiseBlock& block, int i
   return static_cast<std::uint32_t>(i % 2 == 0 ? half : half >> 32);
 }
 
-/// Weights over tokens. draw(word) returns the token that a 64-bit word selects, no_token if all weights are zero;
+/// Weights over tokens. draw(word) returns the token that 64 random bits select, no_token if all weights are zero;
 /// for_each(visit) calls visit(token, weight) for every token of positive weight.
 template <class W>
 concept Weights = requires(const W& weights, const detail::SomeVisit& visit) {
@@ -71,8 +70,8 @@ concept WeighsTokens = requires(const W& weights, Token x) {
   weights.total();
 };
 
-/// Weights over something other than tokens, with as many outcomes as there are tokens. An explorer may draw such a
-/// pick instead of trying every branch (Explorer::fix_picks).
+/// Weights over other outcomes than tokens, possibly as many outcomes as there are tokens. An explorer may draw one
+/// outcome of such weights instead of enumerating all (Explorer::fix_picks).
 template <class W>
 concept ManyBranches = requires {
   W::many_branches;
@@ -93,7 +92,7 @@ concept RandomSource = requires(R& random, const detail::SomeWeights& weights) {
   { random.emit(weights) } -> std::same_as<Verdict>;
 };
 
-/// Stream numbers are below this; the two bits above it give the kind of words that a stream holds.
+/// Stream numbers are below this. The two bits above a number give the stream's kind: companion_stream, dart_stream.
 inline constexpr std::uint32_t stream_numbers = 0x400000;
 
 /// A source whose noise a drafter and a verifier can share. A stream with its kind is below 2^24.
@@ -102,8 +101,8 @@ concept NoiseSource = RandomSource<R> && requires(R& random, std::uint32_t strea
   { random.noise(stream, block) } -> std::same_as<NoiseBlock>;
 };
 
-/// A source of noise that writes the quarters of `count` blocks of a stream in one call, faster than one by one. A
-/// source that logs its draws does not offer it.
+/// A source of noise that writes the quarters of `count` blocks of a stream in one call, faster than block by block.
+/// A source that logs its draws does not offer it.
 template <class R>
 concept BulkNoiseSource = NoiseSource<R> &&
     requires(const R& random, std::uint32_t stream, std::size_t count, std::uint32_t* out) {

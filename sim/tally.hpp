@@ -18,7 +18,7 @@ struct Tally {
   std::uint64_t members = 0;     ///< trials whose emitted token is among the drafts
   std::uint64_t impossible = 0;  ///< trials that reached a branch of probability zero: a defect, never ignored
   std::array<std::uint64_t, max_drafts> by_draft{};  ///< accepted drafts by their index
-  std::vector<std::uint64_t> histogram;              ///< emitted tokens, V counts; empty if not wanted
+  std::vector<std::uint64_t> histogram;              ///< emitted tokens, V counts; empty: they are not counted
 
   /// The counters that add up over parts of a run.
   static auto fields(auto& t) {
@@ -42,8 +42,8 @@ struct Tally {
     if (!histogram.empty()) ++histogram[static_cast<std::size_t>(verdict.token)];
   }
 
-  /// Counts `count` trials, whose tuples are `stride` apart in `drafts`. No branch depends on a verdict, because
-  /// verdicts are unpredictable; only trials that emit no accepted draft are compared with all their drafts.
+  /// Counts `count` trials, whose tuples are `stride` apart in `drafts`. No branch depends on a verdict, because the
+  /// processor would mispredict it. Only a token that is not the accepted draft is compared with all drafts.
   void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, int count) {
     for (int start = 0; start < count; start += batch)
       add_batch(
@@ -90,8 +90,8 @@ struct Tally {
   void add_batch(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const Place& place,
                  int count) {
     std::uint64_t* const counts = histogram.empty() ? nullptr : histogram.data();
-    constexpr int copies = 4;                             // a count waits for the store of the one before it
-    std::uint32_t accepted[copies][max_drafts + 1] = {};  // by index of the draft, from 1; none at 0
+    constexpr int copies = 4;                             // successive additions to one count would wait for a store
+    std::uint32_t accepted[copies][max_drafts + 1] = {};  // by index of the draft, from 1; 0: no draft accepted
     std::uint64_t drafted = 0;
     int others[batch], rest = 0;  // trials to compare with all their drafts
     for (int i = 0; i < count; ++i) {

@@ -14,13 +14,14 @@ using Token = std::int32_t;
 /// cannot throw, so the caller reports it.
 inline constexpr Token no_token = -1;
 
-/// Token of a verdict whose mass an explorer spreads over the whole vocabulary.
+/// Placeholder for the last token of a trial: an explorer spreads the verdict's probability over all tokens, and a
+/// batch of trials draws the token later (trials/deferred_emits.hpp).
 inline constexpr Token every_token = -2;
 
-/// Most drafts at one position; bounds the arrays on a kernel's stack.
+/// Largest number of drafts at one position; it bounds the arrays on a kernel's stack.
 inline constexpr int max_drafts = 32;
 
-/// Verdict::accepted if no draft was accepted, and if the flag is open until the token is known.
+/// Values of Verdict::accepted for "no draft", and for "the first draft equal to the token" while the token is open.
 inline constexpr int none_accepted = -1;
 inline constexpr int accepted_if_drafted = -2;
 
@@ -33,7 +34,7 @@ struct Verdict {
 /// The verdict that accepts draft k, which is token x.
 DRAFTPROOF_DEVICE constexpr Verdict accepted(Token x, int k) { return {x, k}; }
 
-/// Index of the first draft equal to `x`, or none_accepted if there is none.
+/// Returns the index of the first draft equal to `x`, or none_accepted if there is no such draft.
 template <class Position>
 DRAFTPROOF_DEVICE constexpr int find_draft(const Position& at, Token x) {
   for (int k = 0; k < at.drafts(); ++k)
@@ -41,8 +42,8 @@ DRAFTPROOF_DEVICE constexpr int find_draft(const Position& at, Token x) {
   return none_accepted;
 }
 
-/// The verdict with a final draw that equals a draft flagged as accepted: the flag of schemes that match rather than
-/// test.
+/// Returns `verdict` with the first draft equal to its token as the accepted one: the acceptance of schemes that
+/// compare a drawn token with the drafts.
 template <class Position>
 DRAFTPROOF_DEVICE constexpr Verdict matched(const Position& at, Verdict verdict) {
   verdict.accepted = verdict.token == every_token ? accepted_if_drafted : find_draft(at, verdict.token);

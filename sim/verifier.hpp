@@ -2,7 +2,7 @@
 //
 // A verifier is a struct with a static Info named `info` and either
 //     Verdict verify(const P& at, R& random) const
-// or a plan, which depends on (p, q, K) only, and a decision with it:
+// or a pair: prepare() makes a plan, which depends on (p, q, K) only, and verify() decides with it:
 //     auto prepare(const L& distributions, int drafts) const
 //     Verdict verify(const P& at, const Plan& plan, R& random) const
 //
@@ -26,17 +26,17 @@
 
 namespace draftproof {
 
-/// Distributions that draw one token for each of many words in one call. For such distributions a drafter may offer
+/// Distributions whose row(0).draw draws many tokens in one call. For them a drafter may have a function
 ///     void draw_together(const L& distributions, int drafts, Words& words, Token* out, int stride, int* lengths)
 ///     const
-/// which gives for each trial t of a batch of words what `draw` gives: the tuple at out + t * stride, and its number
-/// of drafts in lengths[t].
+/// which writes the tuple that `draw` would write for trial t, t < words.count(), to out + t * stride, and its number
+/// of drafts to lengths[t].
 template <class L>
 concept DrawsTogether = requires(const L& distributions, std::span<const std::uint64_t> words, Token* out) {
   distributions.row(0).draw(words, out, 1);
 };
 
-/// The plan of a verifier without a plan.
+/// The type that stands for the plan of a verifier that has no prepare().
 struct NoPlan {};
 
 /// Returns the verifier's plan for these distributions and number of drafts, NoPlan if it has none.
@@ -81,8 +81,8 @@ concept VerifiesWithPlan = requires(const V& verifier, const L& distributions, c
   { verifier.verify(at, verifier.prepare(distributions, 1), random) } -> std::same_as<Verdict>;
 };
 
-/// A verifier of one position, on distributions L with random source R. Registration asks it, so that a mistake is
-/// named by the call that is missing or has another type.
+/// A verifier of one position, on distributions L with random source R. Registration requires it, so that a compiler
+/// error names the call that is missing or has another type.
 template <class V, class L, class R>
 concept VerifierOn = HasInfo<V> &&(VerifiesAlone<V, L, R> || VerifiesWithPlan<V, L, R>);
 

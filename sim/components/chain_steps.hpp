@@ -1,12 +1,12 @@
-// Token verification of a ragged batch, split into the steps that engines get wrong one at a time. A runner is a
-// struct of these steps; a wrong one replaces one of them.
+// Token verification of a ragged batch, split into the steps in which engines have bugs. A runner is a struct of
+// these steps; a mutant is a runner that replaces one step by a wrong one.
 //
 //   p, q        MaskedRow       target and proposal weights of one draft position
-//   P, Q        total()         their sums: accept if u q(x) P < p(x) Q, else draw from (p Q - q P)+
+//   P, Q        total()         sums of p and q: accept if u q(x) P < p(x) Q, else draw from (p Q - q P)+
 //   L           longest         columns of the padded drafts
 //
-// Cost: three passes over V a draft, one more at the first rejection.
-// Correctness: every request reads its own rows and its own words.
+// Cost: three passes over V for each draft, one more at the first rejection.
+// Correctness: every request reads its own rows and its own random bits.
 // Source: Leviathan et al. 2023, arXiv:2211.17192; the packed layout is that of engines.
 #pragma once
 
@@ -27,20 +27,20 @@ struct ChainResult {
 
 /// State that a runner keeps from one slot of a batch to the next.
 struct ChainScratch {
-  double residual_sum = -1;  ///< of the first rejection; negative: none yet
+  double residual_sum = -1;  ///< sum of the residual at the batch's first rejection; negative: no rejection yet
 };
 
-/// Number of random numbers of a request in a call.
+/// Number of random decisions of a request in a call.
 struct ChainDraws {
   int flips, picks;
   bool operator==(const ChainDraws&) const = default;
 };
 
-/// The correct steps. A runner is used for call after call, so `mutable` members of its steps last from one to the
-/// next.
+/// The correct steps. One runner object serves many calls, so `mutable` members of its steps keep their values from
+/// call to call.
 struct ChainSteps {
-  /// The random numbers that a request with `drafts` drafts of which `accepted` are accepted declares to consume: a
-  /// coin for every test, one draw of the last token.
+  /// Returns the declared number of random decisions of a request, `accepted` of whose `drafts` drafts are accepted:
+  /// a flip for every test, and a pick of the last token.
   static constexpr ChainDraws declared_draws(int drafts, int accepted) { return {std::min(accepted + 1, drafts), 1}; }
 
   /// Index of the first target row of a slot; its mask rows have the same indices.
@@ -52,16 +52,16 @@ struct ChainSteps {
   /// Offset of a row in elements.
   std::int64_t offset(std::int64_t row, std::int64_t pitch) const { return row * pitch; }
 
-  /// The words for decision i of a slot.
+  /// Returns the address of the random bits for decision i of a slot.
   StreamAddress address(const RaggedBatch& batch, int slot, int i) const { return batch.address(slot, i); }
   /// Number of draft positions to test.
   int tested(const RaggedBatch& batch, int slot) const { return batch.length[slot]; }
-  /// The entry of a row for a draft id; no_token if there is none.
+  /// Returns the index of a draft id in a row, no_token if the id is outside the vocabulary.
   Token entry(Token x, int vocabulary) const { return x >= 0 && x < vocabulary ? x : no_token; }
-  /// Whether the row is a distribution, up to its sum.
+  /// Whether the row is a distribution up to a factor.
   bool sound(const MaskedRow& row) const { return row.sound(); }
 
-  /// The token after the tested ones, drawn from weights that are not all zero.
+  /// Draws the token after the accepted drafts, from weights that are not all zero.
   template <class F, class Source>
   Token extra(int vocabulary, const F& weight, ChainScratch&, Source& random) const {
     return random.pick(ScaledWeights<F>(vocabulary, weight));
@@ -81,7 +81,7 @@ struct ChainSteps {
   int kept(const BatchRequest& request, const Token* tokens, int count) const { return request.kept(tokens, count); }
 };
 
-/// The steps of a runner that replaces some of ChainSteps, each with the types that it has there.
+/// The steps of a runner: ChainSteps, of which some may be replaced by functions of the same types.
 template <class S, class Source>
 concept BatchSteps = std::derived_from<S, ChainSteps> && std::is_default_constructible_v<S> &&
     requires(const S& steps, const RaggedBatch& batch, const BatchRequest& request, const MaskedRow& row,
@@ -107,7 +107,7 @@ class ChainRun {
   ChainRun(const Steps& steps, const RaggedBatch& batch, Streams& streams)
       : steps_{steps}, batch_{batch}, streams_{streams} {}
 
-  /// The output of the batch.
+  /// Returns the output of the batch.
   BatchOutput run() {
     for (int s = 0; s < batch_.slots; ++s) results_.push_back(verify(s));
     const auto columns = static_cast<std::size_t>(batch_.longest) + 1;
@@ -141,7 +141,7 @@ class ChainRun {
     static constexpr ChainResult refusal{.refused = true};
     const int length = batch_.length[slot];
     for (int i = 0; i < steps_.tested(batch_, slot); ++i) {
-      // The bound is for runners that test more positions than there are.
+      // The bound is for mutants, which may test more positions than there are drafts.
       const MaskedRow p = target(slot, std::min(i, length)), q = proposal(slot, std::min(i, length - 1));
       if (!steps_.sound(p) || !steps_.sound(q)) return refusal;
       const Token id = batch_.drafts[slot * batch_.longest + i], x = steps_.entry(id, batch_.vocabulary);

@@ -1,9 +1,9 @@
 // The declaration of a component around a verifier. Batch runners, sources of target rows and samplers are tested
 // like verifiers, because most reported defects are in them.
 //
-//   name      snake_case, the file's name
-//   budget    of samplers: largest total variation between the realised distribution and the weights
-//   chunk     of batch runners: slots, or tokens of a row, that are processed together; sizes beside it are tested
+//   name      snake_case
+//   budget    samplers: largest total variation between the realised distribution and the weights
+//   chunk     batch runners: slots, or tokens of a row, that are processed together; tests use sizes near it
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ struct ComponentInfo {
   std::string_view summary;  ///< one line
   std::string_view source;   ///< report, paper, or "derived here"
   double budget = 1e-6;      ///< the default is for samplers of large vocabularies
-  int chunk = 0;             ///< 0: none
+  int chunk = 0;             ///< 0: no chunks
 };
 
 }  // namespace draftproof

@@ -1,15 +1,15 @@
-// Counts of trials, in the parts that programs get wrong one at a time: the type of a cell, when cells are emptied
-// into sums of 64 bits, the type of the number of trials, and the address of a trial's words.
+// A counter of trials, split into the parts in which programs have bugs: the type of a cell, the time at which cells
+// are emptied into 64-bit sums, the type of the number of trials, and the address of a trial's random bits.
 //
 //   n       trials        trials counted, in Steps::Trials
 //   c(x)    cells         trials that emitted token x since the last flush, in Steps::Cell
-//   s(x)    sums          those before it, in 64 bits
+//   s(x)    sums          trials that emitted token x before the last flush, in 64 bits
 //   a       accepted      trials that accepted a draft
 //   address(t)            number of trial t in its random source
 //
-// Cost: one addition a trial, V for a merge or a flush; one addition for a block of equal trials between two flushes.
-// Correctness: integers that cannot overflow: sums of parts are sums of trials, so cells sum to n at every read. A
-// block gives what its trials give one by one.
+// Cost: one addition for a trial, or for a block of equal trials between two flushes; V for a merge or a flush.
+// Correctness: the integers do not overflow, so c and s add up to n at every read and after every merge. A block
+// changes the counts as its trials would one by one.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,12 @@
 
 namespace draftproof {
 
-/// The right types, and the right address.
+/// The correct types and address.
 struct CounterSteps {
   using Cell = std::uint64_t;
   using Trials = std::uint64_t;
   static constexpr std::uint64_t flush = 0;  ///< trials from a flush to the next; 0: cells are never emptied
-  /// A cell after so many trials more, counted one by one.
+  /// Returns the cell after `trials` more trials, counted one by one.
   template <class Cell>
   static Cell more(Cell cell, std::uint64_t trials) {
     return static_cast<Cell>(cell + trials);
@@ -51,7 +51,7 @@ class StepCounts {
       count(x, now);
       times -= now;
       if (since_ == Steps::flush) flush();
-      // Between the flushes that follow there is this token alone.
+      // All trials between the following flushes emitted this token.
       sums_[x] += times / Steps::flush * static_cast<std::uint64_t>(Steps::more(Cell{0}, Steps::flush));
       times %= Steps::flush;
     }
@@ -96,7 +96,7 @@ class StepCounts {
   std::vector<std::uint64_t> sums_;
 };
 
-/// The first word of a trial.
+/// Returns the random bits of the first flip of a trial.
 template <class Steps>
 std::uint64_t first_word_of(std::uint64_t seed, std::uint64_t trial) {
   return Philox(seed, Steps::address(trial), Philox::Role::verify).next(Purpose::flip);

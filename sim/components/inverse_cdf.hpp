@@ -1,12 +1,12 @@
-// The textbook sampler: running sums of a row, and the first token whose sum exceeds a uniform. Samplers go wrong in
-// three places: the type of the sums, the uniform made from a word, and the token past the last sum.
+// The textbook sampler: running sums of a row, and the first token whose sum exceeds a uniform. Samplers have bugs in
+// three parts: the type of the sums, the uniform, and the token that is returned if no sum exceeds the uniform.
 //
 //   F(x)     sums_[x]             running sum up to token x, in Sum
-//   u        Steps::uniform       uniform of a word, in double
-//   end      Steps::past_the_end  token where u >= F(V - 1)
+//   u        Steps::uniform       uniform from 64 random bits, in double
+//   end      Steps::past_the_end  token if u >= F(V - 1)
 //
-// Cost: V additions to prepare, log V comparisons a draw.
-// Correctness: the distribution is that of the program: token x has the words with F(x - 1) <= u < F(x).
+// Cost: V additions to prepare, log V comparisons for a draw.
+// Correctness: pieces() is the exact distribution of draw(): token x has the random bits with F(x - 1) <= u < F(x).
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,13 @@
 
 namespace draftproof {
 
-// The first of all 64-bit words at which a monotone condition becomes true: the boundary between the words of two
-// tokens in a sampler of one word.
+// The least 64-bit integer at which a monotone condition becomes true. In a sampler that uses 64 random bits it is
+// the boundary between two tokens.
 //
-// Cost: 65 calls.
+// Cost: 65 calls of the condition.
 // Correctness: exact for conditions that stay true once they are true; nothing else is assumed of them.
 
-/// The first word in low .. high for which the condition is true; nothing if it is false at `high`.
+/// Returns the least integer in low .. high for which the condition is true, nullopt if it is false at `high`.
 template <class Condition>
 std::optional<std::uint64_t> first_word(const Condition& condition, std::uint64_t low = 0,
                                         std::uint64_t high = ~std::uint64_t{0}) {
@@ -41,11 +41,11 @@ std::optional<std::uint64_t> first_word(const Condition& condition, std::uint64_
   return low;
 }
 
-/// The three places; a wrong sampler replaces one of them.
+/// The three parts; a mutant replaces one of them.
 struct InverseCdfSteps {
   using Sum = double;
   static double uniform(std::uint64_t word) { return unit_interval(word); }
-  /// The last token with weight.
+  /// Returns the last token of positive weight.
   template <class SumList>
   static Token past_the_end(const SumList& sums) {
     auto last = sums.size() - 1;
@@ -75,7 +75,7 @@ class InverseCdfTable {
     return static_cast<Token>(found - sums_.begin());
   }
 
-  /// Calls visit(first word, token) for every interval of words with one token, in order.
+  /// Calls visit(least, token) for every interval of random bits that give one token, in ascending order.
   template <class Visit>
   void pieces(Visit visit) const {
     std::uint64_t first = 0;
@@ -85,7 +85,7 @@ class InverseCdfTable {
       if (!(sum > before)) continue;
       before = sum;
       const auto next = first_word([sum](std::uint64_t word) { return !(Steps::uniform(word) < sum); }, first);
-      if (next && *next == first) continue;  // narrower than the grid
+      if (next && *next == first) continue;  // no point of the grid lies in the token's interval
       visit(first, static_cast<Token>(x));
       if (!next) return;
       first = *next;

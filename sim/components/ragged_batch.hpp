@@ -4,7 +4,7 @@
 //   s            slot: place of a request in this batch
 //   length[s]    drafts of slot s, 0 .. longest
 //   target       length[s] + 1 rows for each slot, in slot order, packed
-//   proposal     length rows for each request in the order of *drafting*: drafted_at[s] is the place of slot s then
+//   proposal     length[s] rows for each slot, in the order of drafting: drafted_at[s] is the place of slot s in it
 //   mask         V bytes for each target row, 0 where the token may not be emitted; null: no masks
 //   drafts       `longest` ids for each slot; a slot with fewer drafts is filled up with pad_id
 //
@@ -27,13 +27,13 @@ inline constexpr Token pad_id = -1;
 /// The settings of a request.
 struct BatchRequest {
   std::uint64_t seed = 0;
-  bool seeded = true;          ///< false: draws from the engine's seed in a stream of its own
-  std::uint32_t id = 0;        ///< names the request in the engine, independently of its slot
-  std::uint32_t position = 0;  ///< tokens emitted so far: the same seed and position give the same words
+  bool seeded = true;          ///< false: uses the engine's seed, in a stream numbered by `id`
+  std::uint32_t id = 0;        ///< identifies the request in the engine, independently of its slot
+  std::uint32_t position = 0;  ///< tokens emitted so far: the same seed and position give the same random bits
   Token stop = no_token;       ///< the step ends with this token
   int limit = 0;               ///< most tokens to emit; 0: no limit
 
-  /// How many of `count` tokens a step keeps: up to the stop token, at most the limit.
+  /// Returns how many of `count` tokens a step keeps: up to the stop token, at most the limit.
   int kept(const Token* tokens, int count) const {
     const auto end = std::find(tokens, tokens + count, stop);
     if (end != tokens + count) count = static_cast<int>(end - tokens) + 1;
@@ -41,7 +41,7 @@ struct BatchRequest {
   }
 };
 
-/// Address of the words of a decision; no other decision reads them.
+/// Address of the random bits of one decision.
 struct StreamAddress {
   std::uint64_t key;
   std::uint32_t stream;  ///< 0 for a request with a seed of its own
@@ -51,7 +51,7 @@ struct StreamAddress {
 
 struct RaggedBatch {
   int vocabulary = 0, slots = 0, longest = 0;
-  std::int64_t pitch = 0;  ///< elements from a row to the next, target and proposal
+  std::int64_t pitch = 0;  ///< elements from one row to the next, in `target` and `proposal`
   const float* target = nullptr;
   const float* proposal = nullptr;
   const std::uint8_t* mask = nullptr;
@@ -74,7 +74,7 @@ struct RaggedBatch {
       if (drafted_at[s] < drafted_at[slot]) row += length[s];
     return row;
   }
-  /// The words for decision i of a slot: the test of draft i, or the last token after i accepted drafts.
+  /// The address of the bits for decision i of a slot: the test of draft i, or the token after i accepted drafts.
   StreamAddress address(int slot, int i) const {
     const std::uint32_t position = request[slot].position + static_cast<std::uint32_t>(i);
     if (request[slot].seeded) return {request[slot].seed, 0, position};
@@ -86,13 +86,13 @@ struct RaggedBatch {
 struct BatchOutput {
   std::vector<std::vector<Token>> emitted;
   std::vector<int> accepted;  ///< drafts among the emitted tokens
-  std::vector<bool> refused;  ///< invalid rows, or drafts that cannot have been drawn: nothing is emitted
+  std::vector<bool> refused;  ///< a row is invalid, or a draft cannot have been drawn; no token is emitted
 };
 
 /// A runner: one call verifies a batch. `random.at(address)` is the source of one decision, which has
 /// `bool flip(double num, double den)`, true with probability min(1, num / den), and `Token pick(weights)` from
-/// weights of any sum (ScaledWeights). One object serves call after call, so members last from one to the next.
-/// Products of a batch's weights are exact; a quotient is not, and an enumeration in fractions shows its rounding.
+/// weights of any sum (ScaledWeights). One object serves many calls, so its members keep their values between calls.
+/// Products of a batch's weights are exact; if a runner divides, an enumeration in fractions shows the rounding.
 template <class V, class Random>
 concept BatchVerifier = std::is_default_constructible_v<V> &&
     requires(V runner, const RaggedBatch& batch, Random& random) {

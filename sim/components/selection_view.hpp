@@ -1,23 +1,23 @@
-// Drafts that are chosen: what a selection policy reads, and what it returns. A policy keeps some drafts of every
-// request of a batch; a verifier then decides on them as if no others had been drafted, or its output is cut to them.
+// The input and output of selection policies. A policy keeps some drafts of every request of a batch; then either the
+// verifier gets only the kept drafts, or it gets all drafts and its output is cut.
 //
 //   u              node                    0 is the context itself; parents come before their children, and siblings
 //                                          are in draw order. A chain has the drafts 1 .. L, its positions
-//   q(x|u)         request.row[u][x]       row that the drafts after u were drawn from; empty where none were
-//   c(u)           request.confidence[u]   what a confidence head says after u; known before the drafts after u are
+//   q(x|u)         request.row[u][x]       row that the drafts after u were drawn from; empty if u has no drafts
+//   c(u)           request.confidence[u]   output of a confidence head after u; known before the drafts after u are
 //                                          drawn
 //   legal          request.legal[u][x]     whether the grammar allows x after u
 //   survival       product of c over the nodes before u: the predicted probability that u is reached and accepted
 //
-// A policy is a struct over SelectionPolicy with a ComponentInfo `info` and one of
+// A policy is a struct derived from SelectionPolicy with a ComponentInfo `info` and one of two functions:
 //
-//   bool keeps(const DraftedRequest<S>& request, int u)                 whether u is kept, where its parent is
+//   bool keeps(const DraftedRequest<S>& request, int u)                 whether u is kept if its parent is kept
 //   KeptDrafts keep(const SelectionView<S>& view, R& random)            the kept drafts of a batch
 //
-// Correctness: a draft that was kept has the distribution q, given the drafts before it, if the choice did not depend
-// on its token or on later ones. Every rule that is exact for a fixed number of drafts is then exact. Of siblings
-// drawn without replacement this needs the first ones in draw order: a later one alone was not drawn from q.
-// Source: the property is stated for lengths by DSpark, arXiv:2607.05147, appendix A.
+// Correctness: given the drafts before it, a kept draft has the distribution q if the choice did not depend on its
+// token or on later tokens. Every verifier that is exact for a fixed number of drafts is then exact. Siblings drawn
+// without replacement must be kept from the first one on, because a later sibling alone was not drawn from q.
+// Source: DSpark, arXiv:2607.05147, appendix A, states the property for draft lengths.
 #pragma once
 
 #include <algorithm>
@@ -32,9 +32,9 @@ namespace draftproof {
 
 /// When the choice takes effect.
 enum class SelectionCut {
-  before_verification,  ///< the verifier sees the kept drafts alone
-  after_with_token,     ///< it sees all; its output ends with its own token after the last kept draft
-  after,                ///< it sees all; its output ends with the last kept draft
+  before_verification,  ///< the verifier gets the kept drafts only
+  after_with_token,     ///< the verifier gets all drafts; its output is cut one token after the last kept draft
+  after,                ///< the verifier gets all drafts; its output is cut after the last kept draft
 };
 
 /// Declarations of a policy, with their defaults.
@@ -42,7 +42,7 @@ struct SelectionPolicy {
   static constexpr SelectionCut cut = SelectionCut::before_verification;
   static constexpr bool trees = true;  ///< whether it chooses from trees; else from chains alone
   static constexpr bool matching_alone =
-      false;  ///< whether it is for sample-and-match alone, whose token no draft moves
+      false;  ///< whether it is exact for sample-and-match only, whose tokens do not depend on the drafts
 };
 
 template <class Scalar>
@@ -53,7 +53,7 @@ struct DraftedRequest {
   std::vector<std::span<const std::uint8_t>> legal;
   std::vector<Scalar> confidence;
   int accepted = 0;                       ///< drafts accepted one step ago
-  std::vector<Scalar> past_confidence{};  ///< of positions 1 .. L, one step ago
+  std::vector<Scalar> past_confidence{};  ///< confidences at positions 1 .. L, one step ago
 
   int size() const { return static_cast<int>(parent.size()); }
   /// The draft probability of the token of u.
@@ -86,12 +86,12 @@ template <class Scalar>
 struct SelectionView {
   std::vector<DraftedRequest<Scalar>> requests;
   int budget = 0;              ///< most drafts that are verified, over all requests
-  std::vector<Scalar> cost{};  ///< of a verification of 0, 1, .. drafts; the last entry stands for more; never empty
+  std::vector<Scalar> cost{};  ///< cost of verifying 0, 1, .. drafts; never empty; the last entry is also for more
 
   const Scalar& cost_of(std::size_t drafts) const { return cost[std::min(drafts, cost.size() - 1)]; }
 };
 
-/// By request and node; node 0 is always kept, and a kept node's parent is.
+/// Whether a node is kept, by request and node. Node 0 is kept, and the parent of every kept node.
 using KeptDrafts = std::vector<std::vector<bool>>;
 
 /// One draft of a batch, with the score that a policy ranks it by.
@@ -101,7 +101,7 @@ struct RankedDraft {
   Scalar score;
 };
 
-/// All drafts of the batch with score(request, node), by request and node.
+/// Returns all drafts of the batch with score(request, node), in the order of requests and nodes.
 template <class Scalar, class Score>
 std::vector<RankedDraft<Scalar>> drafts_of(const SelectionView<Scalar>& view, Score score) {
   std::vector<RankedDraft<Scalar>> drafts;
@@ -112,7 +112,7 @@ std::vector<RankedDraft<Scalar>> drafts_of(const SelectionView<Scalar>& view, Sc
   return drafts;
 }
 
-/// The same, highest score first; ties are broken by position, then request, then draw order.
+/// Returns all drafts of the batch, highest score first; ties are broken by position, then request, then draw order.
 template <class Scalar, class Score>
 std::vector<RankedDraft<Scalar>> ranked_drafts(const SelectionView<Scalar>& view, Score score) {
   auto drafts = drafts_of(view, score);
@@ -122,13 +122,13 @@ std::vector<RankedDraft<Scalar>> ranked_drafts(const SelectionView<Scalar>& view
   return drafts;
 }
 
-/// The ranking by survival, highest first.
+/// Returns all drafts of the batch, highest survival first.
 template <class Scalar>
 std::vector<RankedDraft<Scalar>> drafts_by_survival(const SelectionView<Scalar>& view) {
   return ranked_drafts(view, [](const auto& request, int u) { return request.survival(u); });
 }
 
-/// Returns a choice that keeps the roots alone.
+/// Returns a choice that keeps no draft.
 template <class Scalar>
 KeptDrafts no_drafts(const SelectionView<Scalar>& view) {
   KeptDrafts kept;
@@ -139,7 +139,7 @@ KeptDrafts no_drafts(const SelectionView<Scalar>& view) {
   return kept;
 }
 
-/// The first `count` drafts of a ranking.
+/// Returns a choice that keeps the first `count` drafts of a ranking.
 template <class Scalar>
 KeptDrafts first_drafts(const SelectionView<Scalar>& view, const std::vector<RankedDraft<Scalar>>& ranking,
                         std::size_t count) {
@@ -151,8 +151,8 @@ KeptDrafts first_drafts(const SelectionView<Scalar>& view, const std::vector<Ran
 
 // Budgets that maximise predicted throughput, the expected tokens of a batch over the cost of its verification.
 
-/// The expected tokens for the first 0, 1, .. drafts of a ranking by survival, up to the budget: one of the verifier
-/// for each request, and the survival of each draft.
+/// Returns the expected number of tokens if the first 0, 1, .. drafts of a ranking by survival are verified, up to
+/// the budget: one token for each request, plus the survival of each verified draft.
 template <class Scalar>
 std::vector<Scalar> expected_tokens(const SelectionView<Scalar>& view,
                                     const std::vector<RankedDraft<Scalar>>& ranking) {
@@ -162,7 +162,7 @@ std::vector<Scalar> expected_tokens(const SelectionView<Scalar>& view,
   return tokens;
 }
 
-/// Whether `next` drafts have a higher throughput than `now`, or at least the same.
+/// Whether `next` drafts have a higher predicted throughput than `now` drafts; with `or_equal`, at least the same.
 template <class Scalar>
 bool faster(const SelectionView<Scalar>& view, const std::vector<Scalar>& tokens, std::size_t now, std::size_t next,
             bool or_equal) {

@@ -1,23 +1,23 @@
 // Target rows as an engine makes them from a request: the request, rows under a support mask, and the settings that
 // remove tokens.
 //
-// The settings that remove tokens from a row: min-p, top-k, top-p, typical-p. In a chain each sees what those before
-// it kept; jointly each sees the whole row, and a token stays that all of them keep.
+// The filters, which remove tokens from a row: min-p, top-k, top-p, typical-p. In a chain each filter reads the
+// tokens that the filters before it kept. Jointly each reads the whole row, and a token stays if all filters keep it.
 //
 //   w        row          weights, not normalised
-//   S        seen         the tokens that a filter sees
-//   min-p    over         keeps w(x) over >= max w
+//   S        seen         the tokens that a filter reads
+//   min-p    over         keeps x if w(x) * over >= max w
 //   top-k    k            keeps the k heaviest of S
-//   top-p    percent      keeps the heaviest of S until they have that share of its mass, the token that reaches it
-//                         included
-//   typical  percent      the same in the order of | log w(x) - mean log w |, the mean by mass over S: surprise
-//                         beside entropy
+//   top-p    percent      keeps the heaviest of S, up to and including the token with which they reach that share of
+//                         the mass of S
+//   typical  percent      as top-p, in ascending order of | log w(x) - m |, the distance of surprise from entropy; m
+//                         is the mean of log w over S, weighted by mass
 //
 // Equal weights are in the order of their ids.
-// Cost: a sort a filter.
-// Correctness: all is in the scalar of the row, but for the order of typical-p: a token heavier than the mean and one
-// lighter are compared by logarithms in long double, because the mean is irrational. A tie of such two is decided by
-// rounding, as in engines.
+// Cost: one sort for each filter.
+// Correctness: comparisons are made in the scalar of the row, except for the order of typical-p: m is irrational, so
+// distances are computed in long double. Where a token heavier than the mean and a lighter one are equally far from
+// it, rounding decides their order, as in engines.
 // Source: top-p Holtzman et al. 2020, arXiv:1904.09751; typical-p Meister et al. 2022, arXiv:2202.00666; min-p Nguyen
 // et al. 2024, arXiv:2407.01082.
 #pragma once
@@ -38,13 +38,12 @@ namespace draftproof {
 // The input of a source of target rows: the model's weights at every position of a drafted chain, and the settings of
 // one request. All are integers, so rows in fractions can be compared with `==`.
 //
-//   w        weight       exp(logit / grain): the grain-th root of a token's weight before any setting, as bias and
-//                         penalty
-//   1/T      coldness     inverse temperature in units of 1 / grain: exponent of the roots; 0 is temperature 0, the
-//                         most
-//                         probable token; grain is temperature 1, grain + 1 just below it
+//   w        weight       exp(logit / grain): the grain-th root of a token's weight before any setting; bias and
+//                         penalty are factors of it
+//   1/T      coldness     inverse temperature in units of 1 / grain, the exponent of w: `grain` is temperature 1, 0
+//                         is temperature 0, the most probable token
 //   c        count        occurrences of a token in the text before a position, committed and drafted
-//   d        penalty      weights are divided by d once for each occurrence
+//   d        penalty      w is divided by d once for each occurrence
 
 /// Which of an engine's implementations runs; all of them must give the same rows.
 enum class TargetBackend { specialised, generic };
@@ -56,9 +55,9 @@ struct TargetRequest {
   int top_k = 0;           ///< 0: off; among equal weights the lowest ids stay
   int min_p_over = 0;      ///< removes tokens below 1/min_p_over of the largest weight; 0: off
   int top_p = 0;           ///< per cent of the mass that the most probable tokens must have together; 0: off
-  int typical_p = 0;       ///< the same in the order of typical-p; 0: off
-  bool joint = false;      ///< filters all see the row before them, and not what the others leave of it
-  bool cold_last = false;  ///< filters see the row at temperature 1, and the temperature follows them
+  int typical_p = 0;       ///< as top_p, in the order of typical-p; 0: off
+  bool joint = false;      ///< every filter reads the whole row, not only the tokens that filters before it kept
+  bool cold_last = false;  ///< filters read the row at temperature 1, and the temperature is applied after them
   std::vector<int> bias;   ///< factor for each token; empty: off
   int penalty = 1;
   std::vector<std::vector<int>> masks;  ///< L + 1 rows of 0 and 1; empty: off
@@ -86,8 +85,8 @@ inline std::vector<double> normalised_row(std::span<const double> weights) {
 //   w      MaskedRow(x)     weight of token x, 0 where the mask is 0
 //
 // Cost: a pass for the total, another for a draw.
-// Correctness: a draw divides by the total and then adds in fixed point, so the token depends on the row and the word
-// only.
+// Correctness: a draw divides by the total and then adds in fixed point, so the token depends on the row and the
+// random bits only.
 
 class MaskedRow {
  public:
@@ -96,13 +95,13 @@ class MaskedRow {
 
   double operator()(Token x) const { return mask_ && mask_[x] == 0 ? 0.0 : static_cast<double>(weights_[x]); }
 
-  /// The sum of the weights. Exact if they are integers; the order of the sum does not matter then.
+  /// Returns the sum of the weights. It is exact, in any order of the terms, if the weights are integers.
   double total() const {
     double total = 0;
     for (Token x = 0; x < vocabulary_; ++x) total += (*this)(x);
     return total;
   }
-  /// Whether the row is a distribution up to its sum: no weight negative, infinite or NaN, and one positive.
+  /// Whether the row is a distribution up to a factor: no weight is negative, infinite or NaN, and one is positive.
   bool sound() const {
     for (Token x = 0; x < vocabulary_; ++x)
       if (!(weights_[x] >= 0) || std::isinf(weights_[x])) return false;
@@ -138,10 +137,10 @@ class ScaledWeights {
   F f_;
 };
 
-/// Distance of a token's surprise from the entropy of a set, for the order of typical-p.
+/// The distance of a token's surprise from the entropy of a set, by which typical-p orders tokens.
 class TypicalDistance {
  public:
-  /// `weights` of the set, at any scale.
+  /// `weights` are the weights of the set's tokens, up to a factor.
   explicit TypicalDistance(const std::vector<long double>& weights) {
     long double total = 0;
     for (const long double weight : weights) total += weight;
@@ -159,14 +158,14 @@ class TargetFilters {
  public:
   using Kept = std::vector<bool>;
 
-  /// All tokens of positive weight are kept so far.
+  /// Starts with all tokens of positive weight.
   TargetFilters(const std::vector<Scalar>& row, bool joint) : row_{&row}, joint_{joint} {
     for (const Scalar& weight : row) all_.push_back(weight > Scalar{0});
     kept_ = all_;
   }
 
   const Kept& kept() const { return kept_; }
-  /// Removes what is not in `others`.
+  /// Removes the tokens that are not in `others`.
   void keep(const Kept& others) {
     for (std::size_t x = 0; x < kept_.size(); ++x) kept_[x] = kept_[x] && others[x];
   }
@@ -180,7 +179,7 @@ class TargetFilters {
     const auto order = heaviest_first(seen());
     for (std::size_t rank = static_cast<std::size_t>(k); rank < order.size(); ++rank) kept_[order[rank]] = false;
   }
-  /// `crossing`: whether the token stays that reaches the share.
+  /// `crossing`: whether the token that reaches the share is kept.
   void top_p(int percent, bool crossing = true) { keep_share(heaviest_first(seen()), percent, crossing); }
   void typical_p(int percent) {
     std::vector<std::size_t> order = heaviest_first(seen());
@@ -207,7 +206,7 @@ class TargetFilters {
                      [this](std::size_t a, std::size_t b) { return (*row_)[a] > (*row_)[b]; });
     return order;
   }
-  /// Keeps the first tokens of the order until they have `percent` of its mass.
+  /// Keeps the first tokens of the order until they have `percent` of the mass of all tokens in it.
   void keep_share(const std::vector<std::size_t>& order, int percent, bool crossing) {
     Scalar total{0}, before{0};
     for (const std::size_t x : order) total += (*row_)[x];

@@ -1,11 +1,11 @@
-// From weights and settings to a row of p, in the steps that engines get wrong one at a time: bias, penalty,
-// temperature, min-p, top-k, top-p, typical-p, mask, in this order unless the request says that the temperature comes
-// after the filters. A source of rows is a struct of these steps; a wrong one replaces one of them. Symbols:
+// Makes a row of p from weights and settings, in the steps in which engines have bugs: bias, penalty, temperature,
+// min-p, top-k, top-p, typical-p, mask, in this order unless the request says that the temperature comes after the
+// filters. A source of rows is a struct of these steps; a mutant replaces one of them. Symbols:
 // sim/components/target_filters.hpp.
 //
-// Cost: V counts over the text and a sort of V weights; rows are small here.
+// Cost: V counts over the text and a sort of V weights; V is small in tests.
 // Correctness: each step is the setting's definition; the row is normalised at the end.
-// Source: the order is that of common engines.
+// Source: the order of settings in common engines.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@
 namespace draftproof {
 
 struct TargetSteps {
-  /// The weight of x at position i. A batched pass may give other last bits than a single decode.
+  /// Returns the weight of x at position i. A batched pass may differ in the last bits from a decode of one token.
   int weight(const TargetRequest& request, int i, Token x) const {
     return request.weights[static_cast<std::size_t>(i)][static_cast<std::size_t>(x)];
   }
   int coldness(const TargetRequest& request) const { return request.coldness; }
   bool joint(const TargetRequest& request) const { return request.joint; }
   bool cold_last(const TargetRequest& request) const { return request.cold_last; }
-  /// The filters that remove tokens, in their order.
+  /// Applies the filters in their order.
   template <class Scalar>
   void filter(const TargetRequest& request, TargetFilters<Scalar>& filters) const {
     if (request.min_p_over > 0) filters.min_p(request.min_p_over);
@@ -31,9 +31,9 @@ struct TargetSteps {
     if (request.top_p > 0) filters.top_p(request.top_p);
     if (request.typical_p > 0) filters.typical_p(request.typical_p);
   }
-  /// Whether bias, min-p and top-k are applied at position i.
+  /// Whether bias and filters are applied at position i.
   bool filtered(const TargetRequest&, int) const { return true; }
-  /// Occurrences of x before position i.
+  /// Returns the number of occurrences of x before position i.
   int count(const TargetRequest& request, const Token* drafts, int i, Token x) const {
     return static_cast<int>(std::count(request.committed.begin(), request.committed.end(), x) +
                             std::count(drafts, drafts + i, x));
@@ -42,7 +42,7 @@ struct TargetSteps {
 
 namespace target_row_detail {
 
-/// The roots at an inverse temperature in units of 1 / grain; at 0 the heaviest alone, the first of equals.
+/// Returns the row with entries raised to the power `coldness`; at 0 only the first of the greatest entries stays.
 template <class Scalar>
 std::vector<Scalar> at_temperature(std::vector<Scalar> row, int coldness) {
   if (coldness == 0) {
@@ -60,7 +60,7 @@ std::vector<Scalar> at_temperature(std::vector<Scalar> row, int coldness) {
 
 }  // namespace target_row_detail
 
-/// The row at position i of a chain whose first i drafts are `drafts`, [V]. All zero if the settings leave no token.
+/// Returns the row at position i of a chain whose first i drafts are at `drafts`, [V]; all 0 if no token is left.
 template <class Scalar, class Steps>
 std::vector<Scalar> target_row(const Steps& steps, const TargetRequest& request, const Token* drafts, int i) {
   const auto size = static_cast<std::size_t>(request.vocabulary());

@@ -1,5 +1,5 @@
-// A short list in verifiers of paths: a vector on the host, an array on the stack of a device's thread. The bound of
-// the array is derived at its point of use.
+// A short list in verifiers of paths: a vector on the host, an array on the stack of a device's thread. The code that
+// uses a list derives its bound.
 #pragma once
 
 #include <cassert>
@@ -11,7 +11,7 @@
 
 namespace draftproof {
 
-/// The calls of std::vector that verifiers of paths use, for at most `most` items; T is trivial.
+/// An array of at most `most` items, with those calls of std::vector that verifiers of paths use; T is trivial.
 template <class T, int most>
 class FixedList {
  public:
@@ -48,13 +48,13 @@ class FixedList {
   T items_[static_cast<std::size_t>(most)];
 };
 
-/// Distributions that a device's threads read: lists on them are arrays, because device code owns no memory.
+/// Distributions that a device's threads read. Lists on them are arrays, because device code allocates no memory.
 template <class L>
 concept OnDevice = requires {
   requires L::on_device;
 };
 
-/// The list type on distributions L.
+/// The list type of verifiers on distributions L.
 template <class L, class T, int most>
 using ListAt = std::conditional_t<OnDevice<L>, FixedList<T, most>, std::vector<T>>;
 

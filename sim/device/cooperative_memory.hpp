@@ -1,5 +1,5 @@
-// The workspace in which a plan is made: its threads and the memory of its lists. On the host one thread works in
-// memory of its own. On a device a team makes the plan together, in memory that its threads share
+// The workspace in which a plan is made: its threads and the memory of its lists. On the host that is one thread and
+// vectors. On a device it is a team (the threads that work on one position) and memory that they share
 // (gpu/teams/team_workspace.cuh). Plans of ladders have one source for both.
 //
 //   persistent<T>(n), scratch<T>(n)     lists of n items, for the life of the plan, or until release_scratch()
@@ -7,8 +7,8 @@
 //   once(f)                             f() on one thread; its result on all
 //   scan(n, none, value, join, visit)   visit(i, before, value(i)), `before` joining all values below i; returns the
 //                                       join of all. `join` is associative, `none` is its neutral element
-//   chain(n, follows, visit)            from 0 to the first i < n with follows(0, i), from there on likewise;
-//                                       visit(k, i) for the k-th of these; returns their number
+//   chain(n, follows, visit)            from i = 0 to the first j > i with follows(i, j), then from j likewise while
+//                                       j < n; visit(k, j) for the k-th such j; returns their number
 //   first(a, b, holds)                  first i in [a, b) with holds(i), b if there is none
 //   Index                               integer type for the number of a bin
 //
@@ -95,7 +95,7 @@ using WorkspaceOf = std::remove_cvref_t<decltype(workspace_of(std::declval<const
 template <class Workspace, class T>
 using ListIn = typename Workspace::template List<T>;
 
-/// A list by its address.
+/// A list given by its address and size.
 template <class T>
 struct ListView {
   const T* items;
@@ -104,7 +104,7 @@ struct ListView {
   DRAFTPROOF_DEVICE const T& operator[](std::size_t i) const { return items[i]; }
 };
 
-/// A join: the greater value, the earlier one of equals.
+/// A join: the greater value, the first of equal values.
 struct Greater {
   template <class T>
   DRAFTPROOF_DEVICE T operator()(const T& a, const T& b) const {
@@ -123,16 +123,16 @@ struct NoVisit {
   DRAFTPROOF_DEVICE void operator()(int, const auto&, const auto&) const {}
 };
 
-/// A value and its place.
+/// A value and its index.
 template <class T>
 struct Placed {
   T value;
   std::int64_t place;
-  /// Compares values only, so the earlier one of equals stays.
+  /// Compares values only, so Greater returns the first of equal values.
   DRAFTPROOF_DEVICE bool operator<(const Placed& other) const { return value < other.value; }
 };
 
-/// The place of the greatest of value(0) .. value(n - 1), the first of equals; n > 0.
+/// Returns the index of the greatest of value(0) .. value(n - 1), the first of equal values; n > 0.
 template <class Workspace, class Value>
 DRAFTPROOF_DEVICE int place_of_greatest(const Workspace& workspace, int count, const Value& value) {
   using T = std::remove_cvref_t<decltype(value(0))>;

@@ -9,9 +9,9 @@
 
 namespace draftproof {
 
-// std::bit_cast for host and device, because the library's own is a host function to nvcc.
+// std::bit_cast for host and device, because nvcc compiles the standard library's function for the host only.
 
-/// The value of type To with the bits of `value`; both types are trivially copyable and of one size.
+/// Returns the value of type To with the bits of `value`; both types are trivially copyable and of equal size.
 template <class To, class From>
 DRAFTPROOF_DEVICE constexpr To bit_cast(From value) {
   return __builtin_bit_cast(To, value);

@@ -1,8 +1,8 @@
-// Rows of one position that keep no tables: plain vectors in any scalar, rows normalised from a coarse format, and
-// rows of logits. The passes over them are counted.
+// Rows of one position without tables: plain vectors in any scalar (Rows), rows normalised from a coarse format, and
+// rows of logits. Also the count of passes over the vocabulary.
 //
-// Target and proposals as plain vectors in any scalar: rationals for proofs, double and float for the exact
-// distribution of the floating-point program. Every call costs O(V), the baseline for the prepared forms.
+// Rows has target and proposals as vectors in any scalar: rationals for proofs, double and float for the exact
+// distribution of the floating-point program. Every call costs O(V).
 #pragma once
 
 #include <algorithm>
@@ -25,16 +25,16 @@
 
 namespace draftproof {
 
-// Passes over the vocabulary of a table, counted for the thread that makes them: what a trial with weights of its own
-// costs, which sizes the gate that samples it. Look-ups and searches do not count.
+// Counts the passes over the vocabulary that calls of a ratio table make. Gates choose their number of trials by this
+// cost of a trial. Look-ups and searches do not count.
 
-/// Number of tokens that passes of this thread have read.
+/// Returns the number of tokens that passes of this thread have read.
 inline std::uint64_t& tokens_passed() {
   thread_local std::uint64_t tokens = 0;
   return tokens;
 }
 
-/// Weights of a function of `size` tokens, whose draws are passes.
+/// FixedWeights whose draws are counted as passes.
 template <class F>
 class PassWeights : public FixedWeights<F> {
  public:
@@ -49,11 +49,12 @@ class PassWeights : public FixedWeights<F> {
 };
 
 // The rows of one position from probabilities in a coarse format, checked and normalised. For bf16 or fp16 rows,
-// where the error of their sums would show (docs/rows.md).
+// whose sums differ from 1 so far that results would change (docs/rows.md).
 //
 //   p, q     of(...)    float(x_i / s), s the sum of the stored row (stored_row.hpp)     [V] each
 //
-// Cost: two reads of each stored row, the second from cache, and 4 V bytes of memory a row, reused by every call.
+// Cost: two reads of each stored row, the second from cache, and 4 V bytes of memory for each row, reused by every
+// call.
 // Correctness: drafts drawn in proportion to the stored q have the normalised q as their distribution; p and q sum to
 // 1 as closely as any rows of float.
 
@@ -135,7 +136,7 @@ class Rows {
     return weights([this, k, seen, n](Token x) { return among(x, seen, n) ? Scalar{0} : proposal(x, k); });
   }
   Scalar mass_without(int k, const Token* seen, int n) const {
-    if (n == 0) return one();  // a floating-point sum may miss 1 by an ulp and reject where p = q
+    if (n == 0) return one();  // a rounded sum may differ from 1 by an ulp, and reject a draft although p = q
     return sum([this, k, seen, n](Token x) { return among(x, seen, n) ? Scalar{0} : proposal(x, k); });
   }
 
@@ -156,14 +157,14 @@ class Rows {
     return weights([values = std::move(values)](Token x) -> const Scalar& { return values[index(x)]; });
   }
 
-  /// Tokens whose products underflow to 0 count as equal. The plans of ladders divide by the q-mass of a group of
-  /// bins: one denormal token in a group of its own would make that quotient infinite.
+  /// Tokens whose products underflow to 0 have equal rank. The plans of ladders divide by the q-mass of a group of
+  /// bins, and the quotient would be infinite for a group of a single token with denormal q.
   TokenBins<Scalar> bins() const {
     return bins_by([this](Token a, Token b) { return target(a) * proposal(b) > target(b) * proposal(a); });
   }
   int bin(const TokenBins<Scalar>& bins, Token x) const { return bins.of(x); }
-  /// By the quotients that ratio() returns, which must not rise; products of doubles underflow where quotients do
-  /// not.
+  /// Ranks by the quotients that ratio() returns, which must not rise with the rank; products of doubles may
+  /// underflow where the quotients do not.
   auto ranking() const {
     return TokenRanking<Rows>(
         *this, bins_by([this](Token a, Token b) { return target(a) / proposal(a) > target(b) / proposal(b); }));
@@ -194,16 +195,16 @@ class Rows {
   std::vector<Token> top_;
 };
 
-// The rows of one position from logits in float, bf16 or fp16, read once. The result is FreshRows of float, so every
-// verifier runs on it unchanged.
+// The rows of one position from logits in float, bf16 or fp16, each read once. The result is FreshRows of float, so
+// every verifier runs on it unchanged.
 //
 //   l_p, l_q   target, proposals    logits of the target and of each proposal, -infinity where masked    [V]
 //   T          Temperatures         divisors of the logits
-//   p, q       of(...)              softmax of each (softmax.hpp), in memory reused by every call        [V]
+//   p, q       of(...)              softmax of l_p / T and l_q / T (softmax.hpp), in reused memory       [V]
 //
-// Cost: one read of the logits from memory; rows of 4 V bytes each, which a verifier's passes then find in cache.
-// Correctness: a verifier is lossless for the rows it is given. Its target is the row p, whose distance from the
-// exact softmax is in softmax.hpp; the drafts must come from the row q.
+// Cost: one read of the logits from memory; rows of 4 V bytes each, which a verifier's passes then read from cache.
+// Correctness: a verifier is lossless for the row p, whose distance from the exact softmax softmax.hpp states. Drafts
+// must be drawn from the row q.
 
 // The temperatures by which the logits of a position are divided.
 

@@ -1,8 +1,8 @@
 // The vocabulary in bins: single tokens or buckets of tokens, ordered by p / q descending. Schemes that rank drafts
-// work on bins; the model of Distributions chooses how fine they are.
+// read bins; each type of Distributions has single tokens or buckets.
 //
 //   n        size()               number of bins; each has q > 0
-//   P_i      target_below(i)      p-mass of the first i bins, and of the tokens with q = 0 from i = 0 on
+//   P_i      target_below(i)      p-mass of the first i bins and of the tokens with q = 0
 //   s_i      proposal_below(i)    q-mass of the first i bins
 //            ratios()             p-mass over q-mass of each bin
 //            of(x)                bin of token x; q(x) > 0
@@ -26,8 +26,7 @@
 
 namespace draftproof {
 
-// A guide over descending ratios: narrows the search for the number of ratios above b to a few entries before it
-// bisects.
+// A guide over descending ratios, which narrows the search for the number of ratios above b to a few entries.
 
 /// Cells are equal steps of b / (1 + b), which maps the ratios 0 .. infinity onto 0 .. 1.
 class RatioGuide {
@@ -43,12 +42,12 @@ class RatioGuide {
     }
   }
 
-  /// Number of entries of `descending` greater than b; b >= 0. `descending` is the array of the constructor.
+  /// Returns the number of entries of `descending` greater than b; b >= 0. `descending` is the constructor's array.
   std::size_t prefix_length(std::span<const double> descending, double b) const {
     return search(descending).prefix_length(b);
   }
 
-  /// The arrays of the guide and of the ratios, for code that searches them by address.
+  /// Returns the addresses of the guide's array and of the ratios.
   RatioSearch search(std::span<const double> descending) const {
     return {descending.data(), descending.size(), start_.data(), cells_};
   }
@@ -78,7 +77,8 @@ class TokenBins {
     }
   }
 
-  /// The same from given masses: entry i of `prefix` holds those of the first i tokens and of the undraftable ones.
+  /// Takes the masses from `prefix`: entry i has the masses of the first i tokens of `order` and of the undraftable
+  /// ones.
   template <class L, class Masses>
   TokenBins(const L& distributions, const std::vector<Token>& order, const Masses& prefix)
       : bin_(static_cast<std::size_t>(distributions.vocabulary()), -1) {
@@ -106,7 +106,8 @@ class TokenBins {
   std::vector<Scalar> target_, proposal_, ratio_;
 };
 
-/// Most groups of adjacent bins in a plan: more than real rows need (docs/ladder.md), few enough for a team's memory.
+/// Largest number of groups of adjacent bins in a plan: more than rows of real models need (docs/ladder.md), few
+/// enough for the shared memory of a team on a device.
 inline constexpr int most_plan_stretches = 512;
 
 /// Buckets of equal steps of the ratio (ratio_buckets.hpp), in lists of a workspace (cooperative_memory.hpp). On a
@@ -115,22 +116,23 @@ template <class Workspace>
 class BucketBinsIn {
  public:
   static constexpr bool single_tokens = false;
-  /// Most groups of bins that a plan distinguishes (verifiers/ladder/selected_distribution.hpp).
+  /// Largest number of groups of bins in a plan (verifiers/ladder/selected_distribution.hpp).
   static constexpr int most_stretches = most_plan_stretches;
-  /// Adjacent bins are joined (verifiers/ladder/selected_distribution.hpp) at this q-mass times difference in p / q,
-  /// or at a quarter of it where one token decides and there is no surplus. Chosen by measurement, docs/ladder.md.
+  /// Adjacent bins are joined (verifiers/ladder/selected_distribution.hpp) up to this product of q-mass and
+  /// difference in p / q, or a quarter of it if one token decides and there is no surplus. Chosen by measurement,
+  /// docs/ladder.md.
   double least_spread = 0x1p-14;
 
-  /// No bins; assign others before use.
+  /// Makes an object without bins, to be assigned to before use.
   BucketBinsIn() = default;
-  /// `rows` gives its rows of p and of one q by target_row() and proposal_row().
+  /// `rows` has target_row() and proposal_row().
   template <class Rows>
   requires requires(const Rows& rows) { rows.target_row(); }
   explicit BucketBinsIn(const Rows& rows) : BucketBinsIn(simd::RatioMasses(rows.target_row(), rows.proposal_row())) {}
   explicit BucketBinsIn(const simd::RatioMasses& masses) : BucketBinsIn(Workspace{}, RatioBuckets::count) {
     fill(Workspace{}, masses);
   }
-  /// Lists for at most `most` bins, to be filled by fill().
+  /// Makes lists for at most `most` bins, to be filled by fill().
   DRAFTPROOF_DEVICE BucketBinsIn(const Workspace& workspace, int most)
       : bin_(workspace.template persistent<typename Workspace::Index>(RatioBuckets::count)),
         bucket_(workspace.template scratch<typename Workspace::Index>(most)),
@@ -147,10 +149,10 @@ class BucketBinsIn {
       const simd::RatioMass mass = masses.of(descending(i));
       return Above{mass.target, mass.proposal, mass.proposal != 0};
     };
-    // p-mass of buckets without q-mass is added to the upper boundary of the next bin.
+    // The p-mass of a bucket without q-mass is included in target_below of the next bin.
     const auto enter = [&](int i, const Above& above, const Above& mass) {
       const auto bin = static_cast<std::size_t>(above.bins);
-      // An empty bucket gets the bin above it: it may hold tokens whose mass truncated to 0 in fixed point.
+      // A bucket without q-mass gets the bin above it, because it may contain tokens whose mass was truncated to 0.
       const std::int64_t place = above.bins - (mass.bins == 0);
       bin_[descending(i)] = static_cast<typename Workspace::Index>(place < 0 ? 0 : place);
       if (mass.bins == 0) return;
@@ -165,14 +167,14 @@ class BucketBinsIn {
     proposal_.resize(n + 1);
     ratio_.resize(n);
     bucket_.resize(n);
-    // The truncation of V terms, below V 2^-60, goes to the last bin.
+    // The last bin gets the mass that truncation took, less than V 2^-60.
     workspace.each(1, [&](int) { target_[n] = proposal_[n] = 1; });
   }
 
   DRAFTPROOF_DEVICE int size() const { return static_cast<int>(ratio_.size()); }
   DRAFTPROOF_DEVICE double target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
   DRAFTPROOF_DEVICE double proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
-  /// p / q of each bin, from its own masses.
+  /// p-mass over q-mass of each bin.
   DRAFTPROOF_DEVICE const ListIn<Workspace, double>& ratios() const { return ratio_; }
   /// Bounds of p / q over the tokens of a bin.
   DRAFTPROOF_DEVICE double highest(int i) const { return RatioBuckets::end(bucket_[static_cast<std::size_t>(i)]); }
@@ -183,7 +185,7 @@ class BucketBinsIn {
   DRAFTPROOF_DEVICE int of_bucket(std::size_t bucket) const { return bin_[bucket]; }
 
  private:
-  /// The buckets above a bucket: their masses, and the number of them that are bins.
+  /// The buckets with a higher ratio than a bucket: their masses, and the number of them that are bins.
   struct Above {
     Fixed target = 0, proposal = 0;
     std::int64_t bins = 0;
@@ -198,8 +200,8 @@ class BucketBinsIn {
 
 using BucketBins = BucketBinsIn<HostWorkspace>;
 
-// The tokens with q > 0 one by one in descending p / q, with masses of any range of ranks: bins (ratio_bins.hpp) that
-// can also be listed. The ranking of a ratio table reads the table's order without copying it.
+// The ranking of the tokens with q > 0 by descending p / q, with the masses of any range of ranks. The ranking of a
+// ratio table reads the table's order without copying it.
 //
 //   n           size()                   tokens with q > 0; their ranks are 0 .. n - 1
 //               token(j), of(x)          token of rank j, rank of token x; ties of p / q to the lower id
@@ -209,7 +211,7 @@ using BucketBins = BucketBinsIn<HostWorkspace>;
 //               undraftable()            p-mass of the tokens with q = 0
 //               draw_undraftable(mass)   the token with q = 0 at which their running p-mass exceeds `mass`
 
-/// Distributions that rank single tokens. Other distributions have buckets.
+/// Distributions that rank single tokens. Other types of Distributions have buckets.
 template <class L>
 concept Ranked = requires(const L& distributions) {
   distributions.ranking();
@@ -221,7 +223,7 @@ class TokenRanking {
  public:
   using Scalar = typename L::Scalar;
 
-  /// `bins` has one token a bin, in an order in which p / q never rises.
+  /// `bins` has one token in each bin, in an order in which p / q never rises.
   TokenRanking(const L& distributions, TokenBins<Scalar> bins)
       : distributions_{&distributions}, bins_{std::move(bins)}, order_(static_cast<std::size_t>(bins_.size())) {
     for (Token x = 0; x < distributions.vocabulary(); ++x)

@@ -1,15 +1,15 @@
-// A residual on a ratio table: p - b q on the first tokens of its order, p (1 - b / c) from the first token with
-// p <= c q on. It covers both residuals of the schemes: (p - b q)+, without a c, and p - b min(q, p / c).
+// A residual on a ratio table: p - b q on the tokens with p > c q, which come first in the table's order, and
+// p (1 - b / c) on the others. With c infinite it is (p - b q)+ on the first n tokens, else p - b min(q, p / c).
 //
 //   c       clip_ratio       infinity for (p - b q)+
 //   n       count            number of leading tokens of the order on which the residual may be positive
-//   w_j     up_to(j)         sum over the first j of them
+//   w_j     up_to(j)         sum of the residual over the first j tokens
 //   draw                     the j that bisection finds with w_(j+1) > u w_n
 //
-// Cost: O(log V) a draw; O(1) expected with a guide of the same residual.
-// Correctness: a guide ends its range before the first comparison that words of one cell decide differently
-// (ResidualGuide). So a draw with a guide gives the token of the plain bisection, also where rounding makes w_j
-// fall with j.
+// Cost: O(log V) for each draw; O(1) expected with a guide of the same residual.
+// Correctness: a guide stores the range before the first comparison with different outcomes in one cell
+// (ResidualGuide). So a draw with a guide gives the token of the plain bisection, even if rounding makes w_j fall
+// with j.
 #pragma once
 
 #include <algorithm>
@@ -24,16 +24,16 @@
 
 namespace draftproof {
 
-// A guide to the draws of one residual: for every interval of words, the range to which a bisection narrows before
-// words of the interval take different branches.
+// A guide to the draws of one residual. It divides the random bits into intervals (cells), and stores for each cell
+// the range to which a bisection narrows before thresholds of the cell take different branches.
 //
-//   c        word >> shift        cell: an interval of consecutive words
-//   low .. high                   range of the bisection that all words of the cell share
+//   c        word >> shift        cell: an interval of consecutive 64-bit integers
+//   low .. high                   range that the bisections of all integers of the cell reach
 //
 // Cost: one pass over the bisection's tree down to the nodes where cells split, about 2 n steps. A draw then runs the
 // rest of its bisection, on average less than two steps.
-// Correctness: a range is narrowed only by comparisons that the least and the greatest threshold of the cell decide
-// alike, and thresholds rise with the word.
+// Correctness: a range is narrowed only by comparisons that have the same outcome for the least and the greatest
+// threshold of the cell, and thresholds rise with `word`.
 
 class ResidualGuide {
  public:
@@ -42,23 +42,23 @@ class ResidualGuide {
     DRAFTPROOF_DEVICE std::uint32_t middle() const { return low + (high - low) / 2; }
   };
 
-  /// Guide to bisections for the first j < count with bound(j) > unit_interval(word) * total.
+  /// Makes the guide to bisections for the first j < count with bound(j) > unit_interval(word) * total.
   template <class Bound>
   ResidualGuide(std::size_t count, double total, const Bound& bound) : cells_(cells_for(count)) {
     shift_ = 64 - std::countr_zero(cells_.size());
     if (count > 0) descend({0, static_cast<std::uint32_t>(count - 1)}, 0, cells_.size(), total, bound);
   }
 
-  /// The range from which the bisection of `word` continues.
+  /// Returns the range from which the bisection of `word` continues.
   Range range(std::uint64_t word) const { return cells_[word >> shift_]; }
 
-  /// Number of cells; a larger guide would be read from a farther cache.
+  /// Returns the number of cells, limited to 2^15 because a larger guide would not stay in a fast cache.
   static std::size_t cells_for(std::size_t count) {
     return std::clamp<std::size_t>(4 * std::bit_ceil(count), 64, std::size_t{1} << 15);
   }
 
  private:
-  /// Cells first .. last - 1 share `range`; narrows it for each.
+  /// Narrows `range`, which cells first .. last - 1 share, for each of them.
   template <class Bound>
   void descend(Range range, std::size_t first, std::size_t last, double total, const Bound& bound) {
     if (first == last) return;
@@ -69,8 +69,8 @@ class ResidualGuide {
     }
     const std::uint32_t middle = range.middle();
     const double cut = bound(middle);
-    // Cells before `below` have every threshold below the cut, cells from `above` on have none; at most one lies
-    // between.
+    // In cells before `below` all thresholds are below the cut, in cells from `above` on all are at least the cut. At
+    // most one cell lies between.
     std::size_t below = first, above = last;
     while (below < above) {
       const std::size_t cell = below + (above - below) / 2;
@@ -90,11 +90,11 @@ class ResidualGuide {
   int shift_;
 };
 
-/// Refers to the table and, if it has one, to the guide. Both must outlive it.
+/// The residual. It refers to the table and to the guide, if one is set; both must outlive it.
 template <class Table>
 class RatioResidual {
  public:
-  /// `bend`: place of the first token with p <= clip_ratio q; at least `count` if there is none.
+  /// `bend`: index of the first token with p <= clip_ratio q; at least `count` if no token has it.
   DRAFTPROOF_DEVICE RatioResidual(const Table& table, double b, double clip_ratio, std::size_t count,
                                   std::size_t bend)
       : table_{&table},
@@ -113,7 +113,7 @@ class RatioResidual {
 
   /// Sets the guide that draws start from; it must be a guide of this residual.
   void lead(const ResidualGuide* guide) { guide_ = guide; }
-  /// A new guide of this residual.
+  /// Returns a new guide of this residual.
   ResidualGuide guide() const {
     return {count_, total(), [this](std::size_t j) { return up_to(j + 1); }};
   }
@@ -124,7 +124,7 @@ class RatioResidual {
     return found(search);
   }
 
-  /// A draw in steps, so that many draws can run side by side. It ends where low = high.
+  /// A draw in steps, so that many draws can be interleaved. It ends when low = high.
   struct Search {
     double threshold;
     ResidualGuide::Range range;  ///< the result lies in low .. high
@@ -141,7 +141,7 @@ class RatioResidual {
   DRAFTPROOF_DEVICE void step(Search& search) const {
     auto& [low, high] = search.range;
     const std::uint32_t middle = search.range.middle();
-    // By a mask: a branch here would be mispredicted every other time.
+    // By masks, because a branch here would be mispredicted every other time.
     const std::uint32_t before = std::uint32_t{0} - static_cast<std::uint32_t>(up_to(middle + 1) > search.threshold);
     high = (middle & before) | (high & ~before);
     low = (low & before) | ((middle + 1) & ~before);
@@ -149,7 +149,7 @@ class RatioResidual {
   DRAFTPROOF_DEVICE Token found(const Search& search) const {
     return search.range.low == nowhere ? no_token : table_->order()[search.range.low];
   }
-  /// Prefetches what the next step reads. Always inlined: g++ drops the call as one without effect otherwise.
+  /// Prefetches the entry that the next step reads. Always inlined, because g++ removes calls that only prefetch.
   [[gnu::always_inline]] void prefetch(const Search& search) const {
     __builtin_prefetch(table_->prefix().data() + search.range.middle() + 1);
   }

@@ -36,9 +36,9 @@
 
 namespace draftproof {
 
-/// The distributions of one position, from rows of V probabilities that sum to 1 in double precision. The order is
-/// that of p and the first proposal; further proposals have token by token look-ups and draws. Immutable after
-/// construction, so threads share one table.
+/// The distributions of one position, from rows of V probabilities that sum to 1 in double precision. Tokens are
+/// sorted by p over the first proposal; other proposals have look-ups and draws only. Immutable after construction,
+/// so threads share one table.
 class RatioTable {
  public:
   using Scalar = double;
@@ -79,7 +79,7 @@ class RatioTable {
   };
   std::span<const ExactMass> exact_prefix() const { return mass_below_; }
 
-  /// Number of leading tokens with p > b q.
+  /// Returns the number of leading tokens with p > b q.
   std::size_t prefix_length(double b) const { return guide_.prefix_length(ratio_, b); }
 
   double residual_mass(double b) const { return prefix_residual(prefix_length(b), b); }
@@ -94,18 +94,17 @@ class RatioTable {
     return {*this, b, clip_ratio, order_.size(), std::isinf(clip_ratio) ? order_.size() : prefix_length(clip_ratio)};
   }
 
-  /// The two calls above for a caller that has computed reached = prefix_length(b).
+  /// residual_mass(b) and residual(b) for a caller that has computed reached = prefix_length(b).
   double residual_mass(double b, std::size_t reached) const { return prefix_residual(reached, b); }
   Residual residual(double b, std::size_t reached) const {
     return {*this, b, std::numeric_limits<double>::infinity(), reached, reached};
   }
-  /// p-mass less b times the q-mass of the first j tokens; negative only by rounding, and then 0.
+  /// Returns p-mass minus b times q-mass of the first j tokens; a result that rounding made negative becomes 0.
   double prefix_residual(std::size_t j, double b) const {
     return std::max(prefix_[j].target - b * prefix_[j].proposal, 0.0);
   }
 
-  /// Prefetches the entries that a test of x reads. Always inlined: g++ drops the call as one without effect
-  /// otherwise.
+  /// Prefetches the entries that a test of x reads. Always inlined, because g++ removes calls that only prefetch.
   [[gnu::always_inline]] void prefetch(Token x) const { __builtin_prefetch(&probabilities_[index(x) * stride_]); }
 
   auto row(int k) const { return ProposalWeights{*this, row_of(k), nullptr, 0}; }
@@ -114,7 +113,7 @@ class RatioTable {
     return probability(cumulatives_[row_of(k)].mass_without(seen, n));
   }
 
-  /// Drafts of q_k without replacement for every trial of a batch (without_replacement.hpp).
+  /// Writes drafts from q_k without replacement for every trial of a batch (without_replacement.hpp).
   void draw_without(int k, int drafts, PhiloxBatch& words, Token* out, int stride, bool* complete) const {
     DrawsWithout draws(aliases_[row_of(k)], cumulatives_[row_of(k)]);
     draws.draw(drafts, words, out, stride, complete, [this](Token x) { prefetch(x); });
@@ -129,12 +128,12 @@ class RatioTable {
   auto weights(F f) const {
     return PassWeights<F>{vocabulary(), std::move(f)};
   }
-  /// weights(f) as a table: the same tokens from the same words.
+  /// Returns weights(f) as a table: the same tokens for the same random bits.
   template <class F>
   auto tabulated(F f) const {
     return CumulativeWeights<F>{vocabulary(), std::move(f)};
   }
-  /// weights(f) as an alias table of the normalised values: other tokens from the same words than weights(f).
+  /// Returns weights(f) as an alias table: not the same tokens for the same random bits.
   template <class F>
   auto alias_weights(F f) const {
     std::vector<double> values;
@@ -142,7 +141,7 @@ class RatioTable {
     return AliasWeights(std::move(values));
   }
 
-  /// Addresses of the table's arrays, in the layout that a device reads. The table must outlive the view.
+  /// Returns the addresses of the table's arrays, in the layout that a device reads. The table must outlive the view.
   /// Throws: std::invalid_argument if there are more than max_drafts proposals.
   TableView view() const {
     if (proposals() > max_drafts) throw std::invalid_argument("a view of a table: more proposals than drafts can be");
@@ -159,7 +158,7 @@ class RatioTable {
     return view;
   }
 
-  /// One bin per token with q > 0, in the order of the table.
+  /// Returns one bin for each token with q > 0, in the order of the table.
   TokenBins<double> bins() const {
     const auto first = std::find_if(order_.begin(), order_.end(), [this](Token x) { return proposal(x) > 0; });
     const auto skipped = static_cast<std::size_t>(first - order_.begin());
@@ -167,7 +166,7 @@ class RatioTable {
   }
   int bin(const TokenBins<double>& bins, Token x) const { return bins.of(x); }
 
-  /// The bins without copies (ratio_bins.hpp); masses of ranks a .. b - 1 are differences of integers.
+  /// Returns the ranking (ratio_bins.hpp), which refers to the table; masses of ranks are differences of integers.
   auto ranking() const { return Ranking(*this); }
 
  private:
@@ -191,7 +190,7 @@ class RatioTable {
       return static_cast<int>(place - table_->order_.begin()) - static_cast<int>(skipped_);
     }
     double ratio(int j) const { return table_->ratio_[at(j)]; }
-    /// The quotient by which the table is sorted.
+    /// Returns the quotient by which the table is sorted.
     double ratio_of(Token x) const { return table_->target(x) / table_->proposal(x); }
     double target(int a, int b) const {
       return probability(table_->mass_below_[at(b)].target - table_->mass_below_[at(a)].target);
@@ -221,7 +220,7 @@ class RatioTable {
     Token draw(std::uint64_t word) const {
       return n_ == 0 ? table_.aliases_[row_].draw(word) : table_.cumulatives_[row_].draw_without(seen_, n_, word);
     }
-    /// Draws of the whole row: one token for each word, `stride` apart in `out`; prefetches what a test of it reads.
+    /// Draws one token for each of `words`, `stride` apart in `out`, and prefetches the entries that its test reads.
     void draw(std::span<const std::uint64_t> words, Token* out, int stride) const {
       table_.aliases_[row_].draw(words, out, stride);
       for (std::size_t t = 0; t < words.size(); ++t) table_.prefetch(out[t * index(stride)]);
@@ -244,7 +243,8 @@ class RatioTable {
   static std::size_t index(std::integral auto x) { return static_cast<std::size_t>(x); }
   std::size_t row_of(int k) const { return aliases_.size() == 1 ? 0 : index(k); }
 
-  /// The masses of a row. Writes what programs read of it (RowRest): equal where the row's entries are equal.
+  /// Returns the masses of a row. Stores the entries that programs read (RowRest), equal if the row's entries are
+  /// equal.
   std::vector<std::uint64_t> read(std::span<const double> row, std::size_t column) {
     const RowRest rest = rest_of(row);
     for (std::size_t x = 0; x < row.size(); ++x)
@@ -277,7 +277,7 @@ class RatioTable {
   }
 
   std::size_t stride_ = 1;
-  std::vector<double> probabilities_;  ///< p and the proposals of a token side by side: one cache line a test
+  std::vector<double> probabilities_;  ///< p and proposals of a token together: a test reads one cache line
   std::vector<AliasTable> aliases_;
   std::vector<CumulativeTable> cumulatives_;
   std::vector<Token> order_, top_;

@@ -1,5 +1,5 @@
-// The arrays of a ratio table by their addresses: distributions that one thread reads, on the host or on a device, in
-// whose memory the arrays may lie. Gives the same tokens as RatioTable from the same words.
+// The arrays of a ratio table given by their addresses: distributions that one thread reads, on the host or on a
+// device. Gives the same tokens as RatioTable for the same random bits.
 //
 //   r_j         ratios         p / q of the j-th token in descending order, with a guide   [n]
 //   x_j         order()[j]     the j-th token                                              [n]
@@ -7,10 +7,10 @@
 //               proposals[k]   alias cells, their rests and cumulative sums of the k-th q  (alias_table.hpp,
 //                                                                                          guide_table.hpp)
 //
-// Cost: that of RatioTable for masses and draws of residuals and rows; a sum or weights of a function are passes over
-// V by one thread.
-// Correctness: the view runs the table's own code. Where the table keeps sums that a view lacks (CumulativeWeights),
-// it adds integers, in any order with the same result.
+// Cost: as RatioTable for masses and draws of residuals and rows; a sum or weights of a function are passes over V by
+// one thread.
+// Correctness: the view runs the same code as the table. Sums that the table stores and a view does not
+// (CumulativeWeights) are sums of integers, so the view computes the same ones.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct ProposalView {
   SumSearch sums;
 };
 
-/// Weights f(x), x = 0 .. size - 1, with the sum and the draws of FixedWeights and CumulativeWeights, by one thread.
+/// Weights f(x), x = 0 .. size - 1, with the same sum and draws as FixedWeights and CumulativeWeights, by one thread.
 template <class F>
 class ScannedWeights {
  public:
@@ -75,7 +75,7 @@ class ScannedWeights {
   F f_;
 };
 
-/// The view. Kernels copy it by value; it owns nothing.
+/// The view. Kernels copy it by value; it owns no memory.
 struct TableView {
   using Scalar = double;
   using Residual = RatioResidual<TableView>;
@@ -169,7 +169,7 @@ struct TableView {
   DRAFTPROOF_DEVICE static constexpr std::size_t index(int x) { return static_cast<std::size_t>(x); }
   DRAFTPROOF_DEVICE std::size_t stride() const { return index(rows) + 1; }
   DRAFTPROOF_DEVICE int row_of(int k) const { return rows == 1 ? 0 : k; }
-  /// Mass outside `seen` in units of 2^-62, exactly.
+  /// Returns the mass outside `seen` in units of 2^-62, exactly.
   DRAFTPROOF_DEVICE std::uint64_t units_without(int row, const Token* seen, int n) const {
     std::uint64_t left = std::uint64_t{1} << 62;
     for (int i = 0; i < n; ++i) left -= proposals[row].sums.mass(seen[i]);

@@ -1,20 +1,20 @@
-// A row of logits becomes a row of probabilities. The logits are read from memory once, block by block
-// (SoftmaxBlock). The probabilities are those of an engine's float softmax, with bits that do not depend on
-// register width, block order or thread count.
+// Softmax: a row of probabilities from a row of logits. The logits are read from memory once, block by block
+// (SoftmaxBlock). The probabilities are floats, as in engines, with bits that do not depend on register width, block
+// order or thread count.
 //
 //   M      greatest            the greatest logit of the row                                      float
 //   w_b    weight              exp_nonpositive((m_b - M) t): weight of the powers of block b      float
 //   Z      total               sum over blocks of w_b S_b, in units of 2^-40                      V <= 2^22
 //   p_i    row()[i]            e_i times float(w_b / Z)                                           float
 //
-// Cost: V logits from memory; 4 V bytes of probabilities written twice, the second time from the second cache; about
-// ten operations an entry (exp.hpp).
+// Cost: V logits from memory; 4 V bytes of probabilities written twice, the second time in the second-level cache;
+// about ten operations for each entry (exp.hpp).
 // Correctness: a row sums to 1 within 2^-23 + V 2^-46. The factor and its products round by 2^-24 each, relative to
 // terms that sum to 1. S_b differ from the sums of their powers by V 2^-47 in all, and Z by V / 1024 units of 2^-40,
 // relative to Z >= 1. Entries that become 0 sum to less than V 2^-126.
-// Relative to exp(l_i / T) over the sum of the same, an entry is off by at most 2^-22 from its two powers, 2^-22 from
-// those of the total, 2^-23 from factor and product, and 3 2^-24 (M - l_i) / T from differences, inverse and
-// products: the last is large only for small probabilities.
+// The relative error of an entry, compared with exp(l_i / T) / sum of exp(l_j / T), is at most 2^-22 from its two
+// powers, 2^-22 from the powers in the total, 2^-23 from factor and product, and 3 2^-24 (M - l_i) / T from
+// differences, inverse and products: the last is large only for small probabilities.
 // A masked token has probability exactly 0. Entries below 2^-126, the least normal float, are 0 too, so no denormal
 // appears.
 #pragma once
@@ -38,29 +38,29 @@
 
 namespace draftproof {
 
-// The terms of softmax: the contributions of one power, one block and one row, in operations that give the same bits
-// on host and device. softmax.hpp and gpu/teams/team_softmax.cuh combine them.
+// The terms of softmax for one power, one block and one row, by operations that give the same bits on host and
+// device. softmax.hpp and gpu/teams/team_softmax.cuh combine them.
 //
 //   e     power      exp_nonpositive, in [0, 1]                   float
-//   S     sum        powers of a block                            units of 2^-46, at most 2^56
+//   S     sum        sum of the powers of a block                 units of 2^-46, at most 2^56
 //   w     weight     weight of the powers of the block            float, in [0, 1]
 //   Z     units      sum over blocks of w S                       units of 2^-40, at most 2^62 for V <= 2^22
 //
-// Cost: seven operations a power, a division a block.
+// Cost: seven operations for each power, a division for each block.
 // Correctness: a power becomes an integer without a conversion. h = 1 + e rounds to a multiple of 2^-23 within [1,
 // 2], where the bits of a float count in that unit. l = e - (h - 1) is exact and at most 2^-24, and 1.5 + 2^23 l
 // rounds it to 2^-46 in the same way. Adding bits then adds numbers, in any order.
 
-/// Logits of a block; 2^12 would overflow 32-bit lanes of wide registers.
+/// Number of logits in a block; 2^12 would overflow 32-bit lanes of wide registers.
 inline constexpr int softmax_block_size = 1024;
 
 inline constexpr float least_normal_float = std::numeric_limits<float>::min();
 
 /// A sum of few powers in units of 2^-46, as 32-bit sums of the parts above and below 2^-23.
 struct PowerUnits {
-  std::uint32_t coarse = 0, fine = 0;  ///< `fine` is signed: it wraps
+  std::uint32_t coarse = 0, fine = 0;  ///< `fine` is a signed number, modulo 2^32
 
-  /// At most 256 times.
+  /// May be called at most 256 times.
   DRAFTPROOF_DEVICE void add(float power) {
     const float split = 1 + power, rest = power - (split - 1);
     coarse += bit_cast<std::uint32_t>(split) - bit_cast<std::uint32_t>(1.0f);
@@ -71,45 +71,45 @@ struct PowerUnits {
   }
 };
 
-/// e in units of 2^-46.
+/// Returns e in units of 2^-46.
 DRAFTPROOF_DEVICE inline std::uint64_t units_of_power(float power) {
   PowerUnits units;
   units.add(power);
   return units.sum();
 }
 
-/// w S in units of 2^-40, truncated.
+/// Returns w S in units of 2^-40, truncated.
 DRAFTPROOF_DEVICE inline std::uint64_t units_of_block(std::uint64_t sum, float weight) {
   return static_cast<std::uint64_t>(static_cast<double>(sum) * 0x1p-46 * static_cast<double>(weight) * 0x1p40);
 }
 
-/// w / Z.
+/// Returns w / Z.
 DRAFTPROOF_DEVICE inline float factor_of_block(float weight, std::uint64_t units) {
   return static_cast<float>(static_cast<double>(weight) / (static_cast<double>(units) * 0x1p-40));
 }
 
-/// The least power with a positive probability: the product of a smaller one with the factor is not a normal float.
+/// Returns the least power with a positive probability; the product of a smaller power with the factor is below the
+/// least normal float.
 DRAFTPROOF_DEVICE inline float least_power_realised(float factor) {
   // 2 exceeds every power: with a factor below the least normal float every probability is 0.
   return factor >= least_normal_float ? least_normal_float / factor : 2;
 }
 
-// The softmax of one block of logits that stays in the first cache: its greatest logit, the powers of e relative to
-// it and their sum as an integer. After all blocks are known, the powers are scaled to probabilities.
+// The softmax of one block of logits, which stays in the first-level cache: its greatest logit, the powers of e
+// relative to it, and their sum as an integer. After all blocks are summed, the powers are scaled to probabilities.
 //
 //   x_i    logits            finite or -infinity (a masked token)                       float, from any entry type
-//   m      greatest          max x_i, -infinity where the block is masked               float
+//   m      greatest          max x_i, -infinity if all tokens of the block are masked   float
 //   t      inverse           1 / temperature                                            float
 //   e_i    powers[i]         exp_nonpositive((x_i - m) t), in [0, 1]                    float
 //   S      sum               sum of e_i, each rounded to a multiple of 2^-46            units of 2^-46
 //   p_i    powers[i]         factor e_i where e_i >= least, else 0                      float
 //
-// Cost: two reads of the block for the powers, the second from the first cache, and one pass over the powers to scale
-// them.
-// Correctness: the bits are the same at every register width, because all operations are IEEE operations entry by
-// entry, maxima, and integer sums. A power becomes an integer without a conversion (above), so adding
-// bits adds numbers, in 32 bits a lane. Blocks are independent: any order of them, on any number of threads, gives
-// the same bits.
+// Cost: two reads of the block for the powers, the second from the first-level cache, and one pass over the powers to
+// scale them.
+// Correctness: the bits are the same at every register width, because all operations are IEEE 754 operations on
+// single entries, maxima, and integer sums. Blocks are independent, so any order of blocks, on any number of threads,
+// gives the same bits.
 
 struct SoftmaxBlock {
   static constexpr std::size_t size = softmax_block_size;
@@ -119,7 +119,7 @@ struct SoftmaxBlock {
   bool sound;         ///< no NaN and no +infinity; if false, nothing was written
 };
 
-/// Writes exp_nonpositive of each of `count` numbers.
+/// Writes exp_nonpositive(x[i]) for i < count.
 inline void powers_of_e(const float* x, std::size_t count, float* powers, simd::Width width = simd::in_use()) {
   std::size_t done = 0;
 #if DRAFTPROOF_WIDE
@@ -130,7 +130,7 @@ inline void powers_of_e(const float* x, std::size_t count, float* powers, simd::
   for (; done < count; ++done) powers[done] = exp_nonpositive(x[done]);
 }
 
-/// Powers of e and their sum for at most one block of logits, entry by entry; writes `count` powers.
+/// Computes the powers of e and their sum for at most one block of logits, entry by entry; writes `count` powers.
 template <class Entry>
 SoftmaxBlock scalar_powers(const Entry* logits, std::size_t count, float inverse, float* powers) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -186,7 +186,7 @@ inline void softmax_scale(float* powers, std::size_t count, float factor, float 
   scalar_scale(powers, count, factor, least);
 }
 
-/// The float nearest to 1 / temperature.
+/// Returns the float nearest to 1 / temperature.
 /// Throws: std::invalid_argument unless the temperature is positive and its inverse a normal, finite float.
 inline float inverse_temperature(double temperature) {
   const auto inverse = static_cast<float>(1 / temperature);
@@ -197,7 +197,7 @@ inline float inverse_temperature(double temperature) {
   return inverse;
 }
 
-/// The softmax of one row at a time, in memory that is made once and reused for every position.
+/// The softmax of one row at a time, in memory that is allocated once and reused for every position.
 class Softmax {
  public:
   /// 1 <= vocabulary <= 2^22.
@@ -207,7 +207,7 @@ class Softmax {
     assert(vocabulary >= 1 && vocabulary <= 1 << 22);
   }
 
-  /// Probabilities of V logits at `temperature`, [V], valid until the next call.
+  /// Returns the probabilities of V logits at `temperature`, [V], valid until the next call.
   /// Throws: std::invalid_argument with the row and the token of a NaN or of +infinity, or if every token is masked;
   /// or on a temperature that inverse_temperature rejects.
   template <class Entry>
@@ -249,7 +249,7 @@ class Softmax {
     softmax_scale(row_.data() + b * SoftmaxBlock::size, count_of(b), factor, least_power_realised(factor));
   }
 
-  /// The probabilities of the last row, [V].
+  /// Returns the probabilities of the last row, [V].
   std::span<const float> row() const { return row_; }
 
  private:

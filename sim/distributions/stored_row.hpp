@@ -1,10 +1,10 @@
-// A row of probabilities in the format that an engine stores: checked on entry, and normalised where its format is
-// too coarse to sum to 1. Entries are float, double, bf16 or fp16.
+// A row of probabilities in the format that an engine stores: it is checked, and normalised if its format is too
+// coarse for entries that sum to 1. Entries are float, double, bf16 or fp16.
 //
 //   x_i    row             entries, as they are stored                                          [V]
 //   s      checked_sum     sum of x_i, each rounded to a multiple of 2^-51                      double
-//   u      rounding        the most that storing moves a normal entry, relative to it
-//   d      least_step      the most that storing moves a denormal entry, absolute
+//   u      rounding        largest relative change of a normal entry by rounding to the format
+//   d      least_step      largest absolute change of a denormal entry by rounding to the format
 //   |s-1|  sum_tolerance   at most u + V d + 1e-6
 //
 //   format    u        d         tolerance at V = 128256
@@ -13,10 +13,10 @@
 //   fp16      2^-11    2^-25     4.3e-3: most entries are denormal
 //
 // Cost: one read of the row in the widest registers.
-// Correctness: the tolerance is that of captures. Storing moves a sum by at most u for the normal entries and d for
-// each denormal one; 1e-6 allows for the normalisation that made the row. The sum has the same bits at every width:
-// 2 + x lies in [2, 4), where the bits of a double count in units of 2^-51, so adding bits adds numbers. It differs
-// from the sum of the entries by at most V 2^-52.
+// Correctness: captures have the same tolerance. Rounding to the format changes a sum by at most u for all normal
+// entries and d for each denormal entry; 1e-6 allows for the normalisation that made the row. The sum has the same
+// bits at every width: 2 + x lies in [2, 4), where the bits of a double count in units of 2^-51, so adding bits adds
+// numbers. It differs from the sum of the entries by at most V 2^-52.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,7 @@ struct StoredRounding<Half> {
   static constexpr double rounding = 0x1p-11, least_step = 0x1p-25;
 };
 
-/// Largest |sum - 1| of a row of V stored probabilities.
+/// Returns the largest |sum - 1| that a row of V stored probabilities may have.
 template <class Entry>
 constexpr double sum_tolerance(std::size_t vocabulary) {
   using Rounding = StoredRounding<Entry>;
@@ -103,12 +103,12 @@ template <class Entry>
 
 }  // namespace detail
 
-/// The sum of the row.
+/// Returns the sum of the row.
 /// Throws: std::invalid_argument, with row and token, on a NaN, an infinity, a negative entry, an entry of 2 or more,
 /// or if the sum is further from 1 than sum_tolerance.
 template <class Entry>
 double checked_sum(std::span<const Entry> row, std::string_view name = "row", simd::Width width = simd::in_use()) {
-  constexpr std::size_t block = 1024;  // entries below 2: their bits, less those of 2, sum to less than 2^62
+  constexpr std::size_t block = 1024;  // bits of 2 + x, less the bits of 2, are below 2^52 and sum to less than 2^62
   double sum = 0;                      // exact: multiples of 2^-51 below 4
   for (std::size_t start = 0; start < row.size() && sum < 2; start += block) {
     const std::size_t end = std::min(start + block, row.size());
@@ -125,7 +125,7 @@ double checked_sum(std::span<const Entry> row, std::string_view name = "row", si
   return sum;
 }
 
-/// Writes float(x_i / sum), [V], by one multiplication an entry: sums to 1 within 2^-24 + V 2^-52 + 2^-51.
+/// Writes float(x_i / sum), [V], by one multiplication for each entry. They sum to 1 within 2^-24 + V 2^-52 + 2^-51.
 template <class Entry>
 void normalise_stored(std::span<const Entry> row, double sum, float* out, simd::Width width = simd::in_use()) {
   const double factor = 1 / sum;

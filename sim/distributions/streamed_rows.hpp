@@ -1,14 +1,13 @@
-// Distributions read straight from an engine's rows: nothing is prepared, and every residual mass is one read-only
-// pass. This is the per-token cost of a verifier, and the host form of the block-cooperative position of the CUDA
-// kernels.
+// Distributions read from an engine's rows without preparation: every residual mass is one read-only pass. Timings of
+// verifiers per token use them; CUDA kernels read rows in the same way, with all threads of a block.
 //
-//   F(b)        residual_mass(b)     one pass; none if the last pass was at the same b
-//   r_b, q_k    residual(b), row(k)  a draw is a pass (none for r_b after F(b)) and one block of 1024 tokens again
+//   F(b)        residual_mass(b)     one pass; no pass if the last pass was at the same b
+//   r_b, q_k    residual(b), row(k)  a draw is a pass (no pass for r_b after F(b)) and a second read of 1024 tokens
 //   visited     visited()            number of tokens that passes and draws have read so far
 //
-// Terms are formed in double; residuals of shorter entries in float (short_float.hpp). They are added as
-// 64-bit integers (fixed_point.hpp) in the widest registers of the processor (simd/block_sums.hpp). A pass leaves one
-// partial sum per block, in which a draw finds its block.
+// Terms are computed in double; residuals of shorter entries in float (short_float.hpp). They are added as 64-bit
+// integers (fixed_point.hpp) in the widest registers of the processor (simd/block_sums.hpp). A pass stores the
+// partial sum of every block of 1024 tokens, by which a draw finds its block.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +30,8 @@
 namespace draftproof {
 
 /// Views on rows of V entries (double, float, Bfloat16 or Half) that the caller keeps alive. All rows have the same
-/// length and sum to 1 within the rounding of their format (stored_row.hpp; docs/rows.md on coarse ones). One object
-/// per thread, because a pass leaves its partial sums for the next draw.
+/// length and sum to 1 within the rounding of their format (stored_row.hpp; docs/rows.md on coarse formats). Each
+/// thread needs an object for itself, because a pass stores its partial sums for the next draw.
 template <class Entry>
 class FreshRows {
  public:
@@ -70,8 +69,8 @@ class FreshRows {
   auto row(int k) const { return TermWeights<Entries>{*this, Entries{reader(row_of(k))}}; }
   auto row_without(int k, const Token* seen, int n) const { return RemainingWeights{*this, k, seen, n}; }
 
-  /// By subtraction while at least 1/16 is left, which loses at most four bits; otherwise by a pass over the
-  /// remaining tokens, so that an exhausted support gives exactly 0. Little mass is measured against itself
+  /// Subtracts while at least 1/16 is left, which loses at most four bits; otherwise makes a pass over the remaining
+  /// tokens, so that the result is exactly 0 if they all have q = 0. Weights with a small sum are scaled
   /// (numeric/sums.hpp).
   double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
@@ -80,7 +79,7 @@ class FreshRows {
     return row_without(k, seen, n).total();
   }
 
-  /// One pass, the first time, for all j < max_drafts.
+  /// The first call makes one pass, for all j < max_drafts.
   Token kth_most_probable(int j) const {
     if (top_.empty()) {
       top_ = top_tokens(vocabulary(), [this](Token x) { return proposal(x); });
@@ -98,13 +97,13 @@ class FreshRows {
   auto weights(F f) const {
     return FixedWeights<F>{vocabulary(), std::move(f), &visited_};
   }
-  /// weights(f): no table is kept.
+  /// Returns weights(f), without a table.
   template <class F>
   auto alias_weights(F f) const {
     return weights(std::move(f));
   }
 
-  /// Buckets of p / q, by one pass.
+  /// Returns the buckets of p / q, by one pass.
   BucketBins bins() const {
     visited_ += target_.size();
     return BucketBins(*this);
@@ -160,7 +159,7 @@ class FreshRows {
     Term term_;
   };
 
-  /// A row without some tokens: the integer sums of the row less the integers of those tokens.
+  /// A row without some tokens: the integer sums of the row, less the integers of the removed tokens.
   class RemainingWeights {
    public:
     RemainingWeights(const FreshRows& rows, int k, const Token* seen, int n)
@@ -195,7 +194,7 @@ class FreshRows {
     }
 
    private:
-    /// use(weights, scale) with the scaled weights of the remaining tokens.
+    /// Returns use(weights, scale) for the scaled weights of the remaining tokens.
     template <class Use>
     auto small(const Use& use) const {
       double largest = 0;
@@ -217,7 +216,7 @@ class FreshRows {
 
   static std::size_t index(auto x) { return static_cast<std::size_t>(x); }
   static Reader reader(std::span<const Entry> row) { return {row.data()}; }
-  /// Without a branch, so that passes over rows of several proposals are vectorised.
+  /// Has no branch, so that passes over rows of several proposals are vectorised.
   std::span<const Entry> row_of(int k) const { return proposals_[index(k) * row_step_]; }
   Above above(double b) const {
     if constexpr (std::is_same_v<Entry, double>)
@@ -226,7 +225,7 @@ class FreshRows {
       return {target_.data(), proposals_.front().data(), b};
   }
 
-  /// One pass: the total, and the partial sum of each block. No pass if the last one was at the same b.
+  /// Computes the total and the partial sum of each block by one pass; no pass if the last pass was at the same b.
   Fixed residual_pass(double b) const {
     if (b == passed_) return total_;
     total_ = sums(above(b));
@@ -254,7 +253,8 @@ class FreshRows {
     return simd::sums(term, target_.size(), partial_.data());
   }
 
-  /// The block in which the running sum of the last pass exceeds `left`; subtracts the blocks before it from `left`.
+  /// Returns the block in which the last pass's running sum exceeds `left`; subtracts the blocks before it from
+  /// `left`.
   std::pair<std::size_t, std::size_t> find_block(Fixed& left) const {
     const std::size_t start = simd::block * simd::find_block(partial_.data(), left);
     const std::size_t end = std::min(start + simd::block, target_.size());
@@ -266,12 +266,12 @@ class FreshRows {
 
   std::span<const Entry> target_;
   std::vector<std::span<const Entry>> proposals_;
-  std::size_t row_step_;  ///< 0 where one proposal serves all drafts
+  std::size_t row_step_;  ///< 0 if all drafts have one proposal
   mutable std::vector<Fixed> partial_;
   mutable Fixed total_ = 0;
-  mutable double passed_ = never;  ///< the b of the partial sums, if they are those of a residual
+  mutable double passed_ = never;  ///< b if the partial sums are of the residual at b
   mutable std::uint64_t visited_ = 0;
-  mutable std::vector<Token> top_;  ///< empty until kth_most_probable is called
+  mutable std::vector<Token> top_;  ///< empty before the first call of kth_most_probable
 };
 
 }  // namespace draftproof

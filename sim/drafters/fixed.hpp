@@ -1,4 +1,4 @@
-// Drafters with drafts that the rows determine.
+// Drafters that choose some or all drafts by their probability rank instead of drawing them.
 #pragma once
 
 #include <draftproof/sim/sampling/without_replacement.hpp>
@@ -7,7 +7,7 @@
 namespace draftproof::drafters {
 
 // The K most probable tokens of q, without randomness: the drafts of dynamic-tree engines. Ties go to the lower id.
-// Pr(all drafts in S) is 0 or 1, so no accept rule that divides by q applies.
+// Pr(all drafts in S) is 0 or 1, so accept tests with a ratio p / q are wrong for them.
 //
 // Source: Li et al. 2024 (EAGLE-2), arXiv:2406.16858.
 struct FixedTopK {
@@ -24,7 +24,7 @@ struct FixedTopK {
     return drafts;
   }
 
-  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  /// Returns the declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
     for (int k = 0; k < count; ++k)
@@ -33,7 +33,7 @@ struct FixedTopK {
   }
 };
 
-// The K - 1 most probable tokens of q, fixed, then one draw of q outside them, uniform if q has no mass there. Ties
+// The K - 1 most probable tokens of q, fixed, then one draw from q outside them, uniform if q has no mass there. Ties
 // go to the lower id, in drafter and verifier alike.
 //
 //   T                      the fixed set of K - 1 tokens
@@ -57,7 +57,7 @@ struct Greedy {
     return drafts;
   }
 
-  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  /// Returns the declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& distributions, int drafts, const Token* prefix, int count) {
     auto unseen = distributions.one();
@@ -76,8 +76,8 @@ struct Greedy {
 // SpecHub's two drafts: the most probable token of q, the hub, is always one of them.
 //
 //   a      distributions.kth_most_probable(0)     hub; ties go to the lower id
-//   x_1    q
-//   x_2    a if x_1 is not a; otherwise q outside a, renormalised, and uniform outside a if q has no mass there
+//   x_1    a draw from q
+//   x_2    a if x_1 is not a; otherwise a draw from q outside a, uniform if q has no mass there
 //
 // Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
 struct Hub {
@@ -103,7 +103,7 @@ struct Hub {
     return 2;
   }
 
-  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  /// Returns the declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
     if (count == 0) return distributions.one();
@@ -117,9 +117,8 @@ struct Hub {
   }
 };
 
-// A draft set with one random member: the most probable token, one draw y from the rest of q, and the most probable
-// remaining tokens as fill until there are K. Tuple order: top, fill, y. y is uniform outside the top if q has no
-// mass there; the fill depends on y only by leaving it out.
+// A tuple of K drafts with one random draft: the most probable token, then the next most probable tokens except y,
+// then y, a draw from q outside the most probable token. y is uniform if q has no mass there.
 //
 // Source: reconstruction of the set of RheoSampling, arXiv:2609.21827, with one fixed token; not checked against the
 // paper.
@@ -146,7 +145,7 @@ struct TailDraw {
     return count;
   }
 
-  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  /// Returns the declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& distributions, int drafts, const Token* prefix, int count) {
     if (count == 0) return distributions.one();
@@ -155,7 +154,7 @@ struct TailDraw {
     auto total = distributions.zero();
     for (Token y = 0; y < distributions.vocabulary(); ++y) {
       if (y == prefix[0]) continue;
-      // The fill given y: place k holds rank k below y's rank and rank k + 1 from there on; y comes last.
+      // The draft at index k has rank k if k is below y's rank, else rank k + 1; y comes last.
       const int passed = probability_rank(distributions, y);
       bool fits = true;
       for (int k = 1; k < count; ++k)

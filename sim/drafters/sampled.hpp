@@ -7,7 +7,7 @@
 
 namespace draftproof::drafters {
 
-// K independent draws of one proposal q, as most engines draft. Tuples may contain repeats.
+// K independent draws from one proposal q, as in most engines. Tuples may contain repeats.
 //
 //   Pr(all drafts in S) = q(S)^K
 //
@@ -25,7 +25,7 @@ struct Iid {
     return drafts;
   }
 
-  /// The drafts of `draw` for every trial t of a batch: K tokens at out + t * stride, and K in lengths[t].
+  /// Writes the drafts of `draw` for every trial t of a batch: K tokens to out + t * stride, and K to lengths[t].
   template <DrawsTogether L, class Words>
   void draw_together(const L& distributions, int drafts, Words& words, Token* out, int stride, int* lengths) const {
     for (int k = 0; k < drafts; ++k)
@@ -33,7 +33,7 @@ struct Iid {
     for (int t = 0; t < words.count(); ++t) lengths[t] = drafts;
   }
 
-  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  /// Returns the declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
     auto product = distributions.one();
@@ -42,7 +42,7 @@ struct Iid {
   }
 };
 
-// One draw of each of K proposals, independently: several draft models, or one at several temperatures.
+// One draw from each of K proposals, independently: several draft models, or one model at several temperatures.
 //
 //   Pr(all drafts in S) = product of q_k(S)
 //
@@ -58,7 +58,7 @@ struct Independent {
     return drafts;
   }
 
-  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  /// Returns the declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
     auto product = distributions.one();
@@ -67,8 +67,8 @@ struct Independent {
   }
 };
 
-// Draws of q without replacement, in draw order: each draft is drawn from q restricted to unseen tokens and
-// renormalised. If the support of q runs out, the tuple ends early (policy "stop"). Sorting the tuple afterwards
+// Draws from q without replacement, in draw order: each draft is drawn from q restricted to the tokens not drawn yet
+// and renormalised. If all tokens with q > 0 are drawn, the tuple ends early (policy "stop"). Sorting the tuple
 // changes its distribution.
 //
 // Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
@@ -77,7 +77,7 @@ struct WithoutReplacement {
                                     .summary = "draws of q without replacement; ends early when q runs out",
                                     .prefix_consistent = true};
 
-  /// Writes up to K distinct drafts to `out`; returns their number, less than K if the support of q runs out.
+  /// Writes up to K distinct drafts to `out`; returns their number, less than K if q has fewer tokens.
   template <Distributions L, RandomSource R>
   DRAFTPROOF_DEVICE int draw(const L& distributions, int drafts, R& random, Token* out) const {
     for (int k = 0; k < drafts; ++k) {
@@ -87,14 +87,14 @@ struct WithoutReplacement {
     return drafts;
   }
 
-  /// The drafts of `draw` for every trial t of a batch: at out + t * stride, their number in lengths[t]. A trial in
-  /// which the support of q runs out is drawn by `draw`.
+  /// Writes the drafts of `draw` for every trial t of a batch to out + t * stride, and their number to lengths[t]. A
+  /// trial in which q has fewer than K tokens is drawn by `draw`.
   template <DrawsTogether L, class Words>
   void draw_together(const L& distributions, int drafts, Words& words, Token* out, int stride, int* lengths) const {
     draw_without_together(*this, distributions, drafts, words, out, stride, lengths);
   }
 
-  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  /// Returns the declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
     auto product = distributions.one(), unseen = distributions.one();
@@ -108,9 +108,9 @@ struct WithoutReplacement {
   }
 };
 
-// Draws of q without replacement that continue when the support of q runs out: uniformly from the unseen tokens
-// (policy "uniform"). So K <= V drafts always exist, and K = V covers the vocabulary. Equal to without_replacement
-// while K is at most the size of the support of q.
+// Draws from q without replacement that continue after all tokens with q > 0 are drawn, uniformly from the other
+// tokens (policy "uniform"). So K <= V drafts always exist, and K = V covers the vocabulary. Equal to
+// without_replacement if K is at most the number of tokens with q > 0.
 //
 // Source: Chen et al. 2024 (Sequoia), arXiv:2402.12374 (the cover property).
 struct WithoutReplacementUniform {
@@ -130,14 +130,14 @@ struct WithoutReplacementUniform {
     return drafts;
   }
 
-  /// The drafts of `draw` for every trial t of a batch: at out + t * stride, their number in lengths[t]. A trial in
-  /// which the support of q runs out is drawn by `draw`.
+  /// Writes the drafts of `draw` for every trial t of a batch to out + t * stride, and their number to lengths[t]. A
+  /// trial in which q has fewer than K tokens is drawn by `draw`.
   template <DrawsTogether L, class Words>
   void draw_together(const L& distributions, int drafts, Words& words, Token* out, int stride, int* lengths) const {
     draw_without_together(*this, distributions, drafts, words, out, stride, lengths);
   }
 
-  /// The declared probability that the tuple begins with the `count` tokens at `prefix`.
+  /// Returns the declared probability that the tuple begins with the `count` tokens at `prefix`.
   template <class L>
   static typename L::Scalar mass(const L& distributions, int, const Token* prefix, int count) {
     auto product = distributions.one(), unseen = distributions.one();

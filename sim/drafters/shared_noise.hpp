@@ -1,4 +1,4 @@
-// Drafters whose noise the verifier sees.
+// Drafters that draw by shared noise, which their verifiers read too.
 #pragma once
 
 #include <draftproof/sim/drafters/sampled.hpp>
@@ -7,7 +7,7 @@
 
 namespace draftproof::drafters {
 
-// K i.i.d. drafts through shared noise: draft k wins the race of q in stream k.
+// K i.i.d. drafts by shared noise: draft k wins the race of q in stream k (exponential_race.hpp).
 //
 //   E^(k)_x   noise of stream k, token x        exponential of rate 1
 //   x_k       argmin of E^(k)_x / q(x)          ties to the lower id
@@ -32,16 +32,15 @@ struct GumbelIid {
   }
 };
 
-// Drafts without replacement through shared noise: the first K arrivals of one race of q, in the order of arrival.
-// Fewer drafts where q has fewer tokens.
+// Drafts without replacement by shared noise: the first K arrivals of one race of q, in the order of arrival; fewer
+// if q has fewer tokens.
 //
 //   E_x    noise of stream 0, token x     exponential of rate 1; x arrives at E_x / q(x), never if q(x) = 0
 //
 // Cost: one pass over the vocabulary.
-// Correctness: exponential clocks are memoryless: given the arrivals so far, the next one has distribution q on the
-// rest.
-// Source: the first arrivals of one race as drafts: reconstruction of the Poisson scheme of arXiv:2609.21858, not
-// checked against the paper.
+// Correctness: exponential clocks are memoryless: given the arrivals so far, the next token has distribution q on the
+// remaining tokens.
+// Source: reconstruction of the Poisson scheme of arXiv:2609.21858, not checked against the paper.
 
 struct GumbelTopK {
   using Marginal = WithoutReplacement;
@@ -59,10 +58,10 @@ struct GumbelTopK {
   }
 };
 
-// K i.i.d. drafts through shared darts: draft k is the token of the first dart of stream k that hits q
+// K i.i.d. drafts by shared noise as darts: draft k is the token of the first dart of stream k that falls below q
 // (minhash_rejection.hpp).
 //
-// Cost: V darts a draft on average.
+// Cost: V darts for each draft on average.
 // Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978.
 struct Minhash {
   using Marginal = Iid;

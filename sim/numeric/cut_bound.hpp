@@ -1,5 +1,5 @@
-// The value of one cut, and the result of a scan of all cuts. Scans on host and device share this code, so equal
-// masses give equal bits.
+// The bound on acceptance that one set S of tokens gives, called a cut, and the result of a scan of all cuts. Scans
+// on host and device share this code, so equal masses give equal bits.
 //
 //   P, Q    target_outside, proposal_outside    masses of the tokens outside S
 //   v       cut_value                           p(S) + 1 - q(S)^K
@@ -16,11 +16,11 @@ namespace draftproof {
 
 /// The result of a scan.
 struct Optimum {
-  double acceptance;  ///< largest membership acceptance of any lossless verifier
-  std::size_t cut;    ///< tokens of the table's order outside the minimising set S
+  double acceptance;  ///< largest probability, over lossless verifiers, that the emitted token is a draft
+  std::size_t cut;    ///< number of tokens outside the minimising set S, the first ones in the table's order
 };
 
-/// p(S) + 1 - q(S)^K from the masses of the tokens outside S.
+/// Returns p(S) + 1 - q(S)^K from the masses of the tokens outside S.
 DRAFTPROOF_DEVICE constexpr double cut_value(double target_outside, double proposal_outside, int drafts) {
   const double inside = 1 - proposal_outside;
   double all_inside = 1;

@@ -1,14 +1,14 @@
-// e^x for x <= 0 in single precision, by operations that IEEE 754 rounds correctly only. So host, device, every
-// compiler and every register width (softmax.hpp) give the same bits, which no libm promises.
+// e^x for x <= 0 in single precision, only by operations for which IEEE 754 requires correct rounding. So host,
+// device, every compiler and every register width (softmax.hpp) give the same bits, which no libm guarantees.
 //
 //   n     x / ln 2 to the nearest integer     -126 .. 0
-//   r     x - n ln 2                          |r| < 0.34658; ln 2 in two parts, the first times n exact
+//   r     x - n ln 2                          |r| < 0.34658; ln 2 in two parts; n times the first is exact
 //   e^x   2^n (1 + r + r^2 (c2 + c3 r + c4 r^2 + c5 r^3 + c6 r^4))
 //
 // Cost: nine fused multiply-adds, one branch at the end of the range.
 // Correctness: relative error below 2^-23 for x >= -87, in units of 2^-24:
 //   last operation            1, and 0.7 where the polynomial is below 1
-//   the ones before it        0.25 + 0.09 + 0.02: a rounding at size 1, 1/2, 1/6 after r, r^2, r^3
+//   operations before it      0.25 + 0.09 + 0.02: a rounding at size 1, 1/2, 1/6 after r, r^2, r^3
 //   r                         its second subtraction rounds below 2^-26: 0.25; the parts of ln 2 leave below 0.001
 //   polynomial                2^-28.2, minimax with its coefficients rounded one after another: 0.06
 // The sum is less than 1.7. Below -87, where e^x < 1.7e-38 approaches the least normal float, the result is 0; e^0 is
@@ -49,8 +49,8 @@ DRAFTPROOF_DEVICE inline float exp_nonpositive(float x) {
   return bit_cast<float>(bit_cast<std::uint32_t>(power) + (bit_cast<std::uint32_t>(shifted) << 23));
 }
 
-// An exponential of rate 1 from one 64-bit word, by operations that IEEE 754 rounds correctly only. So host, device
-// and every compiler give the same bits, which no libm promises.
+// An exponential variable of rate 1 from 64 random bits, only by operations for which IEEE 754 requires correct
+// rounding. So host, device and every compiler give the same bits, which no libm guarantees.
 //
 //   t      (word + 1/2) / 2^64                uniform, inside (0, 1)
 //   E      exponential(word)                  -ln(1 - t)
@@ -58,14 +58,14 @@ DRAFTPROOF_DEVICE inline float exp_nonpositive(float x) {
 //   s      (1 - m) / (1 + m)                  |s| < 0.1716; -ln m = 2 (s + s^3 / 3 + s^5 / 5 + ...)
 //
 // Cost: one division, a dozen fused multiply-adds, two doublings on average.
-// Correctness: small E, which win races, come from small words and keep their relative accuracy, because 1 - m is
-// then t itself. Relative error below 2^-49, in units of 2^-53:
-//   small t    t 2, carried by s into 2.4; 2 - t and the division 2; the series past s^21, at most 0.0294^11 / 23 of
-//              it, and its coefficients 0.1; the last operation 1: below 6
-//   else       1 - t has 2 of itself; 1 - m is exact (Sterbenz); |ln m| <= 0.3466 has the 6 above, so 2.1 absolute;
-//              n ln 2 has 0.21 n absolute and E >= 0.3466 max(1, n): (2 + 2.1) / 0.3466 + 1 + 1: below 14
+// Correctness: small E, which win races, come from small `word` and are accurate relative to their size, because 1 -
+// m is then t itself. Relative error below 2^-49, in units of 2^-53:
+//   small t    2 of t, which are 2.4 of s; 2 of 2 - t and the division; 0.1 of the coefficients and of the series,
+//              whose terms after s^21, at most 0.0294^11 / 23 of it, are left out; 1 of the last operation: below 6
+//   else       2 of 1 - t; 1 - m is exact (Sterbenz); 6 of |ln m| <= 0.3466 as above, which is 2.1 absolute; 0.21 n
+//              absolute of n ln 2; E >= 0.3466 max(1, n): (2 + 2.1) / 0.3466 + 1 + 1: below 14
 
-/// Between 2^-65 and 45.1. At least the uniform t, up to the error above; t >= (upper half of the word) / 2^32.
+/// Returns E, between 2^-65 and 45.1. E >= t up to the error above, and t >= (upper half of `word`) / 2^32.
 DRAFTPROOF_DEVICE inline double exponential(std::uint64_t word) {
   constexpr std::uint64_t small = 0x4AFB0CCC06219B7B;  // 2^64 (1 - sqrt(1/2))
   constexpr double root_half = 0.7071067811865476, ln2 = 0.6931471805599453;

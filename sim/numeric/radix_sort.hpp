@@ -1,10 +1,10 @@
-// Tokens with a key each, sorted by descending key in linear time: a radix sort on the key as a float, then each run
-// of equal floats by the key. The order is that of the doubles, ties by token.
+// Sorts tokens by descending key, ties by token, in linear time: a radix sort by the key rounded to float, then a
+// sort by the key within each run of equal floats.
 //
 //   bits     ~float(key)      32 bits that rise as the key falls; the sign bit is the same for all keys >= 0
-//   packed   bits, place      one 64-bit word an entry; stable, so places of equal bits stay ascending
+//   packed   bits, index      one 64-bit integer for each entry; the sort is stable: indices of equal bits ascend
 //
-// Cost: three passes of 11 bits over 8-byte words. Runs of equal floats are short unless ratios agree to seven
+// Cost: three passes of 11 bits over 64-bit integers. Runs of equal floats are short unless ratios agree to seven
 // digits; a run of n costs n log n.
 // Correctness: rounding to float is monotone, so it never puts a smaller key first.
 #pragma once
@@ -50,7 +50,7 @@ inline void radix_sort(std::vector<std::uint64_t>& words) {
 
 }  // namespace detail
 
-/// Sorts by key descending, equal keys by token. `keyed` must have its tokens ascending.
+/// Sorts by key descending, equal keys by token. Requires tokens in ascending order.
 inline void sort_by_key(std::vector<KeyedToken>& keyed) {
   std::vector<std::uint64_t> words(keyed.size());
   for (std::size_t i = 0; i < keyed.size(); ++i)

@@ -2,13 +2,12 @@
 //
 //   r        float(p / q)         rounded to float for all formats of rows: only its top bits matter
 //   step     2^-fine_bits         of an octave, linear within it: a bucket is at most 1/64 of its ratio wide
-//   of       bucket(p, q)         0 .. count - 1, rising with the ratio; the outer ones are open; q > 0
-//   outside  count                where passes count tokens with q = 0
+//   bucket   of(p, q)             0 .. count - 1, rising with the ratio; the first and the last are unbounded; q > 0
+//   outside  count                index under which passes count the tokens with q = 0
 //
-// Correctness: every step is monotone in the ratio. For rows of floats a division in float and one in double that is
-// rounded to float give the same r: a quotient of two 24-bit numbers that is not a midpoint of two floats differs
-// from every midpoint by more than 2^-50 of itself, and a double rounding that changed the float would have to cross
-// one.
+// Correctness: every operation is monotone in the ratio. For rows of floats a division in float, and a division in
+// double whose result is rounded to float, give the same r: a quotient of two 24-bit numbers that is not a midpoint
+// of two floats differs from every midpoint by more than 2^-50 of itself, so rounding to double crosses no midpoint.
 #pragma once
 
 #include <cstddef>
@@ -25,19 +24,19 @@ struct RatioBuckets {
   static constexpr int shift = 23 - fine_bits;
   static constexpr std::uint32_t lowest_bits = (127 - octaves) << 23, end_bits = (127 + octaves) << 23;
 
-  /// The bucket of a ratio >= 0.
+  /// Returns the bucket of a ratio >= 0.
   DRAFTPROOF_DEVICE static constexpr std::size_t of(float ratio) {
     const auto bits = bit_cast<std::int32_t>(ratio);  // ratio >= 0
     const int step = (bits >> shift) - static_cast<int>(lowest_bits >> shift);
     return static_cast<std::size_t>(step < 0 ? 0 : step < count ? step : count - 1);
   }
-  /// begin <= p / q < end for all tokens of a bucket, up to half a float's last bit at `begin`. Bucket 0 begins at 0;
-  /// the last bucket is open, and `end` is the bound that it would have otherwise.
+  /// begin <= p / q < end for all tokens of a bucket, up to half a float's last bit at `begin`. Bucket 0 begins at 0.
+  /// The last bucket has no upper bound; its `end` is where a bucket after it would begin.
   DRAFTPROOF_DEVICE static constexpr double begin(int bucket) {
     return bucket == 0 ? 0 : double{bit_cast<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift))};
   }
   DRAFTPROOF_DEVICE static constexpr double end(int bucket) { return begin(bucket + 1); }
-  /// The bucket of target / proposal; proposal > 0.
+  /// Returns the bucket of target / proposal; proposal > 0.
   DRAFTPROOF_DEVICE static constexpr std::size_t of(double target, double proposal) {
     return of(static_cast<float>(target / proposal));
   }

@@ -1,4 +1,4 @@
-// Formats of 16 bits, and the residual of rows whose entries are floats or shorter.
+// Number formats of 16 bits, and the residual of rows whose entries are floats or shorter.
 //
 // Numbers of 16 bits as engines store rows and logits: a sign, `exponent_bits` of exponent, the rest fraction, laid
 // out and rounded as IEEE 754 prescribes for any binary format. For storage only: they are widened before any
@@ -30,7 +30,7 @@ class ShortFloat {
   static constexpr std::uint16_t infinity = ((1 << exponent_bits) - 1) << fraction_bits;
 
   ShortFloat() = default;
-  /// The nearest number of the format, ties to even; an infinity beyond its range.
+  /// Rounds to the nearest number of the format, ties to even; beyond its range to infinity.
   DRAFTPROOF_DEVICE explicit constexpr ShortFloat(double value) : bits_{narrowed(value)} {}
 
   /// The number with these bits.
@@ -78,9 +78,9 @@ class ShortFloat {
     constexpr std::uint16_t quiet = 1 << (fraction_bits - 1);
     if (magnitude > double_infinity) return static_cast<std::uint16_t>(sign | infinity | quiet);
     const int exponent = static_cast<int>(magnitude >> 52) - 1023;
-    const int quantised = exponent < 1 - bias ? 1 - bias : exponent;  // the exponent whose quantum rounds the value
+    const int quantised = exponent < 1 - bias ? 1 - bias : exponent;  // the result is a multiple of its quantum
     const int drop = 52 - fraction_bits + quantised - exponent;
-    if (drop > 53) return sign;  // below half of the least quantum, denormal doubles among them
+    if (drop > 53) return sign;  // below half of the least quantum, as all denormal doubles are
     const std::uint64_t significand = (std::uint64_t{1} << 52) | (magnitude & ((std::uint64_t{1} << 52) - 1));
     const std::uint64_t kept = significand >> drop, lost = significand & ((std::uint64_t{1} << drop) - 1);
     const std::uint64_t half = std::uint64_t{1} << (drop - 1);
@@ -94,12 +94,13 @@ class ShortFloat {
   std::uint16_t bits_;
 };
 
-// The upper half of a float: its exponent and 8 significant bits. Most engines compute logits in this format.
+// bfloat16, the upper half of a float: its exponent and 8 significant bits. Most engines compute logits in this
+// format.
 //
-//   u    2^-8    rounding moves a normal number by at most u of itself
+//   u    2^-8    rounding changes a normal number by at most u of itself
 //
 // Cost: widening is a shift.
-// Correctness: every bit of it is a bit of the float.
+// Correctness: widening is exact, because the float has the same bits and zeros after them.
 
 using Bfloat16 = ShortFloat<8>;
 
@@ -107,9 +108,9 @@ static_assert(sizeof(Bfloat16) == 2 && Bfloat16::fraction_bits == 7 && Bfloat16:
 
 // IEEE 754 binary16: 11 significant bits and a short exponent.
 //
-//   u        2^-11    rounding moves a normal number by at most u of itself
+//   u        2^-11    rounding changes a normal number by at most u of itself
 //   2^-14             least normal number: most probabilities of a large vocabulary lie below it
-//   2^-24             least number; an entry moves by up to half of it, 2^-25
+//   2^-24             least positive number; rounding changes a denormal entry by up to half of it, 2^-25
 //   65504             largest finite number: logits fit, masks of -1e9 become -infinity
 //
 // Cost: widening is a few integer operations, or one instruction of the processor.
@@ -119,12 +120,12 @@ using Half = ShortFloat<5>;
 
 static_assert(sizeof(Half) == 2 && Half::fraction_bits == 10 && Half::bias == 15);
 
-// A term of the residual in float, for rows whose entries are floats or shorter: twice as many to a register as
-// doubles, and no conversion of the entries. Host and device form it by the same two operations.
+// A term of the residual in float, for rows whose entries are floats or shorter: a register holds twice as many
+// floats as doubles, and entries need no conversion. Host and device compute it by the same two operations.
 //
-//   b          high + low        b rounded to float, and the rest, rounded again
+//   b          high + low        b rounded to float, and the rest rounded to float
 //   x          above(p, q)       max(fma(-low, q, fma(-high, q, p)), 0)     float
-//   b <= 2^100 fits()            for larger b terms are formed in double; the rule depends on b only
+//   b <= 2^100 fits()            for larger b terms are computed in double; the choice depends on b only
 //
 // Correctness: every rounding is relative to the remainder, not to p. With y = p - b q: |b - high| <= 2^-24 b and
 // |b - high - low| <= 2^-48 b, so the inner operation gives (y + (b - high) q)(1 + e), the outer one adds
@@ -136,11 +137,11 @@ static_assert(sizeof(Half) == 2 && Half::fraction_bits == 10 && Half::bias == 15
 //   tv of x / sum x   <= 2^-23 + 2^-47 P / F(b)    from y+ / F(b), which is at most that sum over F(b)
 //
 // A token is drawn from the residual with probability F(b), so the output distribution moves by 2^-23 F(b) + 2^-47.
-// That is no more than the errors of float entries, 2^-24 each, which make sums of rows miss 1 by up to 1e-7.
-// Denormals add an absolute 2^-148, far below the unit of the integers. Nothing overflows, because b q <= 2^101 and x
-// <= p.
+// That is no more than the errors of float entries, 2^-24 each, which make sums of rows differ from 1 by up to 1e-7.
+// Denormals add an absolute 2^-148, far below the 2^-60 to which terms are truncated. No operation overflows, because
+// b q <= 2^101 and x <= p.
 
-/// The factor b of such terms.
+/// The factor b of residual terms in float.
 class FloatFactor {
  public:
   DRAFTPROOF_DEVICE explicit FloatFactor(double b)
@@ -148,12 +149,12 @@ class FloatFactor {
         high_{fits_ ? static_cast<float>(b) : 0.0f},
         low_{fits_ ? static_cast<float>(b - static_cast<double>(high_)) : 0.0f} {}
 
-  /// Whether terms with this b are formed in float.
+  /// Whether terms with this b are computed in float.
   DRAFTPROOF_DEVICE bool fits() const { return fits_; }
   DRAFTPROOF_DEVICE float high() const { return high_; }
   DRAFTPROOF_DEVICE float low() const { return low_; }
 
-  /// (p - b q)+, if fits().
+  /// Returns (p - b q)+. Requires fits().
   DRAFTPROOF_DEVICE float above(float p, float q) const {
     const float left = std::fma(-low_, q, std::fma(-high_, q, p));
     return left > 0 ? left : 0.0f;

@@ -1,10 +1,10 @@
-// Sums in double: a running sum with compensated rounding errors, and the scale of sums with little mass.
+// Sums in double with compensated rounding errors, and the scale of weights with a small sum.
 //
 // A running sum in double with Neumaier's compensation.
 //
 //   s, r     total_, lost_     rounded total, and the sum of its rounding errors
 //
-// Cost: six additions a term.
+// Cost: six additions for each term.
 // Correctness: error of one rounding of the result plus n^2 u^2 sum |x|, below 2e-20 sum |x| for a million terms
 // (u = 2^-53), for every order and all signs.
 // Source: Neumaier, Z. angew. Math. Mech. 54, 1974.
@@ -32,36 +32,35 @@ class NeumaierSum {
   double total_ = 0, lost_ = 0;
 };
 
-/// The compensated sum of `terms`.
+/// Returns the compensated sum of `terms`.
 inline double compensated_sum(std::span<const double> terms) {
   NeumaierSum sum;
   for (const double term : terms) sum.add(term);
   return sum.value();
 }
 
-// Sums of little mass, measured against themselves: a power of two by which weights are scaled before they become
-// integers.
+// The power of two by which weights with a small sum are multiplied before they are truncated to integers, so that
+// the error is small relative to their sum.
 //
 //   total     sum of the weights in units of 2^-60
 //   scale     1 where the total is at least 2^-4; otherwise such that the scaled total is in [1, 2)
 //
-// Cost: nothing on ordinary sums; below 2^-4 one pass for the largest weight and one for the total.
-// Correctness: the integers of V weights miss less than V 2^-60 of their sum, which is a share of V 2^-56 of a total
-// above 2^-4 and of V 2^-60 of a scaled one: at most 4e-12 and 3e-13 at V = 262,144. A power of two changes no
-// rounding. The scale depends on integers and on the largest weight alone, so it is the same for any order of
-// summation.
+// Cost: for totals below 2^-4 one pass for the largest weight and one for the total.
+// Correctness: truncation takes less than V 2^-60 from the sum of V weights, which is V 2^-56 of a total of 2^-4 and
+// V 2^-60 of a scaled total: at most 4e-12 and 3e-13 at V = 262,144. A product with a power of two is exact. The
+// scale depends on integers and on the largest weight alone, so it is the same for any order of summation.
 
-/// Totals from here on are their own measure.
+/// Totals from this one on are not scaled.
 inline constexpr Fixed small_total = Fixed{1} << 56;
 
-/// The exponent of the least power of two above `value` > 0.
+/// Returns the exponent of the least power of two above `value` > 0.
 DRAFTPROOF_DEVICE inline int exponent_above(double value) { return std::ilogb(value) + 1; }
 
-/// The scale of `size` weights with this largest one. `pass(scale)` returns the total of the scaled weights.
+/// Returns the scale of `size` weights up to `largest`. `pass(scale)` returns the total of the scaled weights.
 template <class Pass>
 DRAFTPROOF_DEVICE double scale_of_small(int size, double largest, const Pass& pass) {
   if (!(largest > 0)) return 1;
-  constexpr int most = 1000;  // the least numbers stay below 1
+  constexpr int most = 1000;  // so that the least doubles stay below 1
   int exponent = 2 - exponent_above(largest) - exponent_above(static_cast<double>(size));
   if (exponent > most) exponent = most;
   const double first = std::ldexp(1.0, exponent);

@@ -1,13 +1,13 @@
-// The words of up to 32 trials of one role, made many at a time: the random source of simulations in batches.
+// The random bits of up to 32 trials of one role, made in wide registers: the random source of simulations in
+// batches.
 //
-//   word n     of trial t and purpose u: draw n of u from Philox(seed, t, role)
-//   slot       words 2 s and 2 s + 1 of a purpose, one block a trial
-//   group      the trials of the batch; the first read of a slot makes its blocks for all of them
+//   word n     of trial t and purpose u: the 64 random bits of draw n of u in Philox(seed, t, role)
+//   slot s     words 2 s and 2 s + 1 of a purpose: one Philox block of each trial
 //
-// Cost: one array look-up a word. A group is so small that a slot that only one trial reads costs about as much as
-// that trial's block alone, so programs need not declare the words that they read.
-// Correctness: a word is a function of its address; the time at which it is made, and the words made with it, change
-// nothing.
+// The first read of a slot makes its blocks for all trials of the batch.
+// Cost: one array look-up for each word. A batch is so small that all blocks of a slot cost about as much as one
+// block, so little is lost if only one trial reads a slot.
+// Correctness: a word is a function of its address, so it is the same at whatever time it is made.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,14 @@ namespace draftproof {
 class PhiloxBatch {
  public:
   static constexpr int most = 32;
-  static constexpr std::uint32_t slots = (max_drafts + 1) / 2;  ///< words of later slots are made one by one
+  static constexpr std::uint32_t slots = (max_drafts + 1) / 2;  ///< blocks of later slots are made one by one
 
-  /// Trials first .. first + count - 1, modulo 2^64; count <= most.
+  /// Makes the random bits of trials first .. first + count - 1, modulo 2^64; count <= most.
   PhiloxBatch(std::uint64_t seed, std::uint64_t first, int count, Philox::Role role)
       : seed_{seed}, count_{count}, role_{role}, width_{simd::in_use()} {
     for (int t = 0; t < filled(); ++t) trials_[t] = first + static_cast<std::uint64_t>(t);
   }
-  /// The `count` trials at `trials`, 1 <= count <= most.
+  /// Makes the random bits of the `count` trials at `trials`, 1 <= count <= most.
   PhiloxBatch(std::uint64_t seed, const std::uint64_t* trials, int count, Philox::Role role)
       : seed_{seed}, count_{count}, role_{role}, width_{simd::in_use()} {
     std::copy_n(trials, count, trials_);
@@ -39,7 +39,7 @@ class PhiloxBatch {
 
   int count() const { return count_; }
 
-  /// Word n of a purpose for every trial, [count]; n < 2 slots.
+  /// Returns word n of a purpose for every trial, [count]; n < 2 slots.
   std::span<const std::uint64_t> words(Purpose purpose, std::uint32_t n) {
     return {block(purpose, n >> 1)[n & 1], static_cast<std::size_t>(count_)};
   }
@@ -75,7 +75,7 @@ class PhiloxBatch {
   };
 
  private:
-  static constexpr std::uint32_t purposes = 8;  // of the words of a role; noise has addresses of its own
+  static constexpr std::uint32_t purposes = 8;  // the purposes of a role; noise is not stored here
   using Block = std::uint64_t[2][most];
 
   std::uint32_t address(Purpose purpose) const {
@@ -95,7 +95,7 @@ class PhiloxBatch {
                       words_[u][slot][1]);
   }
 
-  /// Trials rounded up to whole registers where that saves time; lanes past the count are never read.
+  /// The number of trials, rounded up to whole registers if that saves time; lanes past the count are never read.
   int filled() const { return count_ < 4 ? count_ : (count_ + 7) / 8 * 8; }
 
   std::uint64_t seed_;

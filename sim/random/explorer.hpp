@@ -1,8 +1,8 @@
-// Runs a probabilistic program through every branch and gives each outcome its exact probability: the interpreter of
-// proofs. The program is replayed from its start for each leaf, so it must be a function of its inputs and its source
-// only. A program that is not is noticed: every draw of a replay must be of the kind that it was before, every run
-// must reach the last draw of its replay, and every draw is asked for its probabilities once more when its last
-// branch begins.
+// Enumerates every branch of a probabilistic program and gives each outcome its exact probability, for proofs. Each
+// run of the program gives one leaf. A run first replays the draws that it shares with the run before it, so the
+// program must be a function of its inputs and its random source only. Programs that are not are detected: a replayed
+// draw must be of the same kind as before, every run must reach the last replayed draw, and the probabilities of a
+// draw are compared with the first ones in the first run that takes its last branch.
 //
 // Throws: NotReproducible, a std::logic_error, from flip, pick and explore().
 #pragma once
@@ -21,12 +21,12 @@
 
 namespace draftproof {
 
-/// One leaf of the tree of branches: a verdict and the probability of reaching it.
+/// One leaf of the tree of branches: a verdict and its probability.
 template <class Weight>
 struct Leaf {
   Verdict verdict;  ///< if token is every_token, the mass is spread over `spread`
   const Weight& probability;
-  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: all others
+  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: other tokens
   const Weight& spread_total;
 
   /// Calls `visit(token, probability)` for every token that this leaf may emit.
@@ -46,8 +46,8 @@ struct Branch {
   Token taken;  ///< 0 or 1 for a flip
 };
 
-/// A program drew something else in a replay than before: a finding about the program, whose distribution is not
-/// defined.
+/// Thrown if a replay draws something else than the run before: a bug of the program, whose output distribution is
+/// not defined.
 class NotReproducible : public std::logic_error {
  public:
   explicit NotReproducible(const std::string& what)
@@ -55,7 +55,7 @@ class NotReproducible : public std::logic_error {
                          " in a replay of the same numbers") {}
 };
 
-/// The leaf limit cut an enumeration that is of use only as a whole: a check that meets it is undecided.
+/// Thrown if the leaf limit ends an enumeration that must be complete; the check is then undecided.
 class EnumerationCut : public std::length_error {
  public:
   using std::length_error::length_error;
@@ -66,7 +66,7 @@ struct ExplorerLimits {
 };
 
 /// `Weight` is the number type of branch probabilities: rational for proofs, double for large trees. The program's
-/// scalar may differ, so the exact distribution of a float program can be found too.
+/// scalar may differ, so the exact distribution of a program in float can be computed too.
 template <class Weight>
 class Explorer {
  public:
@@ -74,13 +74,13 @@ class Explorer {
 
   explicit Explorer(ExplorerLimits limits = {}) : limits_{limits} {}
 
-  /// Branches on the outcomes of positive probability; the first run of a branch point takes true.
+  /// Branches on the outcomes of positive probability, true first.
   /// Throws: std::logic_error if den <= 0, unless with_rounding() was called.
   template <class Scalar>
   bool flip(const Scalar& num, const Scalar& den) {
     if (!(den > Scalar{0})) {
       if (!realised_) throw std::logic_error("explorer: flip with a denominator that is not positive");
-      return certain(num > den);  // u den < num for every u: a product that underflowed
+      return certain(num > den);  // a product that underflowed: u den < num has one outcome for every u
     }
     if (!(num > Scalar{0})) return certain(false);
     if (!(num < den)) return certain(true);
@@ -132,7 +132,7 @@ class Explorer {
   }
 
   /// Calls `program(*this)` once per leaf and `sink(leaf)` after each call. Returns true if every leaf was visited,
-  /// false if the leaf limit stopped it; the masses that `sink` has seen are then lower bounds.
+  /// false if the leaf limit was reached; sums of the leaves' probabilities are then lower bounds.
   template <class Program, class Sink>
   [[nodiscard]] bool explore(Program&& program, Sink&& sink) {
     stack_.clear();
@@ -159,21 +159,21 @@ class Explorer {
   /// Number of leaves visited by the last explore().
   std::uint64_t leaves() const { return leaves_; }
 
-  /// From now on the explorer gives the distribution of the floating-point program: draws have the distribution that
-  /// their weights realise (tape.hpp), a flip whose denominator underflowed compares num > den, and an emit from
-  /// weights that are all zero gives no token, as a sampler's does.
+  /// From now on enumerates the program as it runs in floating point: draws have the distribution that their rounded
+  /// sums realise (tape.hpp), a flip whose denominator underflowed compares num > den, and draws from weights that
+  /// are all zero give no_token.
   void with_rounding() requires std::floating_point<Weight> { realised_ = true; }
-  /// From now on emit spreads over these distinct tokens and lumps all others under no_token, for weights that give
-  /// the weight of one token. Saves a pass over the vocabulary. The span must outlive the explorations.
+  /// From now on emit spreads over these distinct tokens and puts the weight of all others on no_token, for weights
+  /// that model WeighsTokens. Saves a pass over the vocabulary. The span must outlive the explorations.
   void track_only(std::span<const Token> tokens) {
     tracked_ = true;
     tokens_ = tokens;
   }
-  /// From now on the first picks of a run from weights with ManyBranches are drawn with these words instead of
-  /// branching; the result is conditional on the words. The span must outlive the explorations.
+  /// From now on the first picks of a run from weights with ManyBranches are drawn by these random bits instead of
+  /// branching; results are conditional on the bits. The span must outlive the explorations.
   void fix_picks(std::span<const std::uint64_t> words) { fixed_picks_ = words; }
 
-  /// While true, emit branches as pick does: for a program that goes on after it.
+  /// If true, emit branches as pick does from now on, for programs that continue after an emit.
   void emit_at_once(bool at_once) { emits_at_once_ = at_once; }
 
   /// From now on `branches` receives the draws of the current run, for a trace; null turns this off.
@@ -182,7 +182,7 @@ class Explorer {
  private:
   using Branches = std::vector<std::pair<Token, Weight>>;  ///< outcomes and their probabilities, all positive
 
-  /// Appends the tokens of positive weight. The code after it does not depend on W and is compiled once.
+  /// Appends the tokens of positive weight. The code that uses the list does not depend on W and is compiled once.
   template <class W>
   void list(const W& weights, Branches& branches) const {
     const auto append = [&](Token x, const auto& weight) { branches.emplace_back(x, Weight(weight)); };
@@ -230,7 +230,7 @@ class Explorer {
     normalise(branches);
     if (branches != stack_[depth_].branches) throw NotReproducible("other weights of a draw");
   }
-  /// Of a draw in a replay: whether its last branch begins in this run.
+  /// Whether this run is the first that takes the last branch of the current draw, which is replayed.
   bool last_begins(Purpose purpose) const {
     const Choice& choice = stack_[depth_];
     if (choice.purpose != purpose) throw NotReproducible("a draw of another kind");
@@ -280,7 +280,7 @@ class Explorer {
 };
 
 /// Calls `visit(tuple, probability)` for every tuple that `draw(explorer, out)` may draw; `draw` returns the number
-/// of drafts. Returns false where the leaf limit ended the enumeration early.
+/// of drafts. Returns false if the leaf limit was reached.
 template <class Weight, class Draw, class Visit>
 [[nodiscard]] bool each_drafted_tuple(Explorer<Weight>& explorer, Draw draw, Visit visit) {
   Token tuple[max_drafts];

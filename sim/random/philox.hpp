@@ -1,5 +1,5 @@
-// The random source of simulation: Philox counters addressed by (seed, trial, purpose, index). Noise that a drafter
-// and a verifier share has purposes of its own, which no role uses.
+// The random source of simulation: Philox counters addressed by (seed, trial, purpose, index). The noise that a
+// drafter and a verifier share has purposes that no role uses.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class Philox : public UniformSource<Philox> {
   DRAFTPROOF_DEVICE constexpr Philox(std::uint64_t seed, std::uint64_t trial, Role role)
       : seed_{seed}, trial_{trial}, role_{static_cast<std::uint32_t>(role)} {}
 
-  /// The next 64-bit word of a purpose.
+  /// Returns the next 64 random bits of a purpose.
   DRAFTPROOF_DEVICE constexpr std::uint64_t next(Purpose purpose) {
     const std::uint32_t address = (role_ << 8) | static_cast<std::uint32_t>(purpose);
     const std::uint32_t index = index_[static_cast<std::uint32_t>(purpose) & 7]++;
@@ -34,18 +34,18 @@ class Philox : public UniformSource<Philox> {
     return (index & 1) ? cached_.second : cached_.first;
   }
 
-  /// Block `block` of a stream of noise, the same for both roles; changes no state. `stream` < 2^24.
+  /// Returns block `block` of a stream of noise, the same for both roles; changes no state. `stream` < 2^24.
   DRAFTPROOF_DEVICE constexpr NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
     const PhiloxPair words = philox_pair(seed_, trial_, block, noise_purpose | stream);
     return {words.first, words.second};
   }
-  /// Writes blocks `first` .. `first + count - 1` as their quarters (random_source.hpp), 4 `count` words of 32 bits.
+  /// Writes the quarters (random_source.hpp) of blocks `first` .. `first + count - 1`, 4 `count` integers of 32 bits.
   void noise_quarters(std::uint32_t stream, std::uint32_t first, std::size_t count, std::uint32_t* out) const {
     philox_words({seed_, trial_, first, noise_purpose | stream}, count, out);
   }
 
-  /// Streams of noise are the purposes from here on: above those of roles (role << 8 | purpose), below those of
-  /// captures/family.hpp.
+  /// Streams of noise are the purposes from this one on, greater than the purposes of roles (role << 8 | purpose) and
+  /// less than the purposes in captures/family.hpp.
   static constexpr std::uint32_t noise_purpose = 0x5A000000;
 
  private:

@@ -32,7 +32,7 @@ DRAFTPROOF_DEVICE constexpr PhiloxBlock philox4x32(PhiloxBlock counter, std::uin
   return counter;
 }
 
-/// The block at (`seed`, `trial`, `slot`, `purpose`) as two 64-bit words.
+/// The block at (`seed`, `trial`, `slot`, `purpose`) as two 64-bit integers.
 struct PhiloxPair {
   std::uint64_t first, second;
 };

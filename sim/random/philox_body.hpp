@@ -1,4 +1,4 @@
-// Loops of philox_simd.hpp and philox_simd_batch.hpp; each_width.hpp includes them twice.
+// Loops of philox_simd.hpp and philox_simd_batch.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
 struct PhiloxLanes {
   Longs word0, word1, word2, word3;
@@ -31,7 +31,7 @@ DRAFTPROOF_PART PhiloxLanes philox_slots(const PhiloxRun& run, std::size_t from)
   return {none + run.trial, none + (run.trial >> 32), load<Longs>(ordinals) + (run.slot + from), none + run.purpose};
 }
 
-/// Two runs of blocks at a time, for as long as they are whole; returns how many blocks.
+/// Writes as many blocks as fill pairs of registers; returns their number.
 DRAFTPROOF_LOOP inline std::size_t philox_words(const PhiloxRun& run, std::size_t count, std::uint32_t* words) {
   std::size_t done = 0;
   for (; done + 2 * doubles <= count; done += 2 * doubles) {
@@ -43,7 +43,7 @@ DRAFTPROOF_LOOP inline std::size_t philox_words(const PhiloxRun& run, std::size_
   return done;
 }
 
-/// Blocks of as many runs of trials at a time as there are places; returns how many trials.
+/// Writes the blocks of sizeof...(place) registers of trials at a time, while trials fill them; returns their number.
 template <int... place>
 DRAFTPROOF_PART int philox_runs(std::integer_sequence<int, place...>, std::uint64_t seed, const std::uint64_t* trials,
                                 int count, std::uint32_t slot, std::uint32_t purpose, std::uint64_t* first,
@@ -61,10 +61,10 @@ DRAFTPROOF_PART int philox_runs(std::integer_sequence<int, place...>, std::uint6
   return t;
 }
 
-/// The first trials, but for fewer than fill a register; returns how many.
+/// Writes the blocks of as many trials as fill whole registers; returns their number.
 DRAFTPROOF_LOOP inline int philox_fill(std::uint64_t seed, const std::uint64_t* trials, int count, std::uint32_t slot,
                                        std::uint32_t purpose, std::uint64_t* first, std::uint64_t* second) {
-  // Sixteen registers hold two runs with their keys and multipliers, thirty-two hold four.
+  // AVX2 has 16 registers, enough for two runs with their keys and multipliers; AVX-512 has 32, enough for four.
   constexpr std::make_integer_sequence<int, doubles / 2> most;
   const int t = philox_runs(most, seed, trials, count, slot, purpose, first, second);
   constexpr std::integer_sequence<int, 0> one;

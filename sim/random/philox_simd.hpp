@@ -2,13 +2,13 @@
 // processor has.
 //
 //   words[4 i + j]   word j of the block at (seed, trial, slot + i, purpose)
-//   lane             64 bits a block, of which the lower half counts: the widening multiplication reads no other, and
-//                    what its products leave in upper halves is cut off when words are put together
-//   first()          words 0 and 1 of each block as one 64-bit word; second() words 2 and 3
-//   rounds           all ten, on several registers at once: one's multiplications hide the latency of another's
+//   lane             64 bits, with one word of one block in the lower half; the multiplication reads lower halves
+//                    only, and joined() drops the upper halves
+//   first()          words 0 and 1 of each block as one 64-bit integer; second(): words 2 and 3
+//   rounds           all ten, on several registers in turn, so that their multiplications overlap
 //
-// Cost: a round is two multiplications, two shifts and the exclusive ors; 0.5 ns a word with 8 lanes on a Sapphire
-// Rapids Xeon, where the scalar form takes 4.
+// Cost: a round is two multiplications, two shifts and the exclusive ors; 0.5 ns for each word with 8 lanes on a
+// Sapphire Rapids Xeon, where the scalar form takes 4 ns.
 // Correctness: the same bits at every width, because a lane is a whole block and integers do not round.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace draftproof {
 
-/// Where a run of blocks starts.
+/// The address of the first block of a run.
 struct PhiloxRun {
   std::uint64_t seed, trial;
   std::uint32_t slot, purpose;
@@ -47,15 +47,15 @@ inline void philox_words_scalar(const PhiloxRun& run, std::size_t from, std::siz
 namespace draftproof::simd {
 
 namespace avx2 {
-/// Products of the lower halves.
+/// Returns the products of the lower halves.
 DRAFTPROOF_AVX2_PART Longs lower_product(Longs a, Longs b) {
   return as<Longs>(_mm256_mul_epu32(as<__m256i>(a), as<__m256i>(b)));
 }
-/// Of each pair of halves the lower ones, put together.
+/// Returns the lower half of each lane of `high` above the lower half of `low`.
 DRAFTPROOF_AVX2_PART Longs joined(Longs low, Longs high) {
   return as<Longs>(_mm256_blend_epi32(as<__m256i>(low), as<__m256i>(high << 32), 0xAA));
 }
-/// Words 0 .. 3 of the blocks, in the order of the blocks.
+/// Writes words 0 .. 3 of each block, in the order of the blocks.
 DRAFTPROOF_AVX2_PART void store_blocks(std::uint32_t* out, Longs first, Longs second) {
   const __m256i even = _mm256_unpacklo_epi64(as<__m256i>(first), as<__m256i>(second));
   const __m256i odd = _mm256_unpackhi_epi64(as<__m256i>(first), as<__m256i>(second));

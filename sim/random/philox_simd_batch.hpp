@@ -1,8 +1,8 @@
-// Philox blocks of many trials at one slot and purpose at a time: what philox_pair gives one by one.
+// Philox blocks of many trials at one slot and purpose, the same as philox_pair returns for each trial.
 //
-//   first, second    the two 64-bit words of each block, an array each                    [count]
+//   first, second    the two 64-bit integers of each block, in one array each             [count]
 //
-// Cost: ten rounds for 4 (AVX2) or 8 (AVX-512) trials at a time, two or four such runs in flight.
+// Cost: ten rounds for 4 (AVX2) or 8 (AVX-512) trials at a time, two or four such runs interleaved.
 // Correctness: a lane is a whole block (philox_simd.hpp).
 #pragma once
 

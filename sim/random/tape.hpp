@@ -1,8 +1,8 @@
-// Random sources other than counters: scripted words, recorded draws, the distribution that a draw realises, and one
-// type for all sources of words.
+// Random sources for tests: given random bits, recorded draws, and one type for all sources of random bits. Also the
+// distribution that a draw realises.
 //
-// Scripted and recorded randomness: a tape returns given words in order, a recorder logs the draws of another source
-// and their outcomes. Edge cases, replays and draw counts use these two.
+// A tape returns given random bits in order; a recorder logs the draws of another source and their outcomes. Edge
+// cases, replays and draw counts use these two.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +17,16 @@
 
 namespace draftproof {
 
-// The distribution that a draw from weights realises. A draw adds its weights up in some number format, and its
-// distribution is given by the differences of the rounded sums.
+// The distribution that a draw from weights realises. A draw compares a uniform with running sums of its weights, and
+// the probabilities are the differences of these sums, which may be rounded.
 //
-//   for_each(visit)           the weights, as computed
-//   for_each_realised(visit)  the distribution of `draw` under an ideal uniform; weights with exact sums lack this
-//   call
+//   for_each(visit)           visits the weights
+//   for_each_realised(visit)  visits the distribution of `draw` for an ideal uniform; optional if sums are exact
 //
 // Cost: one pass.
 // Correctness: each for_each_realised reads the sums that `draw` of the same class compares with.
 
-/// Calls visit(token, weight) with the realised weights, or with the weights where their sums are exact.
+/// Calls visit(token, weight) with the realised weights, or with the weights if their sums are exact.
 template <class W, class Visit>
 void visit_realised(const W& weights, const Visit& visit) {
   if constexpr (requires { weights.for_each_realised(visit); })
@@ -36,9 +35,9 @@ void visit_realised(const W& weights, const Visit& visit) {
     weights.for_each(visit);
 }
 
-/// Calls visit(j, share) for low <= j <= high, with the length of the thresholds in [from, to) for which bisection
-/// for the first j with bound(j) > threshold ends at j. Bounds that were rounded one by one may fall with j; the
-/// result then depends on which of them the bisection reads, and this call follows it.
+/// Calls visit(j, share) for low <= j <= high: `share` is the length of the thresholds in [from, to) for which the
+/// bisection for the first j with bound(j) > threshold ends at j. Bounds may fall with j by rounding; the result then
+/// depends on the bounds that the bisection reads, so this function reads the same ones.
 template <class Bound, class Visit>
 void realise_bisection(std::size_t low, std::size_t high, double from, double to, const Bound& bound,
                        const Visit& visit) {
@@ -50,27 +49,27 @@ void realise_bisection(std::size_t low, std::size_t high, double from, double to
   realise_bisection(middle + 1, high, std::max(from, cut), to, bound, visit);
 }
 
-/// Returns 64-bit uniform words in the order of the program's calls, whatever their purpose.
+/// A source that returns given random bits in the order of the calls, whatever their purpose.
 class Tape : public UniformSource<Tape> {
  public:
   explicit Tape(std::vector<std::uint64_t> words) : words_{std::move(words)} {}
 
-  /// The word whose unit interval value is `u`, rounded down to the 53-bit grid; u in [0, 1).
+  /// Returns random bits for which unit_interval() is `u`, rounded down to a multiple of 2^-53; u in [0, 1).
   static constexpr std::uint64_t word(double u) { return static_cast<std::uint64_t>(u * 0x1p53) << 11; }
 
-  /// The next word. Throws: std::out_of_range if none is left.
+  /// Returns the next 64 random bits. Throws: std::out_of_range at the end of the tape.
   std::uint64_t next(Purpose) {
     if (position_ == words_.size())
       throw std::out_of_range("tape: the program draws more than the " + std::to_string(words_.size()) +
                               " words on the tape");
     return words_[position_++];
   }
-  /// The next two words, whatever the address. Throws: std::out_of_range if fewer are left.
+  /// Returns the next 128 random bits, whatever the address. Throws: std::out_of_range at the end of the tape.
   NoiseBlock noise(std::uint32_t, std::uint32_t) {
     const std::uint64_t first = next(Purpose::noise);
     return {first, next(Purpose::noise)};
   }
-  /// Number of words returned so far.
+  /// Number of 64-bit integers returned so far.
   std::size_t played() const { return position_; }
 
  private:
@@ -82,11 +81,11 @@ class Tape : public UniformSource<Tape> {
 struct Draw {
   Purpose purpose;
   std::uint64_t word;
-  double num, den;  ///< of a flip; 0 otherwise
+  double num, den;  ///< arguments of a flip; 0 for other draws
   Token value;
 };
 
-/// Wraps a source of words and logs every draw.
+/// Wraps a source of random bits and logs every draw.
 template <class Source>
 class Recorder : public UniformSource<Recorder<Source>> {
   using Base = UniformSource<Recorder<Source>>;
@@ -138,10 +137,10 @@ class Recorder : public UniformSource<Recorder<Source>> {
   std::vector<Draw> draws_;
 };
 
-// One type of source for all sources of words: the counters of a simulated trial, a tape of edge values, all points
-// of a grid, streams aliased on purpose. A verifier is compiled once for it, and every draw is logged.
+// One type for all sources of random bits, so that a verifier is compiled once: Philox for a simulated trial, a tape
+// of edge values, all points of a grid, or streams that are aliased on purpose. Every draw is logged.
 //
-//   Words      interface to the words
+//   Words      interface of the random bits
 //   Scripted   the source that a program runs on
 
 class Words {
@@ -163,10 +162,10 @@ class WordsOf final : public Words {
   Source source_;
 };
 
-/// A source of words that refers to a Words object, which must outlive it.
+/// A source that refers to a Words object, which must outlive it.
 class WordsFrom {
  public:
-  WordsFrom(Words& words) : words_{&words} {}  // NOLINT: a source is made of whatever gives its words
+  WordsFrom(Words& words) : words_{&words} {}  // NOLINT: implicit, because callers pass a Words object as a source
   std::uint64_t next(Purpose purpose) { return words_->next(purpose); }
   NoiseBlock noise(std::uint32_t stream, std::uint32_t block) { return words_->noise(stream, block); }
 

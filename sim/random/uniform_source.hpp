@@ -1,7 +1,7 @@
-// Sources of decisions: from 64-bit uniform random bits, with emits drawn at once, and with noise chosen for a node
-// of a tree.
+// Random sources: the base class of sources that decide by 64 random bits, a wrapper whose emit draws at once, and a
+// wrapper that chooses the noise of a node of a tree.
 //
-// Decisions from 64-bit uniform words, for every source that draws numbers rather than branches.
+// Decisions by 64 uniform random bits, for all sources except those that enumerate branches.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace draftproof {
 
-/// u in [0, 1) on the 53-bit grid. The largest value is 1 - 2^-53, and u * den < den for every double den above
-/// 2^-1022 (the product lies at least half an ulp below den), so equal numerator and denominator always accept.
+/// Returns u in [0, 1), a multiple of 2^-53. The largest value is 1 - 2^-53, and u * den < den for every double den
+/// above 2^-1022 (the product lies at least half an ulp below den), so equal numerator and denominator always accept.
 DRAFTPROOF_DEVICE constexpr double unit_interval(std::uint64_t word) {
   return static_cast<double>(word >> 11) * 0x1p-53;
 }
 
-/// floor(word * bound / 2^64): uniform on 0 .. bound - 1 up to a relative bias below bound / 2^64.
+/// Returns floor(word * bound / 2^64): uniform on 0 .. bound - 1 up to a relative bias below bound / 2^64.
 DRAFTPROOF_DEVICE constexpr std::uint64_t scale(std::uint64_t word, std::uint64_t bound) {
 #if defined(__CUDA_ARCH__)
   return __umul64hi(word, bound);
@@ -26,8 +26,8 @@ DRAFTPROOF_DEVICE constexpr std::uint64_t scale(std::uint64_t word, std::uint64_
 #endif
 }
 
-/// Base of sources with a member `std::uint64_t next(Purpose)`. A flip with a certain outcome consumes its word too,
-/// so the words read do not depend on outcomes.
+/// Base of sources with a member `std::uint64_t next(Purpose)`, which returns 64 random bits. A flip with a certain
+/// outcome consumes its bits too, so their number depends on the number of draws only.
 template <class Derived>
 class UniformSource {
  public:
@@ -50,15 +50,15 @@ class UniformSource {
   DRAFTPROOF_DEVICE Derived& self() { return static_cast<Derived&>(*this); }
 };
 
-// A random source for rules that continue after a token was emitted: emit draws its token at once.
+// A random source for programs that continue after an emit.
 
-/// Makes `emit` an ordinary draw under an explorer too: a path verifier needs the token to go on.
+/// Its `emit` draws the token at once, under an explorer too, because a path verifier continues at that token.
 template <class R>
 class ImmediateEmit {
  public:
   DRAFTPROOF_DEVICE explicit ImmediateEmit(R& random) : random_{random} {}
 
-  /// The next word of the source, for schemes that decide by words where the source has them.
+  /// Returns the next random bits of the source, for schemes that use them directly. Requires a source that has bits.
   DRAFTPROOF_DEVICE std::uint64_t next(Purpose purpose) requires requires(R& random) { random.next(purpose); }
   { return random_.next(purpose); }
 
@@ -90,10 +90,10 @@ class ImmediateEmit {
   R& random_;
 };
 
-// A random source that maps streams 0, 1, .. of a program to chosen streams of the shared noise. A verifier or
-// drafter of one position keeps its stream numbers at every node of a tree, and reads fresh words at each node.
-//
-//   stream s of the program     stream streams[s] of the trial, of the same kind: companions and darts keep theirs
+// A random source that maps streams 0, 1, .. of a program to chosen streams of the shared noise, so that a verifier
+// or drafter of one position uses the same stream numbers at every node of a tree, but other random bits at each
+// node. Stream s of the program is stream streams[s] of the trial; the kind (companion_stream, dart_stream) stays the
+// same.
 //
 // The drafter of a tree chooses the streams and stores their numbers with the draws (TreeReading::Draws), from which
 // the verifier reads them.

@@ -1,5 +1,5 @@
-// Walker's alias method in Vose's construction, in integers: one token from one word, and almost always one cache
-// line.
+// Walker's alias method with Vose's construction, in integers: one token from 64 random bits, almost always by
+// reading one cache line.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace draftproof::simd {
 
-// Many draws from one alias table at a time: the cells of 4 (AVX2) or 8 (AVX-512) words are gathered together, so
+// Many draws from one alias table at a time: the cells of 4 (AVX2) or 8 (AVX-512) draws are gathered together, so
 // that their cache misses overlap.
 //
-//   word        64 uniform bits; of its product with V, the upper half is the cell and the lower half the place in it
+//   word        64 random bits; the product word V is the cell's index (upper half) and the place in the cell
 //   cell        upper 32 bits: the share of the cell's own token; lower 32 bits: the other token
 //
-// Places are compared by their upper 32 bits. Where those are equal, one draw in 2^32, the caller decides by the
-// whole share.
+// The upper 32 bits of place and share are compared. If they are equal, in one draw of 2^32, the caller compares all
+// bits.
 // Cost: three widening multiplications and a gather.
 // Correctness: all operations are on integers, so the tokens are the same at every width. With word = h 2^32 + l, the
 // product h V + (l V >> 32) holds the cell above its 32 lower bits, which are the upper 32 bits of the place.
 
-/// Writes the token of each of `count` words, `stride` apart in `out`; -1 where the compared bits are equal. Returns
-/// whether there is such a word.
+/// Writes the tokens of `count` draws, `stride` apart in `out`; -1 if the compared bits are equal. Returns whether a
+/// -1 was written.
 inline bool alias_draws_scalar(const std::uint64_t* cells, std::uint32_t size, const std::uint64_t* words, int count,
                                Token* out, int stride) {
   bool open = false;
@@ -104,25 +104,24 @@ inline bool alias_draws(Width width, const std::uint64_t* cells, std::uint32_t s
 
 namespace draftproof {
 
-// One draw from the cells of an alias table by their addresses: the host's vectors and a device's memory are read by
-// the same operations.
+// One draw from an alias table given by addresses, in the host's or a device's memory.
 //
-//   cells[x]   share of the cell's own token in 2^-32, above the other token
-//   rests[x]   the rest of that share in 2^-64, read by ties only
+//   cells[x]   upper 32 bits: share of the cell's own token in units of 2^-32; lower 32 bits: the other token
+//   rests[x]   the rest of that share in units of 2^-64, read only if the upper 32 bits are equal
 //
-// Cost: one cell, almost always.
+// Cost: almost always one read, of a cell.
 
 DRAFTPROOF_DEVICE inline Token alias_draw(const std::uint64_t* cells, const std::uint32_t* rests, std::uint64_t size,
                                           std::uint64_t word) {
   const std::uint64_t at = scale(word, size);
-  const std::uint64_t within = word * size;  // the fraction of the cell, in 2^-64
+  const std::uint64_t within = word * size;  // the place in the cell, in units of 2^-64
   const std::uint64_t cell = cells[at], place = within >> 32, share = cell >> 32;
   const bool own = place == share ? static_cast<std::uint32_t>(within) < rests[at] : place < share;
   return static_cast<Token>(own ? at : cell & 0xffffffffu);
 }
 
-/// Draws from a quantised row. The distribution of the table is exactly the row; the grid of the 64-bit word adds at
-/// most V 2^-64 in total variation.
+/// Draws from a quantised row. The shares in the table are exactly the row; the 64 random bits of a draw add at most
+/// V 2^-64 in total variation.
 class AliasTable {
  public:
   explicit AliasTable(std::span<const std::uint64_t> mass) : cells_(mass.size()), rest_(mass.size()) {
@@ -144,14 +143,14 @@ class AliasTable {
         small.push_back(donor);
       }
     }
-    for (const std::uint32_t x : large) set(x, 0, x);  // full: both sides are x
+    for (const std::uint32_t x : large) set(x, 0, x);  // a full cell: both of its tokens are x
   }
 
   Token draw(std::uint64_t word) const { return alias_draw(cells_.data(), rest_.data(), cells_.size(), word); }
   std::span<const std::uint64_t> cells() const { return cells_; }
   std::span<const std::uint32_t> rests() const { return rest_; }
 
-  /// The tokens of many words, `stride` apart in `out`.
+  /// Writes one token for each of `words`, `stride` apart in `out`.
   void draw(std::span<const std::uint64_t> words, Token* out, int stride) const {
     const int count = static_cast<int>(words.size());
     if (simd::alias_draws(simd::in_use(), cells_.data(), static_cast<std::uint32_t>(cells_.size()), words.data(),
@@ -161,8 +160,8 @@ class AliasTable {
   }
 
  private:
-  /// `own` is the share of the cell's own token, in 2^-64. Its upper half is stored beside the other token, its lower
-  /// half where only ties read it.
+  /// `own` is the share of the cell's own token, in units of 2^-64. Its upper half is stored in the cell, its lower
+  /// half in `rest_`.
   void set(std::uint32_t x, std::uint64_t own, std::uint32_t other) {
     cells_[x] = (own >> 32 << 32) | other;
     rest_[x] = static_cast<std::uint32_t>(own);
@@ -199,7 +198,7 @@ class AliasWeights {
   }
 
  private:
-  /// The normalised weights; empty if none is positive.
+  /// Returns the normalised weights, no entries if all weights are 0.
   std::vector<double> distribution() const {
     std::vector<double> shares;
     if (total_ > 0)

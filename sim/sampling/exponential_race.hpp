@@ -1,16 +1,16 @@
 // Races of exponential clocks: token x of weight w(x) arrives at time E_x / w(x), with E_x read from shared noise.
-// The first arrival has distribution w; the first B arrivals are a sample without replacement. Two races of one noise
-// with weights p and q tend to have the same winner, and neither reads the other's weights.
+// The first arrival has distribution w; the first B arrivals are a sample without replacement. Two races with the
+// same noise and weights p and q often have the same winner, although neither reads the other's weights.
 //
-//   E_x    exponential(word)    word of token x: its upper half is a quarter of block x / 4 of the stream, its lower
-//                               half the same quarter of the companion stream, read only for tokens that may win
+//   E_x    exponential(word)    upper half of `word`: a quarter of block x / 4 of the stream; lower half: the same
+//                               quarter of the companion stream, read only for tokens that may win
 //   w      weight(x)            not negative, at least one positive; a token of weight 0 never arrives
 //   B      wanted               number of arrivals
 //
-// Cost: a 32-bit word a token and stream, made in wide registers where the source can (philox_simd.hpp): 1.1 ns a
-// token with AVX-512. E >= t, so the upper half of t shows for almost all tokens that they arrive too late, and about
-// ln V logarithms are taken.
-// Correctness: exact for any order of the tokens: times are doubles, compared as they are, equal ones by token id.
+// Cost: 32 random bits for each token and stream, made in wide registers if the source can (philox_simd.hpp): 1.1 ns
+// for each token with AVX-512. E >= t (exp.hpp), so the upper half of `word` rejects almost all tokens, and E is
+// computed for about ln V of them.
+// Correctness: times are doubles, equal times are ordered by token id, so the order of the tokens does not matter.
 // Source: the exponential race is folklore; as a coupling of drafts and target: Daliri et al., arXiv:2408.07978.
 #pragma once
 
@@ -35,21 +35,21 @@ struct Candidate {
   }
 };
 
-/// The earliest arrivals so far, in order, at most `wanted` <= `most` of them.
+/// The earliest arrivals so far, in order, at most `wanted` of them; `wanted` <= `most`.
 template <int most>
 class SmallestK {
  public:
   DRAFTPROOF_DEVICE explicit SmallestK(int wanted) : wanted_{wanted} {}
 
   DRAFTPROOF_DEVICE int size() const { return size_; }
-  /// The i-th earliest arrival; one without a token for i >= size().
+  /// Returns the i-th earliest arrival, with no_token for i >= size().
   DRAFTPROOF_DEVICE Candidate operator[](int i) const { return i < size_ ? arrivals_[i] : Candidate{}; }
 
-  /// Whether a token of this weight, with this upper half of its word, may be among the earliest. False only if it
+  /// Whether a token may be among the earliest, by its weight and the upper half of its random bits. False only if it
   /// cannot be.
   DRAFTPROOF_DEVICE bool can_enter(double weight, std::uint32_t upper) const {
-    // E >= t >= upper 2^-32. The limit is widened by 2^-40, far above the errors of E, of the products and of the
-    // quotient. A weight of 0 gives 0 or NaN: false.
+    // E >= t >= upper 2^-32. The limit is increased by a relative 2^-40, far more than the errors of E, products and
+    // quotient. For weight 0 the product is 0 or NaN, and the comparison false.
     return upper * 0x1p-32 < limit_ * weight;
   }
 
@@ -72,8 +72,8 @@ class SmallestK {
   double limit_ = std::numeric_limits<double>::infinity();
 };
 
-/// The `wanted` earliest of the arrivals that `walk(own, thread, threads)` adds to `own`, over all threads that hold
-/// `distributions`.
+/// Returns the `wanted` earliest arrivals over all threads that share `distributions`; `walk(own, thread, threads)`
+/// adds the arrivals of one thread to `own`.
 template <int most, class L, class Walk>
 DRAFTPROOF_DEVICE SmallestK<most> k_smallest(const L& distributions, int wanted, const Walk& walk) {
   if constexpr (requires { distributions.template k_smallest<most>(wanted, walk); }) {
@@ -85,14 +85,14 @@ DRAFTPROOF_DEVICE SmallestK<most> k_smallest(const L& distributions, int wanted,
   }
 }
 
-/// Kind of the streams with the lower halves of the words.
+/// Kind of the streams with the lower halves of the random bits.
 inline constexpr std::uint32_t companion_stream = stream_numbers;
 
-/// One thread's part of a race: every `threads`-th block of every stream.
+/// One thread's part of a race: every `threads`-th block of each stream.
 template <class Weight, class R>
 struct RaceScan {
   static constexpr int volley =
-      static_cast<int>(simd::strip) / 4;  ///< blocks whose words are made at once, where the source can
+      static_cast<int>(simd::strip) / 4;  ///< blocks that are made in one call, if the source can
   int vocabulary, first_stream, streams;
   const Weight& weight;
   R& random;
@@ -115,7 +115,7 @@ struct RaceScan {
   }
 
  private:
-  /// Adds token x, whose word has this upper half, if it may be among the earliest.
+  /// Adds token x, if it may be among the earliest; `upper` is the upper half of its random bits.
   template <int most>
   DRAFTPROOF_DEVICE void enter(SmallestK<most>& own, std::uint32_t stream, Token x, std::uint32_t upper) const {
     const double w = weight(x);
@@ -124,7 +124,7 @@ struct RaceScan {
     own.add({exponential((std::uint64_t{upper} << 32) | quarter(companion, x % 4)) / w, x});
   }
 
-  /// Runs full volleys from block 0 on. Returns the first block after them.
+  /// Adds the tokens of all full volleys, from block 0 on. Returns the first block after them.
   template <int most>
   int enter_volleys(SmallestK<most>& own, std::uint32_t stream) const {
     constexpr int tokens = 4 * volley, strip = static_cast<int>(simd::strip);
@@ -134,7 +134,7 @@ struct RaceScan {
       random.noise_quarters(stream, static_cast<std::uint32_t>(first / 4), volley, upper);
       const auto early = [this, &own, &upper, first](Token x) { return own.can_enter(weight(x), upper[x - first]); };
       for (Token start = first; start < first + tokens; start += strip) {
-        // The limit only falls, so a token that cannot enter before a strip cannot enter in it: most strips end here.
+        // The limit only falls, so a token that cannot enter now cannot enter later: most strips end here.
         if (!simd::some(early, start)) continue;
         for (Token x = start; x < start + strip; ++x) enter(own, stream, x, upper[x - first]);
       }
@@ -143,8 +143,8 @@ struct RaceScan {
   }
 };
 
-/// The `wanted` <= `most` first arrivals over `streams` streams from `first_stream` on. wanted > 1 requires a single
-/// stream, so that the tokens are distinct. Fewer arrivals where fewer tokens have positive weight.
+/// Returns the first `wanted` <= `most` arrivals over `streams` streams from `first_stream` on, fewer if fewer tokens
+/// have positive weight. wanted > 1 requires a single stream, so that the tokens are distinct.
 template <int most, class L, class Weight, NoiseSource R>
 DRAFTPROOF_DEVICE SmallestK<most> race(const L& distributions, int first_stream, int streams, int wanted,
                                        const Weight& weight, R& random) {

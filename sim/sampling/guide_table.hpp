@@ -1,12 +1,12 @@
-// Searches in the sorted rows of a table by their addresses: a guide narrows them to a few entries before they
-// bisect. Host tables and views of them in a device's memory (ratio_table_view.hpp) run the same code.
+// Searches in sorted arrays given by their addresses: a guide narrows the range to a few entries, which are bisected.
+// Host tables and views of them in a device's memory (ratio_table_view.hpp) run the same code.
 //
 //   RatioSearch    number of `size` descending ratios that exceed b          (ratio_bins.hpp)
 //   SumSearch      the token whose interval of cumulative sums holds `at`    (CumulativeTable)
 //
 // Cost: O(1) expected, O(log V) at most.
-// Correctness: a guide's cells are monotone in the searched value, so the result lies between the entries of a cell
-// and of its neighbour.
+// Correctness: a guide's cells are monotone in the searched value, so the result lies between the guide's entries
+// for the value's cell and for a neighbouring cell.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@
 
 namespace draftproof {
 
-/// The first i in first .. first + left - 1 with before(i) false, first + left if there is none; `before` is true and
-/// then false. Selections replace branches, which would be mispredicted every other time.
+/// Returns the first i in first .. first + left - 1 with before(i) false, first + left if all are true. Requires that
+/// before(i) does not become true again as i grows. Masks replace branches, half of which would be mispredicted.
 template <class Before>
 DRAFTPROOF_DEVICE std::size_t bisected(std::size_t first, std::size_t left, const Before& before) {
   while (left > 0) {
@@ -42,8 +42,8 @@ struct RatioSearch {
   const std::uint32_t* start;  ///< [cells + 1]
   std::size_t cells;
 
-  /// Monotone in b, because each operation is and rounding preserves it. b / (1 + b) is not: b occurs twice in it.
-  /// Infinity falls into the last cell.
+  /// Returns the cell of b; infinity falls into the last cell. The cell is monotone in b, because each operation is,
+  /// with its rounding. b / (1 + b), in which b occurs twice, would not be.
   DRAFTPROOF_DEVICE static std::size_t cell_of(double b, std::size_t cells) {
     return static_cast<std::size_t>((1 - 1 / (1 + b)) * static_cast<double>(cells));
   }
@@ -54,7 +54,7 @@ struct RatioSearch {
     const std::size_t first = start[cell], left = (cell == 0 ? size : start[cell - 1]) - first;
     constexpr std::size_t strip = 4;
     if (left <= strip && first + strip <= size) [[likely]] {
-      // Entries of lower cells are at most b. Comparing them too avoids a loop of unpredictable length.
+      // Also compares entries after the cell, which are at most b, because a loop of varying length is mispredicted.
       std::size_t beyond = 0;
       for (std::size_t i = 0; i < strip; ++i) beyond += ratios[first + i] > b;
       return first + beyond;
@@ -64,12 +64,12 @@ struct RatioSearch {
 };
 
 struct SumSearch {
-  const std::uint64_t* below;  ///< [sums]: mass of the tokens before each, and of all
+  const std::uint64_t* below;  ///< [sums]: mass of the tokens before each token; last, of all tokens
   std::size_t sums;
   const std::uint32_t* guide;
   int shift;
 
-  /// Length of `guide`: a cell for each 2^shift of the sum 2^62, and one for the sum itself.
+  /// Length of `guide`: a cell for each 2^shift of the total 2^62, and one for the total itself.
   std::size_t guide_size() const { return (std::size_t{1} << (62 - shift)) + 1; }
 
   DRAFTPROOF_DEVICE std::uint64_t mass(Token x) const {
@@ -77,13 +77,13 @@ struct SumSearch {
     return below[i + 1] - below[i];
   }
 
-  /// The token whose interval holds `at`, which is less than the sum of all.
+  /// Returns the token whose interval contains `at`, which is less than the total.
   DRAFTPROOF_DEVICE Token find(std::uint64_t at) const {
     const std::size_t cell = at >> shift;
     const std::size_t first = guide[cell] + 1, left = guide[cell + 1] + 1 - first;
     constexpr std::size_t strip = 4;
     if (left <= strip && first + strip <= sums) [[likely]] {
-      // Sums of higher cells exceed `at`. Comparing them too avoids a loop of unpredictable length.
+      // Also compares sums after the cell, which exceed `at`, because a loop of varying length is mispredicted.
       std::size_t beyond = 0;
       for (std::size_t i = 0; i < strip; ++i) beyond += below[first + i] <= at;
       return static_cast<Token>(first + beyond - 1);
@@ -91,15 +91,15 @@ struct SumSearch {
     return static_cast<Token>(bisected(first, left, [this, at](std::size_t i) { return below[i] <= at; }) - 1);
   }
 
-  /// The token at place `at` of the mass outside the n distinct tokens at `sorted`, in ascending order; steps over
-  /// their intervals.
+  /// Returns the token at `at` of the mass outside the n distinct tokens at `sorted`, which ascend: adds the mass of
+  /// every removed interval that begins at or before `at`.
   DRAFTPROOF_DEVICE Token find_outside(const Token* sorted, int n, std::uint64_t at) const {
     for (int i = 0; i < n && below[static_cast<std::size_t>(sorted[i])] <= at; ++i) at += mass(sorted[i]);
     return find(at);
   }
 };
 
-// Cumulative sums of a quantised row with a guide table: draws outside a set of tokens, by one word each.
+// Cumulative sums of a quantised row with a guide table: draws outside a set of tokens, each by 64 random bits.
 
 class CumulativeTable {
  public:
@@ -126,7 +126,7 @@ class CumulativeTable {
     return mass_left;
   }
 
-  /// A token outside `seen`, by stepping over the removed intervals in token order; no_token if no mass is left.
+  /// Draws a token outside `seen`; no_token if no mass is left.
   Token draw_without(const Token* seen, int n, std::uint64_t word) const {
     const std::uint64_t mass_left = mass_without(seen, n);
     if (mass_left == 0) return no_token;
@@ -142,14 +142,14 @@ class CumulativeTable {
   };
   Interval interval(Token x) const { return {below_[index(x)], mass(x)}; }
 
-  /// The token whose interval holds `at` < row_total. The guide narrows the range, bisection bounds the rest.
+  /// Returns the token whose interval contains `at` < row_total.
   Token find(std::uint64_t at) const { return search().find(at); }
 
-  /// The arrays by their addresses.
+  /// Returns the addresses of the arrays.
   SumSearch search() const { return {below_.data(), below_.size(), guide_.data(), shift_}; }
 
-  /// Prefetch the first and the second read of `find`, and the read of `interval`. Always inlined: g++ drops the
-  /// calls as ones without effect otherwise.
+  /// Prefetch the first read of find(), its second read, and the read of interval(). Always inlined, because g++
+  /// removes calls of functions that only prefetch.
   [[gnu::always_inline]] void prefetch_guide(std::uint64_t at) const { __builtin_prefetch(&guide_[at >> shift_]); }
   [[gnu::always_inline]] void prefetch_sums(std::uint64_t at) const {
     __builtin_prefetch(&below_[guide_[at >> shift_] + 1]);

@@ -1,11 +1,12 @@
-// Darts thrown uniformly on tokens x [0, 1): the first dart below the curve of a distribution lands on a token of
-// that distribution. Two distributions that share the darts take the same dart with probability sum min / sum max.
+// Darts, each a uniform token x and a uniform height in [0, 1): the token of the first dart with height < w(x) has
+// distribution w. For distributions p and q with the same darts it is the same dart with probability
+// sum min(p, q) / sum max(p, q).
 //
-//   token    scale(first word, V)             of the dart; uniform up to V 2^-64
-//   height   unit_interval(second word)       on the grid of 2^-53: weights are realised up to that much
+//   token    scale(first, V)                  `first` of a block of noise; uniform up to V 2^-64
+//   height   unit_interval(second)            `second` of the block; a multiple of 2^-53, so w is realised up to that
 //
-// Cost: V darts on average, one Philox block each, many made at once where the source can.
-// Correctness: darts are independent, and a dart that hits has distribution w: V (1 / V) w(x) / sum w.
+// Cost: V darts on average, one Philox block for each, many made in one call if the source can.
+// Correctness: darts are independent, and a dart hits token x with probability w(x) / V.
 // Source: weighted minwise hashing by rejection; as a coupling of draft and target Daliri et al., arXiv:2408.07978.
 #pragma once
 
@@ -17,7 +18,7 @@ namespace draftproof {
 /// Kind of the streams of darts, distinct from those of races.
 inline constexpr std::uint32_t dart_stream = 2 * stream_numbers;
 
-/// One thread's part of a volley of darts that starts at dart `first`; ends at its first hit.
+/// One thread's part of a volley of darts that starts at dart `first`; ends at the thread's first hit.
 template <class Weight, class R>
 struct HitScan {
   static constexpr std::uint32_t volley = 4096;  ///< darts between two comparisons of the hits of all threads
@@ -59,8 +60,8 @@ struct HitScan {
   }
 };
 
-/// The token of the first dart of `stream` below `weight`, a distribution over the tokens. Returns no_token after
-/// 2^32 darts, 16,384 times the average at a vocabulary of 262,144.
+/// Returns the token of the first dart of `stream` below `weight`, a distribution over the tokens; no_token after
+/// 2^32 darts, 16,384 times the average number for V = 262,144.
 template <class L, class Weight, NoiseSource R>
 DRAFTPROOF_DEVICE Token first_hit(const L& distributions, int stream, const Weight& weight, R& random) {
   using Walk = HitScan<Weight, R>;

@@ -1,12 +1,12 @@
-// General passes of distributions in double: sums and draws of any function of the token, in integers
-// (fixed_point.hpp) and in the widest registers of the processor (simd/strips.hpp).
+// Sums and draws of any function of the token, for distributions in double: in integers (fixed_point.hpp) and in the
+// widest registers of the processor (simd/strips.hpp).
 //
-//   f(x)     f_            0 <= f, total below 8                                        x = 0 .. size - 1
+//   f(x)     f_            0 <= f, total S below 8                                      x = 0 .. size - 1
 //   S_i      parts[i]      sum over a part of the vocabulary: 1024 tokens, or more so that parts are at most 256
-//   draw                   the first token whose running sum, in token order, exceeds u S, u the word
+//   draw                   the first token whose running sum, in token order, exceeds u S, for u = word / 2^64
 //
-// Cost: a sum is a pass; a draw is a pass and at most one part of it again.
-// Correctness: the token depends on the word and the integers only; the sums of parts are sums of those of tokens.
+// Cost: a sum is a pass; a draw is a pass, and a second pass over at most one part.
+// Correctness: all sums are integers, so the token depends on the integers of f and the random bits only.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 
 namespace draftproof {
 
-/// The sum of f(x) over 0 .. size - 1, with 0 <= f and a total below 8.
+/// Returns the sum of f(x) over 0 .. size - 1, with 0 <= f and a total below 8.
 template <class F>
 double fixed_sum(int size, const F& f) {
   return from_fixed(simd::function_sum(f, 0, static_cast<std::size_t>(size)));
@@ -79,8 +79,8 @@ class FixedWeights {
   std::uint64_t* visited_;
 };
 
-// Weights given by a function of the token: the general pass that every model of Distributions offers. This is the
-// plain form, token by token in the scalar of the function.
+// Weights given by a function of the token, for distributions in any scalar: token by token, without wide
+// registers or integers.
 
 /// Weights f(x) for x = 0 .. size - 1, f(x) >= 0. A draw adds running sums in the scalar of f: two passes.
 template <class F>
@@ -109,7 +109,7 @@ class FunctionWeights {
     for (Token x = 0; x < size_; ++x)
       if (const auto weight = f_(x); weight > 0) visit(x, weight);
   }
-  /// Differences of the running sums, whose rounding loses a small weight after a large sum.
+  /// Visits the differences of the running sums, in which rounding may lose a small weight after a large sum.
   template <class Visit>
   void for_each_realised(Visit visit) const {
     std::remove_cvref_t<decltype(f_(Token{}))> running{0};
@@ -132,20 +132,20 @@ DRAFTPROOF_DEVICE constexpr bool among(Token x, const Token* seen, int n) {
   return false;
 }
 
-// Weights of a plan that many trials draw from: the draws of a general pass over the vocabulary, by bisection.
+// Weights of a plan that many trials draw from: the draws of FixedWeights, by bisection.
 //
 //   x_j      tokens_[j]    j-th token of positive weight, in token order
-//   S_j      sums_[j]      weights of the first j + 1 of them, in units of 2^-60
-//   draw                   smallest j with S_j > u S, u the word
+//   S_j      sums_[j]      sum of the first j + 1 of these weights, in units of 2^-60; S is the total
+//   draw                   smallest j with S_j > u S, for u = word / 2^64
 //
-// Cost: a pass once, then O(log V) a draw. An alias table (Distributions::alias_weights) draws in O(1), but other
-// tokens from the same words.
+// Cost: one pass, then O(log V) for each draw. An alias table (Distributions::alias_weights) draws in O(1), but gives
+// other tokens for the same random bits.
 // Correctness: S_j are the integers that FixedWeights adds up before it finds its token.
 
 template <class F>
 class CumulativeWeights {
  public:
-  /// As FixedWeights: 0 <= f, total below 8. Objects that `f` refers to must outlive the table.
+  /// Requires 0 <= f and a total below 8. Objects that `f` refers to must outlive the table.
   CumulativeWeights(int size, F f) : f_{std::move(f)} {
     Fixed total = 0;
     for (Token x = 0; x < size; ++x)
@@ -186,8 +186,7 @@ concept ManyTrials = requires(const L& distributions) {
   distributions.tabulated([](Token) { return 0.0; });
 };
 
-/// distributions.weights(f) for a plan: the same tokens from the same words; a table if the distributions are for
-/// many trials.
+/// Returns distributions.weights(f), or a table with the same draws if the distributions are for many trials.
 template <class L, class F>
 DRAFTPROOF_DEVICE auto tabulated(const L& distributions, F f) {
   if constexpr (ManyTrials<L>)
@@ -197,34 +196,32 @@ DRAFTPROOF_DEVICE auto tabulated(const L& distributions, F f) {
 }
 
 // A probability row as integers that sum to exactly 2^62: the distribution that a prepared table realises. Alias
-// cells, cumulative sums and masses of token sets built from it are exact.
+// cells, cumulative sums and masses of token sets are computed from these integers exactly.
 
 inline constexpr std::uint64_t row_total = std::uint64_t{1} << 62;
 
-/// A mass in units of 2^-62 as a double.
+/// Returns a mass in units of 2^-62 as a double.
 DRAFTPROOF_DEVICE constexpr double probability(std::uint64_t mass) { return static_cast<double>(mass) * 0x1p-62; }
 
-/// An entry in [0, 4), truncated to units of 2^-62.
+/// Returns an entry in [0, 4) in units of 2^-62, truncated.
 DRAFTPROOF_DEVICE constexpr std::uint64_t truncated_mass(double entry) {
   return static_cast<std::uint64_t>(entry * 0x1p62);
 }
 
-/// The mass that truncation took from a row. The tokens with the largest truncated mass share it.
+/// The mass that truncation took from a row. The n tokens with the largest truncated mass get equal shares of it, and
+/// the first of them also gets the `rest` of the division, fewer than n units, so that masses sum to exactly 2^62.
 ///
-/// Correctness: the masses sum to exactly 2^62, which not every row with equal entries can: six equal integers do
-/// not. So the first of n tokens of the largest mass also holds the `rest` of the division, fewer than n units.
-/// Programs compare entries, by q(x) > q(y) or by a sort, and what they compare must be equal where the row's entries
-/// are. So they read `common` for all n tokens; draws, sums and masses of sets hold the rest too. The distribution
-/// that a program sees and the one that is drawn are n 2^-62 apart, which is below V 2^-53, the rounding of its own
-/// sums.
+/// Correctness: programs compare entries, by q(x) > q(y) or by a sort, and equal entries of the row must compare
+/// equal. So programs read `common` for all n tokens; only draws, sums and masses of sets include the rest. The
+/// distribution that programs read and the distribution that is drawn differ by n 2^-62, which is less than V 2^-53,
+/// the rounding of a program's sums.
 struct RowRest {
   std::uint64_t largest;  ///< the largest truncated mass
-  std::uint64_t
-      common;          ///< mass of each such token as programs read it; modulo 2^64, so that an excess is taken back
-  std::uint64_t rest;  ///< mass that the first of them has besides, in draws and sums
+  std::uint64_t common;   ///< mass of each such token as programs read it; a negative share is added modulo 2^64
+  std::uint64_t rest;     ///< mass that the first such token has in addition, in draws and sums
   Token first;
 
-  /// For truncated masses of this sum, `count` of which are the largest.
+  /// For truncated masses with sum `sum`; `count` of them are equal to `largest`, `first` the first of these tokens.
   DRAFTPROOF_DEVICE static RowRest of(std::uint64_t sum, std::uint64_t largest, Token first, std::uint64_t count) {
     const auto missing = static_cast<std::int64_t>(row_total - sum), sharers = static_cast<std::int64_t>(count);
     const std::int64_t share = missing / sharers - (missing % sharers < 0);  // rounded down
@@ -232,11 +229,11 @@ struct RowRest {
             static_cast<std::uint64_t>(missing - share * sharers), first};
   }
 
-  /// The mass that a program compares, from the truncated one.
+  /// Returns the mass that a program reads, from the truncated mass.
   DRAFTPROOF_DEVICE std::uint64_t read(std::uint64_t truncated) const {
     return truncated == largest ? common : truncated;
   }
-  /// The mass that a table holds for token x.
+  /// Returns the mass of token x in a table.
   DRAFTPROOF_DEVICE std::uint64_t mass(std::uint64_t truncated, Token x) const {
     return read(truncated) + (x == first ? rest : 0);
   }
@@ -255,8 +252,8 @@ inline RowRest rest_of(std::span<const double> row) {
 }
 
 /// Rounds a row that sums to 1 in double precision; returns V masses in units of 2^-62. Each entry is truncated to a
-/// multiple of 2^-62, and the most probable tokens share what is missing (RowRest). The total variation from `row` is
-/// at most V 2^-62 + |1 - sum|. A probability of zero stays zero; entries below 2^-62 become zero.
+/// multiple of 2^-62, and the most probable tokens share the missing mass (RowRest). The total variation from `row`
+/// is at most V 2^-62 + |1 - sum|. A probability of zero stays zero; entries below 2^-62 become zero.
 inline std::vector<std::uint64_t> quantise(std::span<const double> row, const RowRest& rest) {
   std::vector<std::uint64_t> mass(row.size());
   for (std::size_t x = 0; x < row.size(); ++x) mass[x] = rest.mass(truncated_mass(row[x]), static_cast<Token>(x));

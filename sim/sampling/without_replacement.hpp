@@ -1,8 +1,8 @@
-// Draws outside a set of tokens: the complement of the support of q, the K greatest keys of a row, and drafts without
-// replacement for a batch of trials.
+// Draws outside a set of tokens, the most probable tokens of a row, and drafts without replacement for a batch of
+// trials.
 //
-// Distributions outside a set of tokens: the uniform distribution outside the set, and the pair that remains of (p,
-// q) outside the support of q.
+// Distributions outside a set of tokens: the uniform distribution outside the set, and the pair of p and the uniform
+// distribution, both restricted to tokens with q = 0.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace draftproof {
 
-/// Equal weights on the V - n tokens outside the n distinct ones at `seen`.
+/// Equal weights on the V - n tokens that are not among the n distinct tokens at `seen`.
 class UniformOnComplement {
  public:
   DRAFTPROOF_DEVICE UniformOnComplement(int vocabulary, const Token* seen, int n)
@@ -31,7 +31,7 @@ class UniformOnComplement {
   DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
     if (vocabulary_ <= n_) return no_token;
     auto rank = static_cast<Token>(scale(word, static_cast<std::uint64_t>(vocabulary_ - n_)));
-    // The rank-th token outside: count the seen tokens at or below a candidate until it stops moving. n is small.
+    // Finds the rank-th token outside: x becomes rank + the number of seen tokens up to x, until it stays the same.
     for (Token x = rank;;) {
       int below = 0;
       for (int i = 0; i < n_; ++i) below += seen_[i] <= x;
@@ -51,8 +51,8 @@ class UniformOnComplement {
   int n_;
 };
 
-/// The pair (p restricted to q = 0 and normalised, uniform on q = 0) at a position whose first `used` drafts
-/// exhausted the support of q. It is a Position, so a verifier runs on it unchanged. It uses general passes only,
+/// The pair (p restricted to q = 0 and normalised, uniform on q = 0) at a position whose first `used` drafts are all
+/// tokens with q > 0. It is a Position, so a verifier runs on it unchanged. Its sums are passes, without tables,
 /// because the case is rare. Requires a token with q = 0 and p > 0.
 template <class P>
 class OffSupportPosition {
@@ -98,20 +98,10 @@ class OffSupportPosition {
   Scalar mass_, share_;
 };
 
-// The first tokens of an order, where few of them are needed: the most probable tokens of a distribution, the best of
-// a plan.
-//
-//   key(x)         leading key of the order: before(x, y) only if key(x) >= key(y)
-//   before(x, y)   the order, strict
-//   counts(x)      whether x takes part
-//
-// Cost: one pass. Most strips of tokens are rejected by their keys (simd/strips.hpp). The tokens found so far form a
-// heap, so finding all tokens is a sort.
+// The inverse of distributions.kth_most_probable(j): the rank of a token by q, most probable first, equal ones by id.
+// It calls kth_most_probable instead of comparing q, because the q of a table is rounded.
 
-// The inverse of distributions.kth_most_probable(j): the rank of a token by q, most probable first, equals by id. For
-// closed forms of draft samplings. It asks the distributions for their order, because the q of a table is rounded.
-
-/// Number of tokens before x, at most max_drafts.
+/// Returns the number of tokens before x, at most max_drafts.
 template <class L>
 int probability_rank(const L& distributions, Token x) {
   const int most = std::min(distributions.vocabulary(), max_drafts);
@@ -120,12 +110,21 @@ int probability_rank(const L& distributions, Token x) {
   return max_drafts;
 }
 
-/// The first tokens of the order among 0 .. vocabulary - 1, in order, at most `most` of them.
+// The first few tokens in some order, such as the most probable tokens of a distribution.
+//
+//   key(x)         leading key of the order: before(x, y) only if key(x) >= key(y)
+//   before(x, y)   the order, strict
+//   counts(x)      whether x may be returned
+//
+// Cost: one pass. Most strips of tokens are rejected by their keys (simd/strips.hpp). The tokens found so far form a
+// heap, so finding all tokens is a heap sort.
+
+/// Returns the first tokens of the order among 0 .. vocabulary - 1, in order, at most `most` of them.
 template <class Key, class Before, class Counts>
 std::vector<Token> first_tokens(int vocabulary, std::size_t most, const Key& key, const Before& before,
                                 const Counts& counts) {
   constexpr auto strip = static_cast<int>(simd::strip);
-  std::vector<Token> found;  // a heap with the last of them in front
+  std::vector<Token> found;  // a heap whose front is the last token of the order
   if (most == 0) return found;
   for (Token x = 0; x < vocabulary; ++x) {
     const bool full = found.size() == most;
@@ -149,8 +148,8 @@ std::vector<Token> first_tokens(int vocabulary, std::size_t most, const Key& key
   return found;
 }
 
-/// The most probable of the tokens 0 .. vocabulary - 1, at most max_drafts, by falling `probability(x)`, equals by
-/// id.
+/// Returns the most probable of the tokens 0 .. vocabulary - 1, at most max_drafts, by descending `probability(x)`,
+/// equal ones by id.
 template <class Probability>
 std::vector<Token> top_tokens(int vocabulary, const Probability& probability) {
   return first_tokens(
@@ -161,23 +160,12 @@ std::vector<Token> top_tokens(int vocabulary, const Probability& probability) {
       [](Token) { return true; });
 }
 
-// Draws without replacement for the trials of a batch, draft by draft over all trials: the tokens of
-// CumulativeTable::draw_without for each trial, with the cache misses of all trials in flight together.
+// Draws without replacement for the trials of a batch: all trials together, then each trial in which q has fewer than
+// K tokens once more by the drafter.
 //
-//   removed    intervals of the tokens drawn so far, ascending; at and mass of each
-//   left       row_total less their masses
-//
-// Cost: O(k) additions and a guided look-up for draft k, as trial by trial; but nothing is sorted, no loop length
-// depends on a word, and the reads of the next stage are prefetched.
-// Correctness: stepping over an interval that starts above `at` adds nothing, and no later interval starts below, so
-// the whole list can be processed.
-
-// Draws without replacement for the trials of a batch of words: together where q fills the tuple, one trial at a time
-// where the support of q runs out.
-//
-// Cost: that of the distributions' own draws; a trial that runs out also costs a draw of its own.
-// Correctness: equal to drawing trial by trial, because a trial's words have addresses and the second draw reads the
-// same words again.
+// Cost: that of the distributions' draws, and of the drafter's for the trials that are drawn again.
+// Correctness: equal to drawing trial by trial, because random bits have addresses, and the second draw of a trial
+// reads the same bits.
 
 /// Writes the drafts of trial t to out + t * stride and their number to lengths[t]; `drafter` draws a single trial.
 template <class Drafter, DrawsTogether L, class Words>
@@ -190,6 +178,17 @@ void draw_without_together(const Drafter& drafter, const L& distributions, int d
     lengths[t] = complete[t] ? drafts : drafter.draw(distributions, drafts, random, out + t * stride);
   }
 }
+
+// Draws without replacement for the trials of a batch, draft by draft over all trials: the tokens of
+// CumulativeTable::draw_without for each trial, with the cache misses of all trials overlapping.
+//
+//   removed    intervals of the tokens drawn so far, ascending; at and mass of each
+//   left       row_total less their masses
+//
+// Cost: O(k) additions and a guided look-up for draft k, as trial by trial; but removed tokens are not sorted, no
+// loop length depends on random bits, and the reads of the next loop are prefetched.
+// Correctness: step_over adds an interval's mass only if the interval starts at or before `at`, so it can process the
+// whole list: later intervals start after `at` too.
 
 class DrawsWithout {
  public:
@@ -213,7 +212,7 @@ class DrawsWithout {
         remove(t, k - 1, rest_.interval(out[t * stride + k - 1]));
         complete[t] &= left_[t] > 0;
         at_[t] = step_over(t, k, scale(word[static_cast<std::size_t>(t)], left_[t]));
-        at_[t] = complete[t] ? at_[t] : 0;  // no such draw: any place will do
+        at_[t] = complete[t] ? at_[t] : 0;  // no mass is left; any valid value will do
         rest_.prefetch_guide(at_[t]);
       }
       for (int t = 0; t < trials; ++t) rest_.prefetch_sums(at_[t]);
@@ -224,7 +223,7 @@ class DrawsWithout {
  private:
   using Interval = CumulativeTable::Interval;
 
-  /// Inserts an interval into the n ascending ones. Two selections a step, no branch.
+  /// Inserts an interval into the n ascending ones, by masks instead of branches.
   void remove(int t, int n, Interval moved) {
     left_[t] -= moved.mass;
     Interval* const list = removed_[t];

@@ -1,6 +1,6 @@
-// Loops of block_loops.hpp; each_width.hpp includes them twice.
+// Loops of block_loops.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
-/// Terms in a register, and terms whose multiples are taken in registers.
+/// A register has `lanes` terms; the loops process multiples of `step` terms.
 template <class Term>
 inline constexpr std::size_t lanes = in_floats<Term> ? floats : doubles;
 template <class Term>
@@ -8,7 +8,7 @@ inline constexpr std::size_t step = in_floats<Term> ? 16 : 8;
 template <class Term>
 using SumOf = std::conditional_t<in_floats<Term>, Levels, DoubleSum>;
 
-/// Entries i .. of a term or of one of its rows.
+/// Returns a register of entries from i on, of a term or of one of its rows.
 template <class Term, class Row>
 DRAFTPROOF_PART auto entries(const Row& row, std::size_t i) {
   if constexpr (in_floats<Term>)
@@ -17,15 +17,15 @@ DRAFTPROOF_PART auto entries(const Row& row, std::size_t i) {
     return doubles_at(row, i);
 }
 
-/// Asks for what follows a stride of entries, a multiple of 32 at a time.
+/// Prefetches entries some way ahead of entries i .. i + stride - 1, 32 in each call of fetch().
 template <std::size_t stride, class Term>
 DRAFTPROOF_PART void fetch_stride(const Term& term, std::size_t start, std::size_t i) {
   if (stride >= 32 || (i - start) % 32 == 0) term.fetch(i);
   if (stride > 32) term.fetch(i + 32);
 }
 
-/// Terms start .. end - 1, at most 1024, their number a multiple of step<Term>: one Part for each register of a
-/// stride, and after `most` strides their total.
+/// Returns the sum of the terms start .. end - 1, at most 1024, a multiple of step<Term>. Each register of a stride
+/// is added to a separate Part; after `most` strides the parts are added to the total.
 template <class Part, class Term, std::size_t... run>
 DRAFTPROOF_PART auto pass(const Term& term, std::size_t start, std::size_t end, std::index_sequence<run...>) {
   constexpr std::size_t stride = lanes<Term> * sizeof...(run), most = stride * SumOf<Term>::most;
@@ -58,19 +58,19 @@ DRAFTPROOF_PART Fixed whole_sum(const Term& term, std::size_t start, std::size_t
   return pass<TermSum<Term>>(term, start, end, std::make_index_sequence<doubles / 2>{});
 }
 
-/// A block or less.
+/// Returns the sum of at most a block of terms.
 template <class Term>
 DRAFTPROOF_LOOP Fixed sum(const Term& term, std::size_t start, std::size_t end) {
   const std::size_t whole = start + (end - start) / step<Term> * step<Term>;
   return whole_sum(term, start, whole) + scalar_sum(term, whole, end);
 }
 
-/// All blocks of a row, and their total.
+/// Writes the sums of all blocks of a row; returns their total.
 template <class Term>
 DRAFTPROOF_LOOP Fixed sums(Term term, std::size_t size, Fixed* partial) {
   Fixed total = 0;
   std::size_t start = 0;
-  for (; start + block <= size; start += block)  // inlined, of a length that the compiler knows
+  for (; start + block <= size; start += block)  // inlined, with a constant number of terms
     total += * partial++ = whole_sum(term, start, start + block);
   if (start < size) total += * partial = sum(term, start, size);
   return total;

@@ -1,13 +1,13 @@
-// The loop of a pass over one block of terms, at every width: terms in, their integer sum out.
+// The loops that add up one block of terms as integers, at every register width.
 //
-//   scalar_sum, scalar_each    one term after another; each() keeps the integers
-//   whole_sum                  at most 1024 terms, in registers: a multiple of 16 floats or 8 doubles
-//   sum                        at most 1024 terms
-//   sums                       all blocks of a row, and their total
+//   scalar_sum, scalar_each    term by term; scalar_each writes the integers instead of their sum
+//   whole_sum                  sum of at most 1024 terms, in registers: a multiple of 16 floats or 8 doubles
+//   sum                        sum of at most 1024 terms
+//   sums                       sums of all blocks of a row, and their total
 //
-// Cost: the terms once.
+// Cost: each term once.
 // Correctness: terms are the same numbers at every width (residual_terms.hpp, float_residual_terms.hpp), truncated to
-// the same integers, which no order of addition can change (exact_sums.hpp).
+// the same integers, whose sum is the same in any order (exact_sums.hpp).
 #pragma once
 
 #include <algorithm>
@@ -24,11 +24,11 @@
 
 namespace draftproof::simd {
 
-/// Terms that a partial sum covers, and terms that a search for a token reads at a time.
+/// Number of terms in a partial sum, and number of terms that a search for a token adds at a time.
 inline constexpr std::size_t block = 1024, strip = 64;
 
-/// Sum of the terms start .. end - 1, one after another. Inlined, so that terms that fuse do it by an instruction
-/// where the function around it may.
+/// Returns the sum of the terms start .. end - 1, one after another. Inlined, so that std::fma becomes an instruction
+/// if the calling function's target has it.
 template <class Term>
 DRAFTPROOF_INLINE Fixed scalar_sum(const Term& term, std::size_t start, std::size_t end) {
   Fixed sum = 0;
@@ -43,7 +43,7 @@ DRAFTPROOF_INLINE void scalar_each(const Term& term, std::size_t start, std::siz
 
 #if DRAFTPROOF_WIDE
 namespace detail {
-/// Here a fused multiply-add is an instruction, elsewhere a call.
+/// scalar_each for a target in which std::fma is an instruction instead of a call.
 template <class Term>
 DRAFTPROOF_AVX2 void fusing_each(const Term& term, std::size_t start, std::size_t end, Fixed* integers) {
   scalar_each(term, start, end, integers);

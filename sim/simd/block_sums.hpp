@@ -1,12 +1,12 @@
-// One read-only pass over the terms of a row: their integer sum, and one partial sum a block. A draw finds its block
-// in the partial sums and reads only that block again.
+// One read-only pass over the terms of a row computes their integer sum and the partial sum of each block. A draw
+// finds its block by the partial sums and reads only that block again.
 //
 //   size          number of terms
 //   partial[i]    sum of to_fixed(term) over block i, for i < (size + block - 1) / block
 //   sums(..)      the pass: sum of the partial sums
 //   find(..)      the first token whose running sum, in token order, exceeds `left`
 //
-// Cost: the terms once, at the width in use (dispatch.hpp); find reads one block, a strip of 64 at a time.
+// Cost: each term once, at the width in use (dispatch.hpp); find reads one block, a strip of 64 terms at a time.
 // Correctness: the loops give the same sums at every width (block_loops.hpp), and find adds the same terms as the
 // pass.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace draftproof::simd {
 
-/// Sum of the terms start .. end - 1, at most a block of them.
+/// Returns the sum of the terms start .. end - 1, at most a block of them.
 template <class Term>
 Fixed sum(const Term& term, std::size_t start, std::size_t end, Width width) {
   if constexpr (in_floats<Term>)
@@ -42,7 +42,7 @@ void each(const Term& term, std::size_t start, std::size_t end, Fixed* integers,
   scalar_each(term, start, end, integers);
 }
 
-/// Total of `size` terms; writes the partial sums to `partial`.
+/// Returns the total of `size` terms; writes the partial sums to `partial`.
 template <class Term>
 Fixed sums(const Term& term, std::size_t size, Fixed* partial, Width width = in_use()) {
   if constexpr (in_floats<Term>)
@@ -60,14 +60,15 @@ Fixed sums(const Term& term, std::size_t size, Fixed* partial, Width width = in_
   return total;
 }
 
-/// The first block whose running sum of partial sums exceeds `left`; subtracts the blocks before it from `left`.
+/// Returns the first block whose running sum of partial sums exceeds `left`; subtracts the blocks before it from
+/// `left`.
 inline std::size_t find_block(const Fixed* partial, Fixed& left) {
   std::size_t i = 0;
   while (left >= partial[i]) left -= partial[i++];
   return i;
 }
 
-/// The first token from `start` on whose running sum exceeds `left`; there must be one before `end`.
+/// Returns the first token from `start` on whose running sum exceeds `left`. Requires such a token before `end`.
 template <class Term>
 std::size_t find(const Term& term, std::size_t start, std::size_t end, Fixed left, Width width = in_use()) {
   for (; start + strip < end; start += strip) {

@@ -1,11 +1,12 @@
-// Loops that check, sum and normalise a row; stored_row.hpp says what they compute, in its scalar twins.
-// each_width.hpp includes this file twice.
+// Loops that check, sum and normalise a row, with the same results as the scalar functions in stored_row.hpp.
+// each_width.hpp includes this file for AVX2 and for AVX-512.
 
-/// Adds the bits of 2 + x for a multiple of `doubles` entries from `start` on; false if one is not in [0, 2).
+/// Adds the bits of 2 + x to `sum`, for entries start .. end - 1, a multiple of `doubles`. Returns whether all are in
+/// [0, 2).
 template <class Row>
 DRAFTPROOF_LOOP bool stored_sum(Row row, std::size_t start, std::size_t end, std::uint64_t& sum) {
   const Doubles two = all(2.0), zero{};
-  Longs seen{}, bits{};  // of doubles in [0, 2), and of no others, the upper two bits are clear; -0 + 0 is 0
+  Longs seen{}, bits{};  // the upper two bits of a double are 0 exactly if it is in [0, 2); -0 + 0 is 0
   for (std::size_t i = start; i < end; i += doubles) {
     const Doubles x = doubles_at(row, i);
     seen |= as<Longs>(x + zero);
@@ -19,7 +20,7 @@ DRAFTPROOF_LOOP bool stored_sum(Row row, std::size_t start, std::size_t end, std
   return every >> 62 == 0;
 }
 
-/// float(x factor) of the first multiple of `doubles` entries; returns how many that is.
+/// Writes float(x factor) for as many entries as fill whole registers; returns their number.
 template <class Row>
 DRAFTPROOF_LOOP std::size_t scaled(Row row, std::size_t count, double factor, float* out) {
   const std::size_t whole = count / doubles * doubles;

@@ -1,6 +1,6 @@
-// Loops of mass_and_slope.hpp; each_width.hpp includes them twice.
+// Loops of mass_and_slope.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
-/// Terms, and the q that count for the slope, added up.
+/// The sum of the terms, and the sum of q over the tokens with a positive term.
 template <class Sum>
 struct CurveSum {
   Sum mass, slope;

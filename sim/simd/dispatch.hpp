@@ -1,12 +1,12 @@
-// The width of the registers in passes over the vocabulary. It is chosen once, by the processor. Every width gives
-// the same bits, so the choice changes times alone.
+// The width of the registers in passes over the vocabulary, chosen once by the processor's features. Every width
+// gives the same bits, so the choice changes only times.
 //
-//   widest()     what processor and build offer
-//   in_use()     what passes use: widest(), unless DRAFTPROOF_SIMD (scalar, avx2, avx512) or use() says less
-//   use(width)   from now on, for all threads; for tests and benchmarks
-//   name_of(w)   for reports
+//   widest()     the largest width that processor and build support
+//   in_use()     the width that passes use: widest(), or less by DRAFTPROOF_SIMD (scalar, avx2, avx512) or use()
+//   use(width)   sets the width for all threads, for tests and benchmarks
+//   name_of(w)   the name of a width, for reports
 //
-// Throws: std::invalid_argument for a width that the processor lacks.
+// Throws: std::invalid_argument for a width that the processor or the build does not support.
 #pragma once
 
 #include <atomic>
@@ -15,25 +15,24 @@
 #include <string>
 #include <string_view>
 
-// Code for wider registers than a build asks for: functions carry the instructions they use as an attribute, so that
-// no compiler flag is needed and a program runs on every processor of its family.
+// Code for wider registers than the compiler's flags allow: functions have the instruction set that they use as an
+// attribute, so that no compiler flag is needed and the program runs on every x86-64 processor.
 //
 //   DRAFTPROOF_WIDE        1 where such functions exist: x86-64 hosts, but not in CUDA sources
 //   DRAFTPROOF_AVX2        a function of 256-bit registers; called only at that width
-//   DRAFTPROOF_AVX512      the same for 512-bit registers
-//   DRAFTPROOF_AVX2_PART   a piece of such a function, always inlined into it; takes and returns registers
+//   DRAFTPROOF_AVX512      a function of 512-bit registers; called only at that width
+//   DRAFTPROOF_AVX2_PART   a part of such a function, always inlined into it; takes and returns registers
 //   DRAFTPROOF_INLINE      always inlined, for any target
-//   DRAFTPROOF_WHOLE       takes in all it calls, and multiplies and adds in two roundings whatever the build says
+//   DRAFTPROOF_WHOLE       inlines all calls in the function, and rounds a * b + c twice whatever the flags are
 //
-// A piece must be inlined: registers passed between functions have no agreed convention outside the target. Lambdas
-// do not inherit the attribute, so pieces are functions. Loops that are the same at both widths are written once
-// (each_width.hpp).
-// Prefetches must be inlined too: g++ drops calls of functions that do nothing else.
+// A part must be inlined, because without the target's flags the calling convention has no wide registers. Lambdas do
+// not inherit the attribute, so parts are functions. Loops that are the same at both widths are written once
+// (each_width.hpp). Functions that only prefetch must be inlined too, because g++ removes calls of them.
 #define DRAFTPROOF_INLINE [[gnu::always_inline]] inline
 
 #if defined(__x86_64__) && !defined(__CUDACC__)
 #define DRAFTPROOF_WIDE 1
-// g++ 12 takes the deliberately undefined operands inside its own intrinsics for mistakes (GCC bug 105593).
+// g++ 12 warns of the undefined operands that its own intrinsics use on purpose (GCC bug 105593).
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #ifndef __clang__
@@ -106,7 +105,7 @@ inline std::atomic<Width>& chosen() {
 inline Width in_use() { return detail::chosen().load(std::memory_order_relaxed); }
 inline void use(Width width) { detail::chosen().store(detail::checked(width), std::memory_order_relaxed); }
 
-/// A width for as long as the object lives.
+/// Sets a width for as long as the object lives.
 class Using {
  public:
   explicit Using(Width width) : before_{in_use()} { use(width); }

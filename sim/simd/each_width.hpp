@@ -1,9 +1,9 @@
 // Includes the file DRAFTPROOF_BODY twice, in the namespaces draftproof::simd::avx2 and ::avx512, so that its
-// functions are written once. A function's instruction set is an attribute; no template parameter can choose it, and
-// compilers refuse to inline a piece into a function without it.
+// functions are written once. A function's instruction set is an attribute, which a template parameter cannot choose,
+// and compilers do not inline a part into a function without that instruction set.
 //
 //   DRAFTPROOF_LOOP   a function of registers: DRAFTPROOF_AVX2 or DRAFTPROOF_AVX512
-//   DRAFTPROOF_PART   a piece of one, always inlined
+//   DRAFTPROOF_PART   a part of such a function, always inlined
 //
 // This file and bodies have no include guard. Bodies include nothing and open no namespace.
 #include <draftproof/sim/simd/dispatch.hpp>

@@ -1,12 +1,12 @@
-// Sums of doubles scaled by 2^60, each truncated to an integer, in 256-bit registers, which have no conversion to
-// 64-bit integers.
+// Sums of doubles scaled by 2^60, each truncated to an integer. AVX2 has no conversion to 64-bit integers, so its
+// DoubleSum adds two parts of each term:
 //
 //   x      add(x)     four scaled terms, 0 <= x < 2^63
-//   high              multiples of 2^32 nearest to them, added up
-//   low               floors of the rests, added up
+//   high              sum of the multiples of 2^32 nearest to the terms
+//   low               sum of the floors of the differences (rests)
 //
 // Correctness: a rest is exact and at most 2^31 in size. A multiple of 2^32 plus the floor of the rest is the floor
-// of x. 1024 of either add up exactly in a double.
+// of x. The sums of 1024 high or low parts are exact in a double.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,28 @@
 #if DRAFTPROOF_WIDE
 namespace draftproof::simd {
 
-// Sums of floats in units of 2^-60, exact once each is truncated, without turning one into an integer: three float
-// accumulators hold the bits above 2^-22, those down to 2^-41, and the rest. A term takes six operations on sixteen
-// lanes; conversions to 64-bit integers take eight, two each even from memory, beside scaling and adding.
+// Exact sums of floats, each truncated to a multiple of 2^-60, without conversions to integers: three float
+// accumulators (levels) take the bits of a term down to 2^-22, the bits down to 2^-41, and the bits down to 2^-60. A
+// term takes six operations on sixteen lanes; conversions to 64-bit integers would take eight, without the additions.
 //
-//   s_1, s_2, s_3   level[]     start at 2, 2^-18, 2^-37 and stay below twice that: units u = 2^-22, 2^-41, 2^-60
-//   s_i + x         add(x)      rounded down: s_i gains the multiple of u_i below x, the rest, exact, goes to s_(i+1)
-//                               (512 bits; 256-bit registers cannot choose the rounding, see there)
-//   total           total()     how many units each level gained, read from the bits of its fraction
+//   s_1, s_2, s_3   levels      start at 2, 2^-18, 2^-37 and stay below twice that: units u = 2^-22, 2^-41, 2^-60
+//   s_i + x         add(x)      rounded down: s_i gains the multiple of u_i below x; the exact rest goes to s_(i+1)
+//                               (in 512 bits; AVX2 has no choice of rounding, see avx2::Levels)
+//   total           total()     the number of units that each level gained, read from the bits of its fraction
 //
-// Terms are scaled by the fused addition that fills the first level, so that a unit further down is 1.
+// The fused addition to the first level also scales the terms, so that the unit of a lower level is 1.
 //
-// Right in any order because a level's unit does not change while it fills: no sum leaves its binade. Terms of one
-// lane add up to less than 2 (a row does, over all lanes), and `most` rests below u_1 = 2^-22 to less than 2^-18, as
-// many below u_2 to less than 2^-37. A product with a power of two and a rest have no more bits than the term.
+// Correctness: a level's unit stays the same, because no sum leaves its binade. Terms of one lane add up to less than
+// 2, because the whole row does; `most` rests below u_1 = 2^-22 to less than 2^-18, and `most` rests below u_2 to
+// less than 2^-37. A product with a power of two, and a rest, have no more bits than the term, so both are exact.
 
 namespace avx2 {
 
 struct FloatSum;
 
-/// Eight lanes. Additions round to nearest here, so rests have either sign and the lower levels start halfway; what
-/// is below 2^-60 is cut off the last rest, so that the last level is exact too. Levels count in 2^-60.
+/// Eight lanes, in units of 2^-60. Additions round to nearest, so rests have either sign, and the lower levels start
+/// at the middle of their binade. The last rest is rounded down to a multiple of 2^-60, so that the last level is
+/// exact.
 struct Levels {
   using Total = FloatSum;
   static constexpr std::size_t most = 16;
@@ -57,7 +58,7 @@ struct Levels {
   }
 };
 
-/// The gains of the levels so far, in units of each; modulo 2^32, of signed numbers.
+/// The gain of each level so far, in its units, as a signed number modulo 2^32.
 struct FloatSum {
   Words high, middle, low;
 
@@ -80,7 +81,7 @@ struct FloatSum {
   }
 };
 
-/// Integer parts of four scaled terms, added up.
+/// The sum of four scaled terms, each rounded down to an integer.
 struct DoubleSum {
   using Total = DoubleSum;
   static constexpr std::size_t most = 1024;
@@ -105,7 +106,7 @@ struct DoubleSum {
     double highs[doubles], lows[doubles];
     store(highs, high);
     store(lows, low);
-    std::uint64_t sum = 0;  // high parts round to nearest and may pass 2^63 by what low parts take away again
+    std::uint64_t sum = 0;  // unsigned, because high parts alone, rounded to nearest, may exceed 2^63
     for (std::size_t lane = 0; lane < doubles; ++lane)
       sum += (static_cast<std::uint64_t>(static_cast<Fixed>(highs[lane] * 0x1p-32)) << 32) +
              static_cast<std::uint64_t>(static_cast<Fixed>(lows[lane]));
@@ -119,8 +120,8 @@ namespace avx512 {
 
 struct FloatSum;
 
-/// Sixteen lanes; takes at most `most` additions. Levels count in 2^-41, so that the second one's rest is what is
-/// left of a whole number, for which there is an instruction.
+/// Sixteen lanes, in units of 2^-41, for at most `most` additions. The rest of the second level is then the fraction
+/// of a number, which one instruction (vreduceps) computes.
 struct Levels {
   using Total = FloatSum;
   static constexpr std::size_t most = 16;
@@ -149,7 +150,7 @@ struct Levels {
   }
 };
 
-/// The gains of four of them so far, in units of 2^-60.
+/// The gains of four Levels so far, in units of 2^-60.
 struct FloatSum {
   Longs units;
 
@@ -162,7 +163,7 @@ struct FloatSum {
   }
   DRAFTPROOF_AVX512_PART Fixed total() const { return _mm512_reduce_add_epi64(as<__m512i>(units)); }
 
-  /// Units that four accumulators of one level gained, in eight lanes of eight, each gain below 2^23.
+  /// Returns the units that four accumulators of one level gained, in eight 64-bit lanes; each gain is below 2^23.
   DRAFTPROOF_AVX512_PART static Longs gained(Floats a, Floats b, Floats c, Floats d, Floats start) {
     const Words units = as<Words>(a) + as<Words>(b) + (as<Words>(c) + as<Words>(d)) - 4 * as<Words>(start);
     const auto bits = as<__m512i>(units);
@@ -171,7 +172,7 @@ struct FloatSum {
   }
 };
 
-/// Integers of eight scaled doubles, added up.
+/// The sum of eight scaled doubles, each truncated to an integer.
 struct DoubleSum {
   using Total = DoubleSum;
   static constexpr std::size_t most = 1024;

@@ -1,14 +1,14 @@
 // The residual term of rows of float, bf16 or fp16: computed in float (short_float.hpp), sixteen to a register.
 //
 //   one(i)        the term of token i             double; computed in float if b fits, else in double
-//   load8(i)      terms i .. i + 7                256-bit register of floats; load16(i) a 512-bit one
+//   load8(i)      terms i .. i + 7                256-bit register of floats; load16(i): 512-bit register
 //   wide()        whether load8() and load16() may be called: b <= 2^100
 //   doubles()     the term in double, used if wide() is false
-//   unsplit()     the term without b's low half, used if that is 0, as at b = 1
+//   unsplit()     the term without the low half of b, used if that half is 0, as at b = 1
 //
-// Cost: for sixteen terms two fused multiply-subtracts, one without the low half, and a maximum; doubles take
-// fourteen operations.
-// Correctness: all widths and the device fuse alike, and subtracting 0 q changes nothing.
+// Cost: for sixteen terms two fused multiply-subtracts (one if unsplit) and a maximum; doubles take fourteen
+// operations.
+// Correctness: all widths and the device use the same fused operations, and subtracting 0 q changes nothing.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +56,7 @@ struct FloatResidualTerm {
 #endif
 };
 
-/// Whether a term offers floats, in registers of eight or sixteen.
+/// Whether a term has load8() and load16() for registers of floats.
 template <class Term>
 inline constexpr bool in_floats = false;
 template <class Entry, bool split>

@@ -1,12 +1,12 @@
 // The curve of residuals and its slope in one pass, for Newton's method on b.
 //
 //   F(b)     mass     sum of (p - b q)+
-//   -F'(b)   slope    q-mass of the tokens with p > b q: from there F falls no faster than this
+//   -F'(b)   slope    q-mass of the tokens with p > b q; to the right of b, F falls at most at this rate
 //
-// Cost: one pass, two sums. Right at every width as in block_loops.hpp; a token counts for the slope where
-// its scaled term is positive, which is where its term is: scaling floats cannot underflow, and for doubles
-// underflow, which could set them apart, needs q < 2^-100 if b >= 2^-900. The mass is that of the residual to the
-// last bit.
+// Cost: one pass, two sums.
+// Correctness: equal at every width as in block_loops.hpp. Wide registers add q to the slope if the scaled term is
+// positive, scalar code if the term is. The two differ only if a term underflows: terms in float do not, and terms in
+// double do only for q < 2^-100, if b >= 2^-900. The mass equals the residual mass to the last bit.
 #pragma once
 
 #include <draftproof/sim/simd/block_sums.hpp>
@@ -35,7 +35,7 @@ DRAFTPROOF_INLINE FixedCurve scalar_curve(const Term& term, std::size_t start, s
 
 namespace draftproof::simd {
 
-/// Of `size` tokens; partial sums of the mass go to `partial`, as sums() leaves them.
+/// Returns mass and slope of `size` tokens; writes the partial sums of the mass to `partial`, as sums() does.
 template <class Term>
 FixedCurve mass_and_slope(const Term& term, std::size_t size, Fixed* partial, Width width = in_use()) {
   if constexpr (in_floats<Term>)

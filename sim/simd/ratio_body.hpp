@@ -1,7 +1,7 @@
-// Loops of ratio_histogram.hpp; each_width.hpp includes them twice.
+// Loops of ratio_histogram.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
-/// Masses and places in the table, in bytes, of `floats` tokens; the masses as lanes unpack. Tokens alternate between
-/// the two sums of a bucket, 32 bytes.
+/// Writes the masses of `floats` tokens, in the order in which lanes are unpacked, and the byte offsets of their sums
+/// in the table. A bucket has two sums, 32 bytes, between which tokens alternate.
 template <class Buckets>
 DRAFTPROOF_PART void find_buckets(const float* p, const float* q, RatioMass* mass, std::uint32_t* bytes) {
   constexpr int byte_shift = Buckets::shift - 5;
@@ -10,14 +10,14 @@ DRAFTPROOF_PART void find_buckets(const float* p, const float* q, RatioMass* mas
   const Floats high = all(std::bit_cast<float>(Buckets::end_bits - 1));
   const Floats out = all(std::bit_cast<float>(Buckets::end_bits));
   const Floats a = load_once<Floats>(p), b = load_once<Floats>(q);
-  const Floats ratio = min(max(a / b, low), high);  // of a NaN the bounds'
+  const Floats ratio = min(max(a / b, low), high);  // a NaN becomes a bound
   const Words step = (as<Words>(b > Floats{} ? ratio : out) >> byte_shift) - (Buckets::lowest_bits >> byte_shift);
   store_masses(mass, a, b);
   store(bytes, (step & ~31u) | as<Words>(Longs{} + (std::uint64_t{16} << 32)));
 }
 
-/// For a multiple of 16 tokens. Buckets are found four groups of them ahead of the additions, so that the two
-/// overlap.
+/// Adds the masses of `count` tokens, a multiple of 16, to their buckets. Buckets are computed four registers ahead
+/// of the additions, so that the two overlap.
 template <class Buckets>
 DRAFTPROOF_LOOP void add_masses(RatioMass* sums, const float* p, const float* q, std::size_t count) {
   constexpr std::size_t lead = 4 * floats, ring = 2 * lead;

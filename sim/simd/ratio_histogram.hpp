@@ -1,13 +1,14 @@
-// One pass over a pair of rows: p- and q-mass of the tokens in every bucket of p / q.
+// Computes the p- and q-mass of the tokens in every bucket of p / q, by one pass over a pair of rows.
 //
-//   bucket   Buckets::of(p, q)         of tokens with q > 0; `outside` of the others
-//   masses   of(bucket)                sums of to_fixed(p) and to_fixed(q) over its tokens: integers, no order
+//   bucket   Buckets::of(p, q)         for tokens with q > 0; `outside` for the others
+//   masses   of(bucket)                sums of to_fixed(p) and to_fixed(q) over the bucket's tokens, as integers
 //
-// Wide registers find buckets and integers and leave them in a buffer in the first-level cache; pairs of integers
-// then go to their buckets as one 128-bit addition each. Cost: one addition to memory a token, which bounds the pass.
-// Sums are kept twice and tokens alternate, so that neighbours of one bucket need not wait for each other. Right at
-// every width because integers are exact: 2^60 p is a float or far below 1, and 256-bit registers, which have no
-// conversion, shift the significand to where the exponent says.
+// Wide registers compute buckets and integers and write them to a buffer in the first-level cache; then each pair of
+// integers is added to its bucket by one 128-bit addition. Every bucket has two sums, between which tokens alternate,
+// so that successive additions to one bucket need not wait for each other.
+// Cost: one addition to memory for each token, which limits the pass.
+// Correctness: integers are the same at every width. 2^60 p is a float, or far below 1 and truncated to 0; AVX2,
+// which has no conversion to 64-bit integers, shifts the significand by the exponent.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,7 @@ DRAFTPROOF_AVX2_PART void drain_one(RatioMass* sums, const RatioMass& mass, std:
   const __m128i more = _mm_load_si128(reinterpret_cast<const __m128i*>(&mass));
   _mm_store_si128(sum, _mm_add_epi64(_mm_load_si128(sum), more));
 }
-/// Places in the table are read two at once, as loads are what there is most of.
+/// Reads two byte offsets by one load, because the number of loads limits the loop.
 DRAFTPROOF_AVX2_PART void drain_two(RatioMass* sums, const RatioMass& first, const RatioMass& second,
                                     const std::uint32_t* bytes) {
   std::uint64_t two;
@@ -46,7 +47,7 @@ DRAFTPROOF_AVX2_PART void drain_two(RatioMass* sums, const RatioMass& first, con
   drain_one(sums, first, static_cast<std::uint32_t>(two));
   drain_one(sums, second, two >> 32);
 }
-/// Eight tokens; the masses of tokens 2 and 3 are at `second_pair`, the masses of 4 and 5 at the other inner pair.
+/// Adds eight tokens; the masses of tokens 2 and 3 are at `second_pair`, the masses of 4 and 5 at 6 - `second_pair`.
 template <std::size_t second_pair>
 DRAFTPROOF_AVX2_PART void drain(RatioMass* sums, const RatioMass* mass, const std::uint32_t* bytes) {
   drain_two(sums, mass[0], mass[1], bytes);
@@ -54,12 +55,12 @@ DRAFTPROOF_AVX2_PART void drain(RatioMass* sums, const RatioMass* mass, const st
   drain_two(sums, mass[6 - second_pair], mass[7 - second_pair], bytes + 4);
   drain_two(sums, mass[6], mass[7], bytes + 6);
 }
-/// to_fixed of four floats below 8, given their bits: the significand, shifted.
+/// Returns to_fixed of four floats below 8, given their bits: the shifted significand.
 DRAFTPROOF_AVX2_PART __m256i fixed_of(__m256i bits) {
   const __m256i one = _mm256_set1_epi64x(1 << 23), unit_exponent = _mm256_set1_epi64x(127 + 23 - 60);
   const __m256i significand = _mm256_or_si256(_mm256_and_si256(bits, _mm256_set1_epi64x((1 << 23) - 1)), one);
   const __m256i exponent = _mm256_srli_epi64(bits, 23);
-  // Of the two shifts one is by a negative number, which counts as more than 63 and leaves nothing, or both by 0.
+  // One shift count is negative and, as an unsigned number, above 63, so its result is 0; or both counts are 0.
   return _mm256_or_si256(_mm256_sllv_epi64(significand, _mm256_sub_epi64(exponent, unit_exponent)),
                          _mm256_srlv_epi64(significand, _mm256_sub_epi64(unit_exponent, exponent)));
 }
@@ -94,7 +95,7 @@ DRAFTPROOF_AVX512_PART void store_masses(RatioMass* mass, Floats a, Floats b) {
 
 namespace draftproof::simd {
 
-/// 32 bytes a bucket, on the stack of the caller. `Buckets` are equal steps of the ratio's bits
+/// The masses of all buckets: 32 bytes for each, in the object. `Buckets` are equal steps of the ratio's bits
 /// (ratio_buckets.hpp).
 template <class Buckets>
 class MassesByRatio {

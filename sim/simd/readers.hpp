@@ -1,12 +1,12 @@
-// Rows as passes read them: entries of a storage format are converted to doubles, one, four or eight at a time. A new
-// format needs a specialisation here and no other change.
+// Readers of rows: they convert entries of a storage format to doubles, one, four or eight at a time. A new format
+// needs a specialisation here and no other change.
 //
 //   one(i)        entry i                       double
 //   load4(i)      entries i .. i + 3            256-bit register
 //   load8(i)      entries i .. i + 7            512-bit register
-//   prefetch(i)   prefetches the cache lines of entries i .. i + 31, which may lie behind the row; optional
+//   prefetch(i)   prefetches the cache lines of entries i .. i + 31, even past the end of the row; optional
 //
-// A reader is copied into a pass, so it can hold data besides the pointer. All three calls must give the same
+// A pass copies its reader, so a reader can hold data besides the pointer. All three calls must give the same
 // doubles: conversions are exact, or the same operations in the same order.
 #pragma once
 
@@ -27,8 +27,8 @@ DRAFTPROOF_INLINE void fetch(const void* from) {
   if constexpr (bytes > 64) fetch<bytes - 64>(static_cast<const char*>(from) + 64);
 }
 
-/// Number of entries between a prefetch and its use, enough for memory to deliver: 4 KB of floats. The prefetchers of
-/// processors do not cross pages.
+/// Number of entries between a prefetch and its use, 4 KB of floats, enough for the latency of memory. Hardware
+/// prefetchers do not cross pages.
 inline constexpr std::size_t ahead = 1024;
 
 /// Prefetches ahead of entry i, if the row has prefetch().
@@ -65,8 +65,8 @@ struct Reader<double> {
 
 namespace draftproof::simd {
 
-// Entries of any storage format as floats, eight or sixteen at a time; 16-bit formats by a shift or by the
-// processor's conversion. Widening is exact, so the floats are the same at every width.
+// Readers that convert entries of any storage format to floats, eight or sixteen at a time; 16-bit formats by a shift
+// or the processor's conversion. Widening is exact, so the floats are the same at every width.
 //
 //   one(i)        entry i                      float
 //   load8(i)      entries i .. i + 7           256-bit register
@@ -95,8 +95,8 @@ struct FloatReader<Bfloat16> {
   float one(std::size_t i) const { return first[i]; }
   DRAFTPROOF_INLINE void prefetch(std::size_t i) const { fetch<32 * sizeof(float)>(first + i); }
 #if DRAFTPROOF_WIDE
-  /// One load gives all eight entries in both halves; one shuffle puts four into the upper bytes of each half's
-  /// floats.
+  /// Loads all eight entries into both halves of the register; one shuffle moves four of them to the upper bytes of
+  /// the floats of each half.
   DRAFTPROOF_AVX2_PART __m256 load8(std::size_t i) const {
     const __m128i stored = _mm_loadu_si128(reinterpret_cast<const __m128i*>(first + i));
     constexpr char none = -1;
@@ -132,7 +132,7 @@ struct FloatReader<Half> {
 
 namespace draftproof::simd {
 
-// Rows of 16-bit entries as doubles: widened to floats, then to doubles, both exactly.
+// Readers of 16-bit entries, which are widened to floats and then to doubles, both exactly.
 
 template <>
 struct Reader<Bfloat16> {

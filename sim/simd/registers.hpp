@@ -1,18 +1,18 @@
 // The registers of loops that are written once for both widths (each_width.hpp): the same names in the namespaces
-// avx2 and avx512. Arithmetic is the compilers' own: + - * / < & | ^ << ?: work on vectors, lane by lane.
+// avx2 and avx512. Compilers apply the operators + - * / < & | ^ << ?: to vectors, lane by lane.
 //
-//   Floats, Words              32-bit lanes: numbers, and unsigned integers; `floats` of them in a register
-//   Doubles, Longs             the same with 64 bits; `doubles` of them
+//   Floats, Words              registers of 32-bit floats and unsigned integers; `floats` lanes each
+//   Doubles, Longs             registers of 64-bit doubles and unsigned integers; `doubles` lanes each
 //   all(x)                     x in every lane
 //   load<R>(from), store()     from and to memory, at any address
 //   as<R>(x)                   the same bits as another type of register
 //   max(), min(), largest(x)   lane by lane; and the greatest lane of one register
 //   fma(a, b, c)               a b + c, rounded once
 //   rounded(x)                 doubles to floats, half a register
-//   floats_at(row, i)          entries of a row from i on: row.load8(i) or row.load16(i)
-//   doubles_at(row, i)         the same for row.load4(i) or row.load8(i)
+//   floats_at(row, i)          a register of entries from i on: row.load8(i) or row.load16(i)
+//   doubles_at(row, i)         a register of entries from i on: row.load4(i) or row.load8(i)
 //
-// a * b + c rounds twice only with -ffp-contract=off, which our targets pass on to their users.
+// a * b + c is rounded twice only with -ffp-contract=off, which draftproof's CMake targets pass to their users.
 #pragma once
 
 #include <cstddef>

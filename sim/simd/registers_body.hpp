@@ -1,4 +1,4 @@
-// Functions of registers.hpp that are the same text at both widths; each_width.hpp includes them twice.
+// Functions of registers.hpp with one source for both widths; each_width.hpp includes them for AVX2 and for AVX-512.
 inline constexpr std::size_t floats = sizeof(Floats) / sizeof(float), doubles = sizeof(Doubles) / sizeof(double);
 
 template <class To, class From>
@@ -12,7 +12,7 @@ DRAFTPROOF_PART Register load(const void* from) {
   std::memcpy(&x, from, sizeof x);
   return x;
 }
-/// The same where it has several uses: g++ would read memory again for each.
+/// load() for a value with several uses, because g++ would read memory again for each use.
 template <class Register>
 DRAFTPROOF_PART Register load_once(const void* from) {
   auto x = load<Register>(from);

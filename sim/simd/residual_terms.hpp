@@ -2,18 +2,17 @@
 //
 //   RowTerm        q                            a row
 //   ResidualTerm   (p - b q)+                   the residual at b
-//   ClippedTerm    (p - b min(q, p / k))+       the same with q clipped at p / k
+//   ClippedTerm    (p - b min(q, p / k))+       the residual with q clipped at p / k
 //   one(i)         the term of token i          double
-//   load4(i)       2^60 times terms i .. i + 3  256-bit register, before truncation; load8(i) the same for eight
+//   load4(i)       2^60 times terms i .. i + 3  256-bit register, before truncation; load8(i): terms i .. i + 7
 //   fetch(i)       prefetches entries some way ahead of tokens i .. i + 31
 //   wide()         whether load4() and load8() may be called for these parameters
 //
-// Residuals of rows of float and shorter formats have their own term (float_residual_terms.hpp).
+// Residuals of rows of float and shorter formats have the term in float_residual_terms.hpp.
 //
-// Correctness: load4() and load8() round where one() rounds, and nowhere else. A product with a power of two is
-// exact, so 2^60 (p - b q) may be computed as fma(p, 2^60, -(2^60 b) q), whose inner product rounds as b q does. Only
-// b beyond 2^900 could overflow on the way. Where numbers underflow, the term is far below 2^-60 in any case, and its
-// integer is 0.
+// Correctness: load4() and load8() have the same rounding errors as one(). A product with a power of two is exact, so
+// 2^60 (p - b q) may be computed as fma(p, 2^60, -(2^60 b) q), whose inner product rounds as b q does. Overflow
+// requires b > 2^900. If a number underflows, the term is far below 2^-60, and its integer is 0.
 //
 // p / k is computed without a division (Markstein 1990): with y = 1 / k rounded to nearest and a quotient z within
 // one unit in the last place, z + (p - z k) y is the quotient rounded to nearest. The first z is p times 1 / k in two

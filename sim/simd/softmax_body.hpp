@@ -1,6 +1,6 @@
-// Loops of softmax_loops.hpp; each_width.hpp includes them twice.
+// Loops of softmax_loops.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
-/// Maximum, and whether every entry is below +infinity.
+/// The maximum, and whether every entry is below +infinity.
 struct Greatest {
   Floats greatest;
   Words sound;
@@ -22,7 +22,7 @@ struct Greatest {
   }
 };
 
-/// Powers of (x - greatest) t, and the sums of their two parts as bits.
+/// The powers of e for (x - greatest) t, and the sums of the bits of their coarse and fine parts (PowerUnits).
 struct Powers {
   Floats greatest, inverse;
   Words coarse, fine;
@@ -55,7 +55,8 @@ struct Powers {
   }
 };
 
-/// At most a block of logits; returns whether all are below +infinity, and writes nothing more if not.
+/// Computes the powers of at most a block of logits. Returns whether all logits are below +infinity; if not, writes
+/// `greatest` only.
 template <class Reader>
 DRAFTPROOF_LOOP bool powers_of(Reader logits, std::size_t count, float inverse, float* powers, float& greatest,
                                std::uint64_t& sum) {
@@ -86,7 +87,7 @@ DRAFTPROOF_LOOP bool powers_of(Reader logits, std::size_t count, float inverse, 
   return true;
 }
 
-/// Powers of e of the first multiple of `floats` numbers; returns how many that is.
+/// Writes the powers of e for as many numbers as fill whole registers; returns their number.
 DRAFTPROOF_LOOP inline std::size_t powers_of_e(const float* x, std::size_t count, float* powers) {
   const std::size_t whole = count / floats * floats;
   for (std::size_t i = 0; i < whole; i += floats) store(powers + i, Powers::exp_nonpositive(load<Floats>(x + i)));

@@ -1,14 +1,14 @@
-// A pass over a function of the token: terms are computed a strip at a time into a small array and added from there.
-// The function is compiled again for wider registers; the compiler vectorises it if it is simple enough.
+// A pass over a function of the token: terms are computed for a strip of tokens into a small array and added from
+// there. The function is compiled again for wider registers; the compiler vectorises it if it is simple enough.
 //
 //   f(x)      f             a double for x = 0 .. n - 1; 0 <= f and a total below 8
-//   strip     strip         tokens computed together; a fixed trip count, so that loops need no remainder
+//   strip     strip         number of tokens computed together; constant, so that the compiler knows the loop count
 //   partial   partial[i]    sum of to_fixed(f) over part i, part_length(n) tokens; at most most_parts of them
 //
-// Cost: f once a token; a draw calls it again on at most one part, and stops at its token.
+// Cost: f once for each token; a draw calls it again on at most one part, and stops at its token.
 // Correctness: the same operations on the same doubles round the same way at every width. Fused multiply-add would
-// round differently: DRAFTPROOF_WHOLE prevents g++ from using it, other compilers need -ffp-contract=off, which our
-// targets pass on to their users; tests compare widths.
+// round differently: DRAFTPROOF_WHOLE prevents g++ from using it; other compilers need -ffp-contract=off, which
+// draftproof's CMake targets pass to their users. Tests compare the widths.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace draftproof::simd {
 
-/// Length of a part: at least a block, and long enough that there are at most most_parts of them.
+/// Returns the length of a part: at least a block, and so long that there are at most most_parts of them.
 inline constexpr std::size_t most_parts = 256;
 constexpr std::size_t part_length(std::size_t size) {
   return std::max<std::size_t>(1, (size + block * most_parts - 1) / (block * most_parts)) * block;
@@ -66,7 +66,7 @@ DRAFTPROOF_AVX512 DRAFTPROOF_WHOLE Fixed avx512_strips(const F& f, std::size_t s
 
 }  // namespace detail
 
-/// Sum of to_fixed(f) over start .. end - 1.
+/// Returns the sum of to_fixed(f) over start .. end - 1.
 template <class F>
 Fixed function_sum(const F& f, std::size_t start, std::size_t end, Width width = in_use()) {
   Fixed sum = 0;
@@ -83,7 +83,7 @@ Fixed function_sum(const F& f, std::size_t start, std::size_t end, Width width =
   return sum;
 }
 
-/// The first token from `start` on whose running sum exceeds `left`; there must be one before `end`.
+/// Returns the first token from `start` on whose running sum exceeds `left`. Requires such a token before `end`.
 template <class F>
 std::size_t find_function(const F& f, std::size_t start, std::size_t end, Fixed left, Width width = in_use()) {
   for (; start + strip < end; start += strip) {
@@ -99,12 +99,12 @@ std::size_t find_function(const F& f, std::size_t start, std::size_t end, Fixed 
 
 namespace draftproof::simd {
 
-// Whether some token of a strip satisfies a condition. Scans ask this before they read tokens one by one, because
+// Whether some token of a strip satisfies a condition. Scans test this before they read tokens one by one, because
 // most strips contain no such token.
 //
 //   condition(x)   for tokens start .. start + strip - 1; may be called for all of them, in any order
 //
-// Cost: a comparison a token, vectorised if the condition is simple enough for the compiler.
+// Cost: one comparison for each token, vectorised if the condition is simple enough for the compiler.
 
 namespace detail {
 

@@ -1,12 +1,12 @@
-// The distributions of the two models as an iteration goes on. A context is a prefix, and each token leads from one
-// context to another. SmallModel tables, captured trees and live models are all conditional models; verifiers of
-// paths read a drafted tree and the distributions at its nodes only.
+// The distributions of the target and draft models at every prefix. A prefix is called a context; each token leads
+// from one context to another. SmallModel tables, captured trees and live models are all conditional models;
+// verifiers of paths read only a drafted tree and the distributions at its nodes.
 //
-//   p(.|u), q(.|u)   at.distributions(u)              target and proposal after node u: a model of Distributions
+//   p(.|u), q(.|u)   at.distributions(u)              target and proposal after node u, as Distributions
 //                                                     (position.hpp)
-//                    conditionals.distributions(c)    the same after context c
-//                    conditionals.next(c, x) context after token x
-//   step             {node, extra}           the tokens on the way to `node`, then one more: correction or bonus
+//                    conditionals.distributions(c)    target and proposal after context c
+//                    conditionals.next(c, x)          context after token x in context c
+//   step             {node, extra}                    the tokens from the root to `node`, then a correction or bonus
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@
 
 namespace draftproof {
 
-/// Contexts are numbered from 0; `no_context` is a context without distributions. References to distributions stay
-/// valid.
+/// Contexts are numbered from 0; `no_context` stands for a context without distributions. References to distributions
+/// stay valid.
 template <class L>
 class ConditionalModel {
  public:
@@ -32,41 +32,41 @@ class ConditionalModel {
   virtual const L& distributions(int context) const = 0;
   /// The context after token x, or no_context.
   virtual int next(int context, Token x) const = 0;
-  /// Contexts with numbers below this are discarded, as live models do; plans for them can be dropped. A number is
-  /// never used again.
+  /// Contexts with numbers below this are discarded, as live models do, and plans for them can be deleted. A number
+  /// is never used again.
   virtual int forgotten() const { return 0; }
 };
 
-/// The output of one step: the drafted tokens down to `node`, then the token of `extra`. An explorer spreads the
-/// extra token over the vocabulary; the `accepted` of `extra` has no meaning here.
+/// The output of one step: the drafted tokens from the root to `node`, then the token of `extra`. An explorer spreads
+/// the extra token over the vocabulary. `extra.accepted` has no meaning.
 struct StepOutput {
   int node = DraftTree::root;
   Verdict extra{};
 };
 
-/// A residual that an earlier step leaves to later positions (greedy block verification only): the next `remaining`
-/// positions have a residual of it as target.
+/// Greedy block verification only: an earlier step has changed the target of the next `remaining` positions into a
+/// residual.
 template <class Scalar>
 struct PendingResidual {
   int remaining;
-  Scalar ratio;  ///< of the target's to the proposal's probability of the block so far
+  Scalar ratio;  ///< target's probability of the block so far, over the proposal's
 
   bool operator==(const PendingResidual&) const = default;
 };
 
-/// State that a verifier carries into the next step, oldest layer first; empty for almost all schemes.
+/// State that a verifier carries into the next step, oldest residual first; empty for most schemes.
 template <class Scalar>
 using VerifierState = std::vector<PendingResidual<Scalar>>;
 
-/// Tokens of the longest path that verifiers take; bounds the arrays on their stacks.
+/// Largest number of tokens on a path that verifiers take; it bounds the arrays on their stacks.
 inline constexpr int max_path_length = 64;
 
-/// The carried state of verifiers on L. Every step takes at least one position off each layer and adds one layer, so
-/// there are never more layers than a path has tokens.
+/// The carried state of verifiers on L. Every step emits at least one token, which takes one position off each
+/// residual, and adds one residual, so there are never more residuals than tokens on a path.
 template <class L>
 using StateAt = ListAt<L, PendingResidual<typename L::Scalar>, max_path_length>;
 
-/// A drafted tree with the distributions at its nodes. Refers to both, owns neither.
+/// A drafted tree with the distributions at its nodes. It refers to both and owns neither.
 template <class L>
 class DraftedTree {
  public:
@@ -77,11 +77,11 @@ class DraftedTree {
       : conditionals_{conditionals}, tree_{tree} {}
 
   const DraftTree& tree() const { return tree_; }
-  /// Target and proposal after node u.
+  /// Returns target and proposal after node u.
   const L& distributions(int u) const { return conditionals_.distributions(tree_.context(u)); }
   const ConditionalModel<L>& conditionals() const { return conditionals_; }
 
-  /// The last node of the first path, for trees that are one path.
+  /// Returns the last node of a tree that is a single path.
   int last() const {
     int u = DraftTree::root;
     while (!tree_.leaf(u)) u = *tree_.children(u).begin();
@@ -93,14 +93,14 @@ class DraftedTree {
   const DraftTree& tree_;
 };
 
-// A conditional model by tables: distributions at every prefix up to some length. Longer prefixes have the
-// distributions of their last tabulated one. For small models, where everything can be enumerated.
+// A conditional model by tables: distributions at every prefix up to some length. A longer prefix has the
+// distributions of the last tabulated prefix on its way. It is for small models, which can be enumerated.
 
 template <class L>
 class PrefixTable final : public ConditionalModel<L> {
  public:
-  /// `distributions` in breadth-first order: the empty prefix, (0), (1), .., (0, 0), (0, 1), ..; as many levels as
-  /// are full.
+  /// `distributions` are in breadth-first order: the empty prefix, (0), (1), .., (0, 0), (0, 1), ..; all levels are
+  /// full.
   explicit PrefixTable(std::vector<L> distributions)
       : distributions_{std::move(distributions)}, vocabulary_{distributions_.front().vocabulary()} {}
 

@@ -1,8 +1,6 @@
-// The drafted tokens of one step as the tree of their prefixes. Equal prefixes are one node. The tree keeps every
-// draw of a node, because rules for i.i.d. drafts count repeats and rules without replacement need the draw order.
-//
-//   reading    TreeView        the same calls as for trees in other memory
-//   draw(..)                   adds one drafted token
+// The drafted tokens of one step as the tree of their prefixes. Equal prefixes are one node. The tree stores every
+// draw at a node, because verifiers of i.i.d. drafts count repeats, and those of drafts without replacement need the
+// draw order. DraftTree grows by draw(..); TreeView reads a tree in any memory by the same calls.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +12,17 @@
 
 namespace draftproof {
 
-// Read access to a drafted tree in any memory: a DraftTree that grows, or arrays owned elsewhere, on a device too.
+// Read access to a drafted tree in any memory: a DraftTree, or arrays that another object owns, also on a device.
 //
 //   u          node                 0 is the root, the context itself; parents come before their children
-//              depth(u), token(u)   number of drafted tokens on the way to u; the last of them
+//              depth(u), token(u)   number of drafted tokens from the root to u; the last of these tokens
 //              context(u)           number of the context after u (conditional_model.hpp)
 //              children(u)          distinct children in order of first appearance
-//              draws(u)             drafted children in draw order, repeats kept; each with the stream of the shared
-//                                   noise of its draw, if any
+//              draws(u)             drafted children in draw order, with repeats; each with the stream of shared
+//                                   noise that its draw read, if any
 //   L          length()             drafted tokens of the longest path
 //
-// Cost: one link a child or draw. Links are indices, not addresses, so a tree can be copied to another memory.
+// Cost: one link for each child and draw. Links are indices, not addresses, so a tree can be copied to other memory.
 
 struct TreeNode {
   Token token;
@@ -37,7 +35,7 @@ struct TreeDraw {
   std::uint32_t stream;
 };
 
-/// Base of `Tree`, a class with node_at(u), draw_at(i), size() and length().
+/// Base class of `Tree`, which has node_at(u), draw_at(i), size() and length().
 template <class Tree>
 class TreeReading {
  public:
@@ -50,14 +48,14 @@ class TreeReading {
   DRAFTPROOF_DEVICE bool leaf(int u) const { return node(u).first_child < 0; }
   DRAFTPROOF_DEVICE int draw_count(int u) const { return node(u).draw_count; }
 
-  /// The child of `u` for token `x`, or -1.
+  /// Returns the child of `u` for token `x`, -1 if there is no such child.
   DRAFTPROOF_DEVICE int find(int u, Token x) const {
     for (int child = node(u).first_child; child >= 0; child = node(child).next_sibling)
       if (node(child).token == x) return child;
     return -1;
   }
 
-  /// The node of the first `depth` tokens on the way to `u`.
+  /// Returns the node of the first `depth` tokens from the root to `u`.
   DRAFTPROOF_DEVICE int ancestor(int u, int depth) const {
     while (node(u).depth > depth) u = node(u).parent;
     return u;
@@ -112,12 +110,12 @@ class TreeReading {
  private:
   DRAFTPROOF_DEVICE const Tree& self() const { return static_cast<const Tree&>(*this); }
 #if defined(__CUDACC__)
-#pragma nv_exec_check_disable  // of a DraftTree, which only the host reads
+#pragma nv_exec_check_disable  // because node_at of a DraftTree is a host function
 #endif
   DRAFTPROOF_DEVICE const TreeNode& node(int u) const { return self().node_at(u); }
 };
 
-/// A tree in arrays that are owned elsewhere.
+/// A tree in arrays that another object owns.
 class TreeView : public TreeReading<TreeView> {
  public:
   DRAFTPROOF_DEVICE TreeView(const TreeNode* nodes, const TreeDraw* draws, int size, int length)
@@ -138,7 +136,7 @@ class DraftTree : public TreeReading<DraftTree> {
  public:
   explicit DraftTree(int context = 0) { clear(context); }
 
-  /// Makes the tree empty, with its root at `context`. Keeps its memory.
+  /// Removes all nodes but the root, whose context becomes `context`. Keeps the memory.
   void clear(int context) {
     nodes_.clear();
     draws_.clear();
@@ -146,8 +144,8 @@ class DraftTree : public TreeReading<DraftTree> {
     nodes_.push_back({.token = no_token, .parent = -1, .depth = 0, .context = context});
   }
 
-  /// Records that `x` was drafted after `parent`, from `stream` of the shared noise, and leads to `context`. Returns
-  /// the node of x.
+  /// Adds a draw of `x` after `parent`, which read `stream` of the shared noise and leads to `context`. Returns the
+  /// node of x.
   int draw(int parent, Token x, int context, std::uint32_t stream = 0) {
     int child = find(parent, x);
     if (child < 0) {
@@ -162,7 +160,7 @@ class DraftTree : public TreeReading<DraftTree> {
 
   /// Number of nodes, the root included.
   int size() const { return static_cast<int>(nodes_.size()); }
-  /// Number of tokens of the longest path.
+  /// Number of tokens on the longest path.
   int length() const { return length_; }
   const TreeNode& node_at(int u) const { return nodes_[static_cast<std::size_t>(u)]; }
   const TreeDraw& draw_at(int i) const { return draws_[static_cast<std::size_t>(i)]; }
@@ -201,7 +199,7 @@ class DraftTree : public TreeReading<DraftTree> {
 /// The shape of a tree that a drafter grows.
 struct TreeShape {
   int drafts = 1;                ///< K: paths, children of a node, or nodes in all, depending on the drafter
-  int length = 1;                ///< L: tokens of a path
+  int length = 1;                ///< L: tokens on a path
   std::vector<int> branching{};  ///< children of a node at depth 0, 1, ..; empty: `drafts` at each depth
   int stem = 0;                  ///< tokens drafted before the paths separate
 

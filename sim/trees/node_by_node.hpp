@@ -1,20 +1,18 @@
-// Lifts any verifier V of one position to trees: it decides at each node among the tokens drafted there, and an
-// emitted token that was drafted leads to its child. Every verifier of one position has a tree form this way, without
-// code of its own.
+// The tree form of any verifier V of one position: V decides at each node on the tokens drafted there. If its token
+// was drafted, the verification continues at that child, else the step ends.
 //
-//   drafts at u   draws(u), repeats kept, for schemes of i.i.d. drafts and those that read their noise; children(u)
-//                 otherwise
-//   noise at u    the streams from which the drafts at u were drawn
-//   plan          of V at (context, number of drafts), made when first needed
+//   drafts at u   draws(u), with repeats, if V is for i.i.d. drafts or reads shared noise; else children(u)
+//   noise at u    the streams that the draws at u read
+//   plan          V's plan for (context, number of drafts), made when first needed
 //
-// Cost: one decision of V a level.
-// Correctness: V's token has distribution p(.|u) given its drafts' distribution, and the drafts below u were drawn
-// independently of V's randomness at u. A token that V emits after rejecting it as a draft is still a drafted node,
-// and the descent continues there. For schemes that read shared noise, V's token at u has distribution p(.|u) over
-// the noise of the streams at u only. Whether the descent reaches u, and which paths are still drafts there, depends
-// on streams at the nodes above, and no stream belongs to two depths. So the noise at u is fresh given those. On
-// paths this is the list coupling conditional on the paths that still agree: the token after x does not depend on the
-// proposals from x on, only on which drafts agreed so far.
+// Cost: one decision of V for each level.
+// Correctness: V's token at u has distribution p(.|u) if the drafts at u have the distribution that V requires, and
+// the drafts below u were drawn independently of V's random bits at u. If V emits a draft that it has rejected, the
+// token is still a drafted node, and the verification continues there.
+// For schemes that read shared noise, V's token at u has distribution p(.|u) over the noise of the streams at u.
+// Whether the verification reaches u, and which paths are drafts there, depends on streams of the nodes above u only,
+// and no stream belongs to two depths, so the noise at u is independent of both. On paths this is the list coupling,
+// given the paths that agree with the output so far.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +35,7 @@ class NodePlans {
  public:
   explicit NodePlans(const V& verifier) : verifier_{verifier} {}
 
-  /// The plan for the distributions at node u of a tree and `drafts` drafts; makes it if there is none.
+  /// Returns the plan for the distributions at node u of a tree and `drafts` drafts; makes it on the first call.
   const PlanOf<V, L>& of(const DraftedTree<L>& at, int u, const L& distributions, int drafts) {
     const ConditionalModel<L>& conditionals = at.conditionals();
     const int context = at.tree().context(u);
@@ -57,9 +55,9 @@ class NodePlans {
   std::unordered_map<std::uint64_t, std::unique_ptr<PlanOf<V, L>>> plans_;
 };
 
-/// Goes down the tree from its root: `decide(u, distributions, drafts, count, streams)` gives the verdict on the
-/// `count` drafts at node u, and `random` draws the token after a leaf at once. `streams` are the drafts' streams
-/// with `noise`, else unset.
+/// Verifies node by node from the root: `decide(u, distributions, drafts, count, streams)` returns the verdict on the
+/// `count` drafts at node u, and `random` draws the token after a leaf. `streams` are the streams of the drafts if
+/// `noise`, else not set.
 template <bool noise, class L, class R, class Decide>
 DRAFTPROOF_DEVICE StepOutput walk_nodes(const DraftedTree<L>& at, bool sees_repeats, R& random,
                                         const Decide& decide) {
@@ -86,7 +84,7 @@ DRAFTPROOF_DEVICE StepOutput walk_nodes(const DraftedTree<L>& at, bool sees_repe
   }
 }
 
-/// Whether a verifier of one position is given repeated drafts at the nodes of trees.
+/// Whether a verifier of one position gets repeated drafts at the nodes of trees.
 constexpr bool sees_repeats(const Info& info) { return info.drafts.includes("iid") || info.shared_noise; }
 
 /// The tree form of V: a verifier of drafted trees.
@@ -145,8 +143,8 @@ struct LiftedTexts {
 
 }  // namespace detail
 
-/// Whether V has a tree form: it takes a single draft, and it can be explored or reads the noise of its drafter. The
-/// drafters of trees declare which verifiers they fit.
+/// Whether V has a tree form: it supports a single draft, its promise is not lossless_up_to, and it can be explored
+/// or reads the noise of its drafter.
 template <class V>
 inline constexpr bool node_liftable =
     V::info.fewest_drafts <= 1 &&
@@ -168,7 +166,7 @@ struct LiftedToTrees : NodeByNode<V> {
                              .promise = V::info.promise,
                              .most_drafts = V::info.most_drafts,
                              .claims = {.accepts_equal_distributions = V::info.claims.accepts_equal_distributions,
-                                        // Explorers use tables, whose draws are sorted by ratio; noise is by token.
+                                        // Tables are sorted by p / q, so draws from them depend on q.
                                         .drafter_invariant = V::info.claims.drafter_invariant && V::info.shared_noise,
                                         .one_path_is_token_path = V::info.claims.one_draft_is_single_draft &&
                                                                   V::info.promise == Promise::lossless},

@@ -13,42 +13,42 @@
 
 namespace draftproof {
 
-/// The row that the drafts after a node are drawn from, as their drafter declares it.
+/// The row that the drafts after a node are drawn from, as the drafter declares it.
 enum class DraftRow {
   context,     ///< the proposal after the node
-  last_token,  ///< that after the node's last token alone, as a cache keyed by it keeps it; after the root its own
+  last_token,  ///< the proposal after the node's last token alone, as in a cache keyed by the last token
 };
 
 /// Declaration of a tree drafter.
 struct TreeDrafterInfo {
   std::string_view name;     ///< name of the distribution of the tree
   std::string_view summary;  ///< one line
-  /// The distributions of one position that the draws at every node have, repeats kept; empty: none. Verifiers of one
-  /// of these distributions, lifted to trees, take these trees.
+  /// The draft samplings that the draws at every node have, with repeats; empty: none is declared. The tree forms of
+  /// verifiers for one of these samplings take these trees.
   DraftSamplings siblings{};
-  /// The distributions that a node's children, distinct and in draw order, have for a sequential verifier
-  /// (Info::sequential): the number of children may depend on the children.
+  /// The draft samplings that a node's distinct children, in draw order, have for a sequential verifier
+  /// (Info::sequential), for which the number of children may depend on the children.
   DraftSamplings siblings_sequential{};
-  bool distinct_siblings = false;  ///< the draws at a node are its children: no repeats
+  bool distinct_siblings = false;  ///< the draws at a node have no repeats
   bool fixed = false;              ///< not random: the tree is a function of the context
   bool ranks_tokens = false;       ///< breaks ties between tokens by their ids
   bool independent_paths = false;  ///< K independent paths from the root, as captures store them
   bool has_stem = false;           ///< uses TreeShape::stem
   bool branches = false;           ///< uses TreeShape::branching
-  /// Verifiers and checks of a drafter that declares another row than the context's get that row as its proposal.
+  /// The row that verifiers and checks get as the proposal.
   DraftRow row = DraftRow::context;
-  /// For a drafter with a row of its own, or one that is wrong on purpose: the distribution of trees that it
-  /// declares, given its row. Such drafters are found by name alone.
+  /// For a drafter whose row is not the context's, or that is wrong on purpose: the distribution of trees that it
+  /// declares, given its row. Such drafters are selected by name only.
   std::string_view declared_as{};
-  bool wrong = false;  ///< it does not draw what it declares
-  /// For a drafter that reads shared noise: the name of the distribution of its trees over that noise, as in
-  /// DrafterInfo.
+  bool wrong = false;  ///< its trees do not have the declared distribution
+  /// For a drafter that reads shared noise: the name of the distribution that its trees have if the noise is random,
+  /// as in DrafterInfo.
   std::string_view marginal_sampling_of{};
 
   constexpr bool shared_noise() const { return !marginal_sampling_of.empty(); }
 };
 
-/// The context whose proposal the drafts after node u come from, for drafters of DraftRow::last_token.
+/// Returns the context whose proposal the drafts after node u are drawn from, for DraftRow::last_token.
 template <class L>
 int last_token_context(const ConditionalModel<L>& conditionals, const DraftTree& tree, int u) {
   return u == DraftTree::root ? tree.context(u) : conditionals.next(tree.context(DraftTree::root), tree.token(u));
@@ -65,10 +65,10 @@ int draw_path(const ConditionalModel<L>& conditionals, int u, int length, R& ran
   return u;
 }
 
-// K paths of L tokens through shared noise, each token by a drafter of one position in a stream of its own.
+// Draws K paths of L tokens by shared noise, each token by a drafter of one position from a separate stream.
 //
 //   D            drafter of one position     its first draft is the token
-//   d K + k      stream of path k after d tokens
+//   d K + k      stream of path k at depth d
 //
 // Correctness: streams are independent and each is read for one token, so the paths are K independent draws of the
 // proposal.

@@ -1,14 +1,15 @@
-// The work that a batch of trials postpones: last draws, flips decided ahead, and drafts that may never be read.
+// Batches of trials save time in three ways: last draws are made together, the first flip is guessed, and drafts are
+// drawn only if the verifier reads them.
 //
-// Last draws of the trials of a batch, deferred until several can be made side by side.
+// Last draws of the trials of a batch, deferred until many can be made together.
 //
-//   emit(residual)    ends a trial: the verdict has every_token, as under an explorer, and the word is kept
-//   flush             runs all deferred searches, one step each in turn, and completes the verdicts
+//   emit(residual)    ends a trial: stores its residual and random bits; the verdict has every_token until flush()
+//   flush             runs all deferred searches, one step of each in turn, and completes the verdicts
 //
-// Cost: the steps of the searches without their cache misses: the reads of one search are prefetched while others
-// step. Most trials end in the same residual, which is kept once.
-// Correctness: nothing of a trial follows its last draw, except the flag of schemes that match, which such a verdict
-// leaves open (sim/token.hpp). Words and comparisons are those of an immediate draw.
+// Cost: the steps of the searches without their cache misses, because the reads of one search are prefetched while
+// the others step. A residual in which successive trials end is stored once.
+// Correctness: the last draw ends a trial, but for schemes that compare the token with the drafts (matched() in
+// sim/token.hpp); flush() does that for them. Random bits and comparisons are the same as in an immediate draw.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,7 @@ class DeferredEmits {
   /// Makes all deferred draws and completes their verdicts. Tuples are `stride` apart in `drafts`.
   void flush(const Token* drafts, const int* lengths, int stride) {
     if (count_ > 0 && draws_[0].kind == draws_[count_ - 1].kind) {
-      const Residual residual = residuals_[draws_[0].kind];  // of all: its members stay in registers
+      const Residual residual = residuals_[draws_[0].kind];  // a copy, so that its members stay in registers
       search([&residual](int) -> const Residual& { return residual; });
     } else {
       search([this](int i) -> const Residual& { return residuals_[draws_[i].kind]; });
@@ -82,7 +83,7 @@ class DeferredEmits {
     }
     for (int i = 0; i < count_; ++i) tokens_[i] = residual(i).found(searches_[i]);
   }
-  /// Appends search i to `open` and counts it if it goes on: a branch on that would be mispredicted.
+  /// Appends search i to `open` and counts it if it is not finished, without a branch, which would be mispredicted.
   int sort(const Residual& residual, int i, int* open, int still) {
     const auto& search = searches_[i];
     residual.prefetch(search);
@@ -123,21 +124,19 @@ class DeferredEmitSource : public PhiloxBatch::Source {
   DeferredEmits& deferred_;
 };
 
-// Trials decided on a guess: that the first flip is true. The program then takes the same branch in every trial, and
-// whether the guess holds is data. The trials with a wrong guess are decided again, together, with their first flip
-// known to be false.
+// Trials on the guess that the first flip is true, so that the program takes the same branch in every trial. Trials
+// with a wrong guess are run again, together, with their first flip known to be false.
 //
-//   guess            first flip true, whatever its random bits; mispredicted() is whether the bits give false
-//   no guess         first `known_rejections` flips false, without reading their words
-//   all other flips  by their words
+//   guess            the first flip returns true; mispredicted() is whether its random bits give false
+//   no guess         the first `known_rejections` flips return false without reading their random bits
+//   all other flips  by their random bits
 //
-// Cost: one flip more in the trials whose first flip is false, and no branch on a flip that would be mispredicted
-// every other time. Later flips are mostly false, and predicted. Words are made only for the trials that are decided
-// again.
-// Correctness: a trial with a right guess has read its own words and no others. Nothing is kept of a trial with a
-// wrong guess: its deferred draw is dropped and its verdict overwritten. The verifier must tolerate an outcome that
-// contradicts its uniform; its result is then discarded. Sequential schemes (Info::sequential) accept the draft and
-// end.
+// Cost: one flip more in the trials with a wrong guess. In return the processor does not mispredict a branch on the
+// first flip in every other trial; later flips are mostly false, which it predicts. The second run makes random bits
+// for its trials only.
+// Correctness: a trial with a right guess has read its own random bits only. Results of a wrong guess are discarded:
+// the deferred draw is dropped and the verdict overwritten. The verifier must accept a flip that contradicts its
+// random bits. Sequential schemes (Info::sequential) do: they accept the draft and end.
 
 template <bool guess>
 class SpeculativeFlips : public DeferredEmitSource {
@@ -180,10 +179,10 @@ class SpeculativeFlips : public DeferredEmitSource {
 //   flip          of an aborted trial: true, so that a sequential scheme ends at the draft that it reads
 //
 // Cost: a comparison for each draft read and for each flip.
-// Correctness: a sequential scheme (Info::sequential) decides on the drawn drafts from the same words as with all
-// drafts, and nothing of an aborted trial is kept.
+// Correctness: a sequential scheme (Info::sequential) decides on the drawn drafts from the same random bits as with
+// all drafts, and the results of an aborted trial are discarded.
 
-/// The source of such a trial.
+/// The source of a trial on its first drafts.
 template <bool guess>
 class AbortableSource : public SpeculativeFlips<guess> {
  public:
@@ -201,7 +200,7 @@ class AbortableSource : public SpeculativeFlips<guess> {
   bool cut_ = false;
 };
 
-/// The position of such a trial: drafts() counts all drafts, of which the first `at_hand` are drawn.
+/// The position of a trial on its first drafts: drafts() counts all drafts, of which the first `at_hand` are drawn.
 template <class Source>
 class LazyDrafts : public ResidualCache<RatioTable>::CachedPosition {
  public:

@@ -23,34 +23,33 @@
 
 namespace draftproof {
 
-// Distributions as the trials of one batch read them: results of one trial are kept for the next, which mostly needs
-// the same.
+// A cache of residuals for the trials of one batch: a trial mostly uses the residuals that the trial before it used.
 //
-//   n-th mass     residual_mass of the n-th call of a trial: with replacement, the same b in every trial
-//   residual      the one last drawn from; a residual that recurs often enough gets a guide
+//   masses_[n]    result of the n-th residual_mass call of a trial; b is the same in every trial for i.i.d. drafts
+//   residual_     the residual last drawn from; a residual that recurs often enough gets a guide
 //
-// Cost: a comparison a call where b recurs; as without a cache where it does not. The comparison is predicted, so a
-// chain of residuals does not wait for its own masses.
-// Correctness: a result is reused only for the same b, so the tokens are those of the distributions.
+// Cost: a comparison for each call if b is the same as before, else the uncached call. The processor predicts the
+// comparison, so it returns a mass before b itself has been computed.
+// Correctness: a result is reused only for the same b, so the tokens are the same as without the cache.
 
-/// The guide that all batches of a decider share. Distributions without a cache share nothing.
+/// The guide that all batches of a run share. Only a ratio table has a guide.
 template <class L>
 struct SharedGuide {};
 
 template <>
 class SharedGuide<RatioTable> {
  public:
-  /// The guide of this residual, null if there is none.
+  /// Returns the guide of this residual, null if there is none.
   const ResidualGuide* guide(double b, double clip_ratio) const {
     const Guided* guided = guided_.load(std::memory_order_acquire);
     return guided != nullptr && guided->b == b && guided->clip_ratio == clip_ratio ? &guided->guide : nullptr;
   }
 
-  /// Records that a batch drew `times` times, all from `residual`. One guide is made, for the first residual that
-  /// recurs often enough: a scheme whose residual depends on the drafts would need one guide per trial.
+  /// Records that a batch drew `times` times, always from `residual`. Makes one guide in all, for the first residual
+  /// that recurs often enough: a scheme whose residual depends on the drafts would need a guide for each trial.
   void drawn(const RatioTable::Residual& residual, std::uint64_t times, const RatioTable& distributions) const {
     if (guided_.load(std::memory_order_relaxed) != nullptr) return;
-    // A guide costs about two bisections a cell.
+    // To make a guide costs about two bisections for each cell.
     if (draws_.fetch_add(times, std::memory_order_relaxed) < ResidualGuide::cells_for(distributions.order().size()))
       return;
     const std::unique_lock lock(making_, std::try_to_lock);
@@ -70,12 +69,12 @@ class SharedGuide<RatioTable> {
   mutable std::atomic<const Guided*> guided_{nullptr};
 };
 
-/// Positions of one trial after the other. Distributions other than a ratio table are used without a cache.
+/// Makes the positions of successive trials. Only residuals of a ratio table are cached.
 template <class L>
 class ResidualCache {
  public:
   ResidualCache(const L& distributions, const SharedGuide<L>&) : distributions_{distributions} {}
-  /// The position of the next trial.
+  /// Returns the position of the next trial.
   DraftedPosition<L> trial(const Token* drafts, int count) { return {distributions_, drafts, count}; }
 
  private:
@@ -151,26 +150,26 @@ class ResidualCache<RatioTable> {
   std::uint64_t draws_ = 0, changes_ = 0;
 };
 
-/// Number of processors that the system reports, at least one.
+/// Returns the number of processors that the system reports, at least 1.
 inline int default_threads() {
   const unsigned processors = std::thread::hardware_concurrency();
   return processors > 0 ? static_cast<int>(processors) : 1;
 }
 
-/// How many trials to run, on how many threads, with what limits. `seconds` > 0 ends the run after the round in which
-/// it is exceeded.
+/// The number of trials and threads, and the limits of a run. `seconds` > 0 ends the run after the round in which
+/// that time is exceeded.
 struct TrialBudget {
   std::uint64_t trials = 1'000'000;
   double seconds = 0;
   int threads = 0;                                ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;        ///< set from outside: finish the current shards and return
   std::function<void(std::uint64_t)> progress{};  ///< called between rounds with the number of trials done
-  std::uint64_t shard = 4096;                     ///< trials that a worker takes at a time
+  std::uint64_t shard = 4096;                     ///< trials that a worker runs in one call
 };
 
 /// Returns the sum of all workers' tallies. `run(first, count, tally)` or `run(worker, first, count, tally)` adds
 /// trials first .. first + count - 1 to a worker's tally; it is called concurrently, but not for the same worker. A
-/// tally is copied from `empty` and added with `+=`; its integers make the sum independent of the schedule.
+/// tally is copied from `empty` and added with `+=`. Counts are integers, so the sum is the same for any schedule.
 /// Throws: an exception that a call of `run` threw, after the round in which it was thrown.
 template <class Counts, class Run>
 Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
@@ -186,7 +185,8 @@ Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
     else
       run(first, count, tally);
   };
-  // Rounds double from a few shards a worker; the clock is read and progress is reported between them.
+  // The first round is four shards for each worker, and every round is twice as long as the one before. The clock is
+  // read and progress is reported between rounds.
   std::uint64_t round = budget.shard * static_cast<std::uint64_t>(threads) * 4;
   for (std::uint64_t first = 0; first < budget.trials && !stopped() && !failure; round *= 2) {
     const std::uint64_t end = std::min(budget.trials, first + round);
@@ -203,9 +203,9 @@ Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
       }
     }
     first = end;
-    if (budget.progress && !stopped() && !failure) budget.progress(first);  // a round cut short has not reached `end`
+    if (budget.progress && !stopped() && !failure) budget.progress(first);  // a stopped round has not reached `end`
     if (budget.seconds > 0 && std::chrono::duration<double>(Clock::now() - start).count() >= budget.seconds) break;
-    // Keeps rounds so short that the clock is read about ten times in a budget.
+    // Keeps rounds short, because the time is exceeded by up to a round.
     if (budget.seconds > 0) round = std::min<std::uint64_t>(round, budget.shard * 256);
   }
   if (failure) std::rethrow_exception(failure);

@@ -1,4 +1,4 @@
-// Batch runners: how rows are found and tokens are written.
+// Correct batch runners: a plain one, and two that find rows or write tokens in a way that looks wrong.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>
@@ -6,13 +6,13 @@
 
 namespace draftproof::components::batch {
 
-// token_chain with the offsets of rows computed four slots at a time and kept. Correct, although it keeps them from
-// call to call: the first slot of a call begins a new list.
+// token_chain with the offsets of rows computed for four slots at a time and stored. Correct, although they outlive
+// the call: the first slot of a call begins a new list.
 //
 //   begin_    first target row of each slot
 //
 // Steps, symbols and cost: sim/components/chain_steps.hpp.
-// Correctness: slots are verified in their order, so a call reads slot 0 before any other.
+// Correctness: slots are verified in their order, so a call verifies slot 0 first.
 // Source: prefix sums of ragged batches in engines.
 struct OffsetsByChunk : ChainSteps {
   static constexpr ComponentInfo info{.name = "offsets_by_chunk",
@@ -61,7 +61,7 @@ struct PaddedOutput : ChainSteps {
 // A batch of requests, each verified token by token along its chain of drafts, as in an engine's rejection sampler.
 //
 // Steps, symbols and cost: sim/components/chain_steps.hpp.
-// Correctness: a row's result is a function of its own rows, drafts, seed and position.
+// Correctness: a request's result is a function of its own rows, drafts, seed and position.
 // Source: Leviathan et al. 2023, arXiv:2211.17192.
 struct TokenChain : ChainSteps {
   static constexpr ComponentInfo info{.name = "token_chain",

@@ -7,12 +7,12 @@
 
 namespace draftproof::components::counter {
 
-// Cells of 16 bits that are emptied into sums of 64 bits before one of them can be full. Correct, although a cell
-// alone overflows after 65,535 trials.
+// Cells of 16 bits that are emptied into sums of 64 bits before a cell can overflow. Correct, although a cell that is
+// not emptied overflows after 65,535 trials.
 //
 // Symbols and cost: sim/components/counter_steps.hpp.
-// Correctness: a cell has at most as many trials as there were since the last flush: 65,535.
-// Source: histograms in shared memory of kernels.
+// Correctness: a cell counts at most the trials since the last flush, 65,535 of them.
+// Source: histograms in the shared memory of CUDA kernels.
 struct FlushedCells : CounterSteps {
   static constexpr ComponentInfo info{.name = "flushed_cells",
                                       .summary = "cells of 16 bits, emptied before they are full",
@@ -23,10 +23,10 @@ struct FlushedCells : CounterSteps {
   using Counts = StepCounts<FlushedCells>;
 };
 
-// The counts of draftproof's own simulations, and the addresses of their trials.
+// The counter of draftproof's simulations, and the addresses of their trials.
 //
 // Symbols and cost: sim/components/counter_steps.hpp, sim/tally.hpp.
-// Correctness: counters of 64 bits; a trial's number is part of its address as a whole.
+// Correctness: counts have 64 bits; all 64 bits of a trial's number are in its address.
 struct FrameworkTally : CounterSteps {
   static constexpr ComponentInfo info{
       .name = "framework_tally", .summary = "the counts of simulations, 64 bits each", .source = "sim/tally.hpp"};
@@ -35,7 +35,7 @@ struct FrameworkTally : CounterSteps {
    public:
     explicit Counts(int vocabulary) { tally_.histogram.resize(static_cast<std::size_t>(vocabulary)); }
     void add(Verdict verdict) { tally_.add(verdict, &verdict.token, 1); }
-    /// A block is the sum of its trials, by doubling.
+    /// Adds a block of equal trials by repeated doubling.
     void add(Verdict verdict, std::uint64_t times) {
       Counts part(static_cast<int>(tally_.histogram.size()));
       part.add(verdict);

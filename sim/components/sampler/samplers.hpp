@@ -17,8 +17,8 @@ namespace draftproof::components::sampler {
 //
 // Symbols and cost: sim/sampling/alias_table.hpp.
 // Correctness: the row is quantised to multiples of 2^-62, and each of V cells has two edges on the grid of 2^-64, so
-// the error is V 2^-62 + V 2^-64 < 1e-12. The words of a cell are one interval of its own token, then one of the
-// other token; bisection finds the edge.
+// the error is V 2^-62 + V 2^-64 < 1e-12. The random bits that select a cell are two intervals, the first for the
+// cell's own token, the second for its other token; bisection finds the boundary.
 struct AliasSampler {
   static constexpr ComponentInfo info{.name = "alias_sampler",
                                       .summary = "alias table in integers",
@@ -32,7 +32,7 @@ struct AliasSampler {
     template <class Visit>
     void pieces(Visit visit) const {
       for (std::uint64_t cell = 0; cell < size_; ++cell) {
-        const std::uint64_t first = start(cell), last = start(cell + 1) - 1;  // 0 - 1 is the last word
+        const std::uint64_t first = start(cell), last = start(cell + 1) - 1;  // 0 - 1 wraps to 2^64 - 1
         const Token own = draw(first);
         visit(first, own);
         const auto other = first_word([&](std::uint64_t word) { return draw(word) != own; }, first, last);
@@ -41,7 +41,7 @@ struct AliasSampler {
     }
 
    private:
-    /// First word w with floor(w V / 2^64) = cell; 2^64 wraps to 0.
+    /// Returns the least w with floor(w V / 2^64) = cell; for cell V it is 2^64, which wraps to 0.
     std::uint64_t start(std::uint64_t cell) const {
       __extension__ using Wide = unsigned __int128;
       return static_cast<std::uint64_t>(((Wide{cell} << 64) + size_ - 1) / size_);
@@ -57,7 +57,7 @@ struct AliasSampler {
 // Draws by integer cumulative sums with a guide table: the sampler of drafts without replacement.
 //
 // Symbols and cost: sim/sampling/guide_table.hpp.
-// Correctness: the row is quantised to multiples of 2^-62, and edges are words exactly: V 2^-62 < 1e-12.
+// Correctness: the row is quantised to multiples of 2^-62, and edges are integers of 64 bits: V 2^-62 < 1e-12.
 struct CumulativeSampler {
   static constexpr ComponentInfo info{.name = "cumulative_sampler",
                                       .summary = "integer cumulative sums with a guide table",
@@ -86,10 +86,10 @@ struct CumulativeSampler {
   Table prepare(std::span<double> row) const { return Table(row); }
 };
 
-// Draws by running sums in 64-bit fixed point, two passes over fresh weights: the sampler of corrections on fresh
-// rows.
+// Draws by running sums in 64-bit fixed point, in two passes over the weights: the sampler of corrections on rows
+// that are not prepared.
 //
-// Symbols and cost: sim/numeric/exp.hpp.
+// Symbols and cost: FixedWeights in sim/sampling/weights.hpp.
 // Correctness: terms are truncated to multiples of 2^-60, V 2^-60 in all, and edges fall on the grid of 2^-64: below
 // 1e-12 at V = 2^18.
 struct FixedPointSampler {
@@ -105,7 +105,7 @@ struct FixedPointSampler {
       const auto weight = [this](Token x) { return row_[static_cast<std::size_t>(x)]; };
       return FixedWeights(static_cast<int>(row_.size()), weight).draw(word);
     }
-    /// Token x has the words w with F(x - 1) <= floor(w total / 2^64) < F(x), F the running sum in fixed point.
+    /// Token x has the random bits w with F(x - 1) <= floor(w total / 2^64) < F(x), F the running sum in fixed point.
     template <class Visit>
     void pieces(Visit visit) const {
       __extension__ using Wide = unsigned __int128;
@@ -128,7 +128,7 @@ struct FixedPointSampler {
   Table prepare(std::span<double> row) const { return Table(row); }
 };
 
-// The textbook sampler in double: running sums, 53-bit uniforms, the last token with weight past the last sum.
+// The textbook sampler in double: running sums, 53-bit uniforms, past the last sum the last token of positive weight.
 //
 // Symbols and cost: sim/components/inverse_cdf.hpp.
 // Correctness: a sum of V doubles is off by V 2^-53 at most, and a 53-bit uniform moves each of V edges by 2^-53:
@@ -143,14 +143,14 @@ struct InverseCdfSampler : InverseCdfSteps {
   auto prepare(std::span<double> row) const { return InverseCdfTable<InverseCdfSampler>(row); }
 };
 
-// Draws by a race of exponential clocks, one word a token: the sampler of couplings and of the Gumbel trick.
+// Draws by a race of exponential clocks, one for each token: the sampler of couplings and of the Gumbel trick.
 //
-//   E        clock(word)     exponential of a word (sim/numeric/exp.hpp), never 0
+//   E        clock(word)     exponential from 64 random bits (sim/numeric/exp.hpp), never 0
 //   w        row[x]          weight of token x, which arrives at E / w
 //
-// Cost: V clocks a draw.
-// Correctness: the first of independent exponential clocks of rates w is x with probability w(x) / sum w; a token
-// without weight never arrives.
+// Cost: V clocks for each draw.
+// Correctness: the first of independent exponential clocks of rates w is x with probability w(x) / sum w; a token of
+// weight 0 never arrives.
 // Source: folklore.
 
 struct RaceSampler {

@@ -9,11 +9,11 @@
 
 namespace draftproof::components::selection {
 
-// The drafts with the highest survival of the current step. Right, although confidences of this step decide.
+// Keeps the drafts with the highest survival. Exact, although it uses the confidences of the current step.
 //
-// Correctness: survival does not grow along a path, and ties go to the earlier position. So the ranking can be made
-// one draft after the other: each is chosen by confidences that the tokens of the chosen ones before it give.
-// Source: DSpark, arXiv:2607.05147, algorithm 1; the wrong form is topk_open_ties.
+// Correctness: survival does not grow along a path, and ties go to the earlier position, so the drafts can be chosen
+// one after the other. The confidences that decide about a draft are functions of the drafts chosen before it.
+// Source: DSpark, arXiv:2607.05147, algorithm 1; the mutant is topk_open_ties.
 struct SurvivalRanking : SelectionPolicy {
   static constexpr ComponentInfo info{
       .name = "survival_ranking",
@@ -31,7 +31,7 @@ struct SurvivalRanking : SelectionPolicy {
 //
 // Correctness: as for survival_ranking, and the stop is decided by the survival of the next draft, which is known
 // before it is drawn.
-// Source: DSpark, arXiv:2607.05147, section 5.2; the wrong form is throughput_argmax.
+// Source: DSpark, arXiv:2607.05147, section 5.2; the mutant is throughput_argmax.
 struct ThroughputEarlyStop : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "throughput_early_stop",
                                       .summary = "drafts are added by survival until the predicted throughput falls",
@@ -49,8 +49,8 @@ struct ThroughputEarlyStop : SelectionPolicy {
 
 // Serves the requests in the order of their confidence one step ago until the budget is spent.
 //
-// Correctness: confidences of the step before are functions of the text so far and of earlier drafts. The lag is what
-// makes the rule right: with the confidences of this step it is the mutant lag_removed.
+// Correctness: confidences of the previous step are functions of the text so far and of earlier drafts. With the
+// confidences of the current step the rule would not be exact: that is the mutant lag_removed.
 // Source: derived here, after asynchronous schedulers of engines.
 struct LaggedBudget : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "lagged_budget",

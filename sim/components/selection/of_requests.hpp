@@ -1,5 +1,5 @@
-// Selection policies that look at one request: what decides about a draft is known before it is drawn, or the
-// verifier does not depend on it. Symbols: sim/components/selection_view.hpp.
+// Selection policies that look at one request. All are exact; the comments say why, also for those that read drawn
+// tokens. Symbols: sim/components/selection_view.hpp.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace draftproof::components::selection {
 
-// One draft more than was accepted one step ago.
+// Keeps one draft more than the previous step accepted.
 //
 // Correctness: past acceptance is a function of the text so far and of earlier random numbers.
 // Source: adaptive lengths of engines.
@@ -24,10 +24,10 @@ struct PastAcceptance : SelectionPolicy {
   }
 };
 
-// Drafts from rows with a likely token: the largest entry of the row, whichever token was drawn from it.
+// Keeps drafts from rows whose largest entry is at least one half, whichever token was drawn.
 //
 // Correctness: a row is known before the draw from it.
-// Source: derived here; the wrong form is low_probability_stop.
+// Source: derived here; the mutant is low_probability_stop.
 struct RowMaximum : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "row_maximum",
                                       .summary = "drafts end at a row of q whose largest entry is below one half",
@@ -40,10 +40,10 @@ struct RowMaximum : SelectionPolicy {
   }
 };
 
-// One child after a sharp row, all children after others, none after a flat one. Sharpness is the probability that
-// two draws from the row are equal, the entropy of order two in fractions.
+// Keeps all drafts from a row, only the first from a sharp row, and no draft from a flat row. Sharpness is the
+// probability that two draws from the row are equal, which is e^-H for the Renyi entropy H of order 2.
 //
-// Correctness: a row is known before the draw from it, and of siblings the first ones are kept.
+// Correctness: a row is known before the draw from it, and siblings are kept from the first one on.
 // Source: derived here, after stopping rules by entropy.
 struct RowEntropy : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "row_entropy",
@@ -59,10 +59,10 @@ struct RowEntropy : SelectionPolicy {
   }
 };
 
-// Drafts end where the confidence that was known before the draw is low.
+// Ends the drafts where the confidence before the draw is below one half.
 //
-// Correctness: c before a draft is a function of the drafts before it.
-// Source: the prediction of one position later of DSpark, arXiv:2607.05147; the wrong form is
+// Correctness: the confidence before a draft is a function of the drafts before it.
+// Source: DSpark, arXiv:2607.05147, with the confidence that is known one position earlier; the mutant is
 // chosen_token_confidence.
 struct ConfidenceBeforeDraft : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "confidence_before_draft",
@@ -75,11 +75,11 @@ struct ConfidenceBeforeDraft : SelectionPolicy {
   }
 };
 
-// Ends after a drawn token of low draft probability, which is kept itself. Right, although the rule reads a drawn
-// token: it decides about the drafts after it.
+// Ends the drafts after a token x with q(x) below one half, which is kept. Exact, although the rule reads drawn
+// tokens, because a token decides about later drafts only.
 //
-// Correctness: what decides about a draft is the token before it.
-// Source: derived here; the wrong form is low_probability_stop.
+// Correctness: whether a draft is kept is a function of the tokens before it.
+// Source: derived here; the mutant is low_probability_stop.
 struct StopAfterLowProbability : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "stop_after_low_probability",
                                       .summary = "drafts end after a token with q(x) below one half, which is kept",
@@ -92,11 +92,11 @@ struct StopAfterLowProbability : SelectionPolicy {
   }
 };
 
-// Verifies all drafts and ends the output with the verifier's own token after the confident ones: the smaller of the
-// accepted and of the confident prefix. Right, although confidence is that of the drawn token.
+// Verifies all drafts, and cuts the output one token after the prefix of drafts with confidence of at least one half.
+// Exact, although the confidence is a function of the drawn token.
 //
-// Correctness: the token after the last kept draft is emitted too. So whether a token is emitted depends on earlier
-// tokens, and all tokens are those of the whole verification.
+// Correctness: the token after the last kept draft is emitted too, so whether a token is emitted depends on earlier
+// tokens only, and every emitted token is a token of the uncut output.
 // Source: sgl-project/sglang PR 30204.
 struct ConfidentCap : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "confident_cap",
@@ -111,10 +111,10 @@ struct ConfidentCap : SelectionPolicy {
   }
 };
 
-// Keeps drafts that the grammar forbids. Right, although an illegal token is verified: the row of p is masked, so the
-// token has p(x) = 0 and is rejected with the residual against the unmasked q that drew it.
+// Keeps drafts that the grammar forbids. Exact: the row of p is masked, so a forbidden token has p(x) = 0 and is
+// rejected, and the correction is drawn from the residual against the unmasked q that the token was drawn from.
 //
-// Source: derived here; the wrong forms are illegal_draft_trimmed and illegal_draft_without_row.
+// Source: derived here; the mutants are illegal_draft_trimmed and illegal_draft_without_row.
 struct IllegalDraftsKept : SelectionPolicy {
   static constexpr ComponentInfo info{
       .name = "illegal_drafts_kept",
@@ -127,10 +127,10 @@ struct IllegalDraftsKept : SelectionPolicy {
   }
 };
 
-// Drops the last drafts as long as their draft probability is low, before sample-and-match. Right, although it reads
-// the drawn tokens themselves.
+// Drops the last drafts while their draft probability is below one half, before sample-and-match. Exact, although it
+// reads the drawn tokens.
 //
-// Correctness: the verifier draws from p without the drafts, and they decide only how many draws a step has.
+// Correctness: the verifier draws its tokens from p independently of the drafts, which decide only how many it draws.
 // Source: derived here, after engines that verify by sampling from the target.
 struct LowTailBeforeMatching : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "low_tail_before_matching",

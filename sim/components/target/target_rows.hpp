@@ -1,4 +1,4 @@
-// Makers of target rows.
+// Sources of target rows.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>
@@ -7,7 +7,7 @@
 namespace draftproof::components::target {
 
 // Rows of p from logits whose last bits differ from those of a decode of one token, as in a pass over several
-// positions. This is no defect of a verifier: distributions are compared given the logits that were used.
+// positions. Verifiers pass on these rows, because the expected output is computed from the logits that were used.
 //
 // Steps, symbols and cost: sim/components/target_steps.hpp.
 // Source: vllm-project/vllm#54506, ml-explore/mlx-lm#1423.
@@ -17,7 +17,7 @@ struct BatchedLogits : TargetSteps {
       .summary = "the verify pass computes other last bits than a decode of one token",
       .source = "vllm-project/vllm#54506"};
 
-  /// Returns the weight in units of 2^-12. Every second token has one unit more, like a sum in another order.
+  /// Returns the weight in units of 2^-12. Every second token has one unit more, as if summed in another order.
   int weight(const TargetRequest& request, int i, Token x) const {
     const int exact = TargetSteps::weight(request, i, x) * 4096;
     return exact > 0 && (i + x) % 2 == 0 ? exact + 1 : exact;
@@ -31,8 +31,8 @@ struct BatchedLogits : TargetSteps {
 
 // Rows of p at the draft positions and the bonus position, from the model's weights and the settings of one request.
 //
-// Steps, symbols and cost: sim/components/target_steps.hpp. At temperature 0 a row has one token: ratios are 0 or 1
-// and no decision depends on random bits, as it should be.
+// Steps, symbols and cost: sim/components/target_steps.hpp. At temperature 0 a row has one token, ratios are 0 or 1,
+// and no decision depends on random bits.
 struct RequestRows : TargetSteps {
   static constexpr ComponentInfo info{.name = "request_rows",
                                       .summary = "rows of p from weights and the settings of a request",

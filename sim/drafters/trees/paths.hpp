@@ -8,15 +8,15 @@
 
 namespace draftproof::tree_drafters {
 
-// Delayed expansion: one stem, then K independent paths from its end, of L tokens with the stem. With a stem of L
-// tokens the tree is a chain, with an empty stem it is K paths.
+// Delayed expansion: one common stem, then K independent paths from its end; stem and path have L tokens together.
+// With a stem of L tokens the tree is a chain, with an empty stem it is K paths.
 //
 // Source: arXiv:2602.16994.
 struct DelayedPaths {
   static constexpr TreeDrafterInfo info{.name = "delayed_paths",
                                         .summary = "a stem, then K independent paths from its end",
                                         .siblings = DraftSamplings{"iid"},
-                                        // Distinct values of an i.i.d. stream in order of first appearance are draws
+                                        // Distinct values of i.i.d. draws in order of first appearance are draws
                                         // without replacement, but their number depends on them.
                                         .siblings_sequential = DraftSamplings{"without_replacement"},
                                         .has_stem = true};
@@ -36,7 +36,7 @@ struct IidPaths {
   static constexpr TreeDrafterInfo info{.name = "iid_paths",
                                         .summary = "K independent paths of L tokens",
                                         .siblings = DraftSamplings{"iid"},
-                                        // Distinct values of an i.i.d. stream in order of first appearance are draws
+                                        // Distinct values of i.i.d. draws in order of first appearance are draws
                                         // without replacement, but their number depends on them.
                                         .siblings_sequential = DraftSamplings{"without_replacement"},
                                         .independent_paths = true};
@@ -48,11 +48,11 @@ struct IidPaths {
   }
 };
 
-// K independent paths through shared noise: every token wins a race of q in a stream of its own.
+// K independent paths by shared noise: every token wins a race of q in a separate stream.
 //
 // Cost: K L passes over the vocabulary.
-// Correctness: the distribution is that of iid_paths, because streams are independent and each is read for one token
-// (tree_drafter.hpp). The draws at a node are races of q for every history of their paths.
+// Correctness: the paths have the distribution of iid_paths, because streams are independent and each is read for one
+// token (tree_drafter.hpp). Whatever tokens precede a node, the draws there are races of q.
 // Source: Rowan, Phan and Khisti, arXiv:2506.05632; one path: Daliri et al., arXiv:2408.07978.
 struct GumbelPaths {
   using Marginal = IidPaths;
@@ -68,11 +68,11 @@ struct GumbelPaths {
   }
 };
 
-// K independent paths through shared noise: every token is the first of its darts below q.
+// K independent paths by shared noise: every token is the first of its stream's darts below q.
 //
-// Cost: V darts a token on average.
-// Correctness: the distribution is that of iid_paths, because streams are independent and each is read for one token
-// (tree_drafter.hpp).
+// Cost: V darts for each token on average.
+// Correctness: the paths have the distribution of iid_paths, because streams are independent and each is read for one
+// token (tree_drafter.hpp).
 // Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978; on paths derived here.
 struct MinhashPaths {
   using Marginal = IidPaths;
@@ -88,11 +88,11 @@ struct MinhashPaths {
   }
 };
 
-// K independent paths of L tokens from a draft cache: after a token the drafts come from the row that the cache keeps
-// for that token, whatever came before it. The drafter declares that row, so verification against it is right.
+// K independent paths of L tokens from a draft cache, which stores one row for each token: drafts after a token come
+// from its row, whatever tokens precede it. The drafter declares that row, so verifiers get it as the proposal.
 //
-// Correctness: a verifier is lossless for any proposal, if its tests use the row that was sampled. A cache that is
-// not declared is the mutant token_cache_undeclared.
+// Correctness: a verifier is lossless for any proposal if its tests use the row that was sampled. A drafter that does
+// not declare its cache is the mutant token_cache_undeclared.
 // Source: derived here, after n-gram and prompt-lookup caches of engines.
 struct TokenCachePaths {
   static constexpr TreeDrafterInfo info{

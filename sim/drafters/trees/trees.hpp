@@ -10,8 +10,8 @@
 
 namespace draftproof::tree_drafters {
 
-// A tree whose nodes draw their children one after the other without replacement, in draw order, level by level.
-// Where the support of q runs out, a node has fewer children.
+// A tree in which the children of a node are drawn without replacement and stay in draw order, level by level. A node
+// has fewer children if q has fewer tokens.
 //
 // Source: Chen et al. 2024 (Sequoia), arXiv:2402.12374; Li et al. 2024 (EAGLE), arXiv:2401.15077.
 struct WithoutReplacementTree {
@@ -38,16 +38,14 @@ struct WithoutReplacementTree {
   }
 };
 
-// A tree whose nodes draw their children without replacement through shared noise: the first arrivals of one race of
-// q a node, in the order of arrival, level by level.
+// A tree in which the children of a node are drawn without replacement by shared noise: the first arrivals of one
+// race of q for each node, in the order of arrival, level by level. Node number u reads stream u.
 //
-//   u    stream of node u    its number in the tree
-//
-// Cost: one pass over the vocabulary a node.
-// Correctness: the distribution is that of without_replacement_tree. The number of a node depends on the earlier
-// drafts, but the stream of that number has not been read before.
-// Source: the first arrivals of one race as drafts: reconstruction of arXiv:2609.21858, not checked against the
-// paper; on trees: derived here.
+// Cost: one pass over the vocabulary for each node.
+// Correctness: the tree has the distribution of without_replacement_tree. A node's number depends on the earlier
+// drafts, but no earlier node has read the stream of that number.
+// Source: first arrivals of a race as drafts: reconstruction of arXiv:2609.21858, not checked against the paper; on
+// trees: derived here.
 
 struct GumbelTree {
   using Marginal = WithoutReplacementTree;
@@ -74,10 +72,10 @@ struct GumbelTree {
   }
 };
 
-// A fixed tree: the K most probable prefixes of at most L tokens under the proposal, shorter ones first among equals,
-// then by token ids from the left. Siblings are ordered by probability. No node gets more than max_drafts children,
-// the most that a verifier takes; the next best prefixes take their place. The number of nodes of a level is not
-// limited.
+// A fixed tree: the K most probable prefixes of at most L tokens under the proposal. Among equally probable prefixes,
+// shorter come first, then lower token ids from the left. Siblings are ordered by probability. A node has at most
+// max_drafts children, the largest number that a verifier takes; further children are replaced by the next most
+// probable prefixes. The number of nodes at a level is not limited.
 //
 // Source: the dynamic tree of Li et al. 2024 (EAGLE-2), arXiv:2406.16858, without its limit on the nodes of a level.
 struct TopKTree {
@@ -105,7 +103,7 @@ struct TopKTree {
       conditionals.distributions(out.context(u)).row(0).for_each([&](Token x, const auto& q) {
         children.push_back({Scalar(reached * Scalar(q)), u, x});
       });
-      // At most this many children of one node can be taken, the most probable first.
+      // The tree has at most this many children of one node, the most probable.
       const auto most = static_cast<std::size_t>(std::min(shape.drafts, max_drafts));
       if (children.size() > most) {
         std::nth_element(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(most), children.end(),
