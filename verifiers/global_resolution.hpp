@@ -2,9 +2,9 @@
 // the optimum gives the drafts that are always accepted; softmax choices, fitted by convex minimisation, choose among
 // the other tokens.
 //
-//   tau     tolerance       the fits stop when together they miss p by tau in L1, tau / 2 in total variation
+//   tau     tolerance       the fits stop when their errors sum to tau in L1, tau / 2 in total variation
 //   |T|     truncation      number of tokens outside H that are fitted; all by default
-//   H       core            tokens of the minimising cut, odds of every set (verifiers/transport/resolution_plan.hpp)
+//   H       core            tokens of the minimising cut; core also has the odds of every set (resolution_plan.hpp)
 //   delta   plan.residual   the part of p that no draft serves
 //
 // Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1 numbers a

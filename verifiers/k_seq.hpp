@@ -56,7 +56,7 @@ struct KSeq {
   }
 
  private:
-  /// Up to this vocabulary 60 passes are cheap and give the root to the last bit.
+  /// For vocabularies up to this size bisection is used: 60 passes are cheap and give the root to the last bit.
   static constexpr int cheap_pass = 1024;
 
   template <Distributions L>

@@ -4,9 +4,8 @@
 //   F_i      mass_[i]      residual mass before that test; F_0 = 1
 //   r_n      left(x)       residual at token x after n refusals: r_0 = p, r_(i+1) = (r_i - F_i q_(k_i))+
 //
-// Cost: O(n) a token, since r_n(x) is computed from p(x) and the n proposals of x and no row is kept. So a pass of
-// O(n V) a refusal and one for the draw that ends the trial, vectorised up to four refusals. Works with every type of
-// distributions.
+// Cost: O(n) a token, since r_n(x) is computed from p(x) and the n proposals of x and no row is kept. A refusal takes
+// a pass of O(n V), and so does the draw that ends the trial; passes with up to four refusals vectorise.
 #pragma once
 
 #include <array>
@@ -23,8 +22,8 @@ namespace draftproof {
 // rounding.
 //
 // In exact arithmetic a refusal has probability F > 0, the mass of the residual. After several refusals, or where p
-// and q of a draft lie below the unit of sums (2^-60), F may lie below the rounding of the residual: no word leads to
-// a token. The target itself then ends the trial.
+// and q of a draft lie below the unit of sums (2^-60), F may lie below the rounding of the residual, and the draw
+// returns no token. The token is then drawn from the target.
 //
 // Cost: nothing where the residual has mass: one comparison of the token drawn.
 // Correctness: the event has a probability below the rounding of the sums, so it moves the distribution by less.
@@ -63,7 +62,7 @@ class Refusals {
     mass_[count_] = counted<0>([this](auto left) { return at_.sum(left); });
     return mass() > at_.zero();
   }
-  /// The same if the residual mass after it is known.
+  /// Records one more refusal, after which the residual has this mass.
   DRAFTPROOF_DEVICE bool refuse(int row, const Scalar& mass_left) {
     row_[count_++] = row;
     mass_[count_] = mass_left;
@@ -72,7 +71,7 @@ class Refusals {
   /// Whether a draft was tested against proposal `row`.
   DRAFTPROOF_DEVICE bool refused(int row) const { return among(row, row_, count_); }
 
-  /// A draw from the residual.
+  /// Draws the last token from the residual.
   template <class R>
   DRAFTPROOF_DEVICE Verdict emit(R& random) const {
     return counted<0>([this, &random](auto left) { return last_draw(at_, random, at_.weights(left)); });
@@ -93,7 +92,7 @@ class Refusals {
     }
   };
 
-  /// visit(left); `left` has the number of refusals as a constant if they are few.
+  /// Calls visit(left); `left` has the number of refusals as a compile-time constant if it is at most most_counted.
   template <int... i, class Visit>
   DRAFTPROOF_DEVICE auto counted(const Visit& visit) const {
     constexpr int n = sizeof...(i);

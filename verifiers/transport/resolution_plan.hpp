@@ -202,7 +202,7 @@ class ResolutionPlan {
       q += q_[r];
       psi.push_back(p - std::pow(q, count));
     }
-    // A value below zero by rounding alone is no cut: prefix sums have at most n roundings each, the power `count`.
+    // A value below zero by rounding alone makes no cut: prefix sums have up to n roundings each, the power `count`.
     double lowest = -static_cast<double>(n + static_cast<std::size_t>(count)) * 0x1p-52;
     for (std::size_t r = 0; r < n; r = run(r))  // psi is concave along a run: its minimum lies at an end
       if (psi[run(r)] < lowest) {
