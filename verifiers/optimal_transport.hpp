@@ -67,7 +67,7 @@ struct OptimalTransportOf {
   Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
     const auto set = plan.core->drafts.of(at.draft_data(), at.drafts());
     if (set == plan.core->drafts.size())
-      return {};  // drafts of probability 0: reported as an impossible branch
+      return {};  // these drafts have probability 0; an empty verdict reports an impossible branch
     const auto& members = plan.core->drafts.sets[set];
     const std::size_t chosen = plan.core->pick(set, random);
     if (chosen == members.size()) return last_draw(at, random, plan.residual);
