@@ -1,12 +1,12 @@
-// The sweep that computes the levels of a concave G: every standing break reduces its kink of G at the rate of f's
-// kink there, and leaves when its kink is 0. A departure changes the rates of its two neighbours only.
+// The sweep that computes the levels of a concave G: every standing break reduces its kink of G at the rate of the
+// kink of f there, and leaves when its kink is 0. A departure changes the rates of its two neighbours only.
 //
-//   A_j       break.missed       1 - s, the q-mass below standing break j; 1 at the first corner, 0 at the last
-//   kink_j    break.kink         left minus right slope of the remaining G at j
-//   rate_j    break.rate         the same for the interpolant of f at the standing breaks
-//   time_j    break.time         time at which the break leaves if its neighbours stay; 1 if it never leaves
-//   share     shares_[segment]     chord of f times the time the segment stood; summed: slopes of the selected
-//                                  distribution
+//   A_j       break.missed        1 - s, the q-mass below standing break j; 1 at the first corner, 0 at the last
+//   kink_j    break.kink          left minus right slope of the remaining G at j
+//   rate_j    break.rate          the same for the interpolant of f at the standing breaks
+//   time_j    break.time          time at which the break leaves if its neighbours stay; 1 if it never leaves
+//   share     shares_[segment]    chord of f times the time the segment stood; sums of these are the slopes of the
+//                                 selected distribution
 //
 // Cost: O(n log n); the heap holds only breaks that leave before both neighbours do.
 // Correctness: f is concave, so the rate of a break rises when a neighbour leaves, and its time only falls, never
@@ -38,7 +38,7 @@ struct PlanCorners<Scalar, HostWorkspace> {};
 
 template <class Scalar, class Workspace = HostWorkspace>
 struct LadderPlan : PlanCorners<Scalar, Workspace> {
-  /// Level of break i, the one below bin i, for i = 1 .. n - 1; index 0 is unused. In scratch memory.
+  /// Level of the break with i bins above it, i = 1 .. n - 1; index 0 is unused. In scratch memory.
   ListIn<Workspace, Scalar> level;
   ListIn<Workspace, Scalar> slope;                       ///< selected distribution over q, for each of the n bins
   ListIn<Workspace, typename Workspace::Index> leaving;  ///< breaks of level above 0 and below 1, by ascending level
@@ -54,12 +54,12 @@ struct LadderGoal {
   ListIn<Workspace, Scalar> slope;                      ///< of G from this corner to the next, if not on_f
 };
 
-/// Coverage with f at the corners only: covered(i), and chord(a, b) of corners, in numbers of bins.
+/// Coverage whose f is read at corners, given by the number of bins above: covered(i), chord(a, b).
 template <class Coverage>
 concept CoveredByPlace = requires {
   Coverage::by_place;
 };
-/// The same whose last bin has no bounded width: what joins it has a chord of 0.
+/// Coverage by place whose last bin has unbounded width: any bin that joins it gets the chord 0.
 template <class Coverage>
 concept OpenEnded = CoveredByPlace<Coverage> && requires {
   Coverage::open_end;
@@ -164,7 +164,7 @@ class LadderSweep {
     });
   }
 
-  /// `bins`: the number of bins between the first corner and the last.
+  /// Writes levels, slopes and leaving breaks to `plan`; `bins` is the number of bins.
   DRAFTPROOF_DEVICE void run(LadderPlan<Scalar, Workspace>& plan, int bins) {
     const int n = last_;
     plan.slope = workspace_.template persistent<Scalar>(bins);
@@ -188,7 +188,7 @@ class LadderSweep {
  private:
   using Index = typename Workspace::Index;
   using Event = typename Departures<Scalar, Workspace::template List>::Event;
-  /// Only merged segments are parents, and segment 0 is not merged.
+  /// Marks a segment without a parent: only merged segments are parents, and segment 0 is not merged.
   static constexpr Index no_parent = 0;
 
   using Break = LadderBreak<Scalar, Index>;
@@ -207,9 +207,9 @@ class LadderSweep {
     else
       return coverage_.chord(breaks_[at(j)].missed, breaks_[at(j + 1)].missed);
   }
-  /// Slope of f from the left neighbour of b, which leaves, to its right one: where f has no closed form, the mean of
-  /// the two slopes, in which nothing cancels. Widths come from s: a slope at s is at most 1 / s, so a rounding of s
-  /// moves f by one of f.
+  /// Returns the slope of f across break b, which leaves, from its left to its right neighbour. If f has no closed
+  /// form this is the mean of the two slopes, weighted by differences of s; nothing cancels, and as a slope at s is
+  /// at most 1 / s, one rounding of s changes f by one rounding of f.
   DRAFTPROOF_DEVICE Scalar joined_chord(const Break& b) const {
     if constexpr (OpenEnded<Coverage>)
       if (b.right == last_) return Scalar{0};
@@ -263,7 +263,7 @@ class LadderSweep {
       plan.level[at(i)] = event.time;
       if (event.time > Scalar{0}) plan.leaving[at(leaving++)] = i;
       leave(b, event.time, segments++);
-      // The two are now neighbours: at most one of them leaves next.
+      // The two neighbours of b are now adjacent: at most one of them leaves next.
       const int next = before(b.left, b.right) ? b.left : b.right;
       if (candidate(next))
         departures.replace_top({breaks_[at(next)].time, next});
@@ -278,7 +278,7 @@ class LadderSweep {
     return leaving;
   }
 
-  /// A separate function: some values of f need many registers.
+  /// Not inlined, because some coverages need many registers on a device.
   [[gnu::noinline]] DRAFTPROOF_DEVICE int spend_apart(LadderPlan<Scalar, Workspace>& plan) { return spend(plan); }
 
   /// Ends the segment right of a break at `time`.

@@ -7,8 +7,8 @@
 //   G_i        P_i - M_i                                   mass of the selected draft in the first i bins
 //   c_i        level of break i, in [0, 1]                 up with probability c_i
 //
-// Buckets get their own G and are joined before the sweep (selected_distribution.hpp). A coverage that is rough at
-// first is computed at the breaks that are left, and G for it.
+// Buckets have another G and are joined before the sweep (selected_distribution.hpp). An approximate coverage is then
+// computed exactly at the remaining breaks, and G from it.
 // Cost: O(n log n) values of f.
 // Correctness: every concave G <= f with the same ends is a mixture of interpolants of f over nested sets of breaks.
 // The levels are the times at which breaks leave while the kinks of G are spent at the rate of f's (level_sweep.hpp).
@@ -117,7 +117,7 @@ concept ViewsPlans = requires {
 };
 
 /// Memory in bytes that a team needs for bins in buckets, their plan and its levels (gpu/teams/team_workspace.cuh):
-/// the persistent lists and the largest of the three sets of scratch lists. Index is that of the workspace.
+/// the persistent lists and the largest of the three sets of scratch lists. Index is the workspace's type of indices.
 template <class Index>
 constexpr std::size_t ladder_team_bytes() {
   constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
@@ -135,8 +135,8 @@ constexpr std::size_t ladder_team_bytes() {
   return (greater(to_count, greater(to_aim, to_spend)) + notes + 16 * lists) / 16 * 16;
 }
 
-/// The same for a plan of drafts without replacement (team_race.hpp): the buckets' lists, the heavy tokens and, at
-/// most, the rough F with the distributions of its times, the sums of powers between breaks, or the plan's own sweep.
+/// Memory in bytes for a plan of drafts without replacement (team_race.hpp): the buckets' lists, the heavy tokens and
+/// the largest of: the rough F with its times, the sums of powers between breaks, the sweep of the plan.
 template <class Index>
 constexpr std::size_t ladder_wor_team_bytes() {
   constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
@@ -155,7 +155,7 @@ constexpr std::size_t ladder_wor_team_bytes() {
   return greater(race + notes + 16 * lists, ladder_team_bytes<Index>() + 2 * n * real) / 16 * 16;
 }
 
-/// The plan on bins with these ratios. Not inlined: compiled once for all distributions that share a workspace.
+/// Returns the plan on bins with these ratios. Not inlined: compiled once per type of workspace.
 template <class Scalar, class Workspace, class Bins, class Ratios, class Coverage>
 [[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Workspace> make_ladder_plan(const Workspace& workspace,
                                                                                    const Bins& bins,
@@ -180,7 +180,7 @@ template <class Scalar, class Workspace, class Bins, class Ratios, class Coverag
   const auto corner = detail::standing_corners(workspace, bounds, ratios, whole_buckets);
   if constexpr (requires { coverage.refined(corner); }) {
     if (coverage.rough()) {
-      if constexpr (requires { workspace.end_brief_after(mark); }) workspace.end_brief_after(mark);  // the bounds'
+      if constexpr (requires { workspace.end_brief_after(mark); }) workspace.end_brief_after(mark);  // frees `bounds`
       const auto exact = coverage.refined(corner);
       spend(Bounds(workspace, bins, exact), exact, corner);
       return plan;
@@ -190,10 +190,10 @@ template <class Scalar, class Workspace, class Bins, class Ratios, class Coverag
   return plan;
 }
 
-/// The plan for i.i.d. drafts whose number has the distribution of `coverage`, on the bins of `distributions`.
-/// `whole_buckets` serves buckets whole: right if only the next token counts; where a path goes on, G = P - M accepts
-/// more of it (docs/ladder.md). Releases the scratch lists of the workspace of the distributions, the masses of bins
-/// among them.
+/// Returns the plan for i.i.d. drafts whose number has the distribution of `coverage`, on the bins of
+/// `distributions`. `whole_buckets` chooses G such that buckets lose no acceptance: best if only the next token
+/// counts; on paths G = P - M accepts more (docs/ladder.md). Releases the scratch lists of the workspace, which
+/// include the masses of bins.
 template <class L, class Bins, class Coverage>
 DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, WorkspaceOf<L>> plan_ladder(const L& distributions, const Bins& bins,
                                                                              const Coverage& coverage,

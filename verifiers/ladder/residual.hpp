@@ -1,10 +1,10 @@
 // The residual (c p - q slope)+ of a target and the distribution of the draft that a ladder selected, on fresh rows:
 // its sum and draws from it.
 //
-//   slope    by_bucket(bins, slope)    selected distribution over q for every bucket of p / q
-//   total    total()                   one pass, which stores a partial sum a block
-//   token    draw(word)                the same pass, and one block again
-//   without  leave_out(seen, n)        tokens that do not count
+//   slope    by_bucket_               selected distribution over q for every bucket of p / q
+//   total    total()                  one pass, which stores a partial sum per block
+//   token    draw(word)               the same pass, and one block again
+//   without  leave_out(seen, n)       tokens that do not count
 //
 // Cost: one pass, whose sums are kept for the life of the object.
 // Correctness: it adds the same integers as weights(f) of the same function, in the same order of tokens. The
@@ -95,7 +95,7 @@ struct LeftTerm {
 };
 
 // The pass over the residual of a target and the distribution of a selected draft (LeftTerm), which is 0 for most
-// tokens. Tokens with a ratio in `nothing` are known to have none and are skipped before their slopes are looked up.
+// tokens. Tokens with a ratio in `nothing` have residual 0 and are skipped before their slopes are looked up.
 //
 //   nothing   [from, to)         ratios p / q with residual 0; may be empty
 //   partial   partial[i]         sum of to_fixed(term) over block i; the total is returned
@@ -207,7 +207,7 @@ class LadderLeft {
     for (Token x = 0; x < distributions_->vocabulary(); ++x)
       if (const double left = weight(x); left > 0) visit(x, left);
   }
-  /// The same with the weights that draws realise, multiples of 2^-60.
+  /// Calls `visit` with the weights that draws realise, multiples of 2^-60.
   template <class Visit>
   void for_each_realised(Visit visit) const {
     for_each([&visit](Token x, double weight) {

@@ -14,7 +14,7 @@
 // that the sweep has few bins.
 //
 // Cost: O(n) values of f.
-// Correctness: any goal is lossless, because the distribution follows the levels. Derived in docs/ladder.md.
+// Correctness: any goal is lossless, because p_I is computed from the levels. Derived in docs/ladder.md.
 #pragma once
 
 #include <cstddef>
@@ -66,8 +66,8 @@ struct LadderBounds {
 };
 
 /// Finds the corners that stand at time 0: all, except those of bins too narrow for their prefix sums to differ.
-/// Buckets are joined as well. Where G follows f and p stays on its side of the chord this is free, because the
-/// smaller of p and p_I stays the same; where M is constant, the spread must be small compared with the surplus.
+/// Buckets are joined as well. If G follows f and p stays on its side of the chord, this loses nothing, because the
+/// smaller of p and p_I stays the same; if M is constant, the spread must be small compared with the surplus.
 template <class Bins, class Scalar, class Workspace, class Ratios>
 [[gnu::noinline]] DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace,
                                                                const LadderBounds<Bins, Scalar, Workspace>& at,
@@ -116,7 +116,7 @@ template <class Bins, class Scalar, class Workspace, class Ratios>
   corner.resize(static_cast<std::size_t>(stretches) + 1);
 }
 
-/// Changes `goal`, which is G for the buckets' own ratios, so that it serves whole buckets, see above.
+/// Changes `goal`, which is G for the buckets' own ratios, so that it serves whole buckets (top of this file).
 template <class Bins, class Workspace>
 [[gnu::noinline]] DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace,
                                                              const LadderBounds<Bins, double, Workspace>& at,
@@ -183,7 +183,7 @@ template <class Bins, class Workspace>
   if (at.touches_all(workspace, corner(near), at.peak)) aim(0, near);
 }
 
-/// The corners that stand at time 0; `ratios` are p-mass over q-mass of each bin.
+/// Returns the corners that stand at time 0; `ratios` are p-mass over q-mass of each bin.
 template <class Bins, class Scalar, class Workspace, class Ratios>
 DRAFTPROOF_DEVICE auto standing_corners(const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at,
                                         const Ratios& ratios, bool whole_buckets) {
@@ -192,7 +192,7 @@ DRAFTPROOF_DEVICE auto standing_corners(const Workspace& workspace, const Ladder
   return corner;
 }
 
-/// The goal on these bins with these corners.
+/// Returns the goal on these bins with these corners.
 template <class Bins, class Scalar, class Workspace, class Ratios>
 DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(
     const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at, const Ratios& ratios,
@@ -222,7 +222,7 @@ DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(
   });
   if constexpr (requires { at.bins.highest(0); })
     if (whole_buckets) serve_whole_buckets(workspace, at, goal);
-  if constexpr (requires { Bins::open_end; })  // of no bounded width
+  if constexpr (requires { Bins::open_end; })  // its last bin has unbounded width
     workspace.each(1, [&](int) {
       goal.on_f[static_cast<std::size_t>(n) - 1] = false;
       goal.slope[static_cast<std::size_t>(n) - 1] = 0;

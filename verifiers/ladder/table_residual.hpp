@@ -8,8 +8,8 @@
 //   excess    excess(c)          c p(S) - chosen(S)
 //
 // Cost: one sort; O(log V) an excess or a draw.
-// Correctness: masses are added as integers if scalars are floating-point (exp.hpp). Weights are chosen (c
-// k_j - 1), positive exactly on S, so a positive excess always leaves a token to emit.
+// Correctness: masses are added as integers if scalars are floating-point (fixed_point.hpp). Weights are chosen
+// (c k_j - 1), positive exactly on S, so a positive excess always leaves a token to emit.
 #pragma once
 
 #include <algorithm>
@@ -151,7 +151,7 @@ class ChosenTable {
 // Cost: O(n) comparisons for n bins, and O(log V) for each bin in which c p / q crosses the slope. The mass at the
 // last factor is kept: a correction draws at the factor of the test before it, and many tests of a node are at factor
 // 1.
-// Correctness: prefix sums are sums of integers, and terms are added as integers (exp.hpp). The weights are q
+// Correctness: prefix sums are sums of integers, and terms are added as integers (fixed_point.hpp). The weights are q
 // (c p / q - slope), positive on exactly the tokens counted.
 
 /// The residual mass of a node at one factor, as a fixed-point number.
@@ -160,8 +160,8 @@ struct MassAtFactor {
   std::int64_t mass = 0;
 };
 
-/// The residual of one node. Refers to all its arguments; `last` is the mass known for these distributions, bins and
-/// slopes.
+/// The residual of one node. All arguments must outlive it; `last` is the mass known for these distributions, bins
+/// and slopes.
 template <RankedBySums L>
 class SelectedBins {
  public:
