@@ -1,5 +1,5 @@
-// Takes the most probable of the drafts that pass the entropy threshold, the lower token of equals; if none passes,
-// draws the token from p. Lossy by design: with more drafts the most probable token is emitted ever more often.
+// Takes the most probable of the drafts that pass the entropy threshold, ties to the lower id; if none passes, draws
+// the token from p. Lossy by design: with more drafts the most probable token is emitted ever more often.
 //
 //   p        at.target(x)        target probability of token x
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)

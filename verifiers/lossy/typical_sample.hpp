@@ -1,6 +1,6 @@
 // Draws the token from p cut to the tokens at or above the entropy threshold; it counts as accepted if it was
-// drafted. Lossy by design: exact for the cut distribution, which is not p. Not visible if every token of p is above
-// the threshold, as on flat targets.
+// drafted. Lossy by design: exact for the cut distribution, which is not p. The difference does not show if every
+// token of p is above the threshold, as on flat targets.
 //
 //   p        at.target(x)        target probability of token x
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)

@@ -1,4 +1,4 @@
-// Mutants: drafts verified as if drawn in another way.
+// Mutants: drafts verified as if drawn in another way. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/sampling/weights.hpp>
@@ -55,7 +55,7 @@ struct IidVerifiedAsWorCountingRepeats {
     for (int k = 0; k < at.drafts(); ++k) {
       const Token x = at.draft(k);
       const auto unseen = at.mass_without(0, seen, count);
-      // A q of one token repeats for ever; the rule is undefined there.
+      // If the drafted tokens have all mass of q, all later drafts are repeats; the rule is undefined there.
       if (!(unseen > at.zero())) break;
       if (!among(x, seen, count)) {
         if (random.flip((at.target(x) - b * at.proposal(x)) * unseen, mass * at.proposal(x))) return accepted(x, k);

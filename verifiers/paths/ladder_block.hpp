@@ -2,7 +2,7 @@
 // distribution of the chosen path.
 //
 //   u         node of the chosen path        the paths that share it are active, all K at the root
-//   mu        distribution of their number            a function of the prefix (verifiers/ladder/live_paths.hpp)
+//   mu        distribution of their number   a function of the prefix (verifiers/ladder/live_paths.hpp)
 //   f(s)      sum of mu_m (1 - (1 - s)^m)    upper bound of the ladder at u, which approximates p(.|u)
 //   q_chosen  q(y|u) slope[bin of y]         the proposal row given to block verification
 //

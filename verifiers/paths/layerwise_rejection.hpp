@@ -4,7 +4,7 @@
 //
 //   S(u)         node.score      probability to stop at u or below it, given the layers down to u; S(root) = 1
 //   c            total           sum of S over a layer, at most 1
-//   B            share           S(u) / c: the sum of the scores of u's children at most; sums to 1 over a layer
+//   B            share           S(u) / c: bounds the sum of the scores of u's children; sums to 1 over a layer
 //   x_1 .. x_K'  draws(u)        drafts after u, independent draws of q, with repeats
 //   a_k          num / den       min(1, c_k (p - b_k q)(x_k) / (F(b_k) q(x_k))), c_1 = c, b_1 = 0
 //   S(u x_k)     score           B (1 - a_1) .. (1 - a_(k-1)) a_k, summed over repeats

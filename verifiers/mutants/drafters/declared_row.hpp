@@ -1,4 +1,4 @@
-// Wrong drafters: drafts that are not draws of the row that they declare.
+// Wrong drafters: drafts that are not draws of the row that they declare. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/drafters/sampled.hpp>
@@ -27,7 +27,7 @@ struct DraftTemperatureMismatch {
   }
 };
 
-// Mutant: K times the most probable token of q, of equals the lower id, declared as K draws of q.
+// Mutant: K times the most probable token of q, ties to the lower id, declared as K draws of q.
 //
 // Cost: none.
 // Source: huggingface/transformers#32867, jaymody/speculative-sampling#3.

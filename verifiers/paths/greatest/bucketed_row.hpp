@@ -1,7 +1,6 @@
 // The distribution of the greatest path's next token for tokens ordered in buckets, and the residual of a target and
-// this distribution: (c p - distribution)+, its sum and draws from it. The same row as greatest_row.hpp, but computed
-// by passes that store no list of tokens: rows that are met once need no table, and a team of a device's threads no
-// memory.
+// this distribution: (c p - distribution)+, its sum and draws from it. The same row as in greatest_row.hpp, by passes
+// that store no list of tokens: rows that are read once need no table, and a team needs no memory.
 //
 //   distribution(y)        q(y) w(y) / W      w(y) from the q-mass below y, W of all tokens together
 //                                             (max_of_k_paths.hpp)
@@ -160,7 +159,7 @@ class BucketedRow {
   }
 
   /// Calls step(start, own, upto) with the bucket of each lane, start + lane(), and the q-mass of the buckets up to
-  /// it, until one returns false. Buckets below `from` are empty.
+  /// it, until a call returns false. Buckets below `from` count as empty.
   template <class Step>
   DRAFTPROOF_DEVICE void walk(int from, double c, const Step& step) const {
     Fixed below = 0;

@@ -140,7 +140,7 @@ class GreatestPath : public PlainSteps<L> {
   }
 
   DRAFTPROOF_DEVICE BucketedRow<L> bucketed(int i) const { return {this->distributions(i), row(i)}; }
-  /// The excess of one position, kept: a corrected position was tested just before.
+  /// Returns the excess of one position, kept because a corrected position was tested just before.
   DRAFTPROOF_DEVICE const auto& left_over(int i, double c) const {
     if (tested_ != i) {
       bucketed(i).excess(c, left_over_);

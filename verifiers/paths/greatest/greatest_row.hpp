@@ -94,7 +94,7 @@ class OrderPasses {
   OrderPlace place(Token x) const {
     distributions_.count_visited(size());
     const int bucket = static_cast<int>(OrderBuckets::of(ratio(x)));
-    // Below x are: tokens before x in lower buckets, and tokens after x in lower buckets and in its own.
+    // Below x are: tokens before x in lower buckets, and tokens after x in lower buckets or in the bucket of x.
     const std::size_t after = static_cast<std::size_t>(x) + 1;
     const auto before = simd::mass_below(target_, proposal_, 0, after, OrderBuckets::begin(bucket));
     const auto behind = simd::mass_below(target_, proposal_, after, size(), OrderBuckets::end(bucket));

@@ -1,7 +1,7 @@
 // Traversal verification of a drafted tree: tests leaves before their parents; after a refused leaf its parent is
-// tested with the unserved residual. Nodes hold four scalars instead of rows.
+// tested with the residual that is left. Nodes have four scalars instead of rows.
 //
-//   b            node.b        current target row after u: (p - b q)+ / F(b); 0 while no child of u was refused
+//   b            node.b        current target row after u is (p - b q)+ / F(b); b = 0 while no child of u was refused
 //   F            node.mass     F(b)
 //   m            node.unseen   q-mass outside the refused children
 //   w            node.weight   probability that u or a node below it is accepted; 1 at the root
@@ -12,7 +12,7 @@
 // Source: Weng et al. 2025, arXiv:2505.12398, from leaf to root; the scalar form is derived here (docs/paths.md) and
 // proved by exploration against full rows (tests/paths).
 // Correctness: requires that the children of a node are draws of one row without replacement, in draw order. Merged
-// paths in order of first appearance are.
+// paths, in order of first appearance, satisfy this.
 #pragma once
 
 #include <cassert>
@@ -107,7 +107,7 @@ class TraversalRun {
     int count = 0;
     const Children& children = u.children;
     for (Next child = children.begin(); count < u.refused; ++child) seen[count++] = at_.tree().token(*child);
-    // w F' over w F' + (1 - w) F: equal numbers at w = 1.
+    // w F' over w F' + (1 - w) F: numerator and denominator are equal at w = 1.
     const Scalar served = u.weight * mass;
     u.weight = served / (served + (distributions.one() - u.weight) * u.mass);
     u.unseen = distributions.mass_without(0, seen, count);
