@@ -5,7 +5,7 @@
 //   tau     tolerance       the fits stop when their errors sum to tau in L1, tau / 2 in total variation
 //   |T|     truncation      number of tokens outside H that are fitted; all by default
 //   H       core            tokens of the minimising cut; core also has the odds of every set (resolution_plan.hpp)
-//   delta   plan.residual   the part of p that no draft serves
+//   delta   plan.residual   the part of p that no draft emits
 //
 // Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1 numbers a
 // trial.

@@ -1,4 +1,4 @@
-// K-SEQ: tests every draft against p / rho with one factor rho; one residual serves the rest of p.
+// K-SEQ: tests every draft against p / rho with one factor rho; the rest of p is drawn from one residual.
 //
 //   p        at.target(x)                target probability of token x
 //   q        at.proposal(x)              probability each draft was drawn with
@@ -11,7 +11,7 @@
 // (verifiers/rejection/k_seq_root.hpp), to the last bit elsewhere; K flips and one draw a trial.
 // Acceptance: 1 - (1 - beta)^K.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, k-sequential selection.
-// Correctness: the drafts serve gamma min(q, p / rho) <= p for every rho with gamma <= rho, so rho is rounded up. At
+// Correctness: the drafts emit gamma min(q, p / rho) <= p for every rho with gamma <= rho, so rho is rounded up. At
 // rho* itself acceptance never falls as K grows; a rounded factor can lose as much as the rounding, so the scheme
 // does not claim more_drafts_never_hurt.
 #pragma once

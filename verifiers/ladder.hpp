@@ -1,5 +1,5 @@
 // The ladder: selects one of K i.i.d. drafts such that its distribution is the best possible for any selection, then
-// verifies it as a single draft. It is optimal if bins are single tokens, and lossless for any bins.
+// verifies it as a single draft. It is optimal if bins are single tokens.
 //
 //   bin       distributions.bins()   tokens or buckets of tokens by p / q, descending
 //   c_i       plan.level             level of the break below bin i; the break is up if a uniform u is below c_i

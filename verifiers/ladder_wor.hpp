@@ -1,5 +1,5 @@
 // The ladder for drafts without replacement: selects one of K drafts such that its distribution is the best possible
-// for any selection, then verifies it as a single draft. Optimal if bins are single tokens, lossless for any bins.
+// for any selection, then verifies it as a single draft. It is optimal if bins are single tokens.
 //
 //   bins, c_i, p_I     as in ladder.hpp; F_i, the probability that some draft is in the first i bins, replaces
 //                      1 - (1 - s)^K
@@ -9,7 +9,7 @@
 // If q has fewer than K tokens, drafts that continue uniformly have another plan (ladder/uniform_rest.hpp).
 // Cost: one plan per (p, q, K), O(V K M) for K > 2 with M nodes of an integral (ladder/race_bins.hpp), less in
 // buckets (ladder/coverage.hpp); then O(K) a trial, and in some trials a few draws of q.
-// Source: derived here (docs/ladder.md, "Without replacement"). The optimum is that of Hu et al., arXiv:2502.18779.
+// Source: derived here (docs/ladder.md, "Without replacement"); same optimum as Hu et al., arXiv:2502.18779.
 // Correctness: the choice has distribution q on the group, so p_I is the distribution of the selected draft for any
 // levels. On fresh rows the masses of buckets are sums in units of 2^-60: if K - 1 tokens have all mass of q except
 // r, p_I is off by at most V 2^-60 / r.

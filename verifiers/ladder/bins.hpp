@@ -277,7 +277,7 @@ class RestBuckets {
       target_[at(bins)] = 1;
       below_[at(bins)] = static_cast<double>(tokens);
     });
-    // The last place has the last bin: that of S.
+    // The bin of the last place is the last bin, S.
     const int bins = static_cast<int>(bin_[at(count - 1)]) + 1;
     if constexpr (requires { workspace.meet(); }) workspace.meet();  // before the lists' lengths change
     target_.resize(at(bins + 1));

@@ -6,7 +6,7 @@
 //   v_j       mass that alternative j gives each bin
 //   slope     slopes(..)[k][i]: sum over j of w_j Pr(draft k is x and selected by j) / q_k(x), x in bin i
 //
-// For any draft sampling every distribution of a selected draft is a mixture of those that orders give, so the best
+// For any draft sampling every distribution of a selected draft is a mixture of distributions of orders, so the best
 // distribution is such a mixture. The search adds the order of p_I / p ascending, in which bins that got least come
 // first, and then moves the weights: the step w_j *= sum of p v_j / p_I never lowers the sum of p log p_I, whose
 // greatest value also has the greatest acceptance (docs/ladder.md). It keeps the mixture with the highest acceptance.
@@ -35,8 +35,8 @@ namespace draftproof {
 //   A_k           integral over t in [0, 1] of the product over l != k of Z_l + G_l t
 //   slope[k][i]   mean of A_k over the groups that hold bin i: Pr(draft k is x and is selected) / q_k(x)
 //
-// Draft k is selected if it is in the group, no other draft is above the group, and it is the one chosen uniformly of
-// those in it. Where n others are in the group, 1 / (n + 1) is the integral of t^n.
+// Draft k is selected if it is in the group, no other draft is above the group, and the uniform choice among the
+// drafts in the group takes it. With n others in the group that has probability 1 / (n + 1), the integral of t^n.
 // With fewer rows than drafts the last row stands for all further drafts.
 // Cost: n groups at least and 2 n at most, K^2 a row and group.
 // Correctness: docs/ladder.md, "Different proposals". A group stands while u is at least every level inside it and
@@ -179,7 +179,7 @@ class Orders {
     return slope;
   }
 
-  /// Slopes of the selection that takes the draft of the best rank, uniformly among those of its bin.
+  /// Slopes of the selection that takes the draft of the best rank, uniformly among the drafts in its bin.
   template <class Scalar>
   static ProposalRows<Scalar> order_slopes(const ProposalRows<Scalar>& own, const std::vector<std::size_t>& order,
                                            int drafts) {

@@ -105,8 +105,8 @@ class LadderNode {
   /// Whether q_chosen is p.
   DRAFTPROOF_DEVICE bool equal() const { return equal_; }
 
-  /// Distribution of the chosen path's next token. `distributions`, here and below, are those of the node or its view
-  /// for a pass.
+  /// Distribution of the chosen path's next token. Here and below `distributions` is the node's own object or its
+  /// form for passes (seen_by_pass).
   template <class Rows>
   DRAFTPROOF_DEVICE Scalar chosen(const Rows& distributions, Token y) const {
     if (equal_) return distributions.target(y);
@@ -114,7 +114,7 @@ class LadderNode {
     if (plain()) return q;
     return q > distributions.zero() ? chosen(distributions, y, bin(distributions, y)) : distributions.zero();
   }
-  /// The same for a token that can be drafted and whose bin is known.
+  /// Distribution of the chosen path's next token, for a token y that can be drafted and whose bin is known.
   template <class Rows>
   DRAFTPROOF_DEVICE Scalar chosen(const Rows& distributions, Token y, int bin) const {
     if (equal_) return distributions.target(y);
@@ -165,7 +165,7 @@ class LadderNode {
     active_after(distributions, y, bin, next);
     return next;
   }
-  /// Writes the same to a list as long as active().
+  /// Writes the distribution of the number of paths after y to `next`, a list as long as active().
   DRAFTPROOF_DEVICE void active_after(const L& distributions, Token y, int bin, Active& next) const {
     const auto& workspace = workspace_of(distributions);
     const Scalar q = distributions.proposal(y);
@@ -176,7 +176,7 @@ class LadderNode {
         paths.add_group(Scalar(distributions.one() - q), distributions.zero(), distributions.one());
       else
         levels_.for_each_group(bin, [&](int a, int b, const Scalar& share) {
-          // Masses of fresh rows are truncated sums, so the q-mass of a bin can be below that of its token by the
+          // Masses of fresh rows are truncated sums, so the q-mass of a bin can be below the q of its token in the
           // last bits.
           const Scalar others = mass_above(b) - mass_above(a) - q;
           paths.add_group(others > distributions.zero() ? others : distributions.zero(),

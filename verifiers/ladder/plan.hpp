@@ -2,7 +2,7 @@
 //
 //   s_i, P_i   bins.proposal_below(i), target_below(i)     q- and p-mass of the first i bins
 //   f(s)       coverage (coverage.hpp)                     probability that some draft falls in the first s of q
-//   D_i        (P_i - f(s_i))+                             target mass that drafts above break i cannot serve
+//   D_i        (P_i - f(s_i))+                             target mass above break i that drafts there cannot provide
 //   M_i        running maximum of D towards its argmax i*  from the left before i*, from the right after it
 //   G_i        P_i - M_i                                   mass of the selected draft in the first i bins
 //   c_i        level of break i, in [0, 1]                 up with probability c_i

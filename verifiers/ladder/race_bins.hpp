@@ -312,7 +312,7 @@ class RaceIntegral {
     return times_.step() * total;
   }
 
-  /// The bin joins those below.
+  /// Adds a bin, whose clocks are in own_, to the bins below.
   DRAFTPROOF_INLINE void join() {
     for (std::size_t n = 0; n < live_; ++n) {
       Step::join(drafts_, own(n), counts(n), below_[n].at);

@@ -354,7 +354,7 @@ struct RaceStep {
     term = t * above <= RaceTimes::longest ? here : Times{} + 0.0;
   }
 
-  /// Adds the bin to those below; sets `fewer` to Pr(N' < K).
+  /// Adds the bin to the bins below it; sets `fewer` to Pr(N' < K).
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void join(std::size_t drafts, Column own, Column counts, Times& fewer) {
     fewer = Times{} + 0.0;
     for (std::size_t k = drafts; k-- > 0;) {

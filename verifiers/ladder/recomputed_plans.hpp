@@ -107,7 +107,7 @@ class PlanRecomputer {
     return {static_cast<std::int16_t>(distribution), static_cast<std::int16_t>(paths)};
   }
   DRAFTPROOF_DEVICE Active list(int begin, int paths) const { return {distributions_.data() + begin, paths}; }
-  /// A list that does not hold the last node's distribution.
+  /// Returns the working list that does not hold the last node's distribution.
   DRAFTPROOF_DEVICE Active other_distribution(int paths) {
     working_ = !working_;
     return list(most_kept + (working_ ? max_drafts : 0), paths);

@@ -1,6 +1,6 @@
 // The goal of a ladder: the distribution G of the selected draft, and the breaks that stand at time 0.
 //
-//   D_i        excess                  P_i - f(s_i): target mass that drafts above break i cannot serve, if positive
+//   D_i        excess                  P_i - f(s_i): target mass above break i that drafts there cannot provide
 //   M_i        unserved                running maximum of D towards its argmax i*
 //   G          P - M                   follows f where M moves, P where M is constant
 //   h_i, l_i   highest(i), lowest(i)   bounds of p / q in bin i, where bins are buckets
@@ -147,7 +147,7 @@ template <class Bins, class Workspace>
   workspace.each(n, [&](int j) {
     if (!goal.on_f[index(j)])
       slope[index(j)] = j < peak ? bins.lowest(corner(j + 1) - 1) : slope[index(j)] + part * more(j);
-    held[index(j)] = slope[index(j)] * width(j);  // until `hold` overwrites it: the mass served in the bin
+    held[index(j)] = slope[index(j)] * width(j);  // until `hold` overwrites it: the mass emitted in the bin
   });
   const auto aim = [&](int first, int last) {
     workspace.each(last - first, [&](int i) {

@@ -4,7 +4,7 @@
 // ChosenTable: the residual (c p - chosen)+, with tokens sorted once by p / chosen.
 //
 //   k_j       keys_[j]           p / chosen in descending order, after the `certain_` tokens with chosen = 0 < p
-//   S         prefix_length(c)   the first tokens: the certain ones and those with c k_j > 1
+//   S         prefix_length(c)   the first tokens: the certain tokens and all tokens with c k_j > 1
 //   excess    excess(c)          c p(S) - chosen(S)
 //
 // Cost: one sort; O(log V) an excess or a draw.
@@ -239,8 +239,8 @@ class SelectedBins {
     return sum;
   }
 
-  /// Calls `visit(g, end, mass)` for each bin with a positive residual, which is that of the ranks up to `end`, until
-  /// a call returns false.
+  /// Calls `visit(g, end, mass)` for each bin g with a positive residual: it has this mass, on the ranks up to `end`.
+  /// Stops when a call returns false.
   template <class Visit>
   void for_each_run(double c, Visit visit) const {
     for (int g = 0; g < reach_; ++g) {

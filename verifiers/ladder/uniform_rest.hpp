@@ -60,7 +60,7 @@ class RestCoverage {
     for (int i = 0; i < r; ++i) {
       const int left = r - i;
       const Scalar after = k < left ? Scalar(missed * Scalar(left - k) / Scalar(left)) : Scalar{0};
-      // missed - after, as a product: C(left - 1, k - 1) of the C(left, k) sets that are left hold the next token.
+      // missed - after, as a product: C(left - 1, k - 1) of the C(left, k) sets that are left contain the next token.
       chord_.push_back(k < left ? Scalar(missed * Scalar(k) / Scalar(left)) : missed);
       covered_.push_back(Scalar{1} - after);
       missed = after;
@@ -174,7 +174,7 @@ class UniformRest {
     return verify_rest(
         at, used, random, core_->levels, bins.outside(), [&](int k) { return bins.of(at.draft(k)); },
         [this](Token x) { return selected(x); }, nothing_left_,
-        // The residual; p itself where rounding leaves none.
+        // Draws from the residual, or from p if rounding leaves no residual.
         [&] { return nothing_left_ ? random.emit(distributions_.residual(at.zero())) : random.emit(left_); });
   }
 
@@ -238,7 +238,7 @@ class UniformRest<L> {
     return verify_rest(
         at, used, random, levels_, bins_.outside(), [&](int k) { return bins_.of(at.target(at.draft(k))); },
         [this](Token x) { return selected(x); }, nothing_left_,
-        // The residual; p itself where rounding leaves none.
+        // Draws from the residual, or from p if rounding leaves no residual.
         [&] {
           if (nothing_left_) return random.emit(distributions_.residual(at.zero()));
           return random.emit(distributions_.weights([this](Token x) { return left(x); }));

@@ -113,7 +113,7 @@ struct LayerwiseRejection {
       const Scalar b = node.b + mass / c, next = distributions.residual_mass(b);
       const Scalar served = c * (next / mass), average = (one - c) + served;
       node.refused *= average;
-      if (!(next > zero)) {  // residual 0: further drafts serve nothing
+      if (!(next > zero)) {  // residual 0: further drafts are never accepted
         c = zero;
         break;
       }

@@ -6,7 +6,7 @@
 //   beta   sets              shares of the sets of ranks that can be drafted inside
 //   p_I    distribution[x]   b + the shares of x
 //
-// Cost: that of the ladder (verifiers/ladder/mean_ladder.hpp), and a flow over the sets of at most K of n tokens.
+// Cost: the ladder (verifiers/ladder/mean_ladder.hpp), and a flow over the sets of at most K of n tokens.
 // Acceptance: at least the ladder's. The ladder inside W is one way to share the sets, and the flow is the best one.
 #pragma once
 

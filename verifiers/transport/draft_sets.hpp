@@ -71,7 +71,7 @@ DraftSets<typename L::Scalar> draft_sets(const L& distributions, int drafts) {
   return distribution;
 }
 
-/// The same for independent draws, one from each of these rows; rows need not sum to 1. Cost: rows x sets x tokens.
+/// Returns the sets of independent draws, one from each row; rows need not sum to 1. Cost: rows x sets x tokens.
 template <class Scalar>
 DraftSets<Scalar> independent_sets(const std::vector<std::vector<Scalar>>& rows) {
   std::map<std::vector<Token>, Scalar> found{{{}, Scalar{1}}};

@@ -12,8 +12,8 @@
 //   bound    error           at least the output's total variation, at most gradient / 2 + eps_T
 //
 // Cost: the sets of at most K tokens of H + T, and two fits (verifiers/transport/two_step.hpp). In double.
-// Correctness: `error` bounds the total variation. Let b = p - delta be the mass that the outer sets should serve and
-// B its part outside H + T. Only tuples with a draft outside serve that part; they have mass eps_T, hence B <= eps_T,
+// Correctness: `error` bounds the total variation. Let b = p - delta be the mass that the outer sets should emit and
+// B its part outside H + T. Only tuples with a draft outside emit that part; they have mass eps_T, hence B <= eps_T,
 // and their first such draft has distribution q there. The others are fitted to b on T, scaled down by eps_T - B in
 // all. So the output differs from p by at most gradient + (eps_T - B) + sum outside of |eps_T q / q(outside) - b| in
 // L1, which is twice `error`; the last sum is at most eps_T + B. Refused mass does not change: truncation costs
@@ -93,7 +93,7 @@ class MaxFlow {
     return level_[index(sink)] >= 0;
   }
 
-  /// Sends as much as possible from `node` on, at most `limit`; null at the source: no limit. Returns how much.
+  /// Sends as much flow as possible from `node` to the sink, at most `limit` (null: no limit). Returns how much.
   Capacity push(int node, int sink, const Capacity* limit) {
     if (node == sink) return *limit;
     Capacity sent{0};

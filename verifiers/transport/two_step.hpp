@@ -69,7 +69,7 @@ class SoftmaxFit {
   /// exp(a_x - largest a) for the tokens of a choice; all 1 if no token of it is wanted.
   std::vector<double> odds(const std::vector<int>& tokens) const { return odds_at(level_, tokens); }
 
-  /// L1 norm of m - wanted.
+  /// Error of the fit: the L1 norm of m - wanted.
   double error() const {
     const auto m = marginals(level_);
     double sum = 0;

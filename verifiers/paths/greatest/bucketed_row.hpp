@@ -6,14 +6,13 @@
 //                                             (max_of_k_paths.hpp)
 //   P_i, Q_i      passes.mass(i)     masses of bucket i (greatest_row.hpp)
 //   certain       a bucket where, by the bounds of p / q and w, all tokens have c W p / q > w(y): its residual is
-//                 c P_i less its distribution, whose differences hi^K - lo^K telescope; or where none has: residual 0
+//                 c P_i minus its distribution, whose differences hi^K - lo^K telescope; or no token has, residual 0
 //   crossing      any other bucket: its tokens are weighed one by one, each at its own mass below
 //
-// Cost: a sum is one pass for the masses of all buckets and two for every few crossing buckets. One to four buckets
-// cross as a rule, since w rises along the order from 0 to K and p / q by a sixteenth of itself a bucket; a dozen or
+// Cost: a sum is one pass for the masses of all buckets and two for every few crossing buckets. Usually one to four
+// buckets cross, since along the order w rises from 0 to K while p / q rises by a sixteenth per bucket; a dozen or
 // two cross where c p is close to the distribution over a long range. A draw then needs two passes in the token's
-// bucket, and one for the masses first if that bucket is certain. Sorting the vocabulary would take more passes, with
-// writes.
+// bucket, and one for the masses first if that bucket is certain. Sorting would take more passes, with writes.
 //
 // Correctness: all sums are of integers, so every thread and every order of addition finds the same buckets and
 // tokens. The bounds of a bucket only decide which of two forms its sum takes; where rounding makes them wrong, the
@@ -126,7 +125,7 @@ class BucketedRow {
       return left > 0 ? left : 0.0;
     }
 
-    /// The same operations on `strip` tokens side by side.
+    /// Computes `strip` terms side by side, by the same operations.
     static constexpr int strip = 64;
     void fill(const double* p, const double* q, const double* below, double* terms) const {
       double lo[strip], hi[strip], sum[strip], power[strip];

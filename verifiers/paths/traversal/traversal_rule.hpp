@@ -97,8 +97,8 @@ class TraversalRun {
     const Scalar b = u.b + u.mass / (u.weight * u.unseen);
     const Scalar mass = distributions.residual_mass(b);
     if (!(mass > distributions.zero())) {
-      // The rest of the tree serves all of u's residual: u is dead and refused with certainty. At weight 1 a refusal
-      // is possible only by rounding, and u stays as it was.
+      // The rest of the tree emits all of u's residual, so u is refused with certainty. At weight 1 a refusal is
+      // possible only by rounding, and u stays as it was.
       if (u.weight < distributions.one()) u.weight = distributions.zero();
       return;
     }

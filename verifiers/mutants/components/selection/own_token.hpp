@@ -93,11 +93,11 @@ struct IllegalDraftWithoutRow : SelectionPolicy {
   }
 };
 
-// Mutant: trims a chain before the first draft that the grammar forbids. The row of p is masked and that of q is not,
-// so the trimmed token had a share of q, which the rest of the row now lacks.
+// Mutant: trims a chain before the first draft that the grammar forbids. The row of p is masked, the row of q is not,
+// so the trimmed token had a share of q that the rest of the row lacks.
 //
 // Symbols: sim/components/selection_view.hpp.
-// Source: derived here, after structured output of engines; right is illegal_drafts_kept.
+// Source: derived here, after structured output of engines; the right policy is illegal_drafts_kept.
 // Hidden: while the drafter is masked too.
 struct IllegalDraftTrimmed : IllegalDraftWithoutRow {
   static constexpr ComponentInfo info{.name = "illegal_draft_trimmed",
