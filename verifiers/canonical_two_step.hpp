@@ -5,7 +5,7 @@
 //   beta_y(A)   core->share[i] / Q(A)    probability of selecting y from A; unassigned mass goes to A's first token
 //   p_I         plan.selected.of(y)      distribution of the selected draft, sum over A of Q(A) beta_y(A)
 //
-// Cost: one enumeration of the draft sampling and one flow per (p, q, K); one draw over |A| numbers and one flip a
+// Cost: one enumeration of the draft sampling and one flow per (p, q, K); one draw over |A| numbers and one flip per
 // trial. Acceptance: sum min(p_I, p), the value of the flow: p_I is at least the flow into every token, and the flow
 // into a token is at most p.
 // Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived here.

@@ -7,7 +7,7 @@
 //   H       core            tokens of the minimising cut; core also has the odds of every set (resolution_plan.hpp)
 //   delta   plan.residual   the part of p that no draft emits
 //
-// Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1 numbers a
+// Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1 numbers per
 // trial.
 // Source: Thomas and Pal, arXiv:2511.15898; a reconstruction from secondary sources, with sets for tuples.
 // Correctness: the output distribution differs from p by at most the error of the fitted marginals, which the plan

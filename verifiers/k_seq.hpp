@@ -8,7 +8,7 @@
 //   gamma    plan.served                 (1 - (1 - beta)^K) / beta
 //
 // Cost: the root once per (p, q, K), on fresh rows within 2^-24 of its acceptance in 3 to 5 passes
-// (verifiers/rejection/k_seq_root.hpp), to the last bit elsewhere; K flips and one draw a trial.
+// (verifiers/rejection/k_seq_root.hpp), to the last bit elsewhere; K flips and one draw per trial.
 // Acceptance: 1 - (1 - beta)^K.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, k-sequential selection.
 // Correctness: the drafts emit gamma min(q, p / rho) <= p for every rho with gamma <= rho, so rho is rounded up. At

@@ -7,7 +7,7 @@
 //
 // Selection: the breaks that are up cut the bins into groups. The group that holds the highest drafted p / q is
 // taken; one of the drafts in it is chosen uniformly.
-// Cost: one plan per (p, q, K), O(n log n) for n bins; then O(K) a trial.
+// Cost: one plan per (p, q, K), O(n log n) for n bins; then O(K) per trial.
 // Source: derived here (docs/ladder.md); same optimum as Global Resolution, Thomas and Pal, arXiv:2511.15898.
 // Correctness: p_I is the distribution of the selected draft for any levels, and verifying one draft of known
 // distribution is lossless.

@@ -8,7 +8,7 @@
 // depends on their draw order (ladder/group_choice.hpp).
 // If q has fewer than K tokens, drafts that continue uniformly have another plan (ladder/uniform_rest.hpp).
 // Cost: one plan per (p, q, K), O(V K M) for K > 2 with M nodes of an integral (ladder/race_bins.hpp), less in
-// buckets (ladder/coverage.hpp); then O(K) a trial, and in some trials a few draws of q.
+// buckets (ladder/coverage.hpp); then O(K) per trial, and in some trials a few draws of q.
 // Source: derived here (docs/ladder.md, "Without replacement"); same optimum as Hu et al., arXiv:2502.18779.
 // Correctness: the choice has distribution q on the group, so p_I is the distribution of the selected draft for any
 // levels. On fresh rows the masses of buckets are sums in units of 2^-60: if K - 1 tokens have all mass of q except

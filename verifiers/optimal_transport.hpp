@@ -6,7 +6,7 @@
 //   f(A,x)   core->share[i][j]      mass of A on its j-th token; the last entry is the mass that is refused
 //   s(x)     core->served[x]        sum of f(A,x) over all A, at most p(x)
 //
-// Cost: one enumeration of the draft sampling and one flow per (p, q, K); one draw over |A| + 1 numbers a trial.
+// Cost: one enumeration of the draft sampling and one flow per (p, q, K); one draw over |A| + 1 numbers per trial.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
 // Correctness: lossless for every feasible f, because the sets emit x with probability s(x) <= p(x), the rest of p is
 // drawn, and Q comes from the drafter, which the plan enumerates. A plan is valid for one draft sampling only, so

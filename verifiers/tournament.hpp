@@ -7,7 +7,7 @@
 //
 // A round that would accept no more than its winner alone is omitted, so more drafts never accept less.
 // Cost: K - 1 plans of two drafts once per (p, q, K), each a sort, its groups and a flow over at most 820 pairs;
-// K - 1 selections and one flip a trial.
+// K - 1 selections and one flip per trial.
 // Acceptance: sum min(L, p). With at most 40 tokens each round is an optimal flow: the optimum at K = 2, and
 // sometimes below it for larger K; it depends on which optimal flow each round finds. At any V a round is a ladder of
 // the mean of L and the next proposal, with a flow among the 40 likeliest tokens.

@@ -5,7 +5,7 @@
 //   beta   sets           shares of the sets inside (verifiers/transport/alphabet_plan.hpp)
 //   p_I    distribution   distribution of the selected draft
 //
-// Cost: O(V log V) and a flow over at most 1024 sets once per (p, q, K); a look-up, one draw and one flip a trial,
+// Cost: O(V log V) and a flow over at most 1024 sets once per (p, q, K); a look-up, one draw and one flip per trial,
 // and a pass for the residual. Acceptance: sum min(p_I, p), at least that of ladder_independent, and at least the
 // optimum minus Pr(some draft is outside), because the selection is optimal on all other tuples; n = V is optimal.
 // Source: Khisti et al., arXiv:2410.18234, which reduces the alphabet to 10 to 50 tokens; a reconstruction: the

@@ -5,7 +5,7 @@
 //   proposal(i)     proposals_    stored when the token is appended: a device's team may no longer have the plan
 //   ladder(i)       plans.node    kept on the host; on a team the last one or recomputed (recomputed_plans.hpp)
 //
-// Cost: O(1) a token, O(n) an excess or a correction for n bins, O(log V) if a table of the node exists.
+// Cost: O(1) per token, O(n) per excess or correction for n bins, O(log V) if a table of the node exists.
 // Distributions in buckets need a pass instead, one for both the excess and the correction.
 #pragma once
 

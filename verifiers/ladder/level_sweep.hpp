@@ -317,7 +317,7 @@ class LadderSweep {
   const LadderGoal<Scalar, Workspace>& goal_;
   int last_;
   ListIn<Workspace, Break> breaks_;
-  ListIn<Workspace, Scalar> shares_;  ///< of segments: the first n and the merged ones; at most 2 n - 1
+  ListIn<Workspace, Scalar> shares_;  ///< shares of the first n segments, then of merged ones; at most 2 n - 1
   ListIn<Workspace, Index> parents_;
   ListIn<Workspace, Event> events_;
 };

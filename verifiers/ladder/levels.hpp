@@ -5,8 +5,8 @@
 //            together(top, bin, u)  whether no break from below `top` down to `bin` is up
 //   [a, b)   for_each_group(bin)    the groups of `bin` as u goes from 0 to 1, and the length of u for each
 //
-// Cost: O(n log n) once, for the table of range maxima; O(log n) a draw, O(1) a pair of bins, O(n) for all groups of
-// a bin.
+// Cost: O(n log n) once, for the table of range maxima; O(log n) per draw, O(1) per pair of bins, O(n) for all groups
+// of a bin.
 // Correctness: in double the levels are multiples of 2^-53, as uniforms are, so the probability of every interval is
 // exactly its length.
 #pragma once

@@ -13,7 +13,7 @@
 //
 // Selection: as in ladder.hpp. The group that holds the highest drafted p / r is taken, and one of the drafts in it
 // is chosen uniformly; or, with some probability, the draft of the best rank in an order of the bins.
-// Cost: O(V log V) and 2 n groups of K slopes once per (p, q, K); O(K) a trial.
+// Cost: O(V log V) and 2 n groups of K slopes once per (p, q, K); O(K) per trial.
 // Acceptance: the optimum for one proposal and single tokens. It can be lower for different proposals: no order need
 // contain the least cut, F need not be concave along this one, and the distribution of a group's drafts need not be
 // proportional to r.
@@ -42,7 +42,7 @@ class ProductCoverage {
  public:
   static constexpr bool by_place = true;
 
-  /// The rows must outlive this; with fewer rows than drafts the last row stands for all further drafts.
+  /// `own` and `below` must outlive this. With fewer rows than drafts the last row stands for all further drafts.
   ProductCoverage(const ProposalRows<Scalar>& own, const ProposalRows<Scalar>& below, int drafts)
       : own_{own}, below_{below}, drafts_{drafts} {}
 

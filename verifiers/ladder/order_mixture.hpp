@@ -10,7 +10,7 @@
 // distribution is such a mixture. The search adds the order of p_I / p ascending, in which bins that got least come
 // first, and then moves the weights: the step w_j *= sum of p v_j / p_I never lowers the sum of p log p_I, whose
 // greatest value also has the greatest acceptance (docs/ladder.md). It keeps the mixture with the highest acceptance.
-// Cost: for each order a sort of n bins, K slopes a bin, and some 15 passes over the bins for each distribution so
+// Cost: for each order a sort of n bins, K slopes per bin, and some 15 passes over the bins for each distribution so
 // far. Acceptance: never below the ladder's.
 // Correctness: the slopes are computed from the weights and orders in use, so the scheme is lossless for any of them.
 // The search runs on bins in their order, so relabelling tokens changes nothing.
@@ -38,7 +38,7 @@ namespace draftproof {
 // Draft k is selected if it is in the group, no other draft is above the group, and the uniform choice among the
 // drafts in the group takes it. With n others in the group that has probability 1 / (n + 1), the integral of t^n.
 // With fewer rows than drafts the last row stands for all further drafts.
-// Cost: n groups at least and 2 n at most, K^2 a row and group.
+// Cost: n groups at least and 2 n at most, K^2 per row and group.
 // Correctness: docs/ladder.md, "Different proposals". A group stands while u is at least every level inside it and
 // below the levels at its two ends, so groups are the nodes of the tree of greatest levels.
 

@@ -5,7 +5,7 @@
 //   f         MixedCoverage     probability that one of them takes a token in the first bins, of q-mass s
 //   q_chosen  chosen(distributions, y)   q(y|u) slope[bin of y]: distribution of the chosen path's next token
 //
-// Cost: O(n log n + n K) once for n bins, or O(K^2) where two active paths are rare and no break is taken; O(m) a
+// Cost: O(n log n + n K) once for n bins, or O(K^2) where two active paths are rare and no break is taken; O(m) per
 // choice among m paths. Derived in docs/ladder.md. The code is the same for a host thread and for a team
 // (cooperative_memory.hpp); a team's nodes are views of lists in its workspace.
 #pragma once

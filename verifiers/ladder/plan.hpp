@@ -43,7 +43,7 @@ namespace draftproof {
 //   levels     distinct levels, and the range maxima of ranks               [m], [n log n]
 //   residual   alias table of (p - p_I)+                                    [V]
 //
-// Cost: O(K) look-ups a trial.
+// Cost: O(K) look-ups per trial.
 // Correctness: the arrays are those of the plan, and the same code reads them (verifiers/ladder.hpp).
 
 /// The levels of a ladder by the addresses of their arrays.

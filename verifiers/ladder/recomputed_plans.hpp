@@ -6,8 +6,8 @@
 //   node(at, steps, i)     ladder at token i of the chosen path: the last one, or recomputed
 //   place.distribution     start of the distribution of a node's paths in distributions_, which outlives plans
 //
-// Cost: one plan a node while the path is chosen, none for the first test, one for each further test at a node that
-// is not plain; tests below the point where paths part need no plan. Distributions take K entries a node, most_kept
+// Cost: one plan per node while the path is chosen, none for the first test, one for each further test at a node that
+// is not plain; tests below the point where paths part need no plan. Distributions take K entries per node, most_kept
 // in all. On a longer path, such as more than 16 nodes shared by 32 paths, later nodes are recomputed from the last
 // distribution that is kept.
 // Correctness: a plan is a function of rows and distribution, so recomputation gives the same bits.

@@ -4,7 +4,7 @@
 //   mass()        q-mass
 //   draw(word)    a token, proportional to q
 //
-// Cost: for n tokens left out O(n), and O(n + log V) a draw, if the distributions keep sums along their ranking. On
+// Cost: for n tokens left out O(n), and O(n + log V) per draw, if the distributions keep sums along their ranking. On
 // fresh rows a draw is a pass in wide registers, and the mass is O(n) while a sixteenth of the bins' mass is left.
 // Otherwise O(V).
 // Correctness: where every token is left out the mass is exactly 0: sums are integers, or terms that are left out are

@@ -36,7 +36,7 @@ namespace draftproof::simd {
 //                                 outside one
 //   one(i)      (c p - q slope)+  of token i; load4(i), load8(i) as in residual_terms.hpp
 //
-// Cost: a division and a look-up in 8 KiB a token.
+// Cost: a division and a look-up in 8 KiB per token.
 // Correctness: at every width buckets are those of RatioBuckets, and products and difference round as in one(i).
 
 /// Rows of float are read in wide registers, other rows token by token.
@@ -100,7 +100,7 @@ struct LeftTerm {
 //   nothing   [from, to)         ratios p / q with residual 0; may be empty
 //   partial   partial[i]         sum of to_fixed(term) over block i; the total is returned
 //
-// Cost: two comparisons a token, and a look-up for the tokens that pass.
+// Cost: two comparisons per token, and a look-up for the tokens that pass.
 // Correctness: skipped terms are 0, so the sums are those of simd::sums, bit by bit. The test is made in float and
 // keeps every token that rounding could affect; where products underflow, the term is far below 2^-60.
 
@@ -240,8 +240,8 @@ class LadderLeft {
     }
     return total_;
   }
-  /// The longest run of buckets with c p <= slope q. No float lies between p / q and the end of its bucket, so the
-  /// gap is at least half a last bit, 2^-25: more than all rounding errors.
+  /// Returns the longest run of buckets with c p <= slope q. The largest p / q in a bucket is the float before its
+  /// end, so the gap is at least half a last bit, 2^-25: more than all rounding errors.
   simd::RatioSpan nothing_left() const {
     int from = 0, to = 0;
     for (int bucket = 0, first = 0; bucket < RatioBuckets::count - 1; ++bucket) {

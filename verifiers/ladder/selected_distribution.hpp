@@ -7,11 +7,11 @@
 //
 // Buckets. p_I / q is constant in a bucket and p / q is not, so where G follows P drafts on one side of the mean
 // ratio are refused and drafts on the other side have surplus. Below i* there is further surplus where G follows f
-// and p_I > p. With it p_I / q can be h_i in every bucket, and no token below i* is ever refused. The P that G
+// and p_I > p. It allows p_I / q to be h_i in every bucket, so that no token below i* is ever refused. The P that G
 // follows is then P' = 1 - sum of h_j q_j from the end, as long as P' still meets f below i*; otherwise h_i moves
-// towards the bucket's own ratio until P' does. Above i* the same holds mirrored, with l_i. The remaining loss is
-// that i* lies between buckets. The same surplus also pays for joining buckets beforehand, in proportion to it, so
-// that the sweep has few bins.
+// towards the bucket's own ratio until P' does. Above i* the mirror image holds, with l_i. The remaining loss is that
+// i* lies between buckets. The surplus also pays for joining buckets beforehand, in proportion to it, so that the
+// sweep has few bins.
 //
 // Cost: O(n) values of f.
 // Correctness: any goal is lossless, because p_I is computed from the levels. Derived in docs/ladder.md.

@@ -7,7 +7,7 @@
 //   S         prefix_length(c)   the first tokens: the certain tokens and all tokens with c k_j > 1
 //   excess    excess(c)          c p(S) - chosen(S)
 //
-// Cost: one sort; O(log V) an excess or a draw.
+// Cost: one sort; O(log V) per excess or draw.
 // Correctness: masses are added as integers if scalars are floating-point (fixed_point.hpp). Weights are chosen
 // (c k_j - 1), positive exactly on S, so a positive excess always leaves a token to emit.
 #pragma once

@@ -1,16 +1,16 @@
 // F of drafts without replacement, as a team of a device computes it together for a plan on buckets: the device's
 // form of RaceBins, RoughRace, RaceIntegral (race_bins.hpp) and WorCoverage (coverage.hpp), with the same bits.
 //
-//   slowest   by one pass and two reductions a draft
+//   slowest   by one pass and two reductions per draft
 //   powers    integer sums over the light tokens of each place (a bin, or bins between breaks), by a pass of the team
 //   heavy     tokens in the order of bins, then of tokens. Each partition reads the whole row for its own list
 //   K = 2     sums of q / (1 - q) by powers
 //   K > 2     an approximate F, where threads have times, then terms, then bins; then chords between the breaks that
 //             are left, where a thread has one time and takes the bins from the last to the first
 //
-// Cost: 2 + 4 passes over the rows for K > 2; two reductions a draft; V / threads look-ups a thread for the list of
-// heavy tokens, and n^2 / threads comparisons to sort n of them; the operations of the host's plan, over threads,
-// O(K^2) a bin and O(K) a heavy token on every time, in turn where there are more times than threads.
+// Cost: 2 + 4 passes over the rows for K > 2; two reductions per draft; V / threads look-ups per thread for the list
+// of heavy tokens, and n^2 / threads comparisons to sort n of them; the operations of the host's plan, over threads,
+// O(K^2) per bin and O(K) per heavy token on every time, in turn where there are more times than threads.
 // Correctness: sums over tokens are integers; the operations are those of race_step.hpp, and every other sum goes in
 // the host's order, by one thread each or by four threads a bin.
 #pragma once

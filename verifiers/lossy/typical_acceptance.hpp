@@ -6,7 +6,7 @@
 //   H(p)     typical_threshold   entropy of p, in nats
 //   th       typical_threshold   min(epsilon, delta exp(-H(p)))
 //
-// Cost: one pass for the threshold; O(K) a trial, and one draw if no draft passes.
+// Cost: one pass for the threshold; O(K) per trial, and one draw if no draft passes.
 // Source: Cai et al. 2024 (Medusa), arXiv:2401.10774, section 2.3.1.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace draftproof::verifiers::lossy {
 
-/// min(epsilon, delta exp(-H)) with H = -sum p log(p + added).
+/// Returns min(epsilon, delta exp(-H)) with H = -sum p log(p + added).
 template <Distributions L>
 DRAFTPROOF_DEVICE double typical_threshold(const L& distributions, double epsilon, double delta, double added = 0) {
   // distributions.sum() requires non-negative terms with a total below 8. So the logarithm is measured down from its

@@ -4,7 +4,7 @@
 //   p        at.target(x)        target probability of token x
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
 //
-// Cost: one pass for the threshold; O(K) a trial.
+// Cost: one pass for the threshold; O(K) per trial.
 // Source: the default of the code of Cai et al. 2024 (Medusa), arXiv:2401.10774.
 #pragma once
 

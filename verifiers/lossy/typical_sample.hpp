@@ -5,7 +5,7 @@
 //   p        at.target(x)        target probability of token x
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
 //
-// Cost: a pass for the threshold and one for the cut distribution, then a pass a draw; for many trials the cut
+// Cost: a pass for the threshold and one for the cut distribution, then a pass per draw; for many trials the cut
 // distribution is kept and a draw bisects it (sim/sampling/weights.hpp).
 // Source: the sampling variant of the code of Cai et al. 2024 (Medusa), arXiv:2401.10774.
 #pragma once

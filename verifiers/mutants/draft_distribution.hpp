@@ -32,7 +32,7 @@ struct FixedVerifiedAsSampled {
 //   m        at.mass_without(0, seen, n)  proposal mass outside the n tokens seen so far
 //   F(b)     at.residual_mass(b)          sum over the vocabulary of (p - b q)+
 //
-// Cost: K flips, a residual mass and an unseen mass a draft.
+// Cost: K flips, a residual mass and an unseen mass per draft.
 // Source: the reverse of verifying drafts without replacement as i.i.d. drafts; no single report.
 // Error: it updates the residual at a repeated draft; skipping repeats without an update is exact.
 // Hidden: at K = 1, at p = q, and at V = 2, K = 2 with q positive.

@@ -72,7 +72,7 @@ struct FallbackToLastId {
 //   draw     Differences                 smallest x with S_x > u S_(V-1)
 //   error    (S_x - S_(x-1)) / S_(V-1)   is drawn in place of p(x)
 //
-// Cost: V additions once, then O(log V) a draw.
+// Cost: V additions once, then O(log V) per draw.
 // Source: class property of textbook samplers.
 // Error: near 1 floats are 2^-24 apart, so a token of probability 2^-26 gets probability 0 or a whole step. The loss
 // grows with V.

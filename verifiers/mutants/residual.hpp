@@ -173,7 +173,7 @@ struct ResidualLowersOneEntry {
 //   q'       paired[x]           q of the r-th possible token of q, where x is the r-th possible token of p; 0 if
 //                                there is no such token
 //
-// Cost: V entries a plan, one flip, a pass after a refusal.
+// Cost: V entries per plan, one flip, a pass after a refusal.
 // Source: llama.cpp, examples/speculative (docs/findings/engine-llama-cpp-speculative.md).
 // Error: a refusal emits (p - q')+, not (p - q)+.
 // Hidden: where p and q have the same possible tokens, so without top-k.

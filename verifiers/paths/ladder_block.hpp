@@ -8,9 +8,9 @@
 //
 // At u one uniform sets the levels, the active next token of highest p / q determines the group, and one active path
 // in the group is chosen uniformly. More paths can be worse, rarely and by little (docs/ladder.md).
-// Cost: one plan a node, kept per prefix; then O(K) a node and, on the n bins of a table, O(n) a test; O(log V) on
-// single tokens and where two active paths are rare. On a device no plan is kept: one plan a node, and one for each
-// test but the first at a node of several paths.
+// Cost: one plan per node, kept per prefix; then O(K) per node and, on the n bins of a table, O(n) per test; O(log V)
+// on single tokens and where two active paths are rare. On a device no plan is kept: one plan per node, and one for
+// each test but the first at a node of several paths.
 // Source: derived here (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444.
 // Correctness: block verification is lossless for any path whose distribution it is given. Given u and m, the next
 // tokens of the active paths are i.i.d. from q(.|u), whatever was chosen before.

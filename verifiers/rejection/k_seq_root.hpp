@@ -12,7 +12,7 @@
 // (n F))^n at distance d beyond the last factor, with the n that best predicts it from the factor before (n < 0 ends
 // at 0). Then it is the cubic through both ends of the bracket, clamped between their tangents and their chord, where
 // the convex F lies. A bracket that shrinks too slowly, as around a token of large mass, is halved.
-// Cost: one pass a factor, 3 to 5 on rows of language models, and some hundred scalar operations.
+// Cost: one pass per factor, 3 to 5 on rows of language models, and some hundred scalar operations.
 // Source: derived here.
 // Correctness: only a factor that was tried and is valid is returned, with its gamma; the models only choose the
 // factors to try. At rho = K gamma is at most K in floating point too: a sum of K terms at most 1, rounded

@@ -4,8 +4,8 @@
 //   F_i      mass_[i]      residual mass before that test; F_0 = 1
 //   r_n      left(x)       residual at token x after n refusals: r_0 = p, r_(i+1) = (r_i - F_i q_(k_i))+
 //
-// Cost: O(n) a token, since r_n(x) is computed from p(x) and the n proposals of x and no row is kept. A refusal takes
-// a pass of O(n V), and so does the draw that ends the trial; passes with up to four refusals vectorise.
+// Cost: O(n) per token, since r_n(x) is computed from p(x) and the n proposals of x and no row is kept. A refusal
+// takes a pass of O(n V), and so does the draw that ends the trial; passes with up to four refusals vectorise.
 #pragma once
 
 #include <array>
@@ -127,7 +127,7 @@ class Refusals {
 // tokens anew after k_1, and the order of two refusals matters, (p - q_1)+ - F q_2 against (p - q_2)+ - F' q_1. So
 // every order has its own sums. For four proposals a plan holds 64 of them, and 24 tables of weights; for more it
 // holds none. One proposal has one order.
-// Cost: a pass of O(K V) a node once; then O(K) a refusal, O(log V) for the draw that ends a trial.
+// Cost: a pass of O(K V) per node once; then O(K) per refusal, O(log V) for the draw that ends a trial.
 // Correctness: the same bits as without a plan, because masses and draws are those of Refusals.
 
 template <ManyTrials L>

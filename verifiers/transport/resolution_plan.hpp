@@ -42,7 +42,7 @@ namespace draftproof {
 //   c(e)   add_edge(..)   capacity of edge e; the reverse edge holds the capacity to undo its flow
 //   f(e)   flow(e)        flow through e
 //
-// Cost: O(nodes^2 edges) at worst, near O(edges) a phase on the two-layer networks here.
+// Cost: O(nodes^2 edges) at worst, near O(edges) per phase on the two-layer networks here.
 // Correctness: it ends when no path from source to sink has capacity left, the max-flow min-cut condition.
 
 template <class Capacity>

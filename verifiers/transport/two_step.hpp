@@ -5,7 +5,7 @@
 //   r        residual       weights (p - p_I)+
 //            nothing_left   whether r is 0 everywhere
 //
-// Cost: one pass for the residual, one flip a trial.
+// Cost: one pass for the residual, one flip per trial.
 // Source: Khisti et al., arXiv:2410.18234.
 // Correctness: it is single-draft sampling with proposal p_I, for every rule of selection with this distribution.
 #pragma once

@@ -7,7 +7,7 @@ namespace draftproof::mutants::drafters {
 
 // Mutant: K draws of q at temperature 1/2, q squared and normalised, declared as draws of q.
 //
-// Cost: one draw a draft.
+// Cost: one draw per draft.
 // Source: family of vllm-project/vllm#9834.
 // Error: likely tokens are drafted more often than the declared q says.
 // Hidden: where q is flat on its support.
@@ -54,7 +54,7 @@ struct GreedyDraftSoftQ {
 //
 //   x        token drawn by q, in the drafter's ids; in the target's x + 1, and 0 for the last one
 //
-// Cost: one draw a draft.
+// Cost: one draw per draft.
 // Source: vllm-project/vllm-ascend#16166, where the drafter had a reduced vocabulary.
 // Error: the verifier looks a draft up under the id of another token.
 // Hidden: where q is flat.
@@ -77,7 +77,7 @@ struct ReducedVocabularyIdsUnmapped {
 
 // Mutant: K draws of q cut to its two most probable tokens, declared as draws of the whole q.
 //
-// Cost: one draw a draft.
+// Cost: one draw per draft.
 // Source: huggingface/transformers#47932.
 // Error: the kept tokens are drafted more often than q says, and the verifier corrects for q.
 // Hidden: where q has at most two tokens.

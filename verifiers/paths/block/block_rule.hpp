@@ -9,7 +9,7 @@
 //   bonus        steps.bonus()           p after node L
 //
 // Test i < L succeeds with probability A_i / (A_i + 1 - c_i), test L with probability c_L.
-// Cost: one excess a position, one draw.
+// Cost: one excess per position, one draw.
 // Source: Sun et al. 2025, arXiv:2403.10444.
 // Correctness: the mass accepted at a node or below it is a(x) = q(x) c(x), hence a(xy) = min(q(xy), a(x) p(y|x)),
 // and the correction emits a(x) p(y|x) - a(xy).
@@ -109,7 +109,7 @@ DRAFTPROOF_DEVICE StepOutput verify_block(const Steps& steps, R& random) {
 //   F(b(u))    mass[i]       sum over the vocabulary of (p - b q)+
 //   R(u)       ratio(i)      the same ratio for the present block, from its start
 //
-// Cost: one residual mass a layer and position.
+// Cost: one residual mass per layer and position.
 // Source: the idea of a modified target is of the appendix of arXiv:2403.10444; these formulas are derived here
 // (docs/paths.md); proved by exploration of the process.
 // Correctness: saturation is harmless. A ratio falls from beyond 2^1023 to the size of 1 with probability below

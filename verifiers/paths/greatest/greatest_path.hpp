@@ -3,11 +3,11 @@
 //
 //   max_of_k     the K paths that start at a node and are compared; a new set where more paths start than arrive, as
 //                at the end of a stem
-//   row(i)       distribution of token i + 1 given the i before: skewed (max_of_k_paths.hpp) for several paths, q for
-//                one
-//   choose       choose(at, order, u) -> child of u. The default is the greatest by the order the row was made with
+//   row(i)       distribution of token i + 1 given the tokens before: skewed (max_of_k_paths.hpp) for several paths,
+//                q for one
+//   choose       choose(at, order, u) returns a child of u; by default the greatest in the order of the row
 //
-// Cost: O(K) a token of the path where single tokens are ranked, passes elsewhere; an excess a test
+// Cost: O(K) per token of the path if single tokens are ranked, passes otherwise; one excess per test
 // (greatest_row.hpp, bucketed_row.hpp).
 // Correctness: the choice never reads tokens below the point where two paths part, so the tokens that follow there
 // are fresh draws of q.

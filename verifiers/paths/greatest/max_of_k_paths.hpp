@@ -7,7 +7,7 @@
 //   lo(m)         under(m)             B + q(u) m: that it is less than the paths through u and a token above mass m
 //   w(hi, lo)     divided_difference   sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
 //
-// Cost: O(K) a divided_difference. The difference hi^K - lo^K itself would cancel where hi and lo are close.
+// Cost: O(K) per divided_difference. The difference hi^K - lo^K itself would cancel where hi and lo are close.
 // Source: Thomas and Pal, arXiv:2602.16961.
 #pragma once
 

@@ -71,7 +71,7 @@ struct OrderBuckets {
 //                                  higher id
 //   q(z < y)      order.below(y)   mass of the tokens below y; order.total() that of all
 //
-// Cost: O(1) a call. Masses of distributions in buckets are passes (greatest_row.hpp).
+// Cost: O(1) per call. Masses of distributions in buckets are passes (greatest_row.hpp).
 // Source: Thomas and Pal, arXiv:2602.16961; any strict order will do.
 
 /// How an object refers to distributions: by value on a device, else by reference.
@@ -126,7 +126,7 @@ namespace draftproof::simd {
 //   below, total     MassBelow                   sums of to_fixed(q) over the tokens with r < bound, and over all
 //   within           within(r, bucket)           tokens of a bucket, their ids in ascending order
 //
-// Cost: a division and two comparisons a token, sixteen at a time in 512-bit registers on rows of float, eight in
+// Cost: a division and two comparisons per token, sixteen at a time in 512-bit registers on rows of float, eight in
 // 256-bit ones; otherwise one token at a time, without branches.
 // Correctness: at every width quotients round as they do one by one, and masses are added as integers: 2^60 q is a
 // float.

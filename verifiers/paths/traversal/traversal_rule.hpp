@@ -8,7 +8,7 @@
 //   w_c          entered       min(1, w m (p(c) - b q(c)) / (F q(c))) for child c of u
 //   c refused    refuse        b' = b + F / (w m), w' = w F' / (w F' + (1 - w) F), m' = m - q(c)
 //
-// Cost: at most one residual mass a node.
+// Cost: at most one residual mass per node.
 // Source: Weng et al. 2025, arXiv:2505.12398, from leaf to root; the scalar form is derived here (docs/paths.md) and
 // proved by exploration against full rows (tests/paths).
 // Correctness: requires that the children of a node are draws of one row without replacement, in draw order. Merged

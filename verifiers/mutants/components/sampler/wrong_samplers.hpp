@@ -76,7 +76,7 @@ struct FloatRunningSum : InverseCdfSteps {
 //   u        (x >> 40) + 1/2 of 64 random bits x, in units of 2^-24
 //   E        clock(word)     -log u; the greatest logit - log E is the least E / w
 //
-// Cost: V logarithms a draw.
+// Cost: V logarithms per draw.
 // Source: vllm-project/vllm#51367.
 // Hidden: except in the tail.
 
@@ -106,7 +106,7 @@ struct GumbelFrom24BitUniform : draftproof::components::sampler::RaceSampler {
 //
 //   E        clock(word)     exponential number from 64 random bits
 //
-// Cost: V clocks a draw.
+// Cost: V clocks per draw.
 // Source: vllm-project/vllm#16952.
 // Hidden: in the distribution of the draw; visible in the row, which no longer sums to 1.
 struct ProposalOverwrittenByRace : draftproof::components::sampler::RaceSampler {
@@ -147,7 +147,7 @@ struct UniformOf24Bits : InverseCdfSteps {
 //   u        32 random bits as a float in units of 2^-32: the largest round to 1
 //   E        clock(word)     -log u, 0 with probability 2^-25
 //
-// Cost: V logarithms a draw.
+// Cost: V logarithms per draw.
 // Source: pytorch/pytorch#192577.
 // Error: tokens without weight can be drawn: at V = 152,000 in one of 220 draws.
 

@@ -45,11 +45,11 @@ struct LowTemperatureIsGreedy : TargetSteps {
   }
 };
 
-// Mutant: without a specialised kernel p becomes one-hot at its largest entry, without an error.
+// Mutant: without a specialised kernel p becomes one-hot at its largest entry, and no error is reported.
 //
 // sim/components/target_steps.hpp has steps, symbols and cost.
 // Source: sgl-project/sglang#39253.
-// Hidden: unless every implementation is tested.
+// Hidden: with a specialised kernel.
 struct TargetArgmaxFallback : TargetSteps {
   static constexpr ComponentInfo info{.name = "target_argmax_fallback",
                                       .summary = "without a specialised kernel p is one-hot at its largest entry",
