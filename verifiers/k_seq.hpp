@@ -12,7 +12,7 @@
 // Acceptance: 1 - (1 - beta)^K.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, k-sequential selection.
 // Correctness: the drafts emit gamma min(q, p / rho) <= p for every rho with gamma <= rho, so rho is rounded up. At
-// rho* itself acceptance never falls as K grows; a rounded factor can lose as much as the rounding, so the scheme
+// rho* itself acceptance never falls as K grows; with a rounded factor it can fall by the rounding, so the scheme
 // does not claim more_drafts_never_hurt.
 #pragma once
 

@@ -10,9 +10,9 @@
 //
 // Cost: O(n log n); the heap holds only breaks that leave before both neighbours do.
 // Correctness: f is concave, so the rate of a break rises when a neighbour leaves, and its time only falls, never
-// below the present. A break that leaves after one of its neighbours therefore does so until that neighbour has left.
-// Hence the next break to leave is always in the heap, and only the two neighbours of a departed break can become
-// candidates (docs/ladder.md).
+// below the present. A break that is due after one of its neighbours therefore stays due after it until that
+// neighbour has left. Hence the next break to leave is always in the heap, and only the two neighbours of a departed
+// break can become candidates (docs/ladder.md).
 #pragma once
 
 #include <algorithm>

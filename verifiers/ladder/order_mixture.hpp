@@ -254,7 +254,7 @@ class OrderSearch {
   }
 
  private:
-  static constexpr int steps = 5;  ///< chosen by measurement: more gain less than another order
+  static constexpr int steps = 5;  ///< chosen by measurement: further steps gain less than another order
 
   double accepted(const std::vector<double>& distribution, double share) const {
     double sum = 0;

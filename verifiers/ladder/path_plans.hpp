@@ -39,7 +39,7 @@ class LadderPaths {
   Place start(const DraftedTree<L>& at, int u) {
     return &root(at.conditionals(), at.tree().context(u), at.tree().draw_count(u));
   }
-  /// The place of u, to which the choice at `before` led by a token of this bin.
+  /// The place of u, which the choice at `before` reached through a token of this bin.
   Place below(const DraftedTree<L>& at, int u, Place before, int bin) {
     const auto& tree = at.tree();
     return &after(at.conditionals(), *before, at.distributions(tree.parent(u)), tree.token(u), bin, tree.context(u));

@@ -123,7 +123,7 @@ constexpr std::size_t ladder_team_bytes() {
   constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
   constexpr std::size_t real = sizeof(double), index = sizeof(Index), lists = 32, notes = 1024;
   constexpr std::size_t bins = 3 * n * real + 2 * real + n * index;
-  constexpr std::size_t masses = 2 * 2 * (n + 1) * real;                 // of a thread's share, and of the team
+  constexpr std::size_t masses = 2 * 2 * (n + 1) * real;                 // sums of a thread's share, and of the team
   constexpr std::size_t goal = 2 * (n + 1) * real + (3 * m + 2) * real;  // bounds, and lists of serve_whole_buckets
   constexpr std::size_t sweep = (m + 1) * sizeof(detail::LadderBreak<double, Index>) + 2 * m * (real + index) +
                                 (m / 2 + 1) * 2 * real + n * real;
@@ -144,7 +144,7 @@ constexpr std::size_t ladder_wor_team_bytes() {
   constexpr std::size_t heavy = 2 * sizeof(std::int32_t) * RaceBounds::most_heavy;
   constexpr std::size_t kept = 2 * (n + 1) * index + n * real;                        // buckets, corners, chords
   constexpr std::size_t bins = 3 * n * real + 2 * real + n * index + (n + 1) * real;  // and F
-  constexpr std::size_t counting = 2 * 2 * n * real;  // of a partition, and of the team
+  constexpr std::size_t counting = 2 * 2 * n * real;  // sums of a partition, and of the team
   constexpr std::size_t rough =
       (3 * n + RoughStep::most_counts + 2 * RoughStep::most_times + (2 + 2 * 16) * max_drafts) * real;
   constexpr std::size_t chords = (2 + 8 + 2 + 4) * m * real + 2 * 512 * real;  // and terms of 512 threads

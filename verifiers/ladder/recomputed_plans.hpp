@@ -56,7 +56,7 @@ class PlanRecomputer {
     if (paths > 1) plan(at, u, all_of(at, u, paths));
     return place(paths > 1 ? Place::starts : Place::plain, paths);
   }
-  /// The place of u, to which the last node's choice led by a token of this bin.
+  /// The place of u, which the last node's choice reached through a token of this bin.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place below(const DraftedTree<L>& at, int u, const Place& before, int bin) {
     const L from = at.distributions(at.tree().parent(u));
     const Token y = at.tree().token(u);

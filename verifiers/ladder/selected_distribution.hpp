@@ -206,8 +206,8 @@ DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(
   workspace.each(n + 1, [&](int j) {
     goal.s[static_cast<std::size_t>(j)] = at.s(static_cast<int>(goal.corner[static_cast<std::size_t>(j)]));
   });
-  // The slope of f where G touches it, p / q where M is constant, otherwise a difference quotient. The first two stay
-  // accurate on narrow bins, where a difference of sums does not.
+  // G has the slope of f where it touches f, p / q where M is constant, and otherwise a difference quotient. The
+  // first two stay accurate on narrow bins, where a difference of sums does not.
   workspace.each(n, [&](int k) {
     const auto j = static_cast<std::size_t>(k);
     const int a = goal.corner[j], b = goal.corner[j + 1];

@@ -12,7 +12,7 @@
 // of heavy tokens, and n^2 / threads comparisons to sort n of them; the operations of the host's plan, over threads,
 // O(K^2) per bin and O(K) per heavy token on every time, in turn where there are more times than threads.
 // Correctness: sums over tokens are integers; the operations are those of race_step.hpp, and every other sum goes in
-// the host's order, by one thread each or by four threads a bin.
+// the host's order, by one thread each or by four threads per bin.
 #pragma once
 
 #include <cstddef>

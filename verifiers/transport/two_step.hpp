@@ -173,7 +173,7 @@ class SoftmaxFit {
 
   const std::vector<SoftmaxChoice>& choices_;
   const std::vector<double>& wanted_;
-  std::vector<int> place_;         ///< of a token among the free ones
+  std::vector<int> place_;         ///< index of a token in free_, or -1
   std::vector<std::size_t> free_;  ///< tokens with a positive wanted mass
   std::vector<double> level_;
 };

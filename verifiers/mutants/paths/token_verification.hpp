@@ -183,7 +183,7 @@ struct OneCoinForAllPositions {
 };
 
 // Mutant: token verification that after a refusal draws from the target, not from its residual, and stops there. (The
-// node-by-node form of the same bug continues where the draw was drafted.)
+// node-by-node form of the same bug continues if the drawn token was drafted.)
 //
 // Source: alibaba/rtp-llm#1295.
 // Error: accepted drafts have already emitted min(p, q).
