@@ -42,7 +42,7 @@ struct LadderPlan : PlanCorners<Scalar, Workspace> {
   ListIn<Workspace, Scalar> level;
   ListIn<Workspace, Scalar> slope;                       ///< selected distribution over q, for each of the n bins
   ListIn<Workspace, typename Workspace::Index> leaving;  ///< breaks of level above 0 and below 1, by ascending level
-  Scalar acceptance{0};                                  ///< of the best verifier that uses these bins
+  Scalar acceptance{0};                                  ///< largest acceptance with these bins
 };
 
 /// A concave G <= f with the same ends, at the corners that stand at time 0.
@@ -51,7 +51,7 @@ struct LadderGoal {
   ListIn<Workspace, typename Workspace::Index> corner;  ///< number of bins above each corner; from 0 to n
   ListIn<Workspace, Scalar> s;                          ///< q-mass of these bins, strictly ascending
   ListIn<Workspace, char> on_f;                         ///< whether G is the chord of f from this corner to the next
-  ListIn<Workspace, Scalar> slope;                      ///< of G from this corner to the next, if not on_f
+  ListIn<Workspace, Scalar> slope;                      ///< slope of G from this corner to the next, if not on_f
 };
 
 /// Coverage whose f is read at corners, given by the number of bins above: covered(i), chord(a, b).
@@ -119,7 +119,7 @@ class Departures {
 template <class Scalar, class Index>
 struct LadderBreak {
   Scalar missed{0}, kink{0}, rate{0}, since{0}, time{1};
-  Scalar born{0}, chord{0};  ///< of the segment to the right
+  Scalar born{0}, chord{0};  ///< time when the segment to the right formed; its chord
   Index left{0}, right{0};   ///< standing neighbours
   Index segment{0};
   bool gone = false;
@@ -255,7 +255,7 @@ class LadderSweep {
     while (!departures.empty()) {
       const Event event = departures.top();
       Break& b = breaks_[at(event.index)];
-      if (b.gone || !(b.time == event.time)) {  // rescheduled since
+      if (b.gone || !(b.time == event.time)) {  // the break was rescheduled
         departures.pop();
         continue;
       }

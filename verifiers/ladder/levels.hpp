@@ -245,7 +245,7 @@ class LadderLevels {
 
   int bins_ = 0;
   ListIn<Workspace, Scalar> distinct_;                        ///< distinct levels, ascending from 0 to 1
-  std::conditional_t<alone, RangeMaximum, TeamRanks> ranks_;  ///< of break i: the index of its level in distinct_
+  std::conditional_t<alone, RangeMaximum, TeamRanks> ranks_;  ///< rank i: index in distinct_ of the level of break i
 };
 
 }  // namespace draftproof

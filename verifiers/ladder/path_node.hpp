@@ -284,7 +284,7 @@ class LadderNode {
   LadderLevels<Scalar, Workspace> levels_;
   bool equal_ = false;
   int reach_ = 0;
-  mutable MassAtFactor mass_;  ///< of the residual along the ranking
+  mutable MassAtFactor mass_;  ///< residual mass at the last factor, along the ranking
   mutable std::conditional_t<by_team, Nothing, std::optional<ChosenTable<Scalar>>> left_over_;
 };
 

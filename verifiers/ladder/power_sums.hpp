@@ -1,5 +1,5 @@
-// Passes over float rows for a race on buckets (race_bins.hpp): the large entries of q, and sums of the powers of the
-// others in each bucket of p / q.
+// Passes over float rows for a race on buckets (race_bins.hpp): the large entries of q, and sums of the powers of all
+// other entries in each bucket of p / q.
 //
 //   large_entries(q, most)   places of the entries above `most`, ascending
 //   of(bucket)               sums of r, r^2, r^3, r^4 over the tokens of a bucket with 0 < q <= most, r = q / unit,

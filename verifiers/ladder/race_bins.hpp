@@ -97,9 +97,9 @@ struct RaceBins {
 
   double slowest = 0;
   LightPowers unit;
-  std::vector<double> mass, above;  ///< of each bin, and of the bins before it
-  std::vector<Powers> light;        ///< in steps of `unit`; [0] is 0
-  std::vector<double> heavy;        ///< of bin i: first_heavy[i] .. first_heavy[i + 1] - 1
+  std::vector<double> mass, above;  ///< q-mass of each bin, and of the bins before it
+  std::vector<Powers> light;        ///< power sums in steps of `unit`; [0] is 0
+  std::vector<double> heavy;        ///< bin i has entries first_heavy[i] .. first_heavy[i + 1] - 1
   std::vector<std::size_t> first_heavy;
 
  private:
@@ -324,7 +324,7 @@ class RaceIntegral {
   const RaceBins& bins_;
   RaceTimes times_;
   std::size_t drafts_, an_octave_, live_;  ///< groups of times that are not spent
-  std::vector<Cell> at_, below_, rung_;    ///< by group; below_: Pr(N' < K)
+  std::vector<Cell> at_, below_, rung_;    ///< indexed by group; below_: Pr(N' < K)
   std::vector<Cell> counts_, own_;         ///< Pr(N' = k), Pr(own = k): [group][k]
 };
 

@@ -70,7 +70,7 @@ class ChosenTable {
     return order_[bisected(0, count - 1, before)];
   }
 
-  /// Calls `visit(x, weight)` for each x of S. `distributions` and `chosen` must be those the table was made with.
+  /// Calls `visit(x, weight)` for each x of S. `distributions` and `chosen` must be the arguments of the constructor.
   template <class L, class F, class Visit>
   void for_each(const L& distributions, F chosen, const Scalar& c, Visit visit) const {
     for (std::size_t j = 0, count = prefix_length(c); j < count; ++j) {

@@ -10,7 +10,7 @@
 //
 // Selection: levels and groups as in ladder.hpp. If S is in the group, a token of S is drawn from p, which is
 // accepted; else the group's first draft is tested.
-// Cost: a plan sorts R, O(r log r), or takes one pass and a sweep over at most 512 bins; a trial O(K).
+// Cost: a plan sorts R, O(r log r), or takes one pass and a sweep over at most 512 bins; O(K) per trial.
 // Correctness: tokens of a group of R are equally likely drafts, so its first draft is uniform on it, for any bins. S
 // is always drafted, so any of its tokens may be taken (docs/ladder.md).
 #pragma once

@@ -181,7 +181,7 @@ class RefusalPlan {
   struct Node {
     Scalar mass;
     std::size_t last;                          ///< index in lasts_, if all drafts were refused
-    std::array<std::size_t, max_drafts> next;  ///< by the proposal refused next; 0: not reached
+    std::array<std::size_t, max_drafts> next;  ///< index by the proposal refused next; 0: not reached
   };
   struct Left {
     Refusals<L> refusals;

@@ -31,7 +31,7 @@ namespace draftproof {
 /// The token of a path at one node and its place in the order. Trivial type, for arrays of them.
 struct PlacedToken {
   MaxOfKPaths<double> max_of_k;
-  double q, below, total;  ///< of the token, of the tokens below it, and of all
+  double q, below, total;  ///< q of the token, q-mass of the tokens below it, and of all tokens
 };
 
 template <class L>
@@ -55,9 +55,9 @@ class BucketedRow {
 
   /// The residual of a run of buckets with at most as many crossing buckets as a list holds.
   struct Stretch {
-    Fixed certain;  ///< of all certain buckets
+    Fixed certain;  ///< sum over all certain buckets
     BucketList crossing;
-    Fixed tokens[BucketList::most];  ///< of each crossing one
+    Fixed tokens[BucketList::most];  ///< sum of each crossing bucket
     int end;
 
     DRAFTPROOF_DEVICE Fixed sum() const {

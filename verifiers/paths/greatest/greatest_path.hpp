@@ -153,7 +153,7 @@ class GreatestPath : public PlainSteps<L> {
   }
 
   ListAt<L, Row, max_path_length> rows_;
-  mutable int tested_ = -1;  ///< each position has one c
+  mutable int tested_ = -1;  ///< position of left_over_; each position has one c
   mutable typename RowsAlong<L>::Excess left_over_;
 };
 

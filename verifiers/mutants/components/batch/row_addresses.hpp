@@ -85,8 +85,8 @@ struct ProposalRowOffsetRagged : ChainSteps {
   }
 };
 
-// Mutant: caches proposal rows by slot. After the batch is reordered a request is verified with the rows of another
-// one.
+// Mutant: caches proposal rows by slot. After the batch is reordered a request is verified with rows of another
+// request.
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: vllm-project/vllm#41044, found in review.

@@ -40,7 +40,7 @@ struct LowProbabilityStop : SelectionPolicy {
 };
 
 // Mutant: ends drafting early where the probability of the whole drawn path falls below a threshold, and drops the
-// token with which it fell.
+// token at which it does.
 //
 // Symbols: sim/components/selection_view.hpp.
 // Source: derived here, after early exits of draft models.
