@@ -28,7 +28,7 @@
 
 namespace draftproof {
 
-/// A fixed number of drafts.
+/// f for a fixed number of drafts.
 template <class Scalar>
 class FixedCoverage {
  public:

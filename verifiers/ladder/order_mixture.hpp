@@ -197,7 +197,7 @@ class Orders {
   }
 
  private:
-  std::vector<std::vector<std::size_t>> bins_, rank_;  ///< by rank, and by bin
+  std::vector<std::vector<std::size_t>> bins_, rank_;  ///< bins_[j] by rank, rank_[j] by bin
   std::vector<int> weight_;                            ///< in units of 1 / unit
 };
 

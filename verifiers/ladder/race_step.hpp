@@ -121,8 +121,8 @@ struct RaceBounds {
     const double missed = lacking * large, bound = from_fixed(rest) - missed;
     return bound > (missed > 0x1p-30 ? missed : 0x1p-30) ? bound : 0;
   }
-  /// A power of two times which the K-th largest entry is about 2^-20: V entries of at most that size sum to less
-  /// than 8 in fixed point.
+  /// Returns a power of two, times which the K-th largest entry is about 2^-20: V entries up to that size then sum to
+  /// less than 8 in fixed point.
   DRAFTPROOF_DEVICE static double scale_of_rest(double next) {
     double scale = 1;
     while (next * scale < 0x1p-20 && scale < 0x1p1000) scale *= 2;

@@ -26,7 +26,7 @@ namespace draftproof {
 // returns no token. The token is then drawn from the target.
 //
 // Cost: nothing where the residual has mass: one comparison of the token drawn.
-// Correctness: the event has a probability below the rounding of the sums, so it moves the distribution by less.
+// Cost: one comparison of the drawn token if the residual has mass, otherwise a second draw.
 // Every token emitted has target mass. An explorer in fractions still refuses the draw.
 
 /// `at` is the position, or its distributions.

@@ -38,7 +38,7 @@ class TraversalRun {
   DRAFTPROOF_DEVICE TraversalRun(const DraftedTree<L>& at, R& random, Order order = {})
       : at_{at}, random_{random}, order_{order} {}
 
-  /// One step: the accepted node and the extra token.
+  /// Makes one step; returns the accepted node and the extra token.
   DRAFTPROOF_DEVICE StepOutput run() {
     const Scalar one = at_.distributions(DraftTree::root).one();
     enter(DraftTree::root, one);

@@ -1,5 +1,5 @@
 // Mutants of selection policies that divide a budget among the requests of a batch: the number of drafts depends on
-// confidences that are known only after those drafts. None of them shows with sample-and-match as the verifier.
+// confidences that are known only after those drafts. No mutant here shows with sample-and-match as verifier.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Mutants of selection policies: whether a draft is kept depends on its own token. The verifier tests it against q,
-// but the kept tokens no longer have distribution q. None of them shows with sample-and-match as the verifier.
+// but the kept tokens no longer have distribution q. No mutant here shows with sample-and-match as verifier.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>
