@@ -141,7 +141,7 @@ struct ResidualArgmax {
 //
 // Cost: one flip, a pass after a refusal.
 // Source: SafeAILab/EAGLE#20, xLLM-AI/xllm#2175.
-// Error: every token that q drafts was emitted as an accepted draft, not only the refused one.
+// Error: accepted drafts emit every token of q, so all entries must be lowered, not only that of the refused token.
 // Hidden: at p = q, at V = 2 and where the residual has one token besides the refused one.
 // Smallest: p = (0 1 1)/2, q = (1 0 1)/2: distribution (0 1 3)/4, TV 1/4.
 
