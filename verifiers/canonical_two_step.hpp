@@ -2,15 +2,15 @@
 // single draft. The weights come from an optimal flow, so the scheme reaches the optimum of its draft sampling.
 //
 //   A           core->drafts.sets[i]     set of the drafts
-//   beta_y(A)   core->share[i] / Q(A)    probability of selecting member y of A; spare mass goes to any member
+//   beta_y(A)   core->share[i] / Q(A)    probability of selecting y from A; unassigned mass goes to A's first token
 //   p_I         plan.selected.of(y)      distribution of the selected draft, sum over A of Q(A) beta_y(A)
 //
-// Cost: one enumeration of the draft sampling and one flow per (p, q, K); one draw over |A| numbers and one flip a
+// Cost: one enumeration of the draft sampling and one flow per (p, q, K); one draw over |A| numbers and one flip per
 // trial. Acceptance: sum min(p_I, p), the value of the flow: p_I is at least the flow into every token, and the flow
 // into a token is at most p.
 // Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived here.
 // Correctness: p_I is summed from the same shares that select the draft, so the scheme is lossless for all weights. A
-// plan is valid for one draft sampling only, so each distribution has its own type.
+// plan is valid for one draft sampling only, so each draft sampling has its own type.
 // Throws: EnumerationCut from prepare if there are too many draft tuples to enumerate.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace draftproof::verifiers {
 
-/// A selection of one draft by shares of sets, and the verification of that draft.
+/// Selects one draft by the shares of the drafted set and verifies it as a single draft.
 template <class L>
 struct TwoStepPlan {
   using Scalar = typename L::Scalar;
@@ -31,7 +31,7 @@ struct TwoStepPlan {
   template <class P, class R>
   Verdict verify(const P& at, R& random) const {
     const auto set = core->drafts.of(at.draft_data(), at.drafts());
-    if (set == core->drafts.size()) return {};  // not a draft of this distribution: reported as an impossible branch
+    if (set == core->drafts.size()) return {};  // drafts of probability 0: reported as an impossible branch
     return selected.verify(at, core->drafts.sets[set][core->pick(set, random)], random);
   }
 

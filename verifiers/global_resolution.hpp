@@ -2,12 +2,12 @@
 // the optimum gives the drafts that are always accepted; softmax choices, fitted by convex minimisation, choose among
 // the other tokens.
 //
-//   tau     tolerance       the fits stop when together they miss p by tau in L1, tau / 2 in total variation
+//   tau     tolerance       the fits stop when their errors sum to tau in L1, tau / 2 in total variation
 //   |T|     truncation      number of tokens outside H that are fitted; all by default
-//   H       core            tokens of the minimising cut, odds of every set (verifiers/transport/resolution_plan.hpp)
-//   delta   plan.residual   the part of p that no draft serves
+//   H       core            tokens of the minimising cut; core also has the odds of every set (resolution_plan.hpp)
+//   delta   plan.residual   the part of p that no draft emits
 //
-// Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1 numbers a
+// Cost: the sets of at most K of V tokens and two Newton fits once per (p, q, K); one draw over |A| + 1 numbers per
 // trial.
 // Source: Thomas and Pal, arXiv:2511.15898; a reconstruction from secondary sources, with sets for tuples.
 // Correctness: the output distribution differs from p by at most the error of the fitted marginals, which the plan
@@ -74,7 +74,7 @@ struct GlobalResolution {
       if (ranks[k] >= 0 && !core.kept[static_cast<std::size_t>(ranks[k])]) return accepted(at.draft(k), k);
     }
     const auto set = core.drafts.of(ranks, at.drafts());
-    if (set == core.drafts.size()) return {};  // not a draft of this distribution: reported as an impossible branch
+    if (set == core.drafts.size()) return {};  // drafts of probability 0: reported as an impossible branch
     const auto& odds = core.share[set];
     const Token chosen = random.pick(FunctionWeights{static_cast<int>(odds.size()), [&odds](Token j) {
                                                        return typename P::Scalar(odds[static_cast<std::size_t>(j)]);

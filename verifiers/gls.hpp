@@ -6,7 +6,7 @@
 //   Y         argmin over x and k of E^(k)_x / p(x)    ties go to the lower id; q is not read
 //
 // Cost: K passes over the vocabulary and K V random numbers.
-// Acceptance: optimum/race_acceptance.hpp; at least K p_j / (phi + K - 1) summed over j, the list matching bound.
+// Acceptance: at least sum_j K p_j / (phi_j + K - 1), phi_j = sum_i max(p_i, q_i p_j / q_j) (race_acceptance.hpp).
 // Source: Rowan, Phan and Khisti, arXiv:2506.05632.
 // Correctness: K races of rates p are one race of rates K p, and its winner has distribution p. With one stream only
 // the output would still have distribution p, but drafts of the other streams would match it only by chance, so all

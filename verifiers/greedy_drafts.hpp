@@ -17,18 +17,17 @@
 
 namespace draftproof::verifiers {
 
-/// The distribution of the last draft: q outside a fixed set of most probable tokens. The set is the beginning of an
-/// order of q, so on fresh rows comparing a token with the last fixed one decides membership: passes over V tokens
-/// call this, without branches. A table rounds q, which must not decide an order: there the tokens of the set are
-/// compared.
+/// The distribution of the last draft: q outside a fixed set of most probable tokens. Fresh rows compare a token with
+/// the last fixed one in the order of q, without a branch, because passes over V tokens call this. A table has q
+/// rounded, which could change that order, so there every fixed token is compared.
 template <class L>
 struct TailDistribution {
   using Scalar = typename L::Scalar;
   const L& distributions;
   Token fixed[max_drafts];
-  int count;     ///< of the fixed tokens
-  Scalar bound;  ///< q of the last fixed one; above 1 if no token is fixed
-  /// The tail is q / divisor + uniform: (q-mass outside the fixed tokens, 0) or, without such mass, (1, 1 / count).
+  int count;     ///< number of fixed tokens
+  Scalar bound;  ///< q of the last fixed token; above 1 if no token is fixed
+  /// The tail is q / divisor + uniform: (mass outside `fixed`, 0) or, without such mass, (1, 1 / (V - count)).
   Scalar divisor, uniform;
 
   TailDistribution(const L& of, int fixed_tokens)

@@ -5,7 +5,7 @@
 //   Y         argmin of E_x / p(x)              ties go to the lower id; q is not read
 //
 // Cost: one pass over the vocabulary and V random numbers for every K.
-// Acceptance: optimum/race_acceptance.hpp; equal to that of the Gumbel coupling at K = 1.
+// Acceptance: optimum/race_acceptance.hpp; at K = 1 it equals the acceptance of the Gumbel coupling.
 // Source: reconstruction of the Poisson scheme of arXiv:2609.21858, not checked against the paper; the formula is
 // derived here and compared with simulation and reference values.
 // Correctness: the winner of a race with rates p has distribution p.

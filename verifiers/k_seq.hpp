@@ -1,4 +1,4 @@
-// K-SEQ: tests every draft against p / rho with one factor rho; one residual serves the rest of p.
+// K-SEQ: tests every draft against p / rho with one factor rho; the rest of p is drawn from one residual.
 //
 //   p        at.target(x)                target probability of token x
 //   q        at.proposal(x)              probability each draft was drawn with
@@ -8,11 +8,11 @@
 //   gamma    plan.served                 (1 - (1 - beta)^K) / beta
 //
 // Cost: the root once per (p, q, K), on fresh rows within 2^-24 of its acceptance in 3 to 5 passes
-// (verifiers/rejection/k_seq_root.hpp), to the last bit elsewhere; K flips and one draw a trial.
+// (verifiers/rejection/k_seq_root.hpp), to the last bit elsewhere; K flips and one draw per trial.
 // Acceptance: 1 - (1 - beta)^K.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, k-sequential selection.
-// Correctness: the drafts serve gamma min(q, p / rho) <= p for every rho with gamma <= rho, so rho is rounded up. At
-// rho* itself acceptance never falls as K grows; a rounded factor can lose as much as the rounding, so the scheme
+// Correctness: the drafts emit gamma min(q, p / rho) <= p for every rho with gamma <= rho, so rho is rounded up. At
+// rho* itself acceptance never falls as K grows; with a rounded factor it can fall by the rounding, so the scheme
 // does not claim more_drafts_never_hurt.
 #pragma once
 
@@ -56,7 +56,7 @@ struct KSeq {
   }
 
  private:
-  /// Up to this vocabulary 60 passes are cheap and give the root to the last bit.
+  /// For vocabularies up to this size bisection is used: 60 passes are cheap and give the root to the last bit.
   static constexpr int cheap_pass = 1024;
 
   template <Distributions L>

@@ -1,13 +1,13 @@
 // The ladder: selects one of K i.i.d. drafts such that its distribution is the best possible for any selection, then
-// verifies it as a single draft. Optimal with one token a bin, lossless with any bins.
+// verifies it as a single draft. It is optimal if bins are single tokens.
 //
-//   bin       distributions.bins()         tokens or buckets of tokens by p / q, descending
-//   c_i       plan.level          level of the break below bin i; the break is up if a uniform u is below c_i
-//   p_I       q(x) slope[bin]     distribution of the selected draft
+//   bin       distributions.bins()   tokens or buckets of tokens by p / q, descending
+//   c_i       plan.level             level of the break below bin i; the break is up if a uniform u is below c_i
+//   p_I       q(x) slope[bin]        distribution of the selected draft
 //
 // Selection: the breaks that are up cut the bins into groups. The group that holds the highest drafted p / q is
 // taken; one of the drafts in it is chosen uniformly.
-// Cost: one plan per (p, q, K), O(n log n) for n bins; then O(K) a trial.
+// Cost: one plan per (p, q, K), O(n log n) for n bins; then O(K) per trial.
 // Source: derived here (docs/ladder.md); same optimum as Global Resolution, Thomas and Pal, arXiv:2511.15898.
 // Correctness: p_I is the distribution of the selected draft for any levels, and verifying one draft of known
 // distribution is lossless.
@@ -37,13 +37,13 @@ struct Ladder {
       .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
       .ranks_tokens = true};
 
-  /// On a device: the plan of a table is prepared on the host and read through this view.
+  /// The form in which a device reads the plan of a table, which the host prepares.
   using TablePlan = LadderView;
 
-  /// Shared memory of a team that makes the plan together, in bytes.
+  /// Shared memory in bytes for a team (the GPU threads that verify one row) that makes the plan together.
   static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>();
 
-  /// Coverage of i.i.d. drafts.
+  /// Makes the coverage of i.i.d. drafts (coverage.hpp).
   template <class Scalar>
   struct Independent {
     int drafts;
@@ -57,7 +57,7 @@ struct Ladder {
   struct Core {
     using Scalar = typename L::Scalar;
 
-    /// `cover(distributions, bins)`: the coverage of the drafts.
+    /// `cover(distributions, bins)` returns the coverage of the drafts.
     template <class Cover>
     requires(!std::convertible_to<const Cover&, int>) DRAFTPROOF_DEVICE
         Core(const L& distributions, const Cover& cover)
@@ -85,7 +85,7 @@ struct Ladder {
     LadderLevels<Scalar, WorkspaceOf<L>> levels;
   };
 
-  /// The residual (p - p_I)+. Copies of a plan share its core.
+  /// Returns the residual (p - p_I)+, which shares the core with its plan.
   template <class L>
   static auto residual_of(const L& distributions, std::shared_ptr<const Core<L>> core) {
     if constexpr (ShowsRows<L>)
@@ -107,7 +107,7 @@ struct Ladder {
       if constexpr (ShowsRows<L>) distributions.count_visited(static_cast<std::size_t>(x));
     }
     const Core<L>& core() const { return *shared; }
-    /// View of a table's plan. `place(data, size)` copies an array and returns its address.
+    /// Returns a view of a table's plan. `place(data, size)` copies an array and returns its address.
     template <class Place>
     LadderView view(const Place& place) const {
       const auto put = [&place](const auto& list) { return place(list.data(), list.size()); };
@@ -124,7 +124,7 @@ struct Ladder {
 
     std::shared_ptr<const Core<L>> shared;
     decltype(residual_of(std::declval<const L&>(), shared)) residual;
-    /// The residual is 0 everywhere: every flip then succeeds except by rounding, so a failed flip is ignored.
+    /// Whether the residual is 0 everywhere. A flip then fails by rounding only and is ignored if p(x) > 0.
     bool nothing_left;
   };
   /// The plan in the memory of the team that made it.
@@ -148,20 +148,20 @@ struct Ladder {
     return Plan<L>(distributions, Independent<typename L::Scalar>{drafts});
   }
 
-  /// `plan` is a Plan or a view of one.
+  /// `plan` is a Plan or a LadderView.
   template <Position P, class Made, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, const Made& plan, R& random) const {
     return verify_selected(at, plan, choose_in_top_group(at, plan.core(), random), random);
   }
 
-  /// The verdict on the selected draft, whose distribution is the plan's.
+  /// Returns the verdict on the selected draft, whose distribution is the p_I of `plan`.
   template <Position P, class Made, RandomSource R>
   DRAFTPROOF_DEVICE static Verdict verify_selected(const P& at, const Made& plan, int chosen, R& random) {
     const auto& core = plan.core();
     const auto& distributions = at.distributions();
     const Token x = at.draft(chosen);
     if (random.flip(at.target(x), core.selected(distributions, x))) return accepted(x, chosen);
-    if (plan.nothing_left)  // only by rounding; x may be a token that the target lacks
+    if (plan.nothing_left)  // only by rounding; p(x) may be 0
       return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(distributions.residual(at.zero()));
     if constexpr (PlannedByTeam<typename P::Underlying>)
       return last_draw(at, random, distributions.weights([&](Token y) { return core.left(distributions, y); }));
@@ -170,7 +170,7 @@ struct Ladder {
   }
 
  private:
-  /// The residual has mass at least 1 - acceptance; V roundings of 2^-53 stay below 2^-20.
+  /// Whether the residual may be 0 everywhere: its mass is at least 1 - acceptance, and V roundings are below 2^-20.
   template <class L>
   DRAFTPROOF_DEVICE static bool may_leave_nothing(const L& distributions, const Core<L>& core) {
     return !(distributions.one() - core.plan.acceptance > typename L::Scalar(0x1p-20));

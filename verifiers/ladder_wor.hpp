@@ -1,18 +1,18 @@
 // The ladder for drafts without replacement: selects one of K drafts such that its distribution is the best possible
-// for any selection, then verifies it as a single draft. Optimal with one token a bin, lossless with any bins.
+// for any selection, then verifies it as a single draft. It is optimal if bins are single tokens.
 //
-//   bins, c_i, p_I     as in ladder.hpp, with F, the probability that the drafts hit the first bins, for 1 - (1 -
-//                      s)^K
+//   bins, c_i, p_I     as in ladder.hpp; F_i, the probability that some draft is in the first i bins, replaces
+//                      1 - (1 - s)^K
 //
 // Selection: the group that holds the highest drafted p / q is taken, as in ladder.hpp; the choice among its drafts
 // depends on their draw order (ladder/group_choice.hpp).
-// Where q runs out, drafts that go on uniformly have a plan of their own (ladder/uniform_rest.hpp).
+// If q has fewer than K tokens, drafts that continue uniformly have another plan (ladder/uniform_rest.hpp).
 // Cost: one plan per (p, q, K), O(V K M) for K > 2 with M nodes of an integral (ladder/race_bins.hpp), less in
-// buckets (ladder/coverage.hpp); then O(K) a trial and now and then a few draws of q.
-// Source: derived here (docs/ladder.md, "Without replacement"). The optimum is that of Hu et al., arXiv:2502.18779.
+// buckets (ladder/coverage.hpp); then O(K) per trial, and in some trials a few draws of q.
+// Source: derived here (docs/ladder.md, "Without replacement"); same optimum as Hu et al., arXiv:2502.18779.
 // Correctness: the choice has distribution q on the group, so p_I is the distribution of the selected draft for any
-// levels. On fresh rows the masses of buckets are sums in units of 2^-60: if K - 1 tokens have all of q but r, p_I is
-// off by V 2^-60 / r at most.
+// levels. On fresh rows the masses of buckets are sums in units of 2^-60: if K - 1 tokens have all mass of q except
+// r, p_I is off by at most V 2^-60 / r.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +27,10 @@
 
 namespace draftproof::verifiers {
 
-/// The ladder with a choice inside the group taken; mutants have wrong ones.
+/// The ladder without replacement. `Choice` chooses among the drafts of a group; mutants have wrong choices.
 template <class Choice>
 struct LadderWorBy {
-  /// Coverage of drafts without replacement.
+  /// Makes the coverage of drafts without replacement (ladder/coverage.hpp).
   template <class Scalar>
   struct Distinct {
     int drafts;
@@ -43,10 +43,10 @@ struct LadderWorBy {
     }
   };
 
-  /// Shared memory of a team that makes the plan together, in bytes.
+  /// Shared memory in bytes for a team that makes the plan together.
   static constexpr std::size_t team_bytes = ladder_wor_team_bytes<std::uint16_t>();
 
-  /// The plan for drafts of q and, if q can run out, that for drafts that go on uniformly.
+  /// The plan for drafts of q and, if q has fewer than K tokens, `rest` for drafts that continue uniformly.
   template <class L>
   struct Plan : Ladder::Plan<L> {
     Plan(const L& distributions, int drafts) : Ladder::Plan<L>(distributions, Distinct<typename L::Scalar>{drafts}) {
@@ -58,7 +58,7 @@ struct LadderWorBy {
     }
     std::optional<UniformRest<L>> rest;
   };
-  /// Fresh rows make the latter where q has run out.
+  /// Fresh rows make `rest` in the decision that needs it.
   template <FreshDistributions L>
   struct Plan<L> : Ladder::Plan<L> {
     DRAFTPROOF_DEVICE Plan(const L& distributions, int drafts)
@@ -87,7 +87,7 @@ struct LadderWorBy {
   /// in q's support precede all others. Drafters decide it by the same masses.
   template <class L>
   DRAFTPROOF_DEVICE static int support_among(const L& distributions, const Token* tokens, int n) {
-    // A token with a mass far above any rounding was drawn from q, and so were those before it.
+    // A token with a mass far above any rounding was drawn from q, and so were the tokens before it.
     if (n == 0 || distributions.proposal(tokens[n - 1]) > typename L::Scalar(0x1p-40)) return n;
     for (int k = 1; k < n; ++k)
       if (!(distributions.mass_without(0, tokens, k) > distributions.zero())) return k;

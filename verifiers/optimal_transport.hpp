@@ -1,17 +1,16 @@
-// Optimal transport: a maximum flow from drafted sets to tokens says with which probability a set emits each of its
-// tokens; the rest of p is drawn. The best lossless verifier for any draft sampling that can be enumerated.
+// Optimal transport: a maximum flow from drafted sets to tokens gives the probability with which a set emits each of
+// its tokens; the rest of p is drawn. The best lossless verifier for any draft sampling that can be enumerated.
 //
 //   A        core->drafts.sets[i]   set of the drafts
 //   Q(A)     probability[i]         its probability under the draft sampling
-//   f(A,x)   core->share[i][j]      mass of A on its j-th token; the last entry is refused
+//   f(A,x)   core->share[i][j]      mass of A on its j-th token; the last entry is the mass that is refused
 //   s(x)     core->served[x]        sum of f(A,x) over all A, at most p(x)
 //
-// Cost: one enumeration of the draft sampling and one flow per (p, q, K); one draw over |A| + 1 numbers a trial.
+// Cost: one enumeration of the draft sampling and one flow per (p, q, K); one draw over |A| + 1 numbers per trial.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
-// Correctness: holds for every feasible f. The sets serve s(x) <= p(x), the rest of p is drawn, and Q is the
-// drafter's own distribution because the plan enumerates the drafter. A plan is valid for one draft sampling only, so
-// each distribution has its own type. Distributions without a closed form of their optimum have files named after
-// them (docs/plans.md).
+// Correctness: lossless for every feasible f, because the sets emit x with probability s(x) <= p(x), the rest of p is
+// drawn, and Q comes from the drafter, which the plan enumerates. A plan is valid for one draft sampling only, so
+// each sampling has its own type, and samplings whose optimum has no closed form have files named after them.
 // Throws: EnumerationCut from prepare if there are too many draft tuples to enumerate.
 #pragma once
 
@@ -28,7 +27,7 @@ inline constexpr Unsupported enumerated_plan{.simulate = "the plan enumerates V^
                                              .fresh = "the plan enumerates V^K draft tuples",
                                              .device = "the plan enumerates V^K draft tuples"};
 
-/// The rows of distributions as vectors, for plans.
+/// Returns the target probabilities of all tokens.
 template <Distributions L>
 std::vector<typename L::Scalar> target_row(const L& distributions) {
   std::vector<typename L::Scalar> row;
@@ -58,7 +57,7 @@ struct OptimalTransportOf {
     using Scalar = typename L::Scalar;
     const auto target = target_row(distributions);
     TransportPlan<Scalar> plan = plan_transport<Scalar>(draft_sets<Drafter>(distributions, drafts), target);
-    // If all of p is served, the mass kept by sets is rounding of the flow and there is no residual to draw from.
+    // If the sets emit all of p, the mass that they keep is rounding of the flow and there is no residual to draw.
     if (plan.served == target) plan.spend_rounding(target);
     const Core<L> core = std::make_shared<const TransportPlan<Scalar>>(std::move(plan));
     return {core, residual_of(distributions, core)};
@@ -68,7 +67,7 @@ struct OptimalTransportOf {
   Verdict verify(const P& at, const Plan<typename P::Underlying>& plan, R& random) const {
     const auto set = plan.core->drafts.of(at.draft_data(), at.drafts());
     if (set == plan.core->drafts.size())
-      return {};  // not a draft of this distribution: reported as an impossible branch
+      return {};  // these drafts have probability 0; an empty verdict reports an impossible branch
     const auto& members = plan.core->drafts.sets[set];
     const std::size_t chosen = plan.core->pick(set, random);
     if (chosen == members.size()) return last_draw(at, random, plan.residual);

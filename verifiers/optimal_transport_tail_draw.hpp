@@ -1,5 +1,5 @@
-// Optimal transport for sets of the top token, one tail draw and a fill. An upper bound for tail_draw: its acceptance
-// never exceeds this one.
+// Optimal transport for the draft sampling of tail_draw: the top token, one draw from the tail and the most probable
+// other tokens. Its acceptance is an upper bound for tail_draw.
 //
 // optimal_transport.hpp describes the plan, its cost and its correctness.
 // Acceptance: the optimum of this draft sampling, for which no closed form is known here.

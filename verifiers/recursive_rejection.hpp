@@ -9,7 +9,7 @@
 // Cost: K flips, one residual mass per refusal.
 // Acceptance: 1 - F(b_K) with b_0 = 0, b_(k+1) = b_k + F(b_k).
 // Source: multi-step speculative sampling of Miao et al. 2023 (SpecInfer), arXiv:2305.09781, algorithm 2.
-// Correctness: after a refusal at b exactly (p - (b + F(b)) q)+ remains to be served.
+// Correctness: after the drafts up to a refusal at b exactly (p - (b + F(b)) q)+ remains to be emitted.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

@@ -1,10 +1,10 @@
 // Recursive rejection of i.i.d. drafts with repeats dropped: the distinct drafts are a sample without replacement and
 // are verified as one.
 //
-// Cost: that of recursive rejection without replacement. It usually accepts less than tests of the repeats would.
+// Cost: as recursive rejection without replacement. It usually accepts less than a rule that tests the repeats too.
 // Source: derived here; the first part of the argument is standard.
-// Correctness: distinct tokens in order of first appearance are a draw without replacement, and whether another one
-// follows depends only on tokens already seen.
+// Correctness: the distinct tokens, in order of first appearance, are a draw without replacement, and whether a
+// further token follows depends only on the tokens before it.
 #pragma once
 
 #include <draftproof/verifiers/recursive_rejection_wor.hpp>

@@ -10,7 +10,7 @@
 // one for the draw (verifiers/rejection/residual_chain.hpp).
 // Acceptance: 1 - F_K; it depends on the order of the proposals.
 // Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781, multi-step sampling with several draft models.
-// Correctness: after a refusal at r_i exactly r_(i+1) = (r_i - F_i q_(k_i))+ remains to be served, in any fixed
+// Correctness: after a refusal at r_i exactly r_(i+1) = (r_i - F_i q_(k_i))+ remains to be emitted, in any fixed
 // order. recursive_rejection_random_order draws the order at random; an order computed from the drafted tokens is a
 // mutant.
 #pragma once
@@ -50,7 +50,7 @@ struct RecursiveRejectionIndependent {
     decltype(alias_weights(std::declval<const L&>(), residual[0])) last;
   };
 
-  /// Prepares all rows where many trials or branches read them; a single decision rarely needs the last one.
+  /// Prepares all residual rows, if many trials or branches read them; a single decision rarely needs the last row.
   template <Distributions L>
   requires(!FreshDistributions<L>) Plan<L> prepare(const L& distributions, int drafts)
   const {

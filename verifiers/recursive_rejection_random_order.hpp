@@ -5,11 +5,10 @@
 //   F r      refusals.left(x)    residual, not normalised
 //   F        refusals.mass()     its sum
 //
-// Cost: a pick and a flip a test; a pass of O(K V) a refusal and one for the draw. Without passes if the sums of all
-// orders are kept for many trials (verifiers/rejection/residual_chain.hpp: up to four proposals, or one for all
-// drafts).
-// Acceptance: the mean of that of recursive_rejection_independent over all orders. Another draft can reduce
-// acceptance: p=(3 1)/4, q=(3 2)/5 accepts 17/20, with a second draft of (1 3)/4 27/32.
+// Cost: a pick and a flip per test; a pass of O(K V) per refusal and one for the draw. No passes if a plan keeps the
+// sums of all orders for many trials, with up to four proposals or one for all drafts (residual_chain.hpp).
+// Acceptance: the mean acceptance of recursive_rejection_independent over all orders. A further draft can reduce it:
+// p=(3 1)/4, q=(3 2)/5 accepts 17/20, and 27/32 with a second draft of (1 3)/4.
 // Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781.
 // Correctness: every fixed order is exact, and so is a mean over an order drawn independently of the drafts.
 #pragma once
@@ -52,8 +51,7 @@ struct RecursiveRejectionRandomOrder {
       const int k = tested[n] = random.pick(UniformOnComplement(at.drafts(), tested, n));
       const Token x = at.draft(k);
       if (random.flip(refusals.left(x), refusals.mass() * at.proposal(x, k))) return accepted(x, k);
-      // If no residual is left, the flip succeeds except by rounding, so a failed flip is ignored where p has the
-      // draft.
+      // If no residual is left, the flip fails by rounding only, so the draft is accepted if p(x) > 0.
       if (!refusals.refuse(k)) return at.target(x) > at.zero() ? accepted(x, k) : random.emit(at.residual(at.zero()));
     }
     return refusals.emit(random);

@@ -8,7 +8,7 @@
 //
 // Cost: K flips, one residual mass and one unseen mass per refusal.
 // Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
-// Correctness: a token is refused only if its term in the next residual is zero, so b and m hold the whole history.
+// Correctness: a token is refused only if its term in the next residual is zero, so b and m determine the residual.
 // If no proposal mass is unseen, the draft comes from the uniform continuation; the recursion then restarts with the
 // rest of p and the uniform distribution. Drafter and verifier decide this by the same function of the same
 // distributions.
@@ -42,7 +42,7 @@ struct RecursiveRejectionWor {
     const OffSupportPosition<P> rest(at, exhausted_at);
     int never = 0;
     const Verdict late = walk(rest, random, never);
-    // Where rounding left nothing for the rest either, the target ends the trial, as in last_draw().
+    // If rounding left no residual here either, the token is drawn from the target, as in last_draw().
     if (late.token == no_token) return random.emit(at.residual(at.zero()));
     return late.accepted >= 0 ? accepted(late.token, late.accepted + exhausted_at) : late;
   }

@@ -2,15 +2,15 @@
 //
 //   a        shares.hub          most probable token of q
 //   t_i      -                   q outside the hub, renormalised
-//   f1_i     min(p, q)           mass of i served by pair (i, a)
-//   f2_i     min(p - f1, q_a t)  mass of i served by pair (a, i)
-//   L1, L2   plan.left           mass that the two kinds of pair do not serve, offered to the hub
-//   g1, g2   plan.hub_share      mass of L1, L2 that serves the hub: g2 = min(p_a, L2), g1 = min(p_a - g2, L1)
+//   f1_i     min(p, q)           mass with which pair (i, a) emits i
+//   f2_i     min(p - f1, q_a t)  mass with which pair (a, i) emits i
+//   L1, L2   plan.left           mass of the pairs (i, a) and (a, i) beyond f1 and f2, offered to the hub
+//   g1, g2   plan.hub_share      part of L1, L2 that emits the hub: g2 = min(p_a, L2), g1 = min(p_a - g2, L1)
 //
 // Cost: four passes for the plan, at most two flips and a draw.
 // Acceptance: p_a + sum over i != a of min(p_i, t_i), the optimum of its draft sampling.
 // Source: Sun et al. 2024 (SpecHub), arXiv:2411.05289.
-// Correctness: pairs serve f1 + f2 <= p outside the hub and g1 + g2 <= p_a at the hub, and the rest of p is drawn.
+// Correctness: pairs emit f1 + f2 <= p outside the hub and g1 + g2 <= p_a at the hub, and the rest of p is drawn.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -28,8 +28,8 @@ struct SpecHub {
                              .claims = {.flag_is_membership = true},
                              .unsupported = {.device = "the plan keeps its residual on the host"}};
 
-  /// Mass of token i served by the pairs (i, a) and (a, i); 0 for the hub. Terms exclude the hub by a factor, not by
-  /// a branch, so that passes over them vectorise.
+  /// Mass with which the pairs (i, a) and (a, i) emit token i; 0 for the hub. Terms exclude the hub by a factor, not
+  /// by a branch, so that passes over them vectorise.
   template <class L>
   struct Shares {
     using Scalar = typename L::Scalar;
@@ -50,7 +50,7 @@ struct SpecHub {
     Scalar drawn_second(Token i) const { return hub_drawn * Scalar(drawn_first(i) / divisor + kept(i) * uniform); }
     Scalar first(Token i) const { return smaller(distributions.target(i), drawn_first(i)); }
     Scalar second(Token i) const { return smaller(Scalar(distributions.target(i) - first(i)), drawn_second(i)); }
-    /// The part of p at i that no pair serves; `at_hub` is that of the hub.
+    /// The part of p at i that no pair emits; `at_hub` is its value at the hub.
     Scalar unserved(Token i, const Scalar& at_hub) const {
       const Scalar left = kept(i) * distributions.target(i) + (distributions.one() - kept(i)) * at_hub;
       return left - first(i) - second(i);
@@ -70,7 +70,7 @@ struct SpecHub {
     using Scalar = typename L::Scalar;
     Shares<L> shares;
     Scalar left[2], hub_share[2];
-    bool serves_all;  ///< the residual is empty: a failed last flip is rounding, and the hub is accepted if p has it
+    bool serves_all;  ///< whether the residual is 0; a last flip then fails by rounding and is ignored if p(a) > 0
     decltype(residual_of(shares, left[0])) residual;
   };
 
@@ -85,7 +85,7 @@ struct SpecHub {
         distributions.sum([shares](Token i) -> Scalar { return shares.drawn_second(i) - shares.second(i); });
     const Scalar second = Shares<L>::smaller(distributions.target(hub), left2);
     const Scalar first = Shares<L>::smaller(Scalar(distributions.target(hub) - second), left1);
-    // 0, or the part of p_a that L1 and L2 cannot fill; a rounded difference could be below zero.
+    // The part of p_a that L1 and L2 do not emit; it is often 0, and a rounded difference could be below 0.
     const Scalar unfilled = distributions.target(hub) - first - second;
     const Scalar at_hub = unfilled > distributions.zero() ? unfilled : distributions.zero();
     const Scalar rest = distributions.sum([shares, at_hub](Token i) { return shares.unserved(i, at_hub); });

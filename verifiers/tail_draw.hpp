@@ -1,13 +1,13 @@
 // Verification of tail-draw sets: the single-draft rule tests the one random draft with its true distribution; a
 // residual draw counts as accepted if it equals any draft.
 //
-//   y        last draft       drawn from t, q outside the most probable token
-//   t        plan.tail(x)     that distribution
+//   y        last draft       drawn from t
+//   t        plan.tail(x)     q outside the most probable token, renormalised
 //
-// Cost: one pass for the plan, one flip and at most one draw a trial.
+// Cost: one pass for the plan, one flip and at most one draw per trial.
 // Source: reconstruction of RheoSampling's verifier, arXiv:2609.21827, with one fixed token; losslessness is proved
 // here by exploration, not checked against the paper.
-// Correctness: the scheme is single-draft sampling with proposal t; the fill is only matched.
+// Correctness: the scheme is single-draft sampling with proposal t; other drafts are only compared with its token.
 #pragma once
 
 #include <draftproof/verifiers/greedy_drafts.hpp>

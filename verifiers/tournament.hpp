@@ -1,13 +1,13 @@
 // A tournament of drafts from different proposals: a two-draft selection chooses between the winner so far and the
 // next draft, and the last winner is verified as a single draft.
 //
-//   L_k    rounds[k].distribution        distribution of the winner after draft k; L_0 = q_0
-//          rounds[k].pairs      selection among the winner and draft k + 1 (verifiers/transport/alphabet_plan.hpp)
-//   p_I    plan.selected.of(x)  L_(K-1)
+//   L_k    rounds[k].distribution   distribution of the winner after draft k; L_0 = q_0
+//          rounds[k].select         selection between the winner and draft k + 1 (transport/alphabet_plan.hpp)
+//   p_I    plan.selected.of(x)      L_(K-1)
 //
-// A round that would accept no more than its winner alone is left out, so more drafts never accept less.
+// A round that would accept no more than its winner alone is omitted, so more drafts never accept less.
 // Cost: K - 1 plans of two drafts once per (p, q, K), each a sort, its groups and a flow over at most 820 pairs;
-// K - 1 selections and one flip a trial.
+// K - 1 selections and one flip per trial.
 // Acceptance: sum min(L, p). With at most 40 tokens each round is an optimal flow: the optimum at K = 2, and
 // sometimes below it for larger K; it depends on which optimal flow each round finds. At any V a round is a ladder of
 // the mean of L and the next proposal, with a flow among the 40 likeliest tokens.
@@ -41,7 +41,7 @@ struct Tournament {
 
   int inside = 40;  ///< most tokens whose pairs a flow decides
 
-  /// The distributions of a round: the winner's and the next proposal.
+  /// The distributions of a round: of the winner so far, and the next proposal.
   template <class Number>
   struct RoundDistributions {
     using Scalar = Number;

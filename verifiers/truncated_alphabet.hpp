@@ -1,13 +1,13 @@
 // Two-step verification of drafts from different proposals, with a selection that is optimised on few tokens: an
-// optimal flow decides tuples inside the n likeliest tokens of p, the ladder of the mean proposal any other tuple.
+// optimal flow decides tuples inside the n likeliest tokens of p, the ladder of the mean proposal all others.
 //
-//   n      inside     most tokens of the reduced alphabet, fewer where their sets are too many; n = V is the optimum
-//   beta   sets       shares of the sets inside (verifiers/transport/alphabet_plan.hpp)
-//   p_I    distribution        distribution of the selected draft
+//   n      inside         most tokens of the reduced alphabet; fewer if these have more than 1024 sets
+//   beta   sets           shares of the sets inside (verifiers/transport/alphabet_plan.hpp)
+//   p_I    distribution   distribution of the selected draft
 //
-// Cost: O(V log V) and a flow over at most 1024 sets once per (p, q, K); a look-up, one draw and one flip a trial,
+// Cost: O(V log V) and a flow over at most 1024 sets once per (p, q, K); a look-up, one draw and one flip per trial,
 // and a pass for the residual. Acceptance: sum min(p_I, p), at least that of ladder_independent, and at least the
-// optimum less Pr(some draft is outside): only the selection from those tuples can differ from an optimal one.
+// optimum minus Pr(some draft is outside), because the selection is optimal on all other tuples; n = V is optimal.
 // Source: Khisti et al., arXiv:2410.18234, which reduces the alphabet to 10 to 50 tokens; a reconstruction: the
 // choice of tokens and the rule outside are derived here, and losslessness is proved here by exploration.
 // Correctness: p_I is the distribution of the selected draft for any tokens inside and any levels outside.

@@ -1,14 +1,14 @@
 // Two-step verification of K i.i.d. drafts, with a selection that is optimised on few tokens: an optimal flow decides
-// tuples inside the n likeliest tokens of p, the ladder any other tuple.
+// tuples inside the n likeliest tokens of p, the ladder decides all others.
 //
-//   n      inside     most tokens whose tuples are optimised, fewer where their sets are too many
-//   beta   sets       shares of the sets inside (verifiers/transport/alphabet_plan.hpp)
-//   p_I    distribution        distribution of the selected draft
+//   n      inside         most tokens whose tuples are optimised; fewer if these have more than 1024 sets
+//   beta   sets           shares of the sets inside (verifiers/transport/alphabet_plan.hpp)
+//   p_I    distribution   distribution of the selected draft
 //
 // Cost: O(V log V) and a flow over at most 1024 sets once per (p, q, K), then a look-up, one draw and one flip; on
 // fresh rows the plan is made on buckets of p / q.
-// Acceptance: sum min(p_I, p), the optimum for any n, because the ladder outside is optimal already; on buckets below
-// it by the loss of these.
+// Acceptance: sum min(p_I, p), the optimum for any n, because the ladder outside is optimal already. On buckets the
+// ladder loses a little, and so does this scheme.
 // Source: Khisti et al., arXiv:2410.18234, the truncated program; a reconstruction: the tokens inside and the rule
 // outside are derived here, and losslessness is proved here by exploration.
 // Correctness: p_I is the distribution of the selected draft for every n, every flow and any levels.

@@ -6,9 +6,9 @@
 //   Y      first dart below p      q is not read
 //
 // Cost: V darts on average.
-// Acceptance: [sum min + sum (p-q)+ q + sum (q-p)+ p] / (1 + TV). Both take the same dart with probability (1 - TV) /
-// (1 + TV), which no coupling without communication exceeds on every pair; tokens agree more often, because two
-// different darts can fall on one token.
+// Acceptance: [sum min + sum (p-q)+ q + sum (q-p)+ p] / (1 + TV). Drafter and verifier take the same dart with
+// probability (1 - TV) / (1 + TV), which no coupling without communication exceeds on every pair; tokens agree more
+// often, because two different darts can fall on one token.
 // Source: Daliri et al., arXiv:2408.07978.
 // Correctness: the first dart below p falls on a token of distribution p.
 #pragma once

@@ -4,7 +4,7 @@
 //   E^(k)_x   noise of stream k, token x               exponential of rate 1, read by drafter and verifier
 //   Y         argmin over x and k of E^(k)_x / p(x)    ties go to the lower id; q is not read
 //
-// Cost: a pass over the vocabulary a stream.
+// Cost: one pass over the vocabulary per stream.
 // Source: Daliri et al., arXiv:2408.07978 (one stream); Rowan, Phan and Khisti, arXiv:2506.05632 (several).
 // Correctness: n races of rates p are one race of rates n p, whose winner has distribution p.
 #pragma once
@@ -21,7 +21,7 @@ inline constexpr Claims race_of_target_claims{
 inline constexpr Unsupported race_of_target_cannot{
     .explore = "its randomness is continuous noise that the drafter reads too"};
 
-/// The verdict of a race of p in the first `streams` streams.
+/// Returns the verdict of a race of p over the noise of the first `streams` streams.
 template <Position P, NoiseSource R>
 DRAFTPROOF_DEVICE Verdict race_of_target(const P& at, int streams, R& random) {
   const auto winner = race<1>(

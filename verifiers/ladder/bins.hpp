@@ -1,18 +1,18 @@
-// The bins of ladders, beyond the bins that a position has (ratio_bins.hpp): OrderedBins of tokens in a given order,
-// RestBuckets of the tokens with q = 0, and RankedBins on paths.
+// Bins of ladders that are not in ratio_bins.hpp: OrderedBins of tokens in a given order, RestBuckets of the tokens
+// with q = 0, and RankedBins on paths.
 //
 // RankedBins: on paths, long tables are grouped into bins of similar p / q, as fresh rows are, because a plan for one
-// prefix serves one or two outputs, and a sweep over every token would be most of its cost.
+// prefix is used for one or two outputs, and a sweep over every token would be most of its cost.
 //
-//   n                size()                 number of bins; at most few_tokens tokens stay single
-//   spread           (r_a - r_b) q(a..b)    of ranks a .. b of one bin: at most least_spread. A bin loses less
-//                                           acceptance than that; single tokens lose none
-//   ladder_bins(distributions, coarse)               bins of any distributions
-//   ladder_bin(distributions, bins, x)               the bin of token x
+//   n                                    number of bins, size(); at most few_tokens tokens stay single
+//   spread                               (r_a - r_b) q(a..b) of a bin with ranks a .. b, r = p / q: at most
+//                                        least_spread, which bounds the acceptance lost; single tokens lose none
+//   ladder_bins(distributions, coarse)   bins of any distributions
+//   ladder_bin(distributions, bins, x)   the bin of token x
 //
 // Cost: O(n log V) once for the distributions, shared by all prefixes that lead to them; O(1) expected for the bin of
 // a token.
-// Correctness: bins are stretches of the ranking, so their masses are differences of exact sums.
+// Correctness: bins are ranges of the ranking, so their masses are differences of exact sums.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@
 namespace draftproof {
 
 /// Returns the first i in [first, end) with before(i) false, or `end`. Requires: first <= end, and `before` is true
-/// up to some place and false from there on.
+/// up to some i and false from there on.
 template <class Before>
 int first_place(int first, int end, const Before& before) {
   const auto of_place = [&before](std::size_t i) { return before(static_cast<int>(i)); };
@@ -49,15 +49,14 @@ concept RankedBySums = Ranked<L> && requires(const L& distributions) {
 /// Vocabularies of at most this size get one bin per token, and their plans are always computed.
 inline constexpr int few_tokens = 64;
 
-/// Bins along the ranking of a table. Calls return the same for the whole life of an object; its cache makes it
-/// usable by one thread only.
+/// Bins along the ranking of a table. Only one thread may use an object, because of() caches.
 template <RankedBySums L>
 class RankedBins {
  public:
   static constexpr bool single_tokens = false;
   static constexpr double least_spread = 0x1p-14;
 
-  /// Refers to the distributions.
+  /// Keeps references into `distributions`, which must outlive this.
   explicit RankedBins(const L& distributions, double spread = least_spread) : ranking_{distributions.ranking()} {
     const int n = ranking_.size();
     const double allowed = n > few_tokens ? spread : 0;
@@ -112,13 +111,12 @@ class RankedBins {
     const double ratio = ranking_.ratio_of(x);
     const std::size_t bin = guide_.prefix_length(lowest_, ratio);
     if (bin + 1 == lowest_.size() || stretches_[bin + 1].highest < ratio) return static_cast<int>(bin);
-    // Equal ratios on both sides of a break.
+    // Equal ratios on both sides of a break: the rank of the token decides.
     const auto after = std::upper_bound(first_.begin(), first_.end(), ranking_.of(x));
     return static_cast<int>(after - first_.begin()) - 1;
   }
-  /// The first rank after `first` for which `joins` is false. Ratios never rise along the ranking and masses never
-  /// fall, even when rounded, so `joins` is false for all later ranks too and a search gives the result of a linear
-  /// scan.
+  /// Returns the first rank after `first` for which `joins` is false. Along the ranking ratios never rise and masses
+  /// never fall, even when rounded, so `joins` is false for all later ranks too and a search finds it.
   template <class Joins>
   int end_of_group(int first, Joins joins) const {
     const int n = ranking_.size();
@@ -138,7 +136,7 @@ class RankedBins {
   mutable std::array<Known, 256> known_;
 };
 
-/// Tokens in an order, or bins of neighbours in it, with the sums that a plan reads
+/// Bins of one token or of neighbouring tokens in a given order, with the sums that a plan reads
 /// (sim/distributions/ratio_bins.hpp).
 template <class Scalar>
 class OrderedBins {
@@ -147,7 +145,7 @@ class OrderedBins {
   OrderedBins(std::size_t vocabulary, Scalar undraftable)
       : bin_(vocabulary, -1), target_{undraftable}, proposal_{Scalar{0}} {}
 
-  /// Adds the next token; to the last bin while that has less than `least` of both masses.
+  /// Adds the next token: to the last bin while that has less than `least` of both masses, otherwise to a new bin.
   void add(Token x, const Scalar& p, const Scalar& r, double least) {
     const std::size_t n = ratio_.size();
     const bool joins = least > 0 && n > 0 && target_[n] - target_[n - 1] < Scalar(least) &&
@@ -163,7 +161,7 @@ class OrderedBins {
     bin_[static_cast<std::size_t>(x)] = size() - 1;
   }
 
-  /// Adds a last bin of no bounded width: the tokens that are drafted in every trial, with the p that is left.
+  /// Adds a last bin of unbounded width: the tokens that are drafted in every trial, with the rest of p.
   void add_certain() {
     target_.push_back(Scalar{1});
     proposal_.push_back(proposal_.back() + Scalar{1});
@@ -171,12 +169,12 @@ class OrderedBins {
   }
 
   int size() const { return static_cast<int>(ratio_.size()); }
-  /// The last bin.
+  /// Index of the last bin.
   int outside() const { return size() - 1; }
   const Scalar& target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
   const Scalar& proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
   const std::vector<Scalar>& ratios() const { return ratio_; }
-  /// -1 for tokens that were not added.
+  /// Bin of token x; -1 if x was not added.
   int of(Token x) const { return bin_[static_cast<std::size_t>(x)]; }
 
  private:
@@ -184,15 +182,15 @@ class OrderedBins {
   std::vector<Scalar> target_, proposal_, ratio_;
 };
 
-/// The tokens outside the support S of q in buckets of p, and S (uniform_rest.hpp). Buckets are of p times a power of
-/// two near 16 V; each spans two buckets of RatioBuckets. Sums of p are integers.
+/// Bins for positions where q runs out (uniform_rest.hpp): buckets of p for the tokens outside the support S of q,
+/// then one bin for S. A bucket spans two RatioBuckets of p times a power of two near 16 V. Sums of p are integers.
 template <class Workspace>
 class RestBuckets {
  public:
   static constexpr bool open_end = true;
   static constexpr double least_spread = 0x1p-14;
 
-  /// `support`: the n tokens of S. A team makes it together, as the first of its plan.
+  /// `support` has the n tokens of S. A team makes it together, before the other lists of its plan.
   template <class L>
   [[gnu::noinline]] DRAFTPROOF_DEVICE RestBuckets(const Workspace& workspace, const L& distributions,
                                                   const Token* support, int n)
@@ -231,7 +229,7 @@ class RestBuckets {
   DRAFTPROOF_DEVICE double proposal_below(int i) const { return below_[at(i)]; }
   DRAFTPROOF_DEVICE const ListIn<Workspace, double>& tokens_below() const { return below_; }
   DRAFTPROOF_DEVICE const ListIn<Workspace, double>& ratios() const { return ratio_; }
-  /// Bounds of p over the tokens of a bin; of S its own mass.
+  /// Bounds of p over the tokens of a bin; for S both are its p-mass.
   DRAFTPROOF_DEVICE double highest(int i) const {
     if (i == outside()) return target_[at(i + 1)] - target_[at(i)];
     return RatioBuckets::end(2 * static_cast<int>(bucket_[at(i)]) + 1) / scale_;
@@ -246,7 +244,7 @@ class RestBuckets {
 
  private:
   static constexpr int count =
-      RatioBuckets::count / 2;  ///< places: pairs of buckets, the highest first; S is the last
+      RatioBuckets::count / 2;  ///< number of places: pairs of buckets, the highest first, then S
   struct Term {
     int place;
     Fixed first, second;
@@ -279,7 +277,7 @@ class RestBuckets {
       target_[at(bins)] = 1;
       below_[at(bins)] = static_cast<double>(tokens);
     });
-    // The last place has the last bin: that of S.
+    // The bin of the last place is the last bin, S.
     const int bins = static_cast<int>(bin_[at(count - 1)]) + 1;
     if constexpr (requires { workspace.meet(); }) workspace.meet();  // before the lists' lengths change
     target_.resize(at(bins + 1));
@@ -294,11 +292,11 @@ class RestBuckets {
   ListIn<Workspace, typename Workspace::Index> bucket_;
 };
 
-/// Spread of coarse bins, used where a second path is rare: their loss is at least as rare, because p_I is near q
-/// there for any levels. Measured in docs/ladder.md.
+/// Spread of coarse bins, used where two paths are rarely together: there p_I is near q for any levels, so that
+/// coarse bins lose little acceptance (docs/ladder.md).
 inline constexpr double coarse_spread = 0x1p-10;
 
-/// Bins of these distributions for a ladder on paths; `coarse` takes coarse_spread.
+/// Returns the bins of these distributions for a ladder on paths; with `coarse` their spread is coarse_spread.
 template <class L>
 DRAFTPROOF_DEVICE auto ladder_bins(const L& distributions, bool coarse) {
   if constexpr (RankedBySums<L>) {

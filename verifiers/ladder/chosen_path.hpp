@@ -2,10 +2,10 @@
 // distribution that the chosen path has. At a node whose ladder has no breaks this distribution is the proposal of
 // the distributions.
 //
-//   proposal(i)     kept          stored when the token is appended: a device's team may no longer have the plan
+//   proposal(i)     proposals_    stored when the token is appended: a device's team may no longer have the plan
 //   ladder(i)       plans.node    kept on the host; on a team the last one or recomputed (recomputed_plans.hpp)
 //
-// Cost: O(1) a token, O(n) an excess or a correction for n bins, O(log V) if a table of the node exists.
+// Cost: O(1) per token, O(n) per excess or correction for n bins, O(log V) if a table of the node exists.
 // Distributions in buckets need a pass instead, one for both the excess and the correction.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace draftproof {
 
-/// `Plans` returns a LadderNode<L> for a place.
+/// `Plans` (path_plans.hpp, recomputed_plans.hpp) returns the LadderNode<L> at a place.
 template <class L, class Plans>
 class ChosenSteps {
  public:
@@ -28,7 +28,7 @@ class ChosenSteps {
 
   DRAFTPROOF_DEVICE ChosenSteps(const DraftedTree<L>& at, Plans& plans) : at_{at}, plans_{plans} {}
 
-  /// Appends the child that was chosen and the bin of its token; `place` is that of the last node's ladder.
+  /// Appends the child that was chosen and the bin of its token; `place` identifies the ladder of the last node.
   DRAFTPROOF_DEVICE void append(const Place& place, int child, int bin) {
     places_[length_] = place;
     proposals_[length_] = plans_.last(place).chosen(distributions(length_), at_.tree().token(child), bin);
@@ -92,7 +92,7 @@ class ChosenSteps {
     DRAFTPROOF_DEVICE Token with(Use use) const {
       const L& distributions = steps.distributions(i);
       if (steps.plain(i)) return use(distributions.residual(steps.one() / c));
-      // Where the distribution is p, p is left for a token that was chosen by rounding and that p lacks.
+      // If q_chosen is p, a refusal is due to rounding; the token is then drawn from p.
       if (steps.ladder(i).equal()) return use(distributions.residual(steps.zero()));
       if constexpr (Ranked<L>)
         return steps.ladder(i).with_left_over(distributions, [&](const auto& left) {
@@ -136,8 +136,8 @@ class ChosenSteps {
   DRAFTPROOF_DEVICE static auto left_of(const L& distributions, const LadderNode<L>& ladder, const Scalar& c) {
     return [rows = &seen_by_pass(distributions), ladder = &ladder, c](Token y) { return ladder->above(*rows, y, c); };
   }
-  // A team's pass for the excess also serves the draw: a corrected position was tested just before. Separate
-  // functions, because inlined they would spill registers of verify_block.
+  // The draw of a correction reuses the sums of the pass for the excess, because its position was tested just before.
+  // Not inlined: inlined they would spill registers of verify_block.
   DRAFTPROOF_DEVICE Scalar team_excess(int i, const Scalar& c) const {
     const LadderNode<L>& node = ladder(i);
     passed_at_ = i;
@@ -157,7 +157,7 @@ class ChosenSteps {
     return distributions.weights(left_of(distributions, ladder, c), summed).draw(word);
   }
 
-  /// The pass of one position; kept for the same reason.
+  /// Returns the pass of one position, kept because the draw of a correction needs it again.
   template <class Row = L>
   const auto& passed(int i, const Scalar& c) const {
     if (!(passed_at_ == i && passed_scale_ == c)) {

@@ -1,5 +1,5 @@
-// f(s), the probability that at least one draft falls in the first s of q: the upper bound of G in a ladder, for a
-// fixed number of drafts and for a random one.
+// f(s), the probability that at least one draft is in the first bins, of q-mass s: the upper bound of G in a ladder.
+// For a fixed number of drafts and for a random number.
 //
 //   A, B, C          q-mass below a break, 1 - s: the arguments of `none`, `chord` and `bend`
 //   none(A)          1 - f: A^K, or its mean over the number of drafts
@@ -28,7 +28,7 @@
 
 namespace draftproof {
 
-/// A fixed number of drafts.
+/// f for a fixed number of drafts.
 template <class Scalar>
 class FixedCoverage {
  public:
@@ -110,28 +110,27 @@ class MixedCoverage {
   const List& distribution_;
 };
 
-// F, the probability that K drafts without replacement hit a set of bins: the bound of G in a ladder for such drafts.
+// F, the probability that K drafts without replacement hit a set of bins: the upper bound of G in their ladder.
 //
-//   F_i          covered(i)     probability that some draft falls in the first i bins
-//   (F_b - F_a) / (s_b - s_a)   chord(a, b)
-//   N            clocks of the bins below a break that have rung: each token's at rate q (sim: exponential race)
+//   F_i          covered(i)     probability that some draft is in the first i bins
+//                chord(a, b)    (F_b - F_a) / (s_b - s_a)
 //
-// Fractions: F from the probabilities of all K-subsets, any bins. Floating point: K = 2 in closed form,
-// F(H) = q(H) (1 + sum over the tokens below of q / (1 - q)); K > 2 by the race (race_bins.hpp). In buckets the
-// race is run between the breaks that a plan keeps, refined(breaks); before that F is rough (RoughRace).
+// In fractions F follows from the probabilities of all K-subsets, for any bins. In floating point K = 2 has a closed
+// form, F(H) = q(H) (1 + sum over the tokens below of q / (1 - q)); K > 2 uses a race of clocks (race_bins.hpp), on
+// buckets only between the breaks that a plan keeps; before, F is approximate (RoughRace).
 //
 // Cost: O(V) for K <= 2; the number of subsets of at most K tokens in fractions; O(V K M) for the race, M nodes, and
 // O(V + (heavy tokens + breaks) K M) on buckets.
-// Correctness: F is concave along any order (docs/ladder.md), so a sweep can spend any G below it. Chords of bins are
-// formed from terms of the bin's own size; differences of F would set levels at random on narrow bins.
+// Correctness: F is concave along any order (docs/ladder.md), so every concave G below it has levels. Chords of bins
+// are sums of terms of the bin's own size; on narrow bins differences of F would be rounding errors.
 
 template <class Scalar>
 class WorCoverage {
  public:
-  /// F has no closed form: the sweep asks for values at places (level_sweep.hpp).
+  /// F has no closed form: the sweep reads it at corners only (level_sweep.hpp).
   static constexpr bool by_place = true;
 
-  /// F of `drafts` >= 1 drafts of the proposal of `distributions` on these bins; rough on buckets of K > 2 drafts.
+  /// F of `drafts` >= 1 drafts of the proposal of `distributions` on these bins; rough() on buckets of K > 2 drafts.
   /// Throws: std::invalid_argument for fractions of more than 64 tokens at K > 2.
   template <class L, class Bins>
   WorCoverage(const L& distributions, const Bins& bins, int drafts)
@@ -175,10 +174,10 @@ class WorCoverage {
     }
   }
 
-  /// Whether the chords are not known yet.
+  /// Whether F is approximate and has no chords yet.
   bool rough() const { return rough_.has_value(); }
-  /// F with the chords of the race between neighbours of these breaks, which go from 0 to the number of bins. This
-  /// must be rough.
+  /// Returns F with exact chords between neighbours of these breaks, which range from 0 to the number of bins.
+  /// Requires rough().
   template <class Breaks>
   requires std::is_floating_point_v<Scalar> WorCoverage refined(const Breaks& breaks)
   const {
@@ -197,7 +196,7 @@ class WorCoverage {
   }
 
   const Scalar& covered(int i) const { return covered_[at(i)]; }
-  /// Between two breaks; where this is refined, between two neighbours of its own.
+  /// Slope of F from break a to break b. After refined() a and b must be neighbours among its breaks.
   Scalar chord(int a, int b) const {
     return joined_ || b == a + 1 ? chord_[at(a)] : ChordSums::joined(mass_, chord_, at(a), at(b));
   }
@@ -233,8 +232,8 @@ class WorCoverage {
     if (!odds.empty()) ChordSums::pairs(mass_, odds, chord_);
   }
 
-  /// Grows the probability that the first drafts are the set S by one token a time; F from the K-sets by their
-  /// highest bin.
+  /// Computes chords by enumeration: grows the drafted set by one token at a time, with its probability, then sums
+  /// the K-sets by their highest bin.
   void subsets(const Tokens& tokens, int drafts) {
     if (tokens.size() > 64)
       throw std::invalid_argument("drafts without replacement in fractions: more than 64 tokens");

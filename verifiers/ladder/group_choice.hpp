@@ -1,18 +1,17 @@
-// The draft that a ladder selects: one of those in the group of the best-ranked draft.
+// The draft that a ladder selects: a draft in the same group as the best-ranked draft.
 //
-//   taken_group          that group, for the interval of one uniform (levels.hpp)
-//   choose_in_top_group  of independent drafts: one of the group uniformly
+//   taken_group          the group of the best-ranked draft, for one uniform (levels.hpp)
+//   choose_in_top_group  of independent drafts: a draft of the group, uniformly
 //   choose_distinct      of drafts without replacement, by the race below
 //
 //   H, G, Z        bins above the group taken, the group, the bins below it
 //   g_1, g_2, ..   drafts in G in draw order
-//   k              the race of the drafts fixes the distribution of g_1 .. g_k; later ones are drafts or not by what
-//                  else rang
+//   k              K minus the clocks of Z that ring before H; G is taken if its k-th clock rings before H
 //
-// If H is empty, g_1 is chosen. Otherwise the race of the drafts goes on: tokens are drawn from q on H and the
-// undrafted part of Z. k falls by one with each from Z, from the number of drafts in G, until one lies in H or k = 1.
-// Then g_i, i < k, is chosen with probability q(g_i) / q(G), and g_k with the rest.
-// Cost: O(K) and a search among the levels; without replacement O(K) draws where a group holds several drafts
+// If H is empty, g_1 is chosen. Otherwise the race of the drafts continues: tokens are drawn from q on H and the
+// undrafted part of Z. k starts at the number of drafts in G and falls by one with each draw from Z, until a draw is
+// in H or k = 1. Then g_i, i < k, is chosen with probability q(g_i) / q(G), and g_k with the rest.
+// Cost: O(K) and a search among the levels; without replacement O(K) draws if a group contains several drafts
 // (remaining_bins.hpp).
 // Correctness: without replacement the choice has the distribution q(x) / q(G) on the event that G is hit and H is
 // not, for all disjoint H, G, Z (docs/ladder.md, "Without replacement").
@@ -32,12 +31,12 @@ namespace draftproof {
 
 /// Drafts of the group taken, in draw order.
 struct TakenGroup {
-  int drafts[max_drafts], size = 0;  ///< places among all drafts
+  int drafts[max_drafts], size = 0;  ///< indices among all drafts
   int top = 0;                       ///< bin of the best-ranked draft
   std::uint32_t u = 0;               ///< interval of the uniform that decides which breaks are up
 };
 
-/// The group of the best-ranked of some drafts; `bin(k)` is that of draft k, `levels` those between bins.
+/// Returns the group of the best-ranked draft; `bin(k)` is the bin of draft k, `levels` has the levels of the breaks.
 template <class Bin, class Levels, class R>
 DRAFTPROOF_DEVICE TakenGroup taken_group(int drafts, const Bin& bin, const Levels& levels, R& random) {
   TakenGroup group;
@@ -49,8 +48,8 @@ DRAFTPROOF_DEVICE TakenGroup taken_group(int drafts, const Bin& bin, const Level
   return group;
 }
 
-/// Place among the independent drafts of `at` of the one that a ladder selects. `core.bin(distributions, x)` is the
-/// bin of a token.
+/// Returns the index of the draft that a ladder selects among the independent drafts of `at`.
+/// `core.bin(distributions, x)` is the bin of a token.
 template <class P, class Core, class R>
 DRAFTPROOF_DEVICE int choose_in_top_group(const P& at, const Core& core, R& random) {
   const auto bin = [&](int k) { return core.bin(at.distributions(), at.draft(k)); };
@@ -71,7 +70,7 @@ DRAFTPROOF_DEVICE auto mass_above(const Bins& bins, const Plan& plan, int i) {
   }
 }
 
-/// Index in the group of the chosen draft; the group has more than one. `core` has bins, plan and levels.
+/// The rule at the top: of() returns the index in the group of the chosen draft; the group has several drafts.
 struct DistinctChoice {
   template <class P, class Core, class R>
   [[gnu::noinline]] DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const TakenGroup& group,
@@ -79,7 +78,7 @@ struct DistinctChoice {
     const auto [first, end] = core.levels.group(group.top, group.u);
     const auto above = mass_above(core.bins, core.plan, first);
     if (first == 0 || !(above > at.zero())) return 0;
-    // The draft that q on G chooses; the last index also stands for none of the drafts.
+    // Draws v from q on G: its index in the group; the last index also stands for an undrafted v.
     auto rest = mass_above(core.bins, core.plan, end) - above;
     int wanted = 0;
     for (; wanted + 1 < group.size; ++wanted) {
@@ -103,7 +102,7 @@ struct DistinctChoice {
       if (!(left > at.zero()) || random.flip(above, decltype(rest)(above + left))) break;
       if (--k == 1) break;
       const Token next = random.pick(remaining);
-      if (next == no_token) break;  // only by rounding: what is left is below the grid of the sums
+      if (next == no_token) break;  // only by rounding: the mass left is below the unit of the sums
       below[seen++] = next;
     }
     return wanted < k - 1 ? wanted : k - 1;
@@ -123,7 +122,7 @@ struct DistinctChoice {
   }
 };
 
-/// Place among the drafts of `at` of the draft that a ladder selects.
+/// Returns the index of the draft that a ladder selects among drafts without replacement.
 template <class P, class Core, class R, class Chooser = DistinctChoice>
 DRAFTPROOF_DEVICE int choose_distinct(const P& at, const Core& core, R& random, const Chooser& choice = {}) {
   const auto& distributions = at.distributions();

@@ -1,18 +1,18 @@
-// The sweep that computes the levels of a concave G: every standing break reduces its kink of G at the rate of f's
-// kink there, and leaves when its kink is 0. A departure changes the rates of its two neighbours only.
+// The sweep that computes the levels of a concave G: every standing break reduces its kink of G at the rate of the
+// kink of f there, and leaves when its kink is 0. A departure changes the rates of its two neighbours only.
 //
-//   A_j       break.missed       1 - s, the q-mass below standing break j; 1 at the first corner, 0 at the last
-//   kink_j    break.kink         left minus right slope of the remaining G at j
-//   rate_j    break.rate         the same for the interpolant of f at the standing breaks
-//   time_j    break.time         time at which the break leaves if its neighbours stay; 1 if it never leaves
-//   share     shares_[segment]     chord of f times the time the segment stood; summed: slopes of the selected
-//                                  distribution
+//   A_j       break.missed        1 - s, the q-mass below standing break j; 1 at the first corner, 0 at the last
+//   kink_j    break.kink          left minus right slope of the remaining G at j
+//   rate_j    break.rate          the same for the interpolant of f at the standing breaks
+//   time_j    break.time          time at which the break leaves if its neighbours stay; 1 if it never leaves
+//   share     shares_[segment]    chord of f times the time the segment stood; sums of these are the slopes of the
+//                                 selected distribution
 //
 // Cost: O(n log n); the heap holds only breaks that leave before both neighbours do.
 // Correctness: f is concave, so the rate of a break rises when a neighbour leaves, and its time only falls, never
-// below the present. A break that leaves after one of its neighbours therefore does so until that neighbour has left.
-// Hence the next break to leave is always in the heap, and only the two neighbours of a departed break can become
-// candidates (docs/ladder.md).
+// below the present. A break that is due after one of its neighbours therefore stays due after it until that
+// neighbour has left. Hence the next break to leave is always in the heap, and only the two neighbours of a departed
+// break can become candidates (docs/ladder.md).
 #pragma once
 
 #include <algorithm>
@@ -38,11 +38,11 @@ struct PlanCorners<Scalar, HostWorkspace> {};
 
 template <class Scalar, class Workspace = HostWorkspace>
 struct LadderPlan : PlanCorners<Scalar, Workspace> {
-  /// Level of break i, the one below bin i, for i = 1 .. n - 1; index 0 is unused. In scratch memory.
+  /// Level of the break with i bins above it, i = 1 .. n - 1; index 0 is unused. In scratch memory.
   ListIn<Workspace, Scalar> level;
   ListIn<Workspace, Scalar> slope;                       ///< selected distribution over q, for each of the n bins
   ListIn<Workspace, typename Workspace::Index> leaving;  ///< breaks of level above 0 and below 1, by ascending level
-  Scalar acceptance{0};                                  ///< of the best verifier that uses these bins
+  Scalar acceptance{0};                                  ///< largest acceptance with these bins
 };
 
 /// A concave G <= f with the same ends, at the corners that stand at time 0.
@@ -51,15 +51,15 @@ struct LadderGoal {
   ListIn<Workspace, typename Workspace::Index> corner;  ///< number of bins above each corner; from 0 to n
   ListIn<Workspace, Scalar> s;                          ///< q-mass of these bins, strictly ascending
   ListIn<Workspace, char> on_f;                         ///< whether G is the chord of f from this corner to the next
-  ListIn<Workspace, Scalar> slope;                      ///< of G from this corner to the next, if not on_f
+  ListIn<Workspace, Scalar> slope;                      ///< slope of G from this corner to the next, if not on_f
 };
 
-/// Coverage with f at the corners only: covered(i), and chord(a, b) of corners, in numbers of bins.
+/// Coverage whose f is read at corners, given by the number of bins above: covered(i), chord(a, b).
 template <class Coverage>
 concept CoveredByPlace = requires {
   Coverage::by_place;
 };
-/// The same whose last bin has no bounded width: what joins it has a chord of 0.
+/// Coverage by place whose last bin has unbounded width: any bin that joins it gets the chord 0.
 template <class Coverage>
 concept OpenEnded = CoveredByPlace<Coverage> && requires {
   Coverage::open_end;
@@ -119,7 +119,7 @@ class Departures {
 template <class Scalar, class Index>
 struct LadderBreak {
   Scalar missed{0}, kink{0}, rate{0}, since{0}, time{1};
-  Scalar born{0}, chord{0};  ///< of the segment to the right
+  Scalar born{0}, chord{0};  ///< time when the segment to the right formed; its chord
   Index left{0}, right{0};   ///< standing neighbours
   Index segment{0};
   bool gone = false;
@@ -164,7 +164,7 @@ class LadderSweep {
     });
   }
 
-  /// `bins`: the number of bins between the first corner and the last.
+  /// Writes levels, slopes and leaving breaks to `plan`; `bins` is the number of bins.
   DRAFTPROOF_DEVICE void run(LadderPlan<Scalar, Workspace>& plan, int bins) {
     const int n = last_;
     plan.slope = workspace_.template persistent<Scalar>(bins);
@@ -188,7 +188,7 @@ class LadderSweep {
  private:
   using Index = typename Workspace::Index;
   using Event = typename Departures<Scalar, Workspace::template List>::Event;
-  /// Only merged segments are parents, and segment 0 is not merged.
+  /// Marks a segment without a parent: only merged segments are parents, and segment 0 is not merged.
   static constexpr Index no_parent = 0;
 
   using Break = LadderBreak<Scalar, Index>;
@@ -207,9 +207,9 @@ class LadderSweep {
     else
       return coverage_.chord(breaks_[at(j)].missed, breaks_[at(j + 1)].missed);
   }
-  /// Slope of f from the left neighbour of b, which leaves, to its right one: where f has no closed form, the mean of
-  /// the two slopes, in which nothing cancels. Widths come from s: a slope at s is at most 1 / s, so a rounding of s
-  /// moves f by one of f.
+  /// Returns the slope of f across break b, which leaves, from its left to its right neighbour. If f has no closed
+  /// form this is the mean of the two slopes, weighted by differences of s; nothing cancels, and as a slope at s is
+  /// at most 1 / s, one rounding of s changes f by one rounding of f.
   DRAFTPROOF_DEVICE Scalar joined_chord(const Break& b) const {
     if constexpr (OpenEnded<Coverage>)
       if (b.right == last_) return Scalar{0};
@@ -255,7 +255,7 @@ class LadderSweep {
     while (!departures.empty()) {
       const Event event = departures.top();
       Break& b = breaks_[at(event.index)];
-      if (b.gone || !(b.time == event.time)) {  // rescheduled since
+      if (b.gone || !(b.time == event.time)) {  // the break was rescheduled
         departures.pop();
         continue;
       }
@@ -263,7 +263,7 @@ class LadderSweep {
       plan.level[at(i)] = event.time;
       if (event.time > Scalar{0}) plan.leaving[at(leaving++)] = i;
       leave(b, event.time, segments++);
-      // The two are now neighbours: at most one of them leaves next.
+      // The two neighbours of b are now adjacent: at most one of them leaves next.
       const int next = before(b.left, b.right) ? b.left : b.right;
       if (candidate(next))
         departures.replace_top({breaks_[at(next)].time, next});
@@ -278,7 +278,7 @@ class LadderSweep {
     return leaving;
   }
 
-  /// A separate function: some values of f need many registers.
+  /// Not inlined, because some coverages need many registers on a device.
   [[gnu::noinline]] DRAFTPROOF_DEVICE int spend_apart(LadderPlan<Scalar, Workspace>& plan) { return spend(plan); }
 
   /// Ends the segment right of a break at `time`.
@@ -317,7 +317,7 @@ class LadderSweep {
   const LadderGoal<Scalar, Workspace>& goal_;
   int last_;
   ListIn<Workspace, Break> breaks_;
-  ListIn<Workspace, Scalar> shares_;  ///< of segments: the first n and the merged ones; at most 2 n - 1
+  ListIn<Workspace, Scalar> shares_;  ///< shares of the first n segments, then of merged ones; at most 2 n - 1
   ListIn<Workspace, Index> parents_;
   ListIn<Workspace, Event> events_;
 };

@@ -1,12 +1,12 @@
 // The levels of a ladder as a trial reads them: one uniform u decides which breaks are up, and these cut the bins
 // into groups.
 //
-//   u        draw(random)           as the interval between two distinct levels that contains it
+//   u        draw(random)           as the interval between adjacent distinct levels that contains it
 //            together(top, bin, u)  whether no break from below `top` down to `bin` is up
 //   [a, b)   for_each_group(bin)    the groups of `bin` as u goes from 0 to 1, and the length of u for each
 //
-// Cost: O(n log n) once, for the table of range maxima; O(log n) a draw, O(1) a pair of bins, O(n) for all groups of
-// a bin.
+// Cost: O(n log n) once, for the table of range maxima; O(log n) per draw, O(1) per pair of bins, O(n) for all groups
+// of a bin.
 // Correctness: in double the levels are multiples of 2^-53, as uniforms are, so the probability of every interval is
 // exactly its length.
 #pragma once
@@ -25,7 +25,7 @@
 
 namespace draftproof {
 
-// Range maxima of small integers: O(1) a range after O(n log n), or by a linear scan where few ranges are looked up.
+// Range maxima of small integers: O(1) a range after O(n log n), or by a linear scan if few ranges are looked up.
 //
 //   row k     places(k) ..    maximum of the 2^k values from i on, for i = 0 .. n - 2^k; row 0 is the values
 //
@@ -76,7 +76,7 @@ class RangeMaximum {
   }
   std::uint32_t of(int i) const { return rows_[static_cast<std::size_t>(i)]; }
   bool none_above(int first, int last, std::uint32_t u) const { return of(first, last) <= u; }
-  /// Only if made for many ranges.
+  /// Requires that this was made with many_runs.
   RangeSearch search() const { return {rows_.data(), size_}; }
   const std::vector<std::uint32_t>& rows() const { return rows_; }
 
@@ -98,7 +98,7 @@ struct UniformIndex {
   }
 };
 
-/// Intervals of u: interval j is [distinct[j], distinct[j + 1]).
+/// Intervals of u as weights: interval j is [distinct[j], distinct[j + 1]), its weight its length.
 template <class Scalar, class List>
 struct LevelIntervals {
   static constexpr bool many_branches = true;
@@ -135,7 +135,7 @@ class LadderLevels {
   /// A break is up if the rank of its level is above the rank of the interval.
   using Interval = std::uint32_t;
 
-  /// The interval of a uniform.
+  /// Returns the interval of a new uniform.
   template <class R>
   DRAFTPROOF_DEVICE Interval draw(R& random) const {
     return static_cast<Interval>(random.pick(LevelIntervals<Scalar, ListIn<Workspace, Scalar>>{distinct_}));
@@ -146,7 +146,7 @@ class LadderLevels {
     return bin == top || ranks_.none_above(top + 1, bin + 1, u);
   }
 
-  /// The bins a .. b - 1 of the group that holds `bin`. Cost: O(log n) with tables for many trials, otherwise O(n).
+  /// Returns the bins of the group that contains `bin`. Cost: O(log n) with tables for many trials, otherwise O(n).
   DRAFTPROOF_DEVICE BinRange group(int bin, Interval u) const {
     const auto at = [](int i) { return static_cast<std::size_t>(i); };
     const auto outside = [&](std::size_t a) { return !ranks_.none_above(static_cast<int>(a) + 1, bin + 1, u); };
@@ -245,7 +245,7 @@ class LadderLevels {
 
   int bins_ = 0;
   ListIn<Workspace, Scalar> distinct_;                        ///< distinct levels, ascending from 0 to 1
-  std::conditional_t<alone, RangeMaximum, TeamRanks> ranks_;  ///< of break i: the index of its level in distinct_
+  std::conditional_t<alone, RangeMaximum, TeamRanks> ranks_;  ///< rank i: index in distinct_ of the level of break i
 };
 
 }  // namespace draftproof

@@ -1,7 +1,7 @@
-// The number of active paths: the distribution of the number of K i.i.d. paths that share a node of the chosen path,
-// given that the choice came to this node, from the distribution at the parent node.
+// Computes the distribution of the number of active paths: how many of K i.i.d. paths share a node of the chosen
+// path, given that the choice reached this node. It follows from the distribution at the parent node.
 //
-//   mu_m     distribution[m - 1]            probability of m paths at the node, m = 1 .. K
+//   mu_m     distribution[m - 1]   probability of m paths at the node, m = 1 .. K
 //   c        proposal              q of the chosen token
 //   x        W - c                 q-mass of the other tokens in its group
 //   beta     -                     q-mass of the groups below
@@ -12,7 +12,7 @@
 //
 // Here j paths take the token, n other paths take its group, and one of the j + n is chosen. H is averaged over the
 // intervals of u; the sum over j is then the distribution of the chosen token.
-// Cost: O(K^2) a group, by one thread, with lists of O(K^2) in a workspace (cooperative_memory.hpp).
+// Cost: O(K^2) per group, by one thread, with lists of O(K^2) in a workspace (cooperative_memory.hpp).
 // Correctness: H(j, r) is the integral of j t^(j-1) (beta + x t)^r over t in [0, 1]; splitting off one factor gives
 //     H(j, r) = beta H(j, r - 1) + x j / (j + 1) H(j + 1, r - 1),        H(j, 0) = 1:
 // sums of positive terms only (docs/ladder.md).
@@ -48,7 +48,7 @@ class ActivePaths {
         mean_(workspace.template scratch<Scalar>(static_cast<int>(distribution.size() * distribution.size()))),
         h_(workspace.template scratch<Scalar>(static_cast<int>(distribution.size()))) {}
 
-  /// Starts without groups.
+  /// Removes all groups.
   DRAFTPROOF_DEVICE void begin() {
     for (std::size_t i = 0; i < mean_.size(); ++i) mean_[i] = Scalar{0};
   }
@@ -97,7 +97,7 @@ class ActivePaths {
  private:
   DRAFTPROOF_DEVICE static Scalar number(std::size_t n) { return Scalar(static_cast<int>(n)); }
   DRAFTPROOF_DEVICE Scalar& mean(std::size_t j, std::size_t r) { return mean_[(j - 1) * distribution_.size() + r]; }
-  /// For a tree that cannot have been drawn from its rows. Kernels cannot throw and set the distribution to one path.
+  /// The tree cannot have been drawn from its rows. Kernels cannot throw and set the number of paths to 1.
   DRAFTPROOF_DEVICE static void none_taken([[maybe_unused]] Distribution& next) {
 #if defined(__CUDA_ARCH__)
     for (std::size_t j = 0; j < next.size(); ++j) next[j] = Scalar(j == 0 ? 1 : 0);

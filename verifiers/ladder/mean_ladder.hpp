@@ -1,24 +1,23 @@
 // Selection of one of K drafts from different proposals by groups and levels of bins, ordered by the ratio of the
 // target to the mean proposal. Its distribution is known for any V.
 //
-//   r                                mean of the proposals
-//   bins           bin(x)            tokens by p / r descending, of several proposals at most 2^13 bins of
-//                                    neighbours; on
-//                                    fresh rows buckets of p / r
-//   F_i            covered(i)        1 - product of below[k][i]: the probability that some draft is in the first i
-//                                    bins
-//   c_i            levels            level of the break below bin i, for G = P - M with this F (plan.hpp)
-//   w              orders            mixture with orders of the bins, for different proposals (order_mixture.hpp)
-//   p_I(x)         distribution(x)            sum over k of q_k(x) slope[k][bin]
-//                  within(tokens)    the part of it from tuples whose drafts are all among few tokens
+//   r                                    mean of the proposals
+//   bins           bin(x)                tokens by p / r descending; of several proposals at most 2^13 bins of
+//                                        neighbours; on fresh rows buckets of p / r
+//   F_i            covered(i)            1 - product of below[k][i]: the probability that some draft is in the
+//                                        first i bins
+//   c_i            levels                level of the break below bin i, for G = P - M with this F (plan.hpp)
+//   w              orders                mixture with orders of the bins, for different proposals (order_mixture.hpp)
+//   p_I(x)         distribution(x)       sum over k of q_k(x) slope[k][bin]
+//                  within(tokens)        the part of it from tuples whose drafts are all among few tokens
 //
 // Selection: as in ladder.hpp. The group that holds the highest drafted p / r is taken, and one of the drafts in it
 // is chosen uniformly; or, with some probability, the draft of the best rank in an order of the bins.
-// Cost: O(V log V) and 2 n groups of K slopes once per (p, q, K); O(K) a trial.
-// Acceptance: the optimum for one proposal and single tokens. For different ones there may be no order that holds the
-// least cut, F need not be concave along this one, and the drafts of a group need not have a distribution
+// Cost: O(V log V) and 2 n groups of K slopes once per (p, q, K); O(K) per trial.
+// Acceptance: the optimum for one proposal and single tokens. It can be lower for different proposals: no order need
+// contain the least cut, F need not be concave along this one, and the distribution of a group's drafts need not be
 // proportional to r.
-// Correctness: p_I follows from the levels, whatever they are (level_sweep.hpp).
+// Correctness: p_I is computed from the levels, so the scheme is lossless for any levels (level_sweep.hpp).
 #pragma once
 
 #include <algorithm>
@@ -37,13 +36,13 @@
 namespace draftproof {
 
 /// F of independent drafts, from the masses of each proposal in the bins and below the breaks. Chords are sums of
-/// positive terms of the bins' own size: differences of F would set levels at random on narrow bins.
+/// positive terms of the bins' own size; on narrow bins differences of F would be rounding errors.
 template <class Scalar>
 class ProductCoverage {
  public:
   static constexpr bool by_place = true;
 
-  /// The rows must outlive this; with fewer rows than drafts the last one is that of all further drafts.
+  /// `own` and `below` must outlive this. With fewer rows than drafts the last row stands for all further drafts.
   ProductCoverage(const ProposalRows<Scalar>& own, const ProposalRows<Scalar>& below, int drafts)
       : own_{own}, below_{below}, drafts_{drafts} {}
 
@@ -56,7 +55,7 @@ class ProductCoverage {
   /// Slope of F over the mass of r, from break a to break b.
   Scalar chord(int a, int b) const {
     const auto first = static_cast<std::size_t>(a), end = static_cast<std::size_t>(b);
-    Scalar rise{0}, width{0}, missed{1};  // missed: no draft before k is above break b
+    Scalar rise{0}, width{0}, missed{1};  // missed: Pr(no draft before k is above break b)
     for (int k = 0; k < drafts_; ++k) {
       Scalar term = missed, mass{0};
       for (std::size_t i = first; i < end; ++i) mass += row(own_, k)[i];
@@ -82,7 +81,7 @@ class MeanLadder {
   using Scalar = typename L::Scalar;
   using Bins = std::conditional_t<FreshDistributions<L>, BucketBins, OrderedBins<Scalar>>;
 
-  /// Different proposals leave a gap that some orders of the bins close for the most part (order_mixture.hpp).
+  /// Most orders in a mixture: they close most of the gap that different proposals leave (order_mixture.hpp).
   static constexpr int most_orders = 8;
 
   /// `proposals`: K, or 1 where all drafts share one. `orders`: how many orders to mix in, at most.
@@ -95,7 +94,7 @@ class MeanLadder {
       Scalar sum{0};
       for (int k = 0; k < rows; ++k) sum += distributions.proposal(x, k);
       const Scalar mean = sum / Scalar(rows);
-      r.push_back(mean > Scalar{0} ? mean : sum);  // the least double has no half, and its token can be drafted
+      r.push_back(mean > Scalar{0} ? mean : sum);  // half of the least double is 0, but its token can be drafted
     }
     const Bins bins = binned(distributions, rows, p, r);
     const std::vector<Scalar> none(static_cast<std::size_t>(bins.size()), Scalar{0});
@@ -129,7 +128,7 @@ class MeanLadder {
     slope_ = orders_.slopes(own, std::move(slope_), drafts);
   }
 
-  /// Bin of x; the last one if no proposal can draw it, as drafts have it whose probability is rounded to zero.
+  /// Bin of x; the last bin if no proposal can draw x, as for a draft whose probability was rounded to zero.
   int bin(const auto&, Token x) const {
     const int i = bin_[static_cast<std::size_t>(x)];
     return i < 0 ? static_cast<int>(slope_.front().size()) - 1 : i;
@@ -137,7 +136,7 @@ class MeanLadder {
   /// Probability that the selected draft is x.
   Scalar distribution(const L& distributions, Token x) const { return weighted(distributions, x, slope_); }
 
-  /// For each of these tokens the probability that it is selected and that all drafts are among them.
+  /// Returns for each of these tokens the probability that it is selected and that all drafts are among them.
   std::vector<Scalar> within(const L& distributions, const std::vector<Token>& tokens) const {
     ProposalRows<Scalar> own(slope_.size(), std::vector<Scalar>(slope_.front().size(), Scalar{0}));
     for (const Token x : tokens)
@@ -175,7 +174,7 @@ class MeanLadder {
     return true;
   }
 
-  /// Levels and weights of orders as multiples of 2^-20: the optimum is out of reach, and fractions stay short.
+  /// Rounds down to a multiple of 2^-20: fractions stay short, and different proposals miss the optimum anyway.
   static Scalar on_coarse_grid(const Scalar& level) {
     return Scalar(static_cast<int>(static_cast<double>(level) * Orders::unit)) / Scalar(int{Orders::unit});
   }
@@ -201,8 +200,8 @@ class MeanLadder {
             return distributions.proposal(a.second, k) > distributions.proposal(b.second, k);
         return a.second < b.second;
       });
-      // Single tokens reach the optimum of one proposal. Of several there is none to reach, and plans take their
-      // time.
+      // With one proposal single tokens reach the optimum. With several proposals no bins do, and fewer bins make
+      // faster plans.
       const double least = rows == 1 ? 0 : 0x1p-12;
       OrderedBins<Scalar> bins(p.size(), undraftable);
       for (const auto& [ratio, x] : order)

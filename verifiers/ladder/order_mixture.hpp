@@ -6,15 +6,14 @@
 //   v_j       mass that alternative j gives each bin
 //   slope     slopes(..)[k][i]: sum over j of w_j Pr(draft k is x and selected by j) / q_k(x), x in bin i
 //
-// For any draft sampling the distributions of selected drafts are mixtures of those of orders, so the best
-// distribution is one of them. The search adds the order of p_I / p ascending, in which bins that got least come
+// For any draft sampling every distribution of a selected draft is a mixture of distributions of orders, so the best
+// distribution is such a mixture. The search adds the order of p_I / p ascending, in which bins that got least come
 // first, and then moves the weights: the step w_j *= sum of p v_j / p_I never lowers the sum of p log p_I, whose
-// greatest value also has the greatest acceptance (docs/ladder.md). The search keeps the mixture with the highest
-// acceptance.
-// Cost: for each order a sort of n bins, K slopes a bin, and some 15 passes over the bins for each distribution so
+// greatest value also has the greatest acceptance (docs/ladder.md). It keeps the mixture with the highest acceptance.
+// Cost: for each order a sort of n bins, K slopes per bin, and some 15 passes over the bins for each distribution so
 // far. Acceptance: never below the ladder's.
-// Correctness: the slopes are those of the weights and orders as they are, whatever they are. The search runs on bins
-// in their order, so relabelling tokens changes nothing.
+// Correctness: the slopes are computed from the weights and orders in use, so the scheme is lossless for any of them.
+// The search runs on bins in their order, so relabelling tokens changes nothing.
 #pragma once
 
 #include <algorithm>
@@ -36,17 +35,17 @@ namespace draftproof {
 //   A_k           integral over t in [0, 1] of the product over l != k of Z_l + G_l t
 //   slope[k][i]   mean of A_k over the groups that hold bin i: Pr(draft k is x and is selected) / q_k(x)
 //
-// Draft k is selected if it is in the group, no other draft is above the group, and it is the one chosen uniformly of
-// those in it. Where n others are in the group, 1 / (n + 1) is the integral of t^n.
-// With fewer rows than drafts the last row is that of all further drafts.
-// Cost: n groups at least and 2 n at most, K^2 a row and group.
+// Draft k is selected if it is in the group, no other draft is above the group, and the uniform choice among the
+// drafts in the group takes it. With n others in the group that has probability 1 / (n + 1), the integral of t^n.
+// With fewer rows than drafts the last row stands for all further drafts.
+// Cost: n groups at least and 2 n at most, K^2 per row and group.
 // Correctness: docs/ladder.md, "Different proposals". A group stands while u is at least every level inside it and
 // below the levels at its two ends, so groups are the nodes of the tree of greatest levels.
 
 template <class Scalar>
 using ProposalRows = std::vector<std::vector<Scalar>>;
 
-/// below[k][i] from own[k][i], the mass of proposal k in bin i.
+/// Returns below[k][i], from own[k][i], the mass of proposal k in bin i.
 template <class Scalar>
 ProposalRows<Scalar> sums_below(const ProposalRows<Scalar>& own) {
   ProposalRows<Scalar> below;
@@ -80,7 +79,7 @@ void add_group_slopes(const ProposalRows<Scalar>& below, int drafts, std::size_t
   }
 }
 
-/// For each break the breaks of the greatest levels on its two sides, up to the next greater level: a tree.
+/// A Cartesian tree of the breaks by level: the children of a break have the greatest levels on its two sides.
 struct LevelTree {
   std::vector<std::size_t> left, right;  ///< 0: none
   std::size_t root = 0;
@@ -111,7 +110,7 @@ ProposalRows<Scalar> group_slopes(const std::vector<Scalar>& level, const Propos
   ProposalRows<Scalar> slope(rows, std::vector<Scalar>(bins, Scalar{0}));
   const detail::LevelTree tree(level);
   struct Group {
-    std::size_t split, first, end;  ///< the break of the greatest level inside, 0 for none; its bins
+    std::size_t split, first, end;  ///< break of the greatest level inside, 0 if none; range of bins
     Scalar until;                   ///< it stands while u is below this
   };
   std::vector<Group> open{{tree.root, 0, bins, Scalar{1}}};
@@ -153,7 +152,7 @@ class Orders {
     }
   }
 
-  /// The alternative that decides: 0 is the ladder, j > 0 order j - 1.
+  /// Draws the alternative that decides: 0 is the ladder, j > 0 order j - 1.
   template <class R>
   int draw(R& random) const {
     if (weight_.empty()) return 0;
@@ -180,7 +179,7 @@ class Orders {
     return slope;
   }
 
-  /// Slopes of the selection that takes the draft of the best rank, uniformly among those of its bin.
+  /// Slopes of the selection that takes the draft of the best rank, uniformly among the drafts in its bin.
   template <class Scalar>
   static ProposalRows<Scalar> order_slopes(const ProposalRows<Scalar>& own, const std::vector<std::size_t>& order,
                                            int drafts) {
@@ -198,13 +197,13 @@ class Orders {
   }
 
  private:
-  std::vector<std::vector<std::size_t>> bins_, rank_;  ///< by rank, and by bin
+  std::vector<std::vector<std::size_t>> bins_, rank_;  ///< bins_[j] by rank, rank_[j] by bin
   std::vector<int> weight_;                            ///< in units of 1 / unit
 };
 
 namespace detail {
 
-/// The search. Its numbers are doubles in any scalar: they choose orders and weights, and any choice is lossless.
+/// The search. It computes in double for every scalar: it chooses orders and weights, and any choice is lossless.
 class OrderSearch {
  public:
   /// Masses of the target in the bins, and of the ladder's selected draft.
@@ -221,7 +220,7 @@ class OrderSearch {
     std::stable_sort(order.begin(), order.end(), [&key](std::size_t a, std::size_t b) { return key[a] < key[b]; });
     return order;
   }
-  /// Adds the distribution of an order, with the best of few weights, and moves all weights.
+  /// Adds the distribution of an order, with the best of nine weights, then moves all weights.
   void add(std::vector<double> distribution) {
     double best = -1, share = 0;
     for (double tried = 0.5; tried > 1e-3; tried /= 2)
@@ -255,7 +254,7 @@ class OrderSearch {
   }
 
  private:
-  static constexpr int steps = 5;  ///< chosen by measurement: more gain less than another order
+  static constexpr int steps = 5;  ///< chosen by measurement: further steps gain less than another order
 
   double accepted(const std::vector<double>& distribution, double share) const {
     double sum = 0;
@@ -276,7 +275,7 @@ class OrderSearch {
 
 }  // namespace detail
 
-/// At most `most` orders for these masses of target and proposals in the bins; `slope` is the ladder's.
+/// Returns at most `most` orders for these masses of target and proposals in the bins; `slope` is the ladder's.
 template <class Scalar>
 Orders search_orders(const std::vector<Scalar>& target, const ProposalRows<Scalar>& own,
                      const ProposalRows<Scalar>& slope, int drafts, int most) {
@@ -292,7 +291,7 @@ Orders search_orders(const std::vector<Scalar>& target, const ProposalRows<Scala
   for (const Scalar& mass : target) wanted.push_back(static_cast<double>(mass));
   detail::OrderSearch search(std::move(wanted), distribution(slope));
   std::vector<std::vector<std::size_t>> orders;
-  // Above what rounding the weights can lose, 2^-20 for each order.
+  // Above the loss from rounding the weights, 2^-20 for each order.
   constexpr double least_gain = 0x1p-16;
   double best = search.accepted();
   std::vector<int> weight{Orders::unit};

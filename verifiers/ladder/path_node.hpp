@@ -1,12 +1,11 @@
 // The ladder at one node of the chosen path: chooses which active path goes on, and gives the distribution of its
 // next token and the distribution of the number of paths that remain active.
 //
-//   mu        active()          distribution of the number of paths at the node, given that the choice came to the
-//                               node
-//   f         MixedCoverage     probability that one of them goes on in the first s of q
+//   mu        active()          distribution of the number of paths at the node, given that the choice reached it
+//   f         MixedCoverage     probability that one of them takes a token in the first bins, of q-mass s
 //   q_chosen  chosen(distributions, y)   q(y|u) slope[bin of y]: distribution of the chosen path's next token
 //
-// Cost: O(n log n + n K) once for n bins, or O(K^2) where two active paths are rare and no break is taken; O(m) a
+// Cost: O(n log n + n K) once for n bins, or O(K^2) where two active paths are rare and no break is taken; O(m) per
 // choice among m paths. Derived in docs/ladder.md. The code is the same for a host thread and for a team
 // (cooperative_memory.hpp); a team's nodes are views of lists in its workspace.
 #pragma once
@@ -31,7 +30,7 @@
 
 namespace draftproof {
 
-/// The distributions at a node as a pass reads them, token by token; on a device without the path to the node.
+/// Returns the distributions at a node in the form that passes read; on a device without the path to the node.
 template <class L>
 DRAFTPROOF_DEVICE decltype(auto) seen_by_pass(const L& distributions) {
   if constexpr (requires { distributions.here(); })
@@ -40,7 +39,7 @@ DRAFTPROOF_DEVICE decltype(auto) seen_by_pass(const L& distributions) {
     return (distributions);
 }
 
-/// The ladder at one node. Calls return the same until the next plan(); its caches make it usable by one thread only.
+/// The ladder at one node. Results are the same until the next plan(). Only one thread may use it, because it caches.
 template <class L>
 class LadderNode {
  public:
@@ -50,7 +49,7 @@ class LadderNode {
   /// Distribution of a number of paths.
   using Active = ListIn<Workspace, Scalar>;
 
-  /// A plain node; it is the same after any prefix.
+  /// A plain node (no breaks), which is the same for every prefix.
   DRAFTPROOF_DEVICE LadderNode() {
     if constexpr (!by_team) active_.push_back(Scalar{1});
   }
@@ -75,7 +74,7 @@ class LadderNode {
     finish(distributions, MixedCoverage<Scalar, Active>(active_),
            !ShowsRows<L> && active_[active_.size() - 1] == distributions.one());
   }
-  /// Turns this into the node whose children are this many drafts without replacement; one is plain.
+  /// Turns this into the node whose children are this many drafts without replacement; with one child it is plain.
   template <class MakeBins>
   DRAFTPROOF_DEVICE void plan_distinct(const L& distributions, int children, const MakeBins& make_bins) {
     if (children < 2) return;
@@ -106,8 +105,8 @@ class LadderNode {
   /// Whether q_chosen is p.
   DRAFTPROOF_DEVICE bool equal() const { return equal_; }
 
-  /// Distribution of the chosen path's next token. `distributions`, here and below, are those of the node or its view
-  /// for a pass.
+  /// Distribution of the chosen path's next token. Here and below `distributions` is the node's own object or its
+  /// form for passes (seen_by_pass).
   template <class Rows>
   DRAFTPROOF_DEVICE Scalar chosen(const Rows& distributions, Token y) const {
     if (equal_) return distributions.target(y);
@@ -115,7 +114,7 @@ class LadderNode {
     if (plain()) return q;
     return q > distributions.zero() ? chosen(distributions, y, bin(distributions, y)) : distributions.zero();
   }
-  /// The same for a token that can be drafted and whose bin is known.
+  /// Distribution of the chosen path's next token, for a token y that can be drafted and whose bin is known.
   template <class Rows>
   DRAFTPROOF_DEVICE Scalar chosen(const Rows& distributions, Token y, int bin) const {
     if (equal_) return distributions.target(y);
@@ -166,7 +165,7 @@ class LadderNode {
     active_after(distributions, y, bin, next);
     return next;
   }
-  /// Writes the same to a list as long as active().
+  /// Writes the distribution of the number of paths after y to `next`, a list as long as active().
   DRAFTPROOF_DEVICE void active_after(const L& distributions, Token y, int bin, Active& next) const {
     const auto& workspace = workspace_of(distributions);
     const Scalar q = distributions.proposal(y);
@@ -177,7 +176,7 @@ class LadderNode {
         paths.add_group(Scalar(distributions.one() - q), distributions.zero(), distributions.one());
       else
         levels_.for_each_group(bin, [&](int a, int b, const Scalar& share) {
-          // Masses of fresh rows are truncated sums, so the q-mass of a bin can be below that of its token by the
+          // Masses of fresh rows are truncated sums, so the q-mass of a bin can be below the q of its token in the
           // last bits.
           const Scalar others = mass_above(b) - mass_above(a) - q;
           paths.add_group(others > distributions.zero() ? others : distributions.zero(),
@@ -192,7 +191,7 @@ class LadderNode {
   struct Choice {
     int child, bin;
   };
-  /// `group` is scratch.
+  /// `group` is scratch memory.
   template <class Tree, class Group, class R>
   DRAFTPROOF_DEVICE Choice choose(const Tree& tree, int u, const L& distributions, Group& group, R& random) const {
     int best = *tree.draws(u).begin();
@@ -224,7 +223,7 @@ class LadderNode {
     return {child, bin_of(child)};
   }
 
-  /// The same where the children were drawn without replacement.
+  /// Chooses among children that were drawn without replacement.
   template <class Tree, class R>
   DRAFTPROOF_DEVICE Choice choose_distinct(const Tree& tree, int u, const L& distributions, R& random) const {
     int children[max_drafts], count = 0;
@@ -246,7 +245,7 @@ class LadderNode {
   }
 
  private:
-  /// Levels and distributions of the node, whose bins are there.
+  /// Computes levels and distributions from the bins of the node.
   template <class Coverage>
   DRAFTPROOF_DEVICE void finish(const L& distributions, const Coverage& coverage, bool many_trials) {
     const auto& workspace = workspace_of(distributions);
@@ -285,7 +284,7 @@ class LadderNode {
   LadderLevels<Scalar, Workspace> levels_;
   bool equal_ = false;
   int reach_ = 0;
-  mutable MassAtFactor mass_;  ///< of the residual along the ranking
+  mutable MassAtFactor mass_;  ///< residual mass at the last factor, along the ranking
   mutable std::conditional_t<by_team, Nothing, std::optional<ChosenTable<Scalar>>> left_over_;
 };
 

@@ -1,9 +1,9 @@
 // The ladders of the nodes of chosen paths, kept by distributions and prefix, which together determine the number of
-// active paths. The same context at another depth is another node; conditionals that share distributions share nodes.
+// active paths. The same context at another depth is another node; contexts that share distributions share nodes.
 //
-// Cost: one node (path_node.hpp) for a new prefix, one look-up for a known one. Derived in docs/ladder.md.
-// Correctness: distributions are identified by their addresses, which do not change until the distributions are
-// forgotten; all plans are then cleared.
+// Cost: one node (path_node.hpp) for a new prefix, one look-up for a known prefix. Derived in docs/ladder.md.
+// Correctness: distributions are identified by their addresses, which do not change until the model discards the
+// distributions; all plans are then cleared.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,12 @@ class LadderPaths {
   using Scalar = typename L::Scalar;
   struct Entry {
     LadderNode<L> node;
-    std::uint32_t number = 0;  ///< among all planned since the last clearing
+    std::uint32_t number = 0;  ///< index among the nodes planned since the last clear()
   };
 
   /// The calls of ladder_block and its chosen path (chosen_path.hpp); recomputed_plans.hpp has the same for a team.
   using Place = const Entry*;
-  /// To be called between steps: nodes must not be held across this call.
+  /// Must be called between steps. It may clear all nodes.
   void begin(const DraftedTree<L>& at) {
     if (at.conditionals().forgotten() != forgotten_) clear();
     forgotten_ = at.conditionals().forgotten();
@@ -39,7 +39,7 @@ class LadderPaths {
   Place start(const DraftedTree<L>& at, int u) {
     return &root(at.conditionals(), at.tree().context(u), at.tree().draw_count(u));
   }
-  /// The place of u, chosen at `before` by a token of this bin.
+  /// The place of u, which the choice at `before` reached through a token of this bin.
   Place below(const DraftedTree<L>& at, int u, Place before, int bin) {
     const auto& tree = at.tree();
     return &after(at.conditionals(), *before, at.distributions(tree.parent(u)), tree.token(u), bin, tree.context(u));
@@ -86,7 +86,7 @@ class LadderPaths {
     start_paths_ = paths;
     return *start_;
   }
-  /// The node after token y of this bin, which leads to `context` and was chosen at `before`, whose distributions are
+  /// The node after token y of this bin, which leads to `context`. y was chosen at `before`, whose distributions are
   /// given.
   const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& distributions, Token y,
                      int bin, int context) {
@@ -102,7 +102,7 @@ class LadderPaths {
   }
 
  private:
-  /// About 130 MB: the nodes of a step or two with long rows, or thousands with short ones.
+  /// Limit of the bins of all nodes, about 130 MB: the nodes of a step or two on long rows, thousands on short rows.
   static constexpr std::size_t most_bins = std::size_t{1} << 20;
 
   enum class Start : std::uint8_t { paths, node, distinct };
@@ -124,7 +124,7 @@ class LadderPaths {
 
   using Bins = typename LadderNode<L>::Bins;
 
-  /// Bins, fine and coarse ones, are kept per distributions, for any prefix that leads there.
+  /// Fine and coarse bins are kept per distributions, for any prefix that leads there.
   std::shared_ptr<const Bins> bins_of(const L& distributions, bool coarse) {
     auto& bins = shared_[coarse][&distributions];
     if (!bins) {

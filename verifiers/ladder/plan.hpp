@@ -2,13 +2,13 @@
 //
 //   s_i, P_i   bins.proposal_below(i), target_below(i)     q- and p-mass of the first i bins
 //   f(s)       coverage (coverage.hpp)                     probability that some draft falls in the first s of q
-//   D_i        (P_i - f(s_i))+                             target mass that drafts above break i cannot serve
+//   D_i        (P_i - f(s_i))+                             target mass above break i that drafts there cannot provide
 //   M_i        running maximum of D towards its argmax i*  from the left before i*, from the right after it
 //   G_i        P_i - M_i                                   mass of the selected draft in the first i bins
 //   c_i        level of break i, in [0, 1]                 up with probability c_i
 //
-// Buckets get their own G and are joined before the sweep (selected_distribution.hpp). A coverage that is rough at
-// first is computed at the breaks that are left, and G for it.
+// Buckets have another G and are joined before the sweep (selected_distribution.hpp). An approximate coverage is then
+// computed exactly at the remaining breaks, and G from it.
 // Cost: O(n log n) values of f.
 // Correctness: every concave G <= f with the same ends is a mixture of interpolants of f over nested sets of breaks.
 // The levels are the times at which breaks leave while the kinks of G are spent at the rate of f's (level_sweep.hpp).
@@ -43,7 +43,7 @@ namespace draftproof {
 //   levels     distinct levels, and the range maxima of ranks               [m], [n log n]
 //   residual   alias table of (p - p_I)+                                    [V]
 //
-// Cost: O(K) look-ups a trial.
+// Cost: O(K) look-ups per trial.
 // Correctness: the arrays are those of the plan, and the same code reads them (verifiers/ladder.hpp).
 
 /// The levels of a ladder by the addresses of their arrays.
@@ -117,13 +117,13 @@ concept ViewsPlans = requires {
 };
 
 /// Memory in bytes that a team needs for bins in buckets, their plan and its levels (gpu/teams/team_workspace.cuh):
-/// the persistent lists and the largest of the three sets of scratch lists. Index is that of the workspace.
+/// the persistent lists and the largest of the three sets of scratch lists. Index is the workspace's type of indices.
 template <class Index>
 constexpr std::size_t ladder_team_bytes() {
   constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
   constexpr std::size_t real = sizeof(double), index = sizeof(Index), lists = 32, notes = 1024;
   constexpr std::size_t bins = 3 * n * real + 2 * real + n * index;
-  constexpr std::size_t masses = 2 * 2 * (n + 1) * real;                 // of a thread's share, and of the team
+  constexpr std::size_t masses = 2 * 2 * (n + 1) * real;                 // sums of a thread's share, and of the team
   constexpr std::size_t goal = 2 * (n + 1) * real + (3 * m + 2) * real;  // bounds, and lists of serve_whole_buckets
   constexpr std::size_t sweep = (m + 1) * sizeof(detail::LadderBreak<double, Index>) + 2 * m * (real + index) +
                                 (m / 2 + 1) * 2 * real + n * real;
@@ -135,8 +135,8 @@ constexpr std::size_t ladder_team_bytes() {
   return (greater(to_count, greater(to_aim, to_spend)) + notes + 16 * lists) / 16 * 16;
 }
 
-/// The same for a plan of drafts without replacement (team_race.hpp): the buckets' lists, the heavy tokens and, at
-/// most, the rough F with the distributions of its times, the sums of powers between breaks, or the plan's own sweep.
+/// Memory in bytes for a plan of drafts without replacement (team_race.hpp): the buckets' lists, the heavy tokens and
+/// the largest of: the rough F with its times, the sums of powers between breaks, the sweep of the plan.
 template <class Index>
 constexpr std::size_t ladder_wor_team_bytes() {
   constexpr std::size_t n = RatioBuckets::count, m = static_cast<std::size_t>(most_plan_stretches);
@@ -144,7 +144,7 @@ constexpr std::size_t ladder_wor_team_bytes() {
   constexpr std::size_t heavy = 2 * sizeof(std::int32_t) * RaceBounds::most_heavy;
   constexpr std::size_t kept = 2 * (n + 1) * index + n * real;                        // buckets, corners, chords
   constexpr std::size_t bins = 3 * n * real + 2 * real + n * index + (n + 1) * real;  // and F
-  constexpr std::size_t counting = 2 * 2 * n * real;  // of a partition, and of the team
+  constexpr std::size_t counting = 2 * 2 * n * real;  // sums of a partition, and of the team
   constexpr std::size_t rough =
       (3 * n + RoughStep::most_counts + 2 * RoughStep::most_times + (2 + 2 * 16) * max_drafts) * real;
   constexpr std::size_t chords = (2 + 8 + 2 + 4) * m * real + 2 * 512 * real;  // and terms of 512 threads
@@ -155,7 +155,7 @@ constexpr std::size_t ladder_wor_team_bytes() {
   return greater(race + notes + 16 * lists, ladder_team_bytes<Index>() + 2 * n * real) / 16 * 16;
 }
 
-/// The plan on bins with these ratios. Not inlined: compiled once for all distributions that share a workspace.
+/// Returns the plan on bins with these ratios. Not inlined: compiled once per type of workspace.
 template <class Scalar, class Workspace, class Bins, class Ratios, class Coverage>
 [[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Workspace> make_ladder_plan(const Workspace& workspace,
                                                                                    const Bins& bins,
@@ -180,7 +180,7 @@ template <class Scalar, class Workspace, class Bins, class Ratios, class Coverag
   const auto corner = detail::standing_corners(workspace, bounds, ratios, whole_buckets);
   if constexpr (requires { coverage.refined(corner); }) {
     if (coverage.rough()) {
-      if constexpr (requires { workspace.end_brief_after(mark); }) workspace.end_brief_after(mark);  // the bounds'
+      if constexpr (requires { workspace.end_brief_after(mark); }) workspace.end_brief_after(mark);  // frees `bounds`
       const auto exact = coverage.refined(corner);
       spend(Bounds(workspace, bins, exact), exact, corner);
       return plan;
@@ -190,10 +190,10 @@ template <class Scalar, class Workspace, class Bins, class Ratios, class Coverag
   return plan;
 }
 
-/// The plan for i.i.d. drafts whose number has the distribution of `coverage`, on the bins of `distributions`.
-/// `whole_buckets` serves buckets whole: right if only the next token counts; where a path goes on, G = P - M accepts
-/// more of it (docs/ladder.md). Releases the scratch lists of the workspace of the distributions, the masses of bins
-/// among them.
+/// Returns the plan for i.i.d. drafts whose number has the distribution of `coverage`, on the bins of
+/// `distributions`. `whole_buckets` chooses G such that buckets lose no acceptance: best if only the next token
+/// counts; on paths G = P - M accepts more (docs/ladder.md). Releases the scratch lists of the workspace, which
+/// include the masses of bins.
 template <class L, class Bins, class Coverage>
 DRAFTPROOF_DEVICE LadderPlan<typename L::Scalar, WorkspaceOf<L>> plan_ladder(const L& distributions, const Bins& bins,
                                                                              const Coverage& coverage,

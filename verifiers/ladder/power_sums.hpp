@@ -1,15 +1,14 @@
-// Passes over float rows for a race on buckets (race_bins.hpp): the large entries of q, and sums of the powers of the
-// others in each bucket of p / q.
+// Passes over float rows for a race on buckets (race_bins.hpp): the large entries of q, and sums of the powers of all
+// other entries in each bucket of p / q.
 //
 //   large_entries(q, most)   places of the entries above `most`, ascending
 //   of(bucket)               sums of r, r^2, r^3, r^4 over the tokens of a bucket with 0 < q <= most, r = q / unit,
-//                            as
-//                            integers (LightPowers)
+//                            as integers (LightPowers)
 //
-// Wide registers find buckets and leave them and r in a buffer in the first-level cache; four powers of a token then
-// go to their bucket as one addition of 256 bits. Cost: one such addition a token; large_entries only reads.
+// Wide registers write bucket and r of each token to a buffer in the first-level cache; one 256-bit addition then
+// adds the four powers of a token to its bucket. Cost: one such addition per token; large_entries only reads.
 // Correctness: integers, so every width and order gives the same bits. The tokens of a bucket alternate between two
-// sums by the parity of their places, so that neighbours of one bucket need not wait for each other.
+// sums by the parity of their places, so that neighbours in one bucket need not wait for each other.
 #pragma once
 
 #include <array>
@@ -45,7 +44,7 @@ DRAFTPROOF_AVX2_PART void add_powers(std::int64_t* sums, const double* r, std::u
 }  // namespace detail
 
 namespace avx2 {
-/// Bit j: whether lane j of a is greater than that of b.
+/// Bit j: whether lane j of a is greater than lane j of b.
 DRAFTPROOF_AVX2_PART std::uint32_t greater(Floats a, Floats b) {
   return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)));
 }
@@ -83,7 +82,7 @@ std::vector<std::uint32_t> large_entries(std::span<const Entry> row, double most
   return found;
 }
 
-/// 64 bytes a bucket, on the stack of the caller. `most` is a number of the rows' format.
+/// 64 bytes per bucket, on the stack of the caller. `most` must be exact in the rows' format.
 template <class Buckets>
 class PowersByRatio {
  public:

@@ -1,6 +1,6 @@
 // Loops of power_sums.hpp; each_width.hpp includes them twice.
 
-/// For a multiple of 16 entries.
+/// Appends the places of the entries above `most`; `count` is a multiple of 16.
 DRAFTPROOF_LOOP inline void find_large(const float* row, std::size_t count, float most,
                                        std::vector<std::uint32_t>& found) {
   const Floats bound = all(most);
@@ -9,7 +9,7 @@ DRAFTPROOF_LOOP inline void find_large(const float* row, std::size_t count, floa
       found.push_back(static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(std::countr_zero(lanes)));
 }
 
-/// r, and the place of its two sums in bytes, of `floats` tokens; tokens that do not count are outside.
+/// Writes r and the byte offset of its two sums for `floats` tokens; tokens that are not light go outside.
 template <class Buckets>
 DRAFTPROOF_PART void find_light(const float* p, const float* q, float most, double scale, double* light,
                                 std::uint32_t* bytes) {
@@ -19,14 +19,14 @@ DRAFTPROOF_PART void find_light(const float* p, const float* q, float most, doub
   const Floats high = all(std::bit_cast<float>(Buckets::end_bits - 1));
   const Floats out = all(std::bit_cast<float>(Buckets::end_bits));
   const Floats a = load_once<Floats>(p), b = load_once<Floats>(q);
-  const Floats ratio = min(max(a / b, low), high);  // of a NaN the bounds'
+  const Floats ratio = min(max(a / b, low), high);  // NaN becomes one of the bounds
   const Floats counted = b > all(most) ? out : ratio;
   const Words step = (as<Words>(b > Floats{} ? counted : out) >> byte_shift) - (Buckets::lowest_bits >> byte_shift);
   for (std::size_t i = 0; i < floats; i += doubles) store(light + i, doubles_at(Reader<float>{q}, i) * all(scale));
   store(bytes, (step & ~63u) | as<Words>(Longs{} + (std::uint64_t{32} << 32)));
 }
 
-/// For a multiple of 16 tokens. Buckets are found four groups of them ahead of the additions.
+/// Adds the powers of a multiple of 16 tokens. Buckets are found four registers ahead of the additions.
 template <class Buckets>
 DRAFTPROOF_LOOP void add_powers(std::int64_t* sums, const float* p, const float* q, std::size_t count, float most,
                                 double scale) {

@@ -1,20 +1,21 @@
-// The race of clocks that gives F of drafts without replacement, on a host. RaceBins holds the tokens of each bin,
-// RaceIntegral computes chords of F, and RoughRace a rough F. team_race.hpp is the form for a team; both use
+// The race of clocks that gives F of drafts without replacement, on a host. RaceBins has the tokens of each bin,
+// RaceIntegral computes chords of F, and RoughRace an approximate F. team_race.hpp is the form for a team; both use
 // race_step.hpp.
 //
-// RaceBins keeps sums of powers of light tokens, and each heavy token by itself.
+// RaceBins keeps sums of powers of light tokens, and each heavy token separately.
 //
-//   slowest       sum of q less its K - 1 largest, or somewhat less on rows: never below half of it
+//   slowest       sum of q without its K - 1 largest entries; on rows a lower bound of at least half of that
 //   light         q <= slowest 2^-10, in buckets: sums of q^m, m = 1 .. 7, as integers (LightPowers)
 //   tiny          q <= slowest 2^-15: m <= 4 only
-//   heavy         the other tokens, and every token where bins are single tokens
+//   heavy         the other tokens, and every token if bins are single tokens
 //
 // Cost: on rows two passes in wide registers that only read and one that adds (power_sums.hpp); else one over tokens.
-// Correctness: sums left out, from q^n on, change the logarithm of the generating function of the number of clocks
-// that have rung by c Z at most, so the probability of fewer than K by c Z of itself. Z is the sum of (q t)^n over
-// these tokens, c the sum over m of (m - 1)! S(n, m) / n!: 1.25 for n = 5, 2.3 for n = 8. With x = slowest t that is
-// 1.25 x^5 2^-60 and 2.3 x^8 2^-70. Under the weight e^-x x^(K - 1) / (K - 1)! the mean of both together is 2e-14 for
-// K = 4 and 6e-13 for K = 8, if all mass is at both thresholds; tokens far below them leave far less.
+// Correctness: the omitted sums, of q^n and higher powers, change the logarithm of the generating function of the
+// number of clocks that have rung by at most c Z, so the relative error of the probability of fewer than K is at most
+// c Z. Z is the sum of (q t)^n over these tokens, c the sum over m of (m - 1)! S(n, m) / n!: 1.25 for n = 5, 2.3 for
+// n = 8. With x = slowest t this is 1.25 x^5 2^-60 and 2.3 x^8 2^-70. Under the weight e^-x x^(K - 1) / (K - 1)! the
+// mean of both together is 2e-14 for K = 4 and 6e-13 for K = 8, if all mass is at both thresholds; tokens far below
+// them leave far less.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +60,7 @@ struct RaceBins {
     add_up();
   }
 
-  /// The bins between neighbours of these breaks, from 0 to the number of bins, as one each.
+  /// Returns one bin for each two neighbours of these breaks, which range from 0 to the number of bins.
   template <class Breaks>
   RaceBins joined(const Breaks& breaks) const {
     RaceBins bins(breaks.size() - 1, drafts_);
@@ -83,11 +84,11 @@ struct RaceBins {
     for (std::size_t m = 1; m <= powers; ++m) sums.of[m] = unit.value(light[i][m], static_cast<int>(m));
     return sums;
   }
-  /// Whether the bins from i on have fewer tokens than there are drafts. False where they have light ones: K of those
-  /// or fewer make no difference there, for the integral is 0 up to rounding.
+  /// Whether the bins from i on have fewer tokens than there are drafts. False if they have light tokens: even if
+  /// these are at most K, the integral is then 0 up to rounding.
   bool short_from(std::size_t i) const { return tokens_from_[i] < drafts_; }
 
-  /// The least bin, but 1, from which on there are fewer tokens than drafts; their number if there is none.
+  /// Returns the least bin >= 1 from which on there are fewer tokens than drafts; size() if there is no such bin.
   std::size_t decided() const {
     std::size_t i = size();
     while (i > 1 && short_from(i - 1)) --i;
@@ -96,9 +97,9 @@ struct RaceBins {
 
   double slowest = 0;
   LightPowers unit;
-  std::vector<double> mass, above;  ///< of each bin, and of the bins before it
-  std::vector<Powers> light;        ///< in steps of `unit`; [0] is 0
-  std::vector<double> heavy;        ///< of bin i: first_heavy[i] .. first_heavy[i + 1] - 1
+  std::vector<double> mass, above;  ///< q-mass of each bin, and of the bins before it
+  std::vector<Powers> light;        ///< power sums in steps of `unit`; [0] is 0
+  std::vector<double> heavy;        ///< bin i has entries first_heavy[i] .. first_heavy[i + 1] - 1
   std::vector<std::size_t> first_heavy;
 
  private:
@@ -114,7 +115,7 @@ struct RaceBins {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  /// Masses and numbers of tokens, from the light sums and the heavy tokens.
+  /// Computes masses and numbers of tokens from the light sums and the heavy tokens.
   void add_up() {
     for (std::size_t i = 0; i < size(); ++i) {
       mass[i] = unit.value(light[i][1], 1);
@@ -159,7 +160,7 @@ struct RaceBins {
     distributions.count_visited(4 * q.size());
   }
 
-  /// From integers: all entries, which truncate to less, without the large ones (RaceBounds).
+  /// Computes `slowest` from integers: the sum of all entries, each truncated, minus the large ones (RaceBounds).
   template <class Row>
   double bounded_slowest(const Row& q) const {
     auto top = simd::large_entries(q, RaceBounds::large);
@@ -234,7 +235,7 @@ class RaceIntegral {
     }
   }
 
-  /// (F(bins up to i) - F(bins above i)) / q(bin i) for each bin.
+  /// Returns (F(bins up to i) - F(bins above i)) / q(bin i) for each bin.
   std::vector<double> chords() {
 #if DRAFTPROOF_WIDE
     if (simd::in_use() == simd::Width::avx512) return chords_avx512();
@@ -263,7 +264,7 @@ class RaceIntegral {
     for (std::size_t i = bins_.size(); i-- > 0;) {
       const double above = bins_.above[i], width = bins_.mass[i];
       ring(i);
-      // Fewer than K tokens from here on: a draft lies above for certain.
+      // Fewer than K tokens from here on: some draft is above with certainty.
       if (!bins_.short_from(i))
         chord[i] = integral(above, width) / width;
       else if (i == 0)
@@ -297,7 +298,7 @@ class RaceIntegral {
     }
   }
 
-  /// W times the chord of the bin of mass `width` with `above` before it.
+  /// Returns W times the chord of the bin of mass `width` with `above` before it.
   DRAFTPROOF_INLINE double integral(double above, double width) {
     ring_by(above);
     Times sum = Times{} + 0.0, term;
@@ -311,7 +312,7 @@ class RaceIntegral {
     return times_.step() * total;
   }
 
-  /// The bin joins those below.
+  /// Adds a bin, whose clocks are in own_, to the bins below.
   DRAFTPROOF_INLINE void join() {
     for (std::size_t n = 0; n < live_; ++n) {
       Step::join(drafts_, own(n), counts(n), below_[n].at);
@@ -323,12 +324,12 @@ class RaceIntegral {
   const RaceBins& bins_;
   RaceTimes times_;
   std::size_t drafts_, an_octave_, live_;  ///< groups of times that are not spent
-  std::vector<Cell> at_, below_, rung_;    ///< by group; below_: Pr(N' < K)
+  std::vector<Cell> at_, below_, rung_;    ///< indexed by group; below_: Pr(N' < K)
   std::vector<Cell> counts_, own_;         ///< Pr(N' = k), Pr(own = k): [group][k]
 };
 
-/// The rough F (RoughStep). Cost: O(K) operations on 10 to 40 times for a heavy token, O(K) for a bin: the integrals
-/// change with heavy tokens only.
+/// The approximate F (RoughStep). Cost: O(K) operations on 10 to 40 times for a heavy token, O(K) for a bin: only
+/// heavy tokens change the integrals.
 class RoughRace {
  public:
   /// `bins` must outlive this.
@@ -346,7 +347,7 @@ class RoughRace {
     }
   }
 
-  /// F at each break, from 0 to the number of bins.
+  /// Returns F at each break, from 0 to the number of bins.
   std::vector<double> covered() {
     std::vector<double> value(bins_.size() + 1, 1);
     double light = 0, squares = 0;
@@ -372,7 +373,7 @@ class RoughRace {
       decay_[n] = decay_[n - an_octave_] * decay_[n - an_octave_];
   }
 
-  /// A heavy token joins those below.
+  /// Adds a heavy token to the tokens below.
   void ring(double q) {
     decay(q);
     const std::size_t size = times_.size();

@@ -1,14 +1,14 @@
 // The arithmetic of a race of clocks (race_bins.hpp), one time or four at once: the same operations on a host,
 // whose wide registers hold four times, and on a device, whose threads hold one each.
 //
-//   RaceBounds   which tokens are heavy, light and tiny, from a bound of the slowest clocks (race_bins.hpp)
+//   RaceBounds   which tokens are heavy, light and tiny, from a bound of the slowest clocks' rate (race_bins.hpp)
 //   RaceTimes    the times: groups of four, in equal ratios 2^(1/4) or, for K > 8, every other one of ratios 2^(1/8)
 //   RaceStep     the distribution of the number of clocks that have rung, at one time
-//   RoughStep    the rough F: its times, the terms of its integrals at one of them, and F from the integrals
+//   RoughStep    the approximate F: its times, the terms of its integrals at one time, and F from the integrals
 //   LightPowers  powers of light tokens as integers, so that sums over tokens have no order
 //   ChordSums    F at every break, and chords of joined bins, from the chords of single bins
 //
-// Correctness: no function of a library, so hosts and devices form the same numbers.
+// Correctness: uses no library function, so hosts and devices compute the same bits.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ class LightPowers {
   LightPowers() = default;
   /// `slowest` > 0, or 0 where no token is light.
   DRAFTPROOF_DEVICE explicit LightPowers(double slowest) {
-    constexpr double least = 0x1p-1000;  // 1 / unit is a double
+    constexpr double least = 0x1p-1000;  // so that 1 / unit is finite
     const auto bits = bit_cast<std::uint64_t>(slowest > least ? slowest : least);
     unit_ = 0x1p-10 * bit_cast<double>((bits + ((std::uint64_t{1} << 52) - 1)) >> 52 << 52);
   }
@@ -82,7 +82,7 @@ struct LightSums {
   }
 };
 
-/// r^m for m = 1 .. 7, by the products that every form of the sums takes.
+/// r^m for m = 1 .. 7, by the same products as in every other computation of the sums.
 DRAFTPROOF_DEVICE inline double power_of(double r, std::size_t m) {
   const double square = r * r, fourth = square * square;
   switch (m) {
@@ -103,24 +103,26 @@ DRAFTPROOF_DEVICE inline double power_of(double r, std::size_t m) {
   }
 }
 
-/// Which tokens count as what.
+/// Bounds of q that separate heavy, light and tiny tokens.
 struct RaceBounds {
   static constexpr double light_share = 0x1p-10, tiny_share = 0x1p-15, large = 0x1p-12;
-  /// Most heavy tokens: 2^10 of each half of the mass beside the K - 1 largest, these, and roundings.
+  /// Bound on the number of heavy tokens: 2^11 by the definition of `slowest`, the K - 1 largest, and some for
+  /// rounding.
   static constexpr int most_heavy = 2048 + 2 * max_drafts;
 
-  /// In float, as passes compare.
+  /// Rounded to float, the type in which passes compare.
   DRAFTPROOF_DEVICE static double light(double slowest) { return static_cast<float>(slowest * light_share); }
   DRAFTPROOF_DEVICE static double tiny(double slowest) { return static_cast<float>(slowest * tiny_share); }
 
-  /// A bound of the mass beside the K - 1 largest tokens: `rest` is without those of them that are large, and `large`
-  /// stands for each of the `lacking` others. 0 where that could be below half of the mass.
+  /// Returns a lower bound of the mass beside the K - 1 largest tokens, or 0 if it could be below half of that mass.
+  /// `rest` is the mass without the tokens among these that are above `large`; each of the `lacking` others counts as
+  /// `large`.
   DRAFTPROOF_DEVICE static double slowest(Fixed rest, int lacking) {
     const double missed = lacking * large, bound = from_fixed(rest) - missed;
     return bound > (missed > 0x1p-30 ? missed : 0x1p-30) ? bound : 0;
   }
-  /// A power of two times which the K-th largest entry is about 2^-20: V entries of at most that size sum to less
-  /// than 8 in fixed point.
+  /// Returns a power of two, times which the K-th largest entry is about 2^-20: V entries up to that size then sum to
+  /// less than 8 in fixed point.
   DRAFTPROOF_DEVICE static double scale_of_rest(double next) {
     double scale = 1;
     while (next * scale < 0x1p-20 && scale < 0x1p1000) scale *= 2;
@@ -144,10 +146,10 @@ struct RaceBounds {
   }
 };
 
-/// F from the chords of bins, for the lists of a host and of a team; one thread.
+/// F from the chords of bins, for lists of a host or of a team. One thread calls it.
 struct ChordSums {
-  /// Sets F at every break. From bin `decided` on fewer than K tokens are left: a draft lies above for certain, and
-  /// rounding must not deny it.
+  /// Sets F at every break. From bin `decided` on fewer than K tokens are left: some draft is above with certainty,
+  /// and F is set to 1 whatever rounding gives.
   template <class Mass, class Chord, class Covered>
   DRAFTPROOF_DEVICE static void add_up(const Mass& mass, Chord& chord, Covered& covered, std::size_t decided) {
     using Scalar = std::remove_cvref_t<decltype(mass[0])>;
@@ -184,7 +186,7 @@ struct ChordSums {
     }
     return Scalar(rise / width);
   }
-  /// Corrects the rough F between kept breaks a and b, by a line from `left` at a to `right` at b, and sets the
+  /// Corrects the approximate F between kept breaks a and b by a line from `left` at a to `right` at b, and sets the
   /// chords of the bins there to `slope`.
   template <class Chord, class Covered>
   DRAFTPROOF_DEVICE static void refine(Chord& chord, Covered& covered, int a, int b, double left, double right,
@@ -217,9 +219,9 @@ struct alignas(32) RaceCell<4> {
 };
 #endif
 
-/// The times of a race of K drafts: time i is lane i % 4 of group i / 4, groups of an octave are `an_octave` apart.
+/// The times of a race of K drafts: time i is lane i % 4 of group i / 4; times double from group g to g + an_octave.
 struct RaceTimes {
-  /// Beyond a rate times t of 45 a node weighs less than e^-45 < 3e-20.
+  /// A node with a rate times t above this weighs less than e^-45 < 3e-20.
   static constexpr double longest = 45;
   /// Times with Pr(N' < K) below this add less than this to any later integral: Pr(N' < K) falls as bins join.
   static constexpr double spent = 1e-20;
@@ -245,10 +247,10 @@ struct RaceTimes {
   }
   /// Time `lane` of group `group` of the first octave.
   DRAFTPROOF_DEVICE double first(int group, int lane) const { return start * root(2 * lane + group); }
-  /// Groups that are needed: the integrand decays at the rate `slowest`, of all mass but the K - 1 largest tokens.
+  /// Number of groups needed: the integrand decays at the rate `slowest`, of all mass but the K - 1 largest tokens.
   DRAFTPROOF_DEVICE int groups(double slowest) const {
     const double part = drafts_ / 16.0,
-                 last = longest * (part > 1 ? part : 1);  // more while K - 1 rings of 45 are likely
+                 last = longest * (part > 1 ? part : 1);  // longer for K > 16: fewer than K may have rung by 45
     int count = an_octave;
     double octaves = 1;
     for (; slowest > 0; ++count) {
@@ -306,18 +308,18 @@ struct RaceStep {
   /// amplify it.
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void double_time(const Times& y, Times& twice) { twice = y * (2.0 - y); }
 
-  /// No clock has rung.
+  /// Sets the distribution if no clock has rung.
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void start(std::size_t drafts, Column own) {
     own[0] = Times{} + 1.0;
     for (std::size_t k = 1; k < drafts; ++k) own[k] = Times{} + 0.0;
   }
-  /// One more clock, which has rung with probability `rung`.
+  /// Adds one clock, which has rung with probability `rung`.
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void ring(const Times& rung, std::size_t drafts, Column own) {
     for (std::size_t k = drafts; k-- > 1;) own[k] += rung * (own[k - 1] - own[k]);
     own[0] -= rung * own[0];
   }
-  /// Light clocks, of which one or more have rung with probability `rung`: elementary symmetric functions of
-  /// e^(qt) - 1, by Newton from the sums of its powers.
+  /// Sets the distribution of the light clocks, of which one or more have rung with probability `rung`: elementary
+  /// symmetric functions of e^(qt) - 1, by Newton's identities from the sums of its powers.
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void ring_light(const Times& t, const Times& rung, const LightSums& sum,
                                                              std::size_t drafts, Column own) {
     constexpr std::size_t powers = LightSums::powers;
@@ -336,8 +338,8 @@ struct RaceStep {
     }
   }
 
-  /// Sets `term` to t times the integrand of the bin of mass `width` with `above` before it, of which no clock has
-  /// rung but with probability `head`. `below`: Pr(N' < K).
+  /// Sets `term` to t times the integrand of the bin of mass `width` with mass `above` before it, of which some clock
+  /// has rung with probability `head`. `below`: Pr(N' < K).
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void integrand(const Times& t, const Times& head, double above,
                                                             double width, std::size_t drafts, Column own,
                                                             Column counts, const Times& below, Times& term) {
@@ -346,13 +348,13 @@ struct RaceStep {
       rung = rung + own[j];
       both = both + counts[drafts - 1 - j] * rung;
     }
-    // Where a rate times t is long, 1 - e^(-x) has rounded to 1 or next to it, and t may be large.
+    // If a rate times t exceeds `longest`, 1 - e^(-x) has rounded to about 1 and t may be large: the term is 0.
     const Times none = t * (above + width) <= RaceTimes::longest ? width * own[0] * below : Times{} + 0.0;
     const Times here = t * (1.0 - head) * (none - above * both);
     term = t * above <= RaceTimes::longest ? here : Times{} + 0.0;
   }
 
-  /// The bin joins those below; sets `fewer` to Pr(N' < K).
+  /// Adds the bin to the bins below it; sets `fewer` to Pr(N' < K).
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void join(std::size_t drafts, Column own, Column counts, Times& fewer) {
     fewer = Times{} + 0.0;
     for (std::size_t k = drafts; k-- > 0;) {
@@ -362,7 +364,7 @@ struct RaceStep {
       fewer = fewer + value;
     }
   }
-  /// Times that are spent count no longer.
+  /// Sets the values of a time that is spent to 0.
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void drop(std::size_t drafts, Column counts, Times& below) {
     for (std::size_t k = 0; k < drafts; ++k) counts[k] = Times{} + 0.0;
     below = Times{} + 0.0;
@@ -384,8 +386,8 @@ struct RaceStep {
   }();
 };
 
-// The rough F, near enough to choose the bins that a plan joins (plan.hpp): light tokens count as a Poisson process,
-// with a first correction.
+// The approximate F, accurate enough to choose the bins that a plan joins (plan.hpp): light tokens are treated as a
+// Poisson process, with a first correction.
 //
 //   c, L, S   mass of the bins above a break, and sums of q and of q^2 over the light tokens below it
 //   w_m       e^(-(c + L) t) ((c + L) t)^m / m!
@@ -399,7 +401,7 @@ struct RaceStep {
 
 /// The times of the rough integral and its terms at one of them, for hosts and devices.
 struct RoughStep {
-  /// Times beyond these are left out, for a device's memory: with K = 32 those after 2^29.
+  /// Later times are omitted to save a device's memory: with K = 32 the times after 2^29.
   static constexpr int most_times = 512, most_counts = 4096;
 
   DRAFTPROOF_DEVICE explicit RoughStep(int of_drafts) : drafts{of_drafts}, an_octave{of_drafts > 8 ? 4 : 2} {
@@ -426,15 +428,15 @@ struct RoughStep {
   }
   /// Time n of the first octave.
   DRAFTPROOF_DEVICE double first(int n) const { return start * RaceTimes::root(n * (8 / an_octave)); }
-  /// e^(-rate t) there.
+  /// e^(-rate t) at time n of the first octave.
   DRAFTPROOF_DEVICE double first_decay(int n, double rate) const {
     double rung;
     RaceStep<RaceCell<1>>::rung_by(rate * first(n), rung);
     return 1 - rung;
   }
 
-  /// The terms of A_m and B_m at a time t. rung[k * times]: Pr(H = k). They are added to entry m * places of the
-  /// lists, or stored there.
+  /// Computes the terms of A_m and B_m at a time t; rung[k * times] is Pr(H = k). Adds them to entry m * places of
+  /// the lists, or stores them there.
   template <bool add>
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE void terms(double t, double decay, double slow, const double* rung, int times,
                                                  double* rough, double* corrections, int places) const {
@@ -448,7 +450,7 @@ struct RoughStep {
       corrections[m * places] = (add ? corrections[m * places] : 0.0) + correction;
     }
   }
-  /// F with `above` before the break, and `light` and `squares` of light tokens below it; from A and B.
+  /// Returns F at a break with mass `above` before it; `light`, `squares`: sums of q and q^2 of light tokens below.
   DRAFTPROOF_DEVICE double covered(double above, double light, double squares, const double* rough,
                                    const double* corrections) const {
     const double part = light / (above + light);
@@ -461,7 +463,7 @@ struct RoughStep {
 
   int drafts, an_octave;
   double start, step;
-  double before_first[4];  ///< the rule's sum before the first time, by powers of c
+  double before_first[4];  ///< the sum over times before the first, by powers of c
 
  private:
   /// start^K / K!, a bound of the probability that K clocks have rung by then.

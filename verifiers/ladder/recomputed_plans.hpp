@@ -2,13 +2,12 @@
 // recomputed when block verification returns to its node. For independent paths the distribution of the number of
 // active paths is kept for each node, because it determines the plan.
 //
-//   begin, start, below     as in LadderPaths (path_plans.hpp); distinct for children without replacement
-//   node(at, steps, i)      ladder at token i of the chosen path: the last one, or recomputed
-//   place.distribution               start of the distribution of a node's paths in distributions_, which outlives
-//                                    plans
+//   begin, start, below    as in LadderPaths (path_plans.hpp); distinct for children without replacement
+//   node(at, steps, i)     ladder at token i of the chosen path: the last one, or recomputed
+//   place.distribution     start of the distribution of a node's paths in distributions_, which outlives plans
 //
-// Cost: one plan a node while the path is chosen, none for the first test, one for each further test at a node that
-// is not plain; tests below the point where paths part need no plan. Distributions take K entries a node, most_kept
+// Cost: one plan per node while the path is chosen, none for the first test, one for each further test at a node that
+// is not plain; tests below the point where paths part need no plan. Distributions take K entries per node, most_kept
 // in all. On a longer path, such as more than 16 nodes shared by 32 paths, later nodes are recomputed from the last
 // distribution that is kept.
 // Correctness: a plan is a function of rows and distribution, so recomputation gives the same bits.
@@ -28,7 +27,7 @@ inline constexpr int most_kept_of_distributions = 512, distributions_worked_on =
 inline constexpr std::size_t recomputed_plan_bytes =
     (most_kept_of_distributions + distributions_worked_on) * sizeof(double);
 
-/// Recomputes plans of distributions that a team reads. One object a thread and output; all threads make the same
+/// Recomputes plans of distributions that a team reads. One object per thread and output; all threads make the same
 /// calls.
 template <class L>
 class PlanRecomputer {
@@ -43,7 +42,7 @@ class PlanRecomputer {
   };
   DRAFTPROOF_DEVICE static bool plain(const Place& place) { return place.distribution == Place::plain; }
 
-  /// To be called before the first place of an output.
+  /// Must be called before the first place of an output.
   DRAFTPROOF_DEVICE void begin(const DraftedTree<L>& at) {
     distributions_ =
         at.distributions(DraftTree::root).workspace().template retained<Scalar>(most_kept + distributions_worked_on);
@@ -57,7 +56,7 @@ class PlanRecomputer {
     if (paths > 1) plan(at, u, all_of(at, u, paths));
     return place(paths > 1 ? Place::starts : Place::plain, paths);
   }
-  /// The place of u, to which the last node's choice led by a token of this bin.
+  /// The place of u, which the last node's choice reached through a token of this bin.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place below(const DraftedTree<L>& at, int u, const Place& before, int bin) {
     const L from = at.distributions(at.tree().parent(u));
     const Token y = at.tree().token(u);
@@ -108,7 +107,7 @@ class PlanRecomputer {
     return {static_cast<std::int16_t>(distribution), static_cast<std::int16_t>(paths)};
   }
   DRAFTPROOF_DEVICE Active list(int begin, int paths) const { return {distributions_.data() + begin, paths}; }
-  /// A list that does not hold the last node's distribution.
+  /// Returns the working list that does not hold the last node's distribution.
   DRAFTPROOF_DEVICE Active other_distribution(int paths) {
     working_ = !working_;
     return list(most_kept + (working_ ? max_drafts : 0), paths);
@@ -135,8 +134,8 @@ class PlanRecomputer {
   ListAt<L, int, max_drafts> group_;  ///< for the choice at one node
 };
 
-/// The plans where children were drawn without replacement: a plan is a function of the rows and the number of
-/// children, so no distribution is kept. It has the functions of LadderPaths.
+/// The plans if children were drawn without replacement: a plan is a function of the rows and the number of children,
+/// so no distribution is kept. It has the functions of LadderPaths.
 template <class L>
 class DistinctPlans {
  public:

@@ -1,12 +1,12 @@
-// The proposal on the bins from a break on, without some tokens: its mass and draws from it. Drafts without
-// replacement go on from there after the race of a trial.
+// The proposal on the bins from a break on, without some tokens: its mass and draws from it. The choice among drafts
+// without replacement draws from it (group_choice.hpp).
 //
 //   mass()        q-mass
 //   draw(word)    a token, proportional to q
 //
-// Cost: O(n) and O(n + log V) for n tokens left out where the distributions keep sums along their ranking. On fresh
-// rows a pass in wide registers, but for the mass, which is O(n) while a sixteenth of the bins' mass is left. Else
-// O(V).
+// Cost: for n tokens left out O(n), and O(n + log V) per draw, if the distributions keep sums along their ranking. On
+// fresh rows a draw is a pass in wide registers, and the mass is O(n) while a sixteenth of the bins' mass is left.
+// Otherwise O(V).
 // Correctness: where every token is left out the mass is exactly 0: sums are integers, or terms that are left out are
 // not added in the first place.
 #pragma once
@@ -33,7 +33,7 @@
 namespace draftproof {
 
 /// Makes passes over the tokens; on a device all threads of the team make them together and add the same integers as
-/// FreshRows. Refers to its arguments.
+/// FreshRows. Its arguments must outlive it.
 /// `seen`: n distinct tokens of bins from `first` on; `all`, which only a team reads: the mass of these bins.
 template <class L, class Bins>
 class RemainingBins {
@@ -81,7 +81,7 @@ class RemainingBins {
   Scalar all_;
 };
 
-/// Buckets of fresh rows: the residual of no target and of a selected distribution of -q on the bins from a break on.
+/// Buckets of fresh rows: a residual with target factor 0 and slope -1 on the bins from `first` on, which is q there.
 template <ShowsRows L, class Bins>
 requires(!Bins::single_tokens) class RemainingBins<L, Bins> {
  public:
@@ -125,7 +125,7 @@ requires(!Bins::single_tokens) class RemainingBins<L, Bins> {
   LadderLeft<L, Bins> weights_;
 };
 
-/// Stretches of a ranking with exact sums, or its single tokens.
+/// Ranges of a ranking with exact sums, or its single tokens.
 template <RankedBySums L, class Bins>
 class RemainingBins<L, Bins> {
  public:
@@ -138,7 +138,7 @@ class RemainingBins<L, Bins> {
   double mass() const { return static_cast<double>(left()) * unit; }
   Token draw(std::uint64_t word) const {
     if (left() == 0) return no_token;
-    // The place among the integers of the tokens that are left; tokens left out before it push it on.
+    // The place among the integer masses that are left; each token left out before it shifts the place.
     std::uint64_t place = below(first_) + scale(word, left());
     for (int i = 0; i < n_ && below(rank(i)) <= place; ++i) place += below(rank(i) + 1) - below(rank(i));
     return ranking_.token(first_place(first_ + 1, ranking_.size(), [&](int j) { return below(j) <= place; }) - 1);

@@ -1,10 +1,10 @@
 // The residual (c p - q slope)+ of a target and the distribution of the draft that a ladder selected, on fresh rows:
 // its sum and draws from it.
 //
-//   slope    by_bucket(bins, slope)    selected distribution over q for every bucket of p / q
-//   total    total()                   one pass, which stores a partial sum a block
-//   token    draw(word)                the same pass, and one block again
-//   without  leave_out(seen, n)        tokens that do not count
+//   slope    by_bucket_               selected distribution over q for every bucket of p / q
+//   total    total()                  one pass, which stores a partial sum per block
+//   token    draw(word)               the same pass, and one block again
+//   without  leave_out(seen, n)       tokens that do not count
 //
 // Cost: one pass, whose sums are kept for the life of the object.
 // Correctness: it adds the same integers as weights(f) of the same function, in the same order of tokens. The
@@ -36,7 +36,7 @@ namespace draftproof::simd {
 //                                 outside one
 //   one(i)      (c p - q slope)+  of token i; load4(i), load8(i) as in residual_terms.hpp
 //
-// Cost: a division and a look-up in 8 KiB a token.
+// Cost: a division and a look-up in 8 KiB per token.
 // Correctness: at every width buckets are those of RatioBuckets, and products and difference round as in one(i).
 
 /// Rows of float are read in wide registers, other rows token by token.
@@ -95,12 +95,12 @@ struct LeftTerm {
 };
 
 // The pass over the residual of a target and the distribution of a selected draft (LeftTerm), which is 0 for most
-// tokens. Tokens with a ratio in `nothing` are known to have none and are skipped before their slopes are looked up.
+// tokens. Tokens with a ratio in `nothing` have residual 0 and are skipped before their slopes are looked up.
 //
 //   nothing   [from, to)         ratios p / q with residual 0; may be empty
 //   partial   partial[i]         sum of to_fixed(term) over block i; the total is returned
 //
-// Cost: two comparisons a token, and a look-up for the tokens that pass.
+// Cost: two comparisons per token, and a look-up for the tokens that pass.
 // Correctness: skipped terms are 0, so the sums are those of simd::sums, bit by bit. The test is made in float and
 // keeps every token that rounding could affect; where products underflow, the term is far below 2^-60.
 
@@ -207,7 +207,7 @@ class LadderLeft {
     for (Token x = 0; x < distributions_->vocabulary(); ++x)
       if (const double left = weight(x); left > 0) visit(x, left);
   }
-  /// The same with the weights that draws realise, multiples of 2^-60.
+  /// Calls `visit` with the weights that draws realise, multiples of 2^-60.
   template <class Visit>
   void for_each_realised(Visit visit) const {
     for_each([&visit](Token x, double weight) {
@@ -240,8 +240,8 @@ class LadderLeft {
     }
     return total_;
   }
-  /// The longest run of buckets with c p <= slope q. No float lies between p / q and the end of its bucket, so the
-  /// gap is at least half a last bit, 2^-25: more than all rounding errors.
+  /// Returns the longest run of buckets with c p <= slope q. The largest p / q in a bucket is the float before its
+  /// end, so the gap is at least half a last bit, 2^-25: more than all rounding errors.
   simd::RatioSpan nothing_left() const {
     int from = 0, to = 0;
     for (int bucket = 0, first = 0; bucket < RatioBuckets::count - 1; ++bucket) {

@@ -1,20 +1,20 @@
 // The goal of a ladder: the distribution G of the selected draft, and the breaks that stand at time 0.
 //
-//   D_i        excess                  P_i - f(s_i): target mass that drafts above break i cannot serve, if positive
+//   D_i        excess                  P_i - f(s_i): target mass above break i that drafts there cannot provide
 //   M_i        unserved                running maximum of D towards its argmax i*
 //   G          P - M                   follows f where M moves, P where M is constant
 //   h_i, l_i   highest(i), lowest(i)   bounds of p / q in bin i, where bins are buckets
 //
 // Buckets. p_I / q is constant in a bucket and p / q is not, so where G follows P drafts on one side of the mean
 // ratio are refused and drafts on the other side have surplus. Below i* there is further surplus where G follows f
-// and p_I > p. With it p_I / q can be h_i in every bucket, and no token below i* is ever refused. The P that G
+// and p_I > p. It allows p_I / q to be h_i in every bucket, so that no token below i* is ever refused. The P that G
 // follows is then P' = 1 - sum of h_j q_j from the end, as long as P' still meets f below i*; otherwise h_i moves
-// towards the bucket's own ratio until P' does. Above i* the same holds mirrored, with l_i. The remaining loss is
-// that i* lies between buckets. The same surplus also pays for joining buckets beforehand, in proportion to it, so
-// that the sweep has few bins.
+// towards the bucket's own ratio until P' does. Above i* the mirror image holds, with l_i. The remaining loss is that
+// i* lies between buckets. The surplus also pays for joining buckets beforehand, in proportion to it, so that the
+// sweep has few bins.
 //
 // Cost: O(n) values of f.
-// Correctness: any goal is lossless, because the distribution follows the levels. Derived in docs/ladder.md.
+// Correctness: any goal is lossless, because p_I is computed from the levels. Derived in docs/ladder.md.
 #pragma once
 
 #include <cstddef>
@@ -66,8 +66,8 @@ struct LadderBounds {
 };
 
 /// Finds the corners that stand at time 0: all, except those of bins too narrow for their prefix sums to differ.
-/// Buckets are joined as well. Where G follows f and p stays on its side of the chord this is free, because the
-/// smaller of p and p_I stays the same; where M is constant, the spread must be small compared with the surplus.
+/// Buckets are joined as well. If G follows f and p stays on its side of the chord, this loses nothing, because the
+/// smaller of p and p_I stays the same; if M is constant, the spread must be small compared with the surplus.
 template <class Bins, class Scalar, class Workspace, class Ratios>
 [[gnu::noinline]] DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace,
                                                                const LadderBounds<Bins, Scalar, Workspace>& at,
@@ -116,7 +116,7 @@ template <class Bins, class Scalar, class Workspace, class Ratios>
   corner.resize(static_cast<std::size_t>(stretches) + 1);
 }
 
-/// Changes `goal`, which is G for the buckets' own ratios, so that it serves whole buckets, see above.
+/// Changes `goal`, which is G for the buckets' own ratios, so that it serves whole buckets (top of this file).
 template <class Bins, class Workspace>
 [[gnu::noinline]] DRAFTPROOF_DEVICE void serve_whole_buckets(const Workspace& workspace,
                                                              const LadderBounds<Bins, double, Workspace>& at,
@@ -147,7 +147,7 @@ template <class Bins, class Workspace>
   workspace.each(n, [&](int j) {
     if (!goal.on_f[index(j)])
       slope[index(j)] = j < peak ? bins.lowest(corner(j + 1) - 1) : slope[index(j)] + part * more(j);
-    held[index(j)] = slope[index(j)] * width(j);  // until `hold` overwrites it: the mass served in the bin
+    held[index(j)] = slope[index(j)] * width(j);  // until `hold` overwrites it: the mass emitted in the bin
   });
   const auto aim = [&](int first, int last) {
     workspace.each(last - first, [&](int i) {
@@ -183,7 +183,7 @@ template <class Bins, class Workspace>
   if (at.touches_all(workspace, corner(near), at.peak)) aim(0, near);
 }
 
-/// The corners that stand at time 0; `ratios` are p-mass over q-mass of each bin.
+/// Returns the corners that stand at time 0; `ratios` are p-mass over q-mass of each bin.
 template <class Bins, class Scalar, class Workspace, class Ratios>
 DRAFTPROOF_DEVICE auto standing_corners(const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at,
                                         const Ratios& ratios, bool whole_buckets) {
@@ -192,7 +192,7 @@ DRAFTPROOF_DEVICE auto standing_corners(const Workspace& workspace, const Ladder
   return corner;
 }
 
-/// The goal on these bins with these corners.
+/// Returns the goal on these bins with these corners.
 template <class Bins, class Scalar, class Workspace, class Ratios>
 DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(
     const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at, const Ratios& ratios,
@@ -206,8 +206,8 @@ DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(
   workspace.each(n + 1, [&](int j) {
     goal.s[static_cast<std::size_t>(j)] = at.s(static_cast<int>(goal.corner[static_cast<std::size_t>(j)]));
   });
-  // The slope of f where G touches it, p / q where M is constant, otherwise a difference quotient. The first two stay
-  // accurate on narrow bins, where a difference of sums does not.
+  // G has the slope of f where it touches f, p / q where M is constant, and otherwise a difference quotient. The
+  // first two stay accurate on narrow bins, where a difference of sums does not.
   workspace.each(n, [&](int k) {
     const auto j = static_cast<std::size_t>(k);
     const int a = goal.corner[j], b = goal.corner[j + 1];
@@ -222,7 +222,7 @@ DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(
   });
   if constexpr (requires { at.bins.highest(0); })
     if (whole_buckets) serve_whole_buckets(workspace, at, goal);
-  if constexpr (requires { Bins::open_end; })  // of no bounded width
+  if constexpr (requires { Bins::open_end; })  // its last bin has unbounded width
     workspace.each(1, [&](int) {
       goal.on_f[static_cast<std::size_t>(n) - 1] = false;
       goal.slope[static_cast<std::size_t>(n) - 1] = 0;

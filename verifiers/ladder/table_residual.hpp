@@ -4,12 +4,12 @@
 // ChosenTable: the residual (c p - chosen)+, with tokens sorted once by p / chosen.
 //
 //   k_j       keys_[j]           p / chosen in descending order, after the `certain_` tokens with chosen = 0 < p
-//   S         prefix_length(c)   the first tokens: the certain ones and those with c k_j > 1
+//   S         prefix_length(c)   the first tokens: the certain tokens and all tokens with c k_j > 1
 //   excess    excess(c)          c p(S) - chosen(S)
 //
-// Cost: one sort; O(log V) an excess or a draw.
-// Correctness: masses are added as integers if scalars are floating-point (exp.hpp). Weights are chosen (c
-// k_j - 1), positive exactly on S, so a positive excess always leaves a token to emit.
+// Cost: one sort; O(log V) per excess or draw.
+// Correctness: masses are added as integers if scalars are floating-point (fixed_point.hpp). Weights are chosen
+// (c k_j - 1), positive exactly on S, so a positive excess always leaves a token to emit.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class ChosenTable {
     return order_[bisected(0, count - 1, before)];
   }
 
-  /// Calls `visit(x, weight)` for each x of S. `distributions` and `chosen` must be those the table was made with.
+  /// Calls `visit(x, weight)` for each x of S. `distributions` and `chosen` must be the arguments of the constructor.
   template <class L, class F, class Visit>
   void for_each(const L& distributions, F chosen, const Scalar& c, Visit visit) const {
     for (std::size_t j = 0, count = prefix_length(c); j < count; ++j) {
@@ -151,7 +151,7 @@ class ChosenTable {
 // Cost: O(n) comparisons for n bins, and O(log V) for each bin in which c p / q crosses the slope. The mass at the
 // last factor is kept: a correction draws at the factor of the test before it, and many tests of a node are at factor
 // 1.
-// Correctness: prefix sums are sums of integers, and terms are added as integers (exp.hpp). The weights are q
+// Correctness: prefix sums are sums of integers, and terms are added as integers (fixed_point.hpp). The weights are q
 // (c p / q - slope), positive on exactly the tokens counted.
 
 /// The residual mass of a node at one factor, as a fixed-point number.
@@ -160,8 +160,8 @@ struct MassAtFactor {
   std::int64_t mass = 0;
 };
 
-/// The residual of one node. Refers to all its arguments; `last` is the mass known for these distributions, bins and
-/// slopes.
+/// The residual of one node. All arguments must outlive it; `last` is the mass known for these distributions, bins
+/// and slopes.
 template <RankedBySums L>
 class SelectedBins {
  public:
@@ -239,8 +239,8 @@ class SelectedBins {
     return sum;
   }
 
-  /// Calls `visit(g, end, mass)` for each bin with a positive residual, which is that of the ranks up to `end`, until
-  /// a call returns false.
+  /// Calls `visit(g, end, mass)` for each bin g with a positive residual: it has this mass, on the ranks up to `end`.
+  /// Stops when a call returns false.
   template <class Visit>
   void for_each_run(double c, Visit visit) const {
     for (int g = 0; g < reach_; ++g) {

@@ -1,18 +1,18 @@
 // F of drafts without replacement, as a team of a device computes it together for a plan on buckets: the device's
 // form of RaceBins, RoughRace, RaceIntegral (race_bins.hpp) and WorCoverage (coverage.hpp), with the same bits.
 //
-//   slowest   by one pass and two reductions a draft
-//   powers    integer sums over light tokens of any places; a pass of the whole team
+//   slowest   by one pass and two reductions per draft
+//   powers    integer sums over the light tokens of each place (a bin, or bins between breaks), by a pass of the team
 //   heavy     tokens in the order of bins, then of tokens. Each partition reads the whole row for its own list
 //   K = 2     sums of q / (1 - q) by powers
-//   K > 2     a rough F, where threads hold times, then terms, then bins; then chords between the breaks that
-//             are left, where a thread holds one time and takes the bins from the last to the first
+//   K > 2     an approximate F, where threads have times, then terms, then bins; then chords between the breaks that
+//             are left, where a thread has one time and takes the bins from the last to the first
 //
-// Cost: 2 + 4 passes over the rows for K > 2; two reductions a draft; V / threads look-ups a thread for the list of
-// heavy tokens, and n^2 / threads comparisons to sort n of them; the operations of the host's plan, over threads,
-// O(K^2) a bin and O(K) a heavy token on every time, in turn where there are more times than threads.
+// Cost: 2 + 4 passes over the rows for K > 2; two reductions per draft; V / threads look-ups per thread for the list
+// of heavy tokens, and n^2 / threads comparisons to sort n of them; the operations of the host's plan, over threads,
+// O(K^2) per bin and O(K) per heavy token on every time, in turn where there are more times than threads.
 // Correctness: sums over tokens are integers; the operations are those of race_step.hpp, and every other sum goes in
-// the host's order, by one thread each or by four threads a bin.
+// the host's order, by one thread each or by four threads per bin.
 #pragma once
 
 #include <cstddef>
@@ -68,8 +68,8 @@ class TeamClocks {
   DRAFTPROOF_DEVICE double slowest() const { return slowest_; }
   DRAFTPROOF_DEVICE const LightPowers& unit() const { return unit_; }
 
-  /// Sums of r^m and r^(m + 1) over the light tokens of each place, in steps of unit(); m = 0 leaves out the first.
-  /// place(x) is that of token x. Collective; the sums are scratch.
+  /// Returns the sums of r^m and r^(m + 1) over the light tokens of each place, in steps of unit(); for m = 0 the
+  /// second only. place(x) is the place of token x. All threads call it together; the sums are scratch memory.
   template <class Place>
   DRAFTPROOF_DEVICE auto powers(int places, int m, const Place& place) const {
     struct Term {
@@ -104,11 +104,11 @@ class TeamClocks {
     return false;
   }
 
-  /// first_short: the first place from which fewer tokens than drafts are left; place: the same, but at least 1.
+  /// first_short: the first place from which on there are fewer tokens than drafts; place: the same, but at least 1.
   struct Decided {
     int first_short, place;
   };
-  /// `bin(j)`: the first bin of place j; `light(j)`: whether light tokens are there, of which there may be enough.
+  /// `bin(j)`: the first bin of place j; `light(j)`: whether it has light tokens, which count as enough.
   template <class FirstBin, class Light>
   DRAFTPROOF_DEVICE Decided decided(int places, const FirstBin& bin, const Light& light) const {
     int tokens = 0, first_short = places;
@@ -125,7 +125,7 @@ class TeamClocks {
   DRAFTPROOF_DEVICE auto scratch() const {
     return distributions_->workspace().template scratch<T>(RaceBounds::most_heavy);
   }
-  /// The first heavy token of bin `bin` or a later one.
+  /// Index of the first heavy token of bin `bin` or of a later bin.
   DRAFTPROOF_DEVICE int from(int bin) const {
     return static_cast<int>(bisected(0, at(count_), [&](std::size_t i) { return bin_[i] < bin; }));
   }
@@ -153,7 +153,7 @@ class TeamClocks {
   ListIn<Workspace, std::int32_t> token_, bin_;
 };
 
-/// Sets `covered` to the rough F at every break, from 0 to the number of bins. All threads call it together.
+/// Sets `covered` to the approximate F at every break, from 0 to the number of bins. All threads call it together.
 template <PlannedByTeam L, class Bins>
 [[gnu::noinline]] DRAFTPROOF_DEVICE void team_rough_coverage(const L& distributions, const Bins& bins,
                                                              const TeamClocks<L, Bins>& clocks, int drafts,
@@ -258,7 +258,7 @@ template <PlannedByTeam L, class Bins>
   });
 }
 
-/// Sets entry power * m + j to the sum of that power over the light tokens between breaks j and j + 1, m of them.
+/// Sets light[power * m + j] to the sum of r^power over the light tokens between breaks j and j + 1, j < m.
 template <PlannedByTeam L, class Bins, class Breaks>
 [[gnu::noinline]] DRAFTPROOF_DEVICE void team_stretch_powers(const L& distributions, const Bins& bins,
                                                              const TeamClocks<L, Bins>& clocks, const Breaks& breaks,
@@ -285,8 +285,8 @@ template <PlannedByTeam L, class Bins, class Breaks>
   distributions.workspace().end_brief_after(mark);
 }
 
-/// Sets mass and chord between neighbours of `breaks`; returns from which of these bins on, but the first, fewer
-/// tokens are left than drafts. All threads call it together.
+/// Sets mass and chord between neighbours of `breaks`. Returns the first of these bins, after bin 0, from which on
+/// fewer tokens than drafts are left. All threads call it together.
 template <PlannedByTeam L, class Bins, class Breaks>
 [[gnu::noinline]] DRAFTPROOF_DEVICE int team_race_chords(const L& distributions, const Bins& bins,
                                                          const TeamClocks<L, Bins>& clocks, int drafts,
@@ -370,14 +370,14 @@ template <PlannedByTeam L, class Bins, class Breaks>
   return decided.place;
 }
 
-/// One object per thread; every call but covered() and chord() is collective.
+/// The team's WorCoverage. One object per thread; all threads make all calls together, except covered() and chord().
 template <PlannedByTeam L, class Bins>
 class TeamWorCoverage {
  public:
   static constexpr bool by_place = true;
   using Workspace = WorkspaceOf<L>;
 
-  /// F of `drafts` >= 1 drafts on these bins; rough for more than two. Refers to the distributions and the bins.
+  /// F of `drafts` >= 1 drafts on these bins; rough() for more than two. The arguments must outlive it.
   [[gnu::noinline]] DRAFTPROOF_DEVICE TeamWorCoverage(const L& distributions, const Bins& bins, int drafts)
       : distributions_{&distributions},
         bins_{&bins},
@@ -405,7 +405,7 @@ class TeamWorCoverage {
   }
 
   DRAFTPROOF_DEVICE bool rough() const { return drafts_ > 2; }
-  /// F with the chords of the race between neighbours of these breaks.
+  /// Returns F with exact chords between neighbours of these breaks.
   template <class Breaks>
   [[gnu::noinline]] DRAFTPROOF_DEVICE TeamWorCoverage refined(const Breaks& breaks) const {
     const unsigned mark = own().brief_so_far();
@@ -415,7 +415,7 @@ class TeamWorCoverage {
     auto mass = own().template scratch<double>(m);
     const int decided = team_race_chords(*distributions_, *bins_, clocks_, drafts_, breaks, mass, chord);
     own().once([&] { ChordSums::add_up(mass, chord, covered, at(decided)); });
-    // Between breaks the rough F, moved as at the breaks.
+    // Between breaks F is the approximate F, corrected by a line between the corrections at the breaks.
     own().each(m + 1, [&](int j) { covered[at(j)] -= covered_[at(n(j))]; });
     own().each(m, [&](int j) {
       ChordSums::refine(chord_, covered_, n(j), n(j + 1), covered[at(j)], covered[at(j + 1)], chord[at(j)]);
@@ -436,7 +436,7 @@ class TeamWorCoverage {
   DRAFTPROOF_DEVICE static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   DRAFTPROOF_DEVICE const Workspace& own() const { return distributions_->workspace(); }
 
-  /// K = 2.
+  /// Computes F for K = 2.
   [[gnu::noinline]] DRAFTPROOF_DEVICE void pairs() {
     const int n = bins_->size();
     auto odds = own().template scratch<double>(n);

@@ -1,18 +1,18 @@
-// The ladder for drafts without replacement that go on uniformly where q runs out, at a position where q does: the
-// drafts are the support S of q and k tokens of the rest R, every set of k with the same probability.
+// The ladder for drafts without replacement where q has fewer tokens than drafts and the drafter continues uniformly:
+// the drafts are the support S of q and k tokens of the rest R, every set of k with the same probability.
 //
 //   r         number of tokens in R
 //   bins      R by p descending, one token each, or on fresh rows and on a device in buckets of p (RestBuckets); then
-//             S, one bin of no bounded width
+//             S, one bin of unbounded width
 //   s_i       number of tokens of R in the first i bins
 //   F_i       1 - C(r - s_i, k) / C(r, k)          probability that some draft lies in the first i bins; 1 with S
 //   p_I       slope of its bin on R, p on S        distribution of the selected token
 //
-// Selection: levels and groups as in ladder.hpp. Where S is in the group a token of S is drawn from p, which is
+// Selection: levels and groups as in ladder.hpp. If S is in the group, a token of S is drawn from p, which is
 // accepted; else the group's first draft is tested.
-// Cost: a plan sorts R, O(r log r), or takes one pass and a sweep over at most 512 bins; a trial O(K).
-// Correctness: tokens of a group of R are drafted alike, so its first draft is uniform on it, for any bins. S is
-// drafted for certain, so any of its tokens may be taken (docs/ladder.md).
+// Cost: a plan sorts R, O(r log r), or takes one pass and a sweep over at most 512 bins; O(K) per trial.
+// Correctness: tokens of a group of R are equally likely drafts, so its first draft is uniform on it, for any bins. S
+// is always drafted, so any of its tokens may be taken (docs/ladder.md).
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class RestCoverage {
     for (int i = 0; i < r; ++i) {
       const int left = r - i;
       const Scalar after = k < left ? Scalar(missed * Scalar(left - k) / Scalar(left)) : Scalar{0};
-      // missed - after, as a product: C(left - 1, k - 1) of the C(left, k) sets that are left hold the next token.
+      // missed - after, as a product: C(left - 1, k - 1) of the C(left, k) sets that are left contain the next token.
       chord_.push_back(k < left ? Scalar(missed * Scalar(k) / Scalar(left)) : missed);
       covered_.push_back(Scalar{1} - after);
       missed = after;
@@ -80,7 +80,7 @@ class RestCoverage {
   std::vector<Scalar> covered_, chord_;
 };
 
-/// The same in buckets: chords are sums of products, so that nothing cancels. `below` must outlive this.
+/// RestCoverage on buckets: chords are sums of products, so that nothing cancels. `below` must outlive this.
 template <class List>
 class RestBucketCoverage {
  public:
@@ -96,9 +96,9 @@ class RestBucketCoverage {
     if (b == last_) return 0;
     const double from = left(a), to = left(b);
     if (to < drafts_) return missed(from) / (from - to);
-    // The difference of two products: the sum over m of those whose first m factors are of `to`.
+    // The difference of two products as a sum: term m has its first m factors from `to`, the rest from `from`.
     double sum = 0, product = 1;
-    for (int m = drafts_; m-- > 0;) {  // product: the factors of `from` after m, or of `to` before it
+    for (int m = drafts_; m-- > 0;) {  // product: the factors of `from` after m
       double term = 1 / (rest_ - m);
       for (int j = 0; j < m; ++j) term *= (to - j) / (rest_ - j);
       sum += term * product;
@@ -122,7 +122,7 @@ class RestBucketCoverage {
   double rest_;
 };
 
-/// The verdict at `at`, whose first `used` drafts are S. `bin(k)`: that of draft k, which is outside S;
+/// Returns the verdict at `at`, whose first `used` drafts are S. `bin(k)`: the bin of draft k, which is outside S;
 /// `selected(x)`: the probability that token x of R is selected; `refuse()` emits a token of the residual.
 template <class P, class R, class Levels, class Bin, class Selected, class Refuse>
 [[gnu::noinline]] DRAFTPROOF_DEVICE Verdict verify_rest(const P& at, int used, R& random, const Levels& levels,
@@ -153,7 +153,7 @@ class UniformRest {
  public:
   using Scalar = typename L::Scalar;
 
-  /// `support`: the n tokens of S, less than all; `drafts`: k > 0.
+  /// `support`: the n < V tokens of S; `drafts`: k > 0.
   UniformRest(const L& distributions, const Token* support, int n, int drafts)
       : distributions_{distributions},
         drafts_{drafts},
@@ -174,7 +174,7 @@ class UniformRest {
     return verify_rest(
         at, used, random, core_->levels, bins.outside(), [&](int k) { return bins.of(at.draft(k)); },
         [this](Token x) { return selected(x); }, nothing_left_,
-        // The residual; p itself where rounding leaves none.
+        // Draws from the residual, or from p if rounding leaves no residual.
         [&] { return nothing_left_ ? random.emit(distributions_.residual(at.zero())) : random.emit(left_); });
   }
 
@@ -210,8 +210,8 @@ class UniformRest {
   bool nothing_left_ = true;
 };
 
-/// On fresh rows and on a device: made in the decision that needs it. A team's plan takes the place of the one
-/// before.
+/// On fresh rows and on a device the plan is made in the decision that needs it. A team's plan overwrites the
+/// previous one.
 template <FreshDistributions L>
 class UniformRest<L> {
  public:
@@ -238,7 +238,7 @@ class UniformRest<L> {
     return verify_rest(
         at, used, random, levels_, bins_.outside(), [&](int k) { return bins_.of(at.target(at.draft(k))); },
         [this](Token x) { return selected(x); }, nothing_left_,
-        // The residual; p itself where rounding leaves none.
+        // Draws from the residual, or from p if rounding leaves no residual.
         [&] {
           if (nothing_left_) return random.emit(distributions_.residual(at.zero()));
           return random.emit(distributions_.weights([this](Token x) { return left(x); }));

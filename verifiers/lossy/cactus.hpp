@@ -1,14 +1,14 @@
 // Raises the target probability of the drafted token, lowers the others in proportion, and verifies the draft against
 // that distribution by single-draft sampling. Lossy by design: every drafted token is raised, whichever was drafted.
-// Not visible at p = q, where nothing is refused. The residual is a reconstruction: the published rule was not at
-// hand.
+// The difference does not show at p = q, where nothing is refused. The residual is a reconstruction: the published
+// rule was not at hand.
 //
 //   d        divergence       how far a step may move p
 //   g        raised           min(1, p(x) + sqrt(2 d p(x) (1 - p(x)))), x the draft
 //   s        scale            (1 - g) / (1 - p(x)), factor of every other token
 //
 // Cost: one flip; one pass after a refusal.
-// Source: Cactus, as far as we know it.
+// Source: the Cactus rule, reconstructed.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Accepts with probability min(1, p / (l q)) for a lenience l < 1, and keeps the lossless residual. Lossy by design:
-// accepted drafts serve more than min(p, q). Not visible at p = q.
+// accepted drafts emit more than min(p, q). The difference does not show at p = q.
 //
 //   l        lenience
 //

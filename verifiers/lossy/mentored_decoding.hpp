@@ -1,12 +1,12 @@
 // The largest acceptance of one draft whose output stays within a divergence of p. Lossy by design; with D = 0 it is
-// single-draft sampling. A reconstruction: the published rule was not at hand; the goal is its goal, rule and proof
-// are derived here.
+// single-draft sampling. The goal is the published one; rule and proof are derived here, because the published rule
+// was not at hand.
 //
 //   p, q     at.target(x), at.proposal(x)
-//   D        divergence           bound on KL(pi || p), in nats
-//   pi       output distribution           q clamped between b p and p / c
-//   c        plan.floor           0 <= c <= 1; a draft is accepted with probability min(1, p / (c q))
-//   b        plan.lift            0 <= b <= 1; a refusal is served from (b p - q)+
+//   D        divergence            bound on KL(pi || p), in nats
+//   pi       output distribution   q clamped between b p and p / c
+//   c        plan.floor            0 <= c <= 1; a draft is accepted with probability min(1, p / (c q))
+//   b        plan.lift             0 <= b <= 1; after a refusal the token is drawn from (b p - q)+
 //
 // Cost: about 50 bisections of c, a few passes each; then a flip, and a draw after a refusal. In fractions c is taken
 // from a coarse grid, from above, so that the divergence bound holds and the fractions stay short.
@@ -75,8 +75,8 @@ struct MentoredDecoding {
   template <Distributions L>
   DRAFTPROOF_DEVICE static double divergence_of(const L& distributions, const Plan<typename L::Scalar>& plan) {
     const double c = static_cast<double>(plan.floor), b = static_cast<double>(plan.lift);
-    // A general pass needs non-negative terms with a total below 8: t ln t - t + 1 >= 0 with t = pi / p, and ln t <
-    // 745 for doubles.
+    // distributions.sum() requires non-negative terms with a total below 8: t ln t - t + 1 >= 0 with t = pi / p, and
+    // ln t < 745 for doubles.
     return 1024 * distributions.sum([&distributions, c, b](Token x) {
       const double p = static_cast<double>(distributions.target(x)),
                    q = static_cast<double>(distributions.proposal(x));

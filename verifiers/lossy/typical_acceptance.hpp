@@ -6,7 +6,7 @@
 //   H(p)     typical_threshold   entropy of p, in nats
 //   th       typical_threshold   min(epsilon, delta exp(-H(p)))
 //
-// Cost: one pass for the threshold; O(K) a trial, and one draw if no draft passes.
+// Cost: one pass for the threshold; O(K) per trial, and one draw if no draft passes.
 // Source: Cai et al. 2024 (Medusa), arXiv:2401.10774, section 2.3.1.
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace draftproof::verifiers::lossy {
 
-/// min(epsilon, delta exp(-H)) with H = -sum p log(p + added).
+/// Returns min(epsilon, delta exp(-H)) with H = -sum p log(p + added).
 template <Distributions L>
 DRAFTPROOF_DEVICE double typical_threshold(const L& distributions, double epsilon, double delta, double added = 0) {
-  // A general pass sums non-negative terms with a total below 8. So the logarithm is measured down from its largest
-  // value, at p = 1, and divided by 16: H <= ln V < 16 for every V up to 2^23.
+  // distributions.sum() requires non-negative terms with a total below 8. So the logarithm is measured down from its
+  // largest value, at p = 1, and divided by 16: H <= ln V < 16 for every V up to 2^23.
   const double largest = std::log1p(added);
   const double sixteenth = distributions.sum([&distributions, added, largest](Token x) {
     const double p = static_cast<double>(distributions.target(x));

@@ -1,10 +1,10 @@
-// Takes the most probable of the drafts that pass the entropy threshold, the lower token of equals; if none passes,
-// draws the token from p. Lossy by design: with more drafts the most probable token is emitted ever more often.
+// Takes the most probable of the drafts that pass the entropy threshold, ties to the lower id; if none passes, draws
+// the token from p. Lossy by design: with more drafts the most probable token is emitted ever more often.
 //
 //   p        at.target(x)        target probability of token x
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
 //
-// Cost: one pass for the threshold; O(K) a trial.
+// Cost: one pass for the threshold; O(K) per trial.
 // Source: the default of the code of Cai et al. 2024 (Medusa), arXiv:2401.10774.
 #pragma once
 

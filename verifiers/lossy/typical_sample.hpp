@@ -1,11 +1,11 @@
 // Draws the token from p cut to the tokens at or above the entropy threshold; it counts as accepted if it was
-// drafted. Lossy by design: exact for the cut distribution, which is not p. Not visible if every token of p is above
-// the threshold, as on flat targets.
+// drafted. Lossy by design: exact for the cut distribution, which is not p. The difference does not show if every
+// token of p is above the threshold, as on flat targets.
 //
 //   p        at.target(x)        target probability of token x
 //   th       typical_threshold   min(epsilon, delta exp(-H)), H = -sum p log(p + 1e-5)
 //
-// Cost: a pass for the threshold and one for the cut distribution, then a pass a draw; for many trials the cut
+// Cost: a pass for the threshold and one for the cut distribution, then a pass per draw; for many trials the cut
 // distribution is kept and a draw bisects it (sim/sampling/weights.hpp).
 // Source: the sampling variant of the code of Cai et al. 2024 (Medusa), arXiv:2401.10774.
 #pragma once

@@ -1,4 +1,4 @@
-// Mutants: wrong accept tests of one draft.
+// Mutants: wrong accept tests of one draft. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <cmath>
@@ -58,7 +58,7 @@ struct AcceptIfMatchOrRatio {
   }
 };
 
-// Mutant: emits the most probable token of p, whatever was drafted; it counts as accepted if it was.
+// Mutant: emits the most probable token of p, whatever was drafted; it counts as accepted if it was drafted.
 //
 // Source: greedy verification applied to sampling.
 // Hidden: if p is a point mass.
@@ -85,11 +85,11 @@ struct ArgmaxMatch {
 
 // Mutant: single-draft sampling with 32-bit uniforms converted to float: the largest of them round to 1.
 //
-//   u        (float) word 2^-32     1 for 128 of 2^32 words; a draft with p = q is then refused
+//   u        (float) x 2^-32        1 for 128 of 2^32 integers x; a draft with p = q is then refused
 //
 // Source: sgl-project/sglang#30822, found in review.
-// Error: an explorer finds it exact, and it is too rare for samples. After such a refusal the residual is empty and
-// the draw has no weights.
+// Error: exploration finds the scheme exact, and samples are too few to show it. After such a refusal the residual is
+// empty and the draw has no weights.
 // Smallest: p = q on one token, u = 1.
 struct CoinCanBeOne {
   static constexpr Info info{.name = "coin_can_be_one",
@@ -158,9 +158,9 @@ struct EpsilonAccept {
 //                                      half of that is lost in the sum, and p = q is refused
 //
 // Source: vLLM 0.33.0, second model runner (docs/findings/engine-vllm-second-runner.md).
-// Error: an explorer finds it exact, and it is too rare for samples. After such a refusal at p = q the residual is
-// empty and the draw has no weights.
-// Visible: at p = q below 1/2 with uniforms beside 1.
+// Error: exploration finds the scheme exact, and samples are too few to show it. After such a refusal at p = q the
+// residual is empty and the draw has no weights.
+// Visible: at p = q below 1/2 with uniforms next to 1.
 // Hidden: where q = 1, as log q = 0 loses nothing.
 
 struct LogSpaceTest {
@@ -197,8 +197,8 @@ struct LogSpaceTest {
 //   u        one uniform     can be 0: a draft with p = 0 is then accepted
 //
 // Source: sgl-project/sglang#35771.
-// Error: 2^-53 a test, so neither distributions nor samples show it, and an explorer finds it exact. On a grid of b
-// bits the error is one cell, 1/32 in total variation at b = 4. Smallest: p=(0 1), q=(1 1)/2, u = 0.
+// Error: 2^-53 per test, so neither distributions nor samples show it, and exploration finds the scheme exact. On a
+// grid of b bits it is one cell, 1/32 in total variation at b = 4. Smallest: p=(0 1), q=(1 1)/2, u = 0.
 struct NonStrictCompare {
   static constexpr Info info{.name = "non_strict_compare",
                              .summary = "accept while u q <= p, on the threshold too",
@@ -250,14 +250,14 @@ struct RatioInverted {
   }
 };
 
-// Mutant: every second decision of a plan accepts its first draft without a coin, as a flag does that a first call
-// sets and nothing resets.
+// Mutant: every second decision of a plan accepts its first draft without a coin, as if the first call had set a flag
+// that is never reset.
 //
 //   calls_     decisions so far
 //
 // Source: derived here.
-// Error: no distribution: the same drafts and coins give different tokens. A single decision, and so a replay that
-// begins anew, is right. Hidden: in every first call.
+// Error: the same drafts and coins give different tokens, so the output has no fixed distribution. A single decision
+// is right, and so is a replay, which starts anew. Hidden: in every first call.
 
 struct SecondCallAccepts {
   static constexpr Info info{

@@ -1,4 +1,4 @@
-// Mutants: drafts verified as if drawn in another way.
+// Mutants: drafts verified as if drawn in another way. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/sampling/weights.hpp>
@@ -32,7 +32,7 @@ struct FixedVerifiedAsSampled {
 //   m        at.mass_without(0, seen, n)  proposal mass outside the n tokens seen so far
 //   F(b)     at.residual_mass(b)          sum over the vocabulary of (p - b q)+
 //
-// Cost: K flips, a residual mass and an unseen mass a draft.
+// Cost: K flips, a residual mass and an unseen mass per draft.
 // Source: the reverse of verifying drafts without replacement as i.i.d. drafts; no single report.
 // Error: it updates the residual at a repeated draft; skipping repeats without an update is exact.
 // Hidden: at K = 1, at p = q, and at V = 2, K = 2 with q positive.
@@ -55,7 +55,7 @@ struct IidVerifiedAsWorCountingRepeats {
     for (int k = 0; k < at.drafts(); ++k) {
       const Token x = at.draft(k);
       const auto unseen = at.mass_without(0, seen, count);
-      // A q of one token repeats for ever; the rule is undefined there.
+      // If the drafted tokens have all mass of q, all later drafts are repeats; the rule is undefined there.
       if (!(unseen > at.zero())) break;
       if (!among(x, seen, count)) {
         if (random.flip((at.target(x) - b * at.proposal(x)) * unseen, mass * at.proposal(x))) return accepted(x, k);

@@ -1,4 +1,4 @@
-// Mutants: drafts tested in an order that depends on the drafted tokens.
+// Mutants: drafts tested in an order that depends on the drafted tokens. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -54,7 +54,7 @@ struct BestRatioFirst {
 
 // Mutant: i.i.d. drafts sorted by q before recursive rejection.
 //
-// Source: tree builders that rank nodes.
+// Source: tree builders that sort nodes.
 // Error: the first of the sorted drafts does not have distribution q, though acceptance stays plausible.
 // Hidden: at K = 1.
 
@@ -104,7 +104,7 @@ struct ResortedDrafts : detail::Resorted<verifiers::RecursiveRejection> {
 
 // Mutant: i.i.d. drafts sorted by q before K-SEQ.
 //
-// Source: tree builders that rank nodes.
+// Source: tree builders that sort nodes.
 // Error: K-SEQ takes the first draft that passes, and the first of the sorted drafts does not have distribution q.
 // Hidden: at K = 1.
 struct ResortedKSeq : detail::Resorted<verifiers::KSeq> {
@@ -117,7 +117,7 @@ struct ResortedKSeq : detail::Resorted<verifiers::KSeq> {
 
 // Mutant: drafts without replacement sorted by q before recursive rejection without replacement.
 //
-// Source: tree builders that rank nodes.
+// Source: tree builders that sort nodes.
 // Error: the rule needs the draw order.
 // Hidden: at K = 1.
 struct ResortedWor : detail::Resorted<verifiers::RecursiveRejectionWor> {

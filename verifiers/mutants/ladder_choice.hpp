@@ -1,6 +1,6 @@
-// Mutants: the ladder for drafts without replacement with a wrong choice inside a group.
+// Mutants: the ladder for drafts without replacement with a wrong choice in a group.
 //
-// Source: the choice of the i.i.d. ladder, or what seems to follow from the draw order.
+// Source: choices that look right: that of the i.i.d. ladder, or one by p / q or by draw order.
 // Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
 // choice does not have distribution q on the group, and p_I is not the distribution of the selected draft.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace draftproof::mutants {
 
-// Mutant: it takes the draft of the group with the highest p / q.
+// Mutant: takes the draft of the group with the highest p / q.
 //
 // Hidden: at K = 1.
 
@@ -38,7 +38,7 @@ struct LadderWorBestRatio : verifiers::LadderWorBy<detail::BestOfGroup> {
       .derived_from = "ladder_wor"};
 };
 
-// Mutant: it takes the first of the group in draw order.
+// Mutant: takes the draft of the group that was drawn first.
 //
 // Hidden: where nothing ranks above the group, and at K = 1.
 
@@ -63,7 +63,7 @@ struct LadderWorFirstDraft : verifiers::LadderWorBy<detail::FirstOfGroup> {
       .derived_from = "ladder_wor"};
 };
 
-// Mutant: it takes the last of the group in draw order.
+// Mutant: takes the draft of the group that was drawn last.
 //
 // Hidden: at K = 1.
 
@@ -87,7 +87,7 @@ struct LadderWorLastDraft : verifiers::LadderWorBy<detail::LastOfGroup> {
                              .derived_from = "ladder_wor"};
 };
 
-// Mutant: it takes one of the group uniformly, as is right for i.i.d. drafts.
+// Mutant: takes a draft of the group uniformly, as is right for i.i.d. drafts.
 //
 // Hidden: at K = 1 and where the masses in the group are equal.
 

@@ -1,4 +1,4 @@
-// Mutants: wrong draws of a token by its weight.
+// Mutants: wrong draws of a token by its weight. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace draftproof::mutants {
 //   sum      of (p - q)+ (1 / F) in float, left to right     may end at 1 - 2^-24 or below: no sum is above u
 //
 // Source: sgl-project/sglang#22643.
-// Error: the rounding of products and sums goes to token V - 1, whatever its weight; an explorer finds it exact.
+// Error: the mass that rounding loses goes to token V - 1, whatever its weight; exploration finds the scheme exact.
 // Visible: with the largest uniform, if accepted drafts leave no residual at token V - 1.
 
 struct FallbackToLastId {
@@ -70,14 +70,14 @@ struct FallbackToLastId {
 //
 //   S_x      sums[x]                     p(0) + ... + p(x), rounded to float after each addition
 //   draw     Differences                 smallest x with S_x > u S_(V-1)
-//   distribution      (S_x - S_(x-1)) / S_(V-1)   in place of p(x)
+//   error    (S_x - S_(x-1)) / S_(V-1)   is drawn in place of p(x)
 //
-// Cost: V additions once, then O(log V) a draw.
+// Cost: V additions once, then O(log V) per draw.
 // Source: class property of textbook samplers.
 // Error: near 1 floats are 2^-24 apart, so a token of probability 2^-26 gets probability 0 or a whole step. The loss
 // grows with V.
 // Hidden: in fractions, where the sums are exact and so is the distribution; only an audit of the floating-point
-// program sees it.
+// program shows it.
 
 struct FloatRunningSum {
   static constexpr Info info{.name = "float_running_sum",
@@ -146,8 +146,8 @@ struct FloatRunningSum {
 //   E_x      -ln(1 - u)      0 if the uniform is 0
 //   key      p(x) / E_x      greatest wins: the exponential race
 //
-// Source: pytorch/pytorch#192577, where it is one draw in some hundreds at V = 152,000.
-// Error: an explorer finds it exact.
+// Source: pytorch/pytorch#192577, where it happens in one of some hundred draws at V = 152,000.
+// Error: a token with p = 0 can be drawn; exploration finds the scheme exact.
 // Smallest: p=(1 0), all uniforms 0.
 
 struct ZeroExponentialWins {

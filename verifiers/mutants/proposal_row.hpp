@@ -1,4 +1,4 @@
-// Mutants: drafts verified with a row that they were not drawn from.
+// Mutants: drafts verified with a row that they were not drawn from. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -75,18 +75,18 @@ struct IndependentVerifiedAsIid : detail::Mispaired<detail::FirstRow> {
                              .derived_from = "recursive_rejection_independent"};
 };
 
-// Mutant: drafts come from q; the verifier gets the numbers of q in another order of the tokens, the reversed one,
-// and is correct for that distribution. A draft whose number is 0 there is accepted whenever p > 0, as u * 0 < p is.
+// Mutant: drafts come from q; the verifier gets q with its entries in reversed order and is correct for that
+// distribution. A draft whose entry is 0 there is accepted whenever p > 0, because u * 0 < p.
 //
 //   p        at.target(x)               target probability of token x
 //   q        at.proposal(x)             probability the draft was drawn with
 //   q'       at.proposal(V - 1 - x)     proposal that the verifier assumes
 //
 // Cost: one flip, a pass after a refusal.
-// Source: transformers 5.23.0, assistants with a vocabulary of their own (docs/findings/
-// engine-transformers-other-tokenizer.md): the order is that of a hash table there.
-// Error: it serves min(p, q') q / q', not min(p, q').
-// Hidden: where q reads the same from both ends.
+// Source: transformers 5.23.0, assistants with their own vocabulary, where the order is that of a hash table
+// (docs/findings/engine-transformers-other-tokenizer.md).
+// Error: accepted drafts emit min(p, q') q / q', not min(p, q').
+// Hidden: where q is the same in reversed order.
 
 struct ProposalRowPermuted {
   static constexpr Info info{.name = "proposal_row_permuted",
@@ -107,7 +107,7 @@ struct ProposalRowPermuted {
     const Token x = at.draft(0);
     const Scalar assumed = at.proposal(last - x);
     if (assumed > at.zero() ? random.flip(at.target(x), assumed) : at.target(x) > at.zero()) return accepted(x, 0);
-    // A draft without p and without assumed proposal is refused even where these two agree; the draw is then from p.
+    // A draft with p = 0 and assumed proposal 0 is refused even if the two rows are equal; the draw is then from p.
     if (at.sum(left) > at.zero()) return random.emit(at.weights(left));
     return random.emit(at.residual(at.zero()));
   }
@@ -122,7 +122,7 @@ struct ProposalRowPermuted {
 //
 // Cost: a pass for S, one flip, a pass after a refusal.
 // Source: the family of vllm-project/vllm#9834, where a distribution was computed at another temperature than the
-// request's. Error: it serves min(p, q') q / q', not min(p, q'). Hidden: where q is flat on its support.
+// request's. Error: accepted drafts emit min(p, q') q / q', not min(p, q'). Hidden: where q is flat on its support.
 
 struct TemperatureMismatch {
   static constexpr Info info{.name = "temperature_mismatch",
@@ -152,7 +152,7 @@ struct TemperatureMismatch {
 };
 
 // Mutant: drafts come from the whole q; the verifier gets q cut to its two likeliest tokens and normalised, and is
-// correct for that distribution. A draft outside the cut is accepted whenever p > 0 there, as u * 0 < p is.
+// correct for that distribution. A draft outside the cut is accepted whenever p > 0 there, because u * 0 < p.
 //
 //   p        at.target(x)     target probability of token x
 //   q        at.proposal(x)   probability the draft was drawn with
@@ -160,7 +160,7 @@ struct TemperatureMismatch {
 //
 // Cost: one flip, a pass after a refusal.
 // Source: the mirror image of huggingface/transformers#47932, where drafts came from the cut distribution and the
-// verifier had the whole one. Error: tokens outside the cut are served twice, by the draft and by the residual.
+// verifier had the whole distribution. Error: tokens outside the cut are emitted twice, as draft and as residual.
 // Hidden: where q has no more tokens than the cut keeps.
 
 struct TruncatedProposal {
@@ -198,7 +198,7 @@ struct TruncatedProposal {
     const Token x = at.draft(0);
     if (cut.has(x) ? random.flip(at.target(x) * cut.kept, at.proposal(x)) : at.target(x) > at.zero())
       return accepted(x, 0);
-    // A draft without p and without assumed proposal is refused even where these two agree; the draw is then from p.
+    // A draft with p = 0 and assumed proposal 0 is refused even if the two rows are equal; the draw is then from p.
     if (at.sum(left) > at.zero()) return random.emit(at.weights(left));
     return random.emit(at.residual(at.zero()));
   }

@@ -1,4 +1,4 @@
-// Mutants: wrong corrections after a rejected draft.
+// Mutants: wrong corrections after a rejected draft. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace draftproof::mutants {
 //   R        running sums of (p - q)+ / F in token order: token x is drawn for u in [R_x, R_(x+1))
 //
 // Source: vllm-project/vllm-ascend#16370.
-// Error: after a refusal token x has the overlap of its interval with [a, 1); the branch for explorers computes this.
+// Error: after a refusal token x has as probability the overlap of its interval with [a, 1); exploration computes it.
 // Hidden: where the residual has one token.
 // Smallest: p=(1 1 1)/3, q=(0 0 1) gives (1 3 2)/6, TV 1/6.
 
@@ -51,7 +51,7 @@ struct CoinReusedAsThreshold {
   }
 
  private:
-  /// The part of each token's interval of [0, 1) above `from`. Enumerated only, never drawn from.
+  /// The part of each token's interval of [0, 1) that is above `from`. Only enumerated, never drawn from.
   template <class Scalar, class W>
   struct Overlaps {
     const W& weights;
@@ -75,7 +75,7 @@ struct CoinReusedAsThreshold {
 //   q        at.proposal(x)   probability the draft was drawn with
 //
 // Source: a bug reported in public verifiers (alibaba/rtp-llm#1295).
-// Error: accepted drafts already served min(p, q); the draw from all of p serves it twice.
+// Error: accepted drafts already emitted min(p, q); the draw from all of p emits it twice.
 // Hidden: when p = q and when p and q are disjoint.
 struct ResampleFromTarget {
   static constexpr Info info{.name = "resample_from_target",
@@ -93,14 +93,14 @@ struct ResampleFromTarget {
   }
 };
 
-// Mutant: the right accept test, then the most probable token of the residual instead of a draw; of equals the lower
+// Mutant: the right accept test, then the most probable token of the residual instead of a draw; ties go to the lower
 // id.
 //
 //   best     plan             argmax of p - q
 //
 // Cost: one flip, a scan of the vocabulary once per (p, q).
 // Source: family of vllm-project/vllm#10863.
-// Error: the other tokens of the residual are never served.
+// Error: the other tokens of the residual are never emitted.
 // Hidden: at p = q and where the residual has one token, so at V = 2.
 // Smallest: p = (0 1 1)/2, q = (1 0 0): distribution (0 1 0), TV 1/2.
 
@@ -141,7 +141,7 @@ struct ResidualArgmax {
 //
 // Cost: one flip, a pass after a refusal.
 // Source: SafeAILab/EAGLE#20, xLLM-AI/xllm#2175.
-// Error: every token that q drafts was served, not only the refused one.
+// Error: accepted drafts emit every token of q, so all entries must be lowered, not only that of the refused token.
 // Hidden: at p = q, at V = 2 and where the residual has one token besides the refused one.
 // Smallest: p = (0 1 1)/2, q = (1 0 1)/2: distribution (0 1 3)/4, TV 1/4.
 
@@ -171,11 +171,11 @@ struct ResidualLowersOneEntry {
 //   p        at.target(x)        target probability of token x
 //   q        at.proposal(x)      probability the draft was drawn with
 //   q'       paired[x]           q of the r-th possible token of q, where x is the r-th possible token of p; 0 if
-//                                none
+//                                there is no such token
 //
-// Cost: V entries a plan, one flip, a pass after a refusal.
+// Cost: V entries per plan, one flip, a pass after a refusal.
 // Source: llama.cpp, examples/speculative (docs/findings/engine-llama-cpp-speculative.md).
-// Error: a refusal serves (p - q')+, not (p - q)+.
+// Error: a refusal emits (p - q')+, not (p - q)+.
 // Hidden: where p and q have the same possible tokens, so without top-k.
 
 struct ResidualPairedByPosition {
@@ -223,7 +223,7 @@ struct ResidualPairedByPosition {
 // Mutant: single-draft sampling that draws from the residual alone, also where rounding left it no mass. Released
 // verifiers divide by its sum there, and draw from 0 / 0.
 //
-// Source: engines that normalise (p - q)+ by its sum, without a floor and without a test.
+// Source: engines that normalise (p - q)+ by its sum, without a lower bound and without a test.
 // Error: none in exact arithmetic, where a refusal leaves a residual.
 // Visible: where p is below q somewhere and above it nowhere, by rounding: a refusal there has no token.
 // Smallest: p=(1), q=(1) with p one unit below q, the largest uniform.
@@ -251,7 +251,7 @@ struct ResidualWithoutMass {
 //   tiny     smallest normal number of the scalar     0 in fractions: nothing is clamped there
 //
 // Source: vllm-project/vllm#2336.
-// Error: 2^-1022 in double; an explorer finds it exact.
+// Error: 2^-1022 in double; exploration finds the scheme exact.
 // Visible: with a uniform of 0, which draws the first token whatever its weight, and after a refusal at p = q.
 // Smallest: p=(0 1), q=(1 0), all uniforms 0.
 
@@ -299,7 +299,7 @@ struct ZeroResidualBecomesUniform {
 //
 // Source: vllm-project/vllm#47386, fixed by #54282.
 // Error: if x won the race of q at time T, every other clock is above q T, so the correction favours tokens with
-// little q. An explorer cannot enumerate noise; draw_count finds the reused bits, trials the distribution.
+// little q. Exploration cannot enumerate noise; the check draw_count finds the reused bits, trials the distribution.
 // Hidden: where the residual has one token, so below V = 3.
 // Smallest: by hand, as the remainder of each clock is exponential again and T is too: p=(1 1 1)/3, q=(8 1 3)/12
 // gives (10 11 9)/30, TV 1/30.

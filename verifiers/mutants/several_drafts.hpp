@@ -1,4 +1,4 @@
-// Mutants: wrong rules for several drafts.
+// Mutants: wrong rules for several drafts. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -14,7 +14,7 @@ namespace draftproof::mutants {
 // Cost: K - 1 flips.
 // Source: ohdearquant/lattice#243, where a loop over positions starts at 1; this is the same bug in a loop over
 // siblings.
-// Error: an untested draft has distribution q, and no residual is ever served.
+// Error: an untested draft has distribution q, and no token of the residual is ever emitted.
 // Hidden: at p = q only.
 // Smallest: p = (0 1), q = (1 0), K = 1: distribution (1 0), TV 1.
 
@@ -41,14 +41,14 @@ struct FirstDraftUnchecked {
 };
 
 // Mutant: K-SEQ without its division factor. Every draft is tested against p itself, and the residual is clipped
-// where the drafts serve too much.
+// where the drafts emit too much.
 //
 //   beta     1 - refused          sum min(p, q), the probability that one draft passes
 //   gamma    served               (1 - (1 - beta)^K) / beta
 //
 // Cost: K flips, one draw.
 // Source: rule of arXiv:2310.15141 with rho = 1.
-// Error: gamma min(p, q) exceeds p where p < q; negative entries of the residual cannot be taken back.
+// Error: gamma min(q, p) exceeds p where p < q; the clipped residual cannot take the surplus back.
 // Hidden: at K = 1, at p = q and on disjoint supports.
 // Smallest: p = (1 2)/3, q = (2 1)/3, K = 2: distribution (4 5)/9, TV 1/9.
 
@@ -86,7 +86,7 @@ struct KseqRhoOne {
 // Mutant: tests every draft against p itself; only the last residual is right.
 //
 // Source: a bug of multi-draft loops that never update the residual.
-// Error: after a refusal part of p is already served.
+// Error: after a refusal part of p has been emitted already.
 // Hidden: at K = 1, where it is single-draft sampling, and at p = q.
 struct NoResidualUpdate {
   static constexpr Info info{.name = "no_residual_update",
@@ -110,7 +110,7 @@ struct NoResidualUpdate {
 //
 // Cost: K flips, one residual mass.
 // Source: a bug of tree verifiers; rule of arXiv:2305.09781.
-// Error: with a residual of mass below 1 every later test is too strict, and the last draw serves the difference.
+// Error: with a residual of mass below 1 every later test is too strict, and the last draw emits the difference.
 // Hidden: at K = 1, at p = q, and at V = 2, K = 2 with q positive.
 // Smallest: p = (0 1 2)/3, q = (1 0 1)/2, K = 2: distribution (0 5 7)/12, TV 1/12.
 

@@ -1,7 +1,7 @@
 // Block verification: accepts the largest prefix of the path whose test on the product of ratios succeeds
 // (verifiers/paths/block/block_rule.hpp). No lossless rule that reads one path once accepts more tokens on average.
 //
-// Cost: one residual mass a position, one draw.
+// Cost: one residual mass per position, one draw.
 // Source: Sun et al. 2025, arXiv:2403.10444.
 // Correctness: a(x), the mass accepted at x or below, is the largest with a(x) <= q(x) and a(xy) <= a(x) p(y|x),
 // which every lossless rule obeys.

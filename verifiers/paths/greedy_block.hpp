@@ -7,7 +7,7 @@
 //   D-           D+ + 1 - R_i     sum of (q - R_i p_s)+
 //
 // Test i < L succeeds with probability D+ / D-, test L with probability R_L; the largest i is taken.
-// Cost: block verification, and one residual mass a layer and position.
+// Cost: block verification, and one residual mass per layer and position.
 // Source: the idea is of Sun et al. 2025, arXiv:2403.10444, appendix; formulas derived here.
 // Correctness: the process is lossless, a single iteration is not. The mass that passes x is min(q(x), p_s(x)), the
 // largest possible; the carried target of the next iteration is reduced by the surplus that one iteration emits.

@@ -2,8 +2,8 @@
 // block drawn from the distribution of the greatest path (verifiers/paths/greatest/greatest_path.hpp). It is not
 // monotone in K and not always better than one path: the choice costs acceptance where p and q agree.
 //
-// Cost: O(K) a token of the path and O(K log V) a refused test on distributions that rank their tokens; no plan is
-// kept between steps. On fresh rows and on a device a pass a token of the path and a few a test
+// Cost: O(K) per token of the path and O(K log V) per refused test on distributions that rank their tokens; no plan
+// is kept between steps. On fresh rows and on a device one pass per token of the path and a few per test
 // (verifiers/paths/greatest/bucketed_row.hpp). There tokens are ordered by buckets of p / q and then by id: the
 // distribution of the greatest path telescopes over most buckets, and no token's rank has to be stored.
 // Source: Thomas and Pal, arXiv:2602.16961.

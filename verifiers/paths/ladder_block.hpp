@@ -2,15 +2,15 @@
 // distribution of the chosen path.
 //
 //   u         node of the chosen path        the paths that share it are active, all K at the root
-//   mu        distribution of their number            a function of the prefix (verifiers/ladder/live_paths.hpp)
+//   mu        distribution of their number   a function of the prefix (verifiers/ladder/live_paths.hpp)
 //   f(s)      sum of mu_m (1 - (1 - s)^m)    upper bound of the ladder at u, which approximates p(.|u)
 //   q_chosen  q(y|u) slope[bin of y]         the proposal row given to block verification
 //
 // At u one uniform sets the levels, the active next token of highest p / q determines the group, and one active path
 // in the group is chosen uniformly. More paths can be worse, rarely and by little (docs/ladder.md).
-// Cost: one plan a node, kept per prefix; then O(K) a node and, on the n bins of a table, O(n) a test; O(log V) on
-// single tokens and where two active paths are rare. On a device no plan is kept: one plan a node, and one for each
-// test but the first at a node of several paths.
+// Cost: one plan per node, kept per prefix; then O(K) per node and, on the n bins of a table, O(n) per test; O(log V)
+// on single tokens and where two active paths are rare. On a device no plan is kept: one plan per node, and one for
+// each test but the first at a node of several paths.
 // Source: derived here (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444.
 // Correctness: block verification is lossless for any path whose distribution it is given. Given u and m, the next
 // tokens of the active paths are i.i.d. from q(.|u), whatever was chosen before.

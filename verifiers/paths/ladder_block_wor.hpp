@@ -5,12 +5,12 @@
 //   F         coverage of m drafts           bound of the ladder at u, which approximates p(.|u)
 //   q_chosen  q(y|u) slope[bin of y]         the proposal row given to block verification
 //
-// The choice at u is that of ladder_wor. It reads the children of u only, so the subtree below the chosen child is as
-// it was drafted: a plan depends on the context and on m, and is kept for both. Trees may have other numbers of
-// children at every depth.
-// Cost: one plan a context and number of children, O(V K M) for K > 2 (ladder/race_bins.hpp); then O(K) a node and
-// O(n) a test on the n bins of a table. On a device no plan is kept: one plan a node, and one for each test but the
-// first at a node of several children.
+// The choice at u is the choice of ladder_wor. It reads the children of u only, so the subtree below the chosen child
+// is still as drafted: a plan depends on the context and on m, and is kept for each pair. Trees may have other
+// numbers of children at every depth.
+// Cost: one plan per context and number of children, O(V K M) for K > 2 (ladder/race_bins.hpp); then O(K) per node
+// and O(n) per test on the n bins of a table. On a device no plan is kept: one plan per node, and one for each test
+// but the first at a node of several children.
 // Source: derived here (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444.
 // Correctness: block verification is lossless for any path whose distribution it is given. Given the prefix, the
 // chosen token has distribution q_chosen, whatever its siblings are.

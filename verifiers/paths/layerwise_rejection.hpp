@@ -4,7 +4,7 @@
 //
 //   S(u)         node.score      probability to stop at u or below it, given the layers down to u; S(root) = 1
 //   c            total           sum of S over a layer, at most 1
-//   B            share           S(u) / c: the sum of the scores of u's children at most; sums to 1 over a layer
+//   B            share           S(u) / c: bounds the sum of the scores of u's children; sums to 1 over a layer
 //   x_1 .. x_K'  draws(u)        drafts after u, independent draws of q, with repeats
 //   a_k          num / den       min(1, c_k (p - b_k q)(x_k) / (F(b_k) q(x_k))), c_1 = c, b_1 = 0
 //   S(u x_k)     score           B (1 - a_1) .. (1 - a_(k-1)) a_k, summed over repeats
@@ -14,7 +14,7 @@
 // If the sweep did not stop below, it stops at u with probability B l c_(K'+1) over the sum of B l in the layer, and
 // emits from (p - b q)+ with the last b; at depth L it stops with S(u) and emits from p. One path is block
 // verification. Expected accepted tokens: the sum of E[c] over the layers.
-// Cost: one residual mass a draft.
+// Cost: one residual mass per draft.
 // Source: frame and scores derived here (docs/paths.md); proved by exploration.
 // Correctness: S(u) p(y|u) - E[S(uy) | layers down to u] = B l c (p - b q)+(y) / F(b) is never negative, and is the
 // mass that the sweep emits at u.
@@ -113,7 +113,7 @@ struct LayerwiseRejection {
       const Scalar b = node.b + mass / c, next = distributions.residual_mass(b);
       const Scalar served = c * (next / mass), average = (one - c) + served;
       node.refused *= average;
-      if (!(next > zero)) {  // residual 0: further drafts serve nothing
+      if (!(next > zero)) {  // residual 0: further drafts are never accepted
         c = zero;
         break;
       }

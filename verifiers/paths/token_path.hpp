@@ -3,7 +3,7 @@
 //
 //   p, q     at.distributions(u)      target and proposal after node u
 //
-// Cost: one flip a token, one residual.
+// Cost: one flip per token, one residual.
 // Source: Leviathan et al. 2023, arXiv:2211.17192, algorithm 1; Chen et al. 2023, arXiv:2302.01318, algorithm 2.
 // Correctness: single-draft sampling is lossless at each position.
 #pragma once

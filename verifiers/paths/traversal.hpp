@@ -2,7 +2,7 @@
 // before it (verifiers/paths/traversal/traversal_rule.hpp). On a chain it is block verification, on a tree of depth 1
 // recursive rejection without replacement.
 //
-// Cost: at most one residual mass a node, one draw.
+// Cost: at most one residual mass per node, one draw.
 // Source: Weng et al. 2025, arXiv:2505.12398.
 // Correctness: requires siblings that are draws of one row without replacement, in draw order.
 #pragma once

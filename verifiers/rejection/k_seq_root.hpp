@@ -1,18 +1,18 @@
-// The common factor of K-SEQ: the smallest rho at which K drafts, each served min(q, p / rho), serve no more than p.
-// Found in few passes over fresh rows and rounded up.
+// The common factor of K-SEQ: the smallest rho at which K drafts, each with mass min(q, p / rho), emit no more than
+// p. It is computed in a few passes over fresh rows and rounded up.
 //
-//   rho      at                          factor tried; 1 <= rho <= K
+//   rho      at                                   factor tried; 1 <= rho <= K
 //   F, S     distributions.mass_and_slope(rho)    mass of (p - rho q)+ and its slope
-//   beta     (1 - F) / rho               mass served by one draft
-//   gamma    served_by(..)               (1 - (1 - beta)^K) / beta: K drafts serve gamma min(q, p / rho)
-//   loss     (rho - gamma) beta          (1 - beta)^K - F; >= 0 where rho is valid, and then at least the acceptance
-//                                        that the root has beyond rho
+//   beta     (1 - F) / rho                        mass that one draft emits
+//   gamma    served_by(..)                        (1 - (1 - beta)^K) / beta: K drafts emit gamma min(q, p / rho)
+//   loss     (rho - gamma) beta                   (1 - beta)^K - F; >= 0 where rho is valid, then an upper bound
+//                                                 on the acceptance that the root has beyond rho
 //
 // Search: each factor tried is the root for a model of F. Until a valid factor is known, the model is F / (1 + S d /
 // (n F))^n at distance d beyond the last factor, with the n that best predicts it from the factor before (n < 0 ends
 // at 0). Then it is the cubic through both ends of the bracket, clamped between their tangents and their chord, where
 // the convex F lies. A bracket that shrinks too slowly, as around a token of large mass, is halved.
-// Cost: one pass a factor, 3 to 5 on rows of language models, and some hundred scalar operations.
+// Cost: one pass per factor, 3 to 5 on rows of language models, and some hundred scalar operations.
 // Source: derived here.
 // Correctness: only a factor that was tried and is valid is returned, with its gamma; the models only choose the
 // factors to try. At rho = K gamma is at most K in floating point too: a sum of K terms at most 1, rounded
@@ -157,7 +157,7 @@ class CommonFactorSearch {
 
   int drafts_, below_ = 0, slow_ = 0;  ///< factors tried below the root; consecutive slow reductions
   bool bracketed_ = false;
-  Point before_{0, 1, 1}, low_{0, 1, 1}, high_;  ///< at 0: F = 1, falling by q's mass
+  Point before_{0, 1, 1}, low_{0, 1, 1}, high_;  ///< initially at factor 0: F = 1 with slope 1
   double width_;
   CommonFactor<double> best_{};
 };

@@ -4,9 +4,8 @@
 //   F_i      mass_[i]      residual mass before that test; F_0 = 1
 //   r_n      left(x)       residual at token x after n refusals: r_0 = p, r_(i+1) = (r_i - F_i q_(k_i))+
 //
-// Cost: O(n) a token, since r_n(x) is computed from p(x) and the n proposals of x and no row is kept. So a pass of
-// O(n V) a refusal and one for the draw that ends the trial, vectorised up to four refusals. Works with every type of
-// distributions.
+// Cost: O(n) per token, since r_n(x) is computed from p(x) and the n proposals of x and no row is kept. A refusal
+// takes a pass of O(n V), and so does the draw that ends the trial; passes with up to four refusals vectorise.
 #pragma once
 
 #include <array>
@@ -23,11 +22,11 @@ namespace draftproof {
 // rounding.
 //
 // In exact arithmetic a refusal has probability F > 0, the mass of the residual. After several refusals, or where p
-// and q of a draft lie below the unit of sums (2^-60), F may lie below the rounding of the residual: no word leads to
-// a token. The target itself then ends the trial.
+// and q of a draft lie below the unit of sums (2^-60), F may lie below the rounding of the residual, and the draw
+// returns no token. The token is then drawn from the target.
 //
 // Cost: nothing where the residual has mass: one comparison of the token drawn.
-// Correctness: the event has a probability below the rounding of the sums, so it moves the distribution by less.
+// Cost: one comparison of the drawn token if the residual has mass, otherwise a second draw.
 // Every token emitted has target mass. An explorer in fractions still refuses the draw.
 
 /// `at` is the position, or its distributions.
@@ -63,7 +62,7 @@ class Refusals {
     mass_[count_] = counted<0>([this](auto left) { return at_.sum(left); });
     return mass() > at_.zero();
   }
-  /// The same if the residual mass after it is known.
+  /// Records one more refusal, after which the residual has this mass.
   DRAFTPROOF_DEVICE bool refuse(int row, const Scalar& mass_left) {
     row_[count_++] = row;
     mass_[count_] = mass_left;
@@ -72,7 +71,7 @@ class Refusals {
   /// Whether a draft was tested against proposal `row`.
   DRAFTPROOF_DEVICE bool refused(int row) const { return among(row, row_, count_); }
 
-  /// A draw from the residual.
+  /// Draws the last token from the residual.
   template <class R>
   DRAFTPROOF_DEVICE Verdict emit(R& random) const {
     return counted<0>([this, &random](auto left) { return last_draw(at_, random, at_.weights(left)); });
@@ -93,7 +92,7 @@ class Refusals {
     }
   };
 
-  /// visit(left); `left` has the number of refusals as a constant if they are few.
+  /// Calls visit(left); `left` has the number of refusals as a compile-time constant if it is at most most_counted.
   template <int... i, class Visit>
   DRAFTPROOF_DEVICE auto counted(const Visit& visit) const {
     constexpr int n = sizeof...(i);
@@ -128,7 +127,7 @@ class Refusals {
 // tokens anew after k_1, and the order of two refusals matters, (p - q_1)+ - F q_2 against (p - q_2)+ - F' q_1. So
 // every order has its own sums. For four proposals a plan holds 64 of them, and 24 tables of weights; for more it
 // holds none. One proposal has one order.
-// Cost: a pass of O(K V) a node once; then O(K) a refusal, O(log V) for the draw that ends a trial.
+// Cost: a pass of O(K V) per node once; then O(K) per refusal, O(log V) for the draw that ends a trial.
 // Correctness: the same bits as without a plan, because masses and draws are those of Refusals.
 
 template <ManyTrials L>
@@ -182,7 +181,7 @@ class RefusalPlan {
   struct Node {
     Scalar mass;
     std::size_t last;                          ///< index in lasts_, if all drafts were refused
-    std::array<std::size_t, max_drafts> next;  ///< by the proposal refused next; 0: not reached
+    std::array<std::size_t, max_drafts> next;  ///< index by the proposal refused next; 0: not reached
   };
   struct Left {
     Refusals<L> refusals;

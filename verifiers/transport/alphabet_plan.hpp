@@ -1,12 +1,12 @@
 // Selection of one of K independent drafts: by an optimal flow if all drafts are among a few tokens, otherwise by the
-// ladder of the mean proposal. So the distribution of the selected draft is known for any V.
+// ladder of the mean proposal. The distribution of the selected draft is known for any V.
 //
-//   W      tokens     the n most probable tokens of p that can be drafted; rank[x] in it, -1 outside
-//   b      base       the ladder's distribution less its part within W
-//   beta   sets       shares of the sets of ranks that can be drafted inside
-//   p_I    distribution[x]     b + the shares of x
+//   W      tokens            the n most probable tokens of p that can be drafted; rank[x] in W, -1 outside
+//   b      base              the ladder's distribution minus its part within W
+//   beta   sets              shares of the sets of ranks that can be drafted inside
+//   p_I    distribution[x]   b + the shares of x
 //
-// Cost: that of the ladder (verifiers/ladder/mean_ladder.hpp), and a flow over the sets of at most K of n tokens.
+// Cost: the ladder (verifiers/ladder/mean_ladder.hpp), and a flow over the sets of at most K of n tokens.
 // Acceptance: at least the ladder's. The ladder inside W is one way to share the sets, and the flow is the best one.
 #pragma once
 
@@ -43,12 +43,12 @@ std::vector<Token> draftable_tokens(const L& distributions, int drafts, std::siz
   return first_tokens(distributions.vocabulary(), most, key, before, draftable);
 }
 
-/// The number of tokens of which at most `most` have at most 1024 sets of 1 to K tokens: a flow of milliseconds. 40
-/// of 40 at K = 2, 12 at K = 4 and 10 at K = 8.
+/// Returns the largest number of tokens, at most `most`, with at most 1024 sets of 1 to K tokens, so that a flow
+/// takes milliseconds: 40 (if `most` is 40) at K = 2, 12 at K = 4 and 10 at K = 8.
 constexpr int affordable_tokens(int drafts, int most) {
   int n = 0;
   for (; n < most; ++n) {
-    int sets = 0, chosen = 1;  // chosen: n + 1 over j
+    int sets = 0, chosen = 1;  // chosen: C(n + 1, j)
     for (int j = 1; j <= drafts && j <= n + 1 && sets <= 1024; ++j) {
       chosen = chosen * (n + 2 - j) / j;
       sets += chosen;

@@ -1,5 +1,5 @@
-// All sets of distinct tokens that can be drafted, with their probabilities: the draft sampling as plans need it. The
-// distribution is not written a second time; the drafter itself is enumerated.
+// All sets of distinct tokens that can be drafted, with their probabilities: the draft sampling in the form that
+// plans read. It is computed by enumerating the drafter, so that no second statement of it can disagree.
 //
 //   A       sets[i]          distinct tokens of a tuple, ascending; sets in lexicographic order
 //   Q(A)    probability[i]   positive probability that the drafts are exactly these tokens, in any order and number
@@ -71,7 +71,7 @@ DraftSets<typename L::Scalar> draft_sets(const L& distributions, int drafts) {
   return distribution;
 }
 
-/// The same for independent draws, one from each of these rows; rows need not sum to 1. Cost: rows x sets x tokens.
+/// Returns the sets of independent draws, one from each row; rows need not sum to 1. Cost: rows x sets x tokens.
 template <class Scalar>
 DraftSets<Scalar> independent_sets(const std::vector<std::vector<Scalar>>& rows) {
   std::map<std::vector<Token>, Scalar> found{{{}, Scalar{1}}};

@@ -12,8 +12,8 @@
 //   bound    error           at least the output's total variation, at most gradient / 2 + eps_T
 //
 // Cost: the sets of at most K tokens of H + T, and two fits (verifiers/transport/two_step.hpp). In double.
-// Correctness: `error` bounds the total variation. Let b = p - delta be the mass that the outer sets should serve and
-// B its part outside H + T. Only tuples with a draft outside serve that part; they have mass eps_T, hence B <= eps_T,
+// Correctness: `error` bounds the total variation. Let b = p - delta be the mass that the outer sets should emit and
+// B its part outside H + T. Only tuples with a draft outside emit that part; they have mass eps_T, hence B <= eps_T,
 // and their first such draft has distribution q there. The others are fitted to b on T, scaled down by eps_T - B in
 // all. So the output differs from p by at most gradient + (eps_T - B) + sum outside of |eps_T q / q(outside) - b| in
 // L1, which is twice `error`; the last sum is at most eps_T + B. Refused mass does not change: truncation costs
@@ -42,7 +42,7 @@ namespace draftproof {
 //   c(e)   add_edge(..)   capacity of edge e; the reverse edge holds the capacity to undo its flow
 //   f(e)   flow(e)        flow through e
 //
-// Cost: O(nodes^2 edges) at worst, near O(edges) a phase on the two-layer networks here.
+// Cost: O(nodes^2 edges) at worst, near O(edges) per phase on the two-layer networks here.
 // Correctness: it ends when no path from source to sink has capacity left, the max-flow min-cut condition.
 
 template <class Capacity>
@@ -93,7 +93,7 @@ class MaxFlow {
     return level_[index(sink)] >= 0;
   }
 
-  /// Sends as much as possible from `node` on, at most `limit`; null at the source: no limit. Returns how much.
+  /// Sends as much flow as possible from `node` to the sink, at most `limit` (null: no limit). Returns how much.
   Capacity push(int node, int sink, const Capacity* limit) {
     if (node == sink) return *limit;
     Capacity sent{0};
@@ -202,7 +202,7 @@ class ResolutionPlan {
       q += q_[r];
       psi.push_back(p - std::pow(q, count));
     }
-    // A value below zero by rounding alone is no cut: prefix sums have at most n roundings each, the power `count`.
+    // A value below zero by rounding alone makes no cut: prefix sums have up to n roundings each, the power `count`.
     double lowest = -static_cast<double>(n + static_cast<std::size_t>(count)) * 0x1p-52;
     for (std::size_t r = 0; r < n; r = run(r))  // psi is concave along a run: its minimum lies at an end
       if (psi[run(r)] < lowest) {

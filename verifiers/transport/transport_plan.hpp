@@ -78,8 +78,8 @@ struct TransportPlan {
   void spend_spare() {
     for (std::size_t i = 0; i < share.size(); ++i) spend_spare(i, 0);
   }
-  /// The same if that mass is rounding of the flow: gives it to the token with the greatest capacity, since a token
-  /// without capacity may have no share.
+  /// Gives the mass that sets keep, if it is rounding of the flow, to their token with the greatest capacity, since a
+  /// token without capacity may have no share.
   void spend_rounding(std::span<const Scalar> capacity) {
     const auto less = [&capacity](Token a, Token b) {
       return capacity[static_cast<std::size_t>(a)] < capacity[static_cast<std::size_t>(b)];

@@ -5,10 +5,9 @@
 //   r        residual       weights (p - p_I)+
 //            nothing_left   whether r is 0 everywhere
 //
-// Cost: one pass for the residual, one flip a trial.
+// Cost: one pass for the residual, one flip per trial.
 // Source: Khisti et al., arXiv:2410.18234.
-// Correctness: it is single-draft sampling with proposal p_I, for every rule of selection with this
-// distribution.
+// Correctness: it is single-draft sampling with proposal p_I, for every rule of selection with this distribution.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +69,7 @@ class SoftmaxFit {
   /// exp(a_x - largest a) for the tokens of a choice; all 1 if no token of it is wanted.
   std::vector<double> odds(const std::vector<int>& tokens) const { return odds_at(level_, tokens); }
 
-  /// L1 norm of m - wanted.
+  /// Error of the fit: the L1 norm of m - wanted.
   double error() const {
     const auto m = marginals(level_);
     double sum = 0;
@@ -174,7 +173,7 @@ class SoftmaxFit {
 
   const std::vector<SoftmaxChoice>& choices_;
   const std::vector<double>& wanted_;
-  std::vector<int> place_;         ///< of a token among the free ones
+  std::vector<int> place_;         ///< index of a token in free_, or -1
   std::vector<std::size_t> free_;  ///< tokens with a positive wanted mass
   std::vector<double> level_;
 };
@@ -184,9 +183,9 @@ class SelectedDraft {
  public:
   using Scalar = typename L::Scalar;
 
-  /// `distribution` is p_I by token. Drafts that are drawn from this many proposals name their number: where each of
-  /// these is p the first draft is accepted, since p_I misses p by its rounding and some drafts would be refused for
-  /// it.
+  /// `distribution` is p_I by token. `proposals` is the number of different proposals, if the drafts have them. If
+  /// all of them equal p, the first draft is accepted: p_I differs from p by rounding, which would refuse some
+  /// drafts.
   SelectedDraft(const L& distributions, std::vector<Scalar> distribution, int proposals = 0)
       : all_equal_{all_equal(distributions, proposals)},
         distribution_{std::make_shared<const std::vector<Scalar>>(std::move(distribution))},
@@ -209,7 +208,7 @@ class SelectedDraft {
   template <class P, class R>
   Verdict refuse(const P& at, Token x, R& random) const {
     if (!nothing_left_) return random.emit(residual_);
-    // Only by rounding. The target may still not have x, whose part of p_I is rounding then.
+    // Reached by rounding only. If p(x) = 0, p_I(x) is rounding as well, and the token is drawn from p.
     return at.target(x) > at.zero() ? accepted(x, find_draft(at, x)) : random.emit(at.residual(at.zero()));
   }
 

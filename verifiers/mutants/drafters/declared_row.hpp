@@ -1,4 +1,4 @@
-// Wrong drafters: drafts that are not draws of the row that they declare.
+// Wrong drafters: drafts that are not draws of the row that they declare. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/drafters/sampled.hpp>
@@ -7,7 +7,7 @@ namespace draftproof::mutants::drafters {
 
 // Mutant: K draws of q at temperature 1/2, q squared and normalised, declared as draws of q.
 //
-// Cost: one draw a draft.
+// Cost: one draw per draft.
 // Source: family of vllm-project/vllm#9834.
 // Error: likely tokens are drafted more often than the declared q says.
 // Hidden: where q is flat on its support.
@@ -27,7 +27,7 @@ struct DraftTemperatureMismatch {
   }
 };
 
-// Mutant: K times the most probable token of q, of equals the lower id, declared as K draws of q.
+// Mutant: K times the most probable token of q, ties to the lower id, declared as K draws of q.
 //
 // Cost: none.
 // Source: huggingface/transformers#32867, jaymody/speculative-sampling#3.
@@ -54,7 +54,7 @@ struct GreedyDraftSoftQ {
 //
 //   x        token drawn by q, in the drafter's ids; in the target's x + 1, and 0 for the last one
 //
-// Cost: one draw a draft.
+// Cost: one draw per draft.
 // Source: vllm-project/vllm-ascend#16166, where the drafter had a reduced vocabulary.
 // Error: the verifier looks a draft up under the id of another token.
 // Hidden: where q is flat.
@@ -77,7 +77,7 @@ struct ReducedVocabularyIdsUnmapped {
 
 // Mutant: K draws of q cut to its two most probable tokens, declared as draws of the whole q.
 //
-// Cost: one draw a draft.
+// Cost: one draw per draft.
 // Source: huggingface/transformers#47932.
 // Error: the kept tokens are drafted more often than q says, and the verifier corrects for q.
 // Hidden: where q has at most two tokens.

@@ -1,4 +1,4 @@
-// Mutants: wrong block verification of one path.
+// Mutants: wrong block verification of one path. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
@@ -9,11 +9,11 @@ namespace draftproof::mutants::paths {
 
 // Mutant: block verification whose test at i uses the clipped product itself, not the ratio A_i / (A_i + 1 - c_i).
 //
-//   c_i      clipped[i]     probability to stop at i or below, given the path; not the probability of test i
+//   c_i      clipped[i]     probability of stopping at i or below, given the path; not the probability of test i
 //
-// Where there is nothing to correct it draws from p.
+// If the residual is empty, the correction is drawn from p.
 // Source: the threshold half of vllm-project/vllm-ascend#7807.
-// Error: test i is made only after the tests behind it failed. It accepts more than block verification.
+// Error: test i is made only after the tests of longer prefixes failed. It accepts more than block verification.
 // Hidden: at L = 1 and at p = q.
 struct BlockClippedTests {
   static constexpr Info info{.name = "block_clipped_tests",
@@ -73,7 +73,7 @@ struct BlockTokenResidual {
 // Source: greedy block verification of arXiv:2403.10444, appendix, without its modified target; hierarchical
 // speculative decoding without caps and with a single draw at the end (arXiv:2601.05724) is the same rule.
 // Error: each iteration accepts more than a stateless lossless rule can.
-// Hidden: in the first iteration, which is that of the right scheme.
+// Hidden: in the first iteration, which equals that of the right scheme.
 struct GreedyBlockWithoutCarry {
   static constexpr Info info{.name = "greedy_block_without_carry",
                              .summary = "greedy block verification that carries nothing",

@@ -39,8 +39,8 @@ struct BonusFromDraft {
 };
 
 // Mutant: token verification at temperature 1/2 that draws its bonus token at temperature 1, from the square root of
-// the row. Fractions have no roots, so the row is seen from the other side: at temperature 1 the bonus is drawn at
-// 1/2, from p p / S, where S is the sum of p^2.
+// the row. Fractions have no roots, so here the temperatures are exchanged: verification is at 1 and the bonus at
+// 1/2, drawn from p p / S, where S is the sum of p^2.
 //
 // Source: EAGLE's package 1.2.1 (docs/findings/engine-eagle-package.md).
 // Hidden: in acceptance, the first token and all drafted tokens, and where rows are flat.

@@ -1,4 +1,4 @@
-// Mutants: wrong greedy multi-path block verification.
+// Mutants: wrong greedy multi-path block verification. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
@@ -9,11 +9,11 @@ namespace draftproof::mutants::paths {
 // Mutant: greedy multi-path block verification that breaks ties of p / q towards the higher id in the choice, towards
 // the lower id in the distribution of the choice.
 //
-// Source: reference code of arXiv:2602.16961, whose sort and whose maximum meet ties from different ends.
+// Source: reference code of arXiv:2602.16961, whose sort and whose maximum break ties in opposite ways.
 // Error: the choice has another distribution than the one it is verified with.
 // Hidden: without ties; at p = q all tokens are tied.
 
-/// The child of greatest p / q; keeps(x, best) says whether the best so far stays before an equal x.
+/// Returns the child of greatest p / q. At a tie keeps(x, best) returns whether `best`, the greatest so far, stays.
 template <class L, class Keeps>
 int greatest_child(const DraftedTree<L>& at, int u, Keeps keeps) {
   const L& distributions = at.distributions(u);

@@ -1,4 +1,4 @@
-// Mutants: siblings of a tree tested in an order that depends on their tokens.
+// Mutants: siblings tested in an order that depends on their tokens. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace draftproof::mutants::paths {
 
 // Mutant: node-by-node recursive rejection without replacement of siblings sorted by token id.
 //
-// Source: tree builders that rank nodes.
+// Source: tree builders that sort nodes.
 // Error: the rule needs the draw order.
 // Hidden: on chains.
 
@@ -45,7 +45,7 @@ struct SiblingsSortedById : NodeByNode<detail::SortedRecursiveRejectionWor<detai
 
 // Mutant: node-by-node recursive rejection without replacement of siblings sorted by p / q, greatest first.
 //
-// Source: tree builders that rank nodes.
+// Source: tree builders that sort nodes.
 // Error: the rule needs the draw order.
 // Hidden: on chains.
 

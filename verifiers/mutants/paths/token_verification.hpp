@@ -1,4 +1,4 @@
-// Mutants: wrong token-by-token verification of a path.
+// Mutants: wrong token-by-token verification of a path. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace draftproof::mutants::paths {
 
-// Mutant: token verification whose count of accepted tokens starts at the refused position and flips again for it.
+// Mutant: token verification that counts accepted tokens by a second loop, which flips again for the refused token.
 //
 //   n        accepted of the extra token     the reported number of accepted tokens
 //
@@ -95,14 +95,14 @@ struct FirstDraftUncheckedPath {
   }
 };
 
-// Mutant: token verification that draws its words when its state is made and reads them again in every later
+// Mutant: token verification that draws its random bits when its state is made and uses them again in every later
 // iteration.
 //
-//   u_i      plan       uniform of position i, and one word for the token that ends the step: drawn once
+//   u_i      plan       uniform of position i, and 64 bits for the token that ends the step: drawn once
 //
 // Source: Infini-AI-Lab/Sequoia, reading of the source.
-// Error: every single iteration has the right distribution, so an explorer, which starts each branch anew, finds it
-// exact. Two iterations with p=(1 1)/2 end in equal tokens. Visible: to tests that decide twice with one state.
+// Error: every single iteration has the right distribution, so exploration, which starts each branch anew, finds it
+// exact. Two iterations with p=(1 1)/2 end in equal tokens. Visible: in tests that decide twice with one state.
 
 struct NoiseDrawnOncePerPrompt {
   static constexpr Info info{
@@ -116,7 +116,7 @@ struct NoiseDrawnOncePerPrompt {
                       .fresh = "its words stay with its plan: trials would depend on their order"},
       .derived_from = "token_path"};
 
-  /// Words of the accept tests, then that of the last draw.
+  /// Random bits of the accept tests, then of the last draw.
   using Kept = std::vector<std::uint64_t>;
 
   template <class L>
@@ -166,7 +166,7 @@ struct OneCoinForAllPositions {
                              .most_drafts = 1,
                              .derived_from = "token_path"};
 
-  /// One uniform against many ratios as flips: given that u < the least ratio so far, u < ratio with their quotient.
+  /// Flips that simulate one uniform u: given u < least, u < ratio has probability min(1, ratio / least).
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;
@@ -183,10 +183,10 @@ struct OneCoinForAllPositions {
 };
 
 // Mutant: token verification that after a refusal draws from the target, not from its residual, and stops there. (The
-// node-by-node form of the same bug continues where the draw was drafted.)
+// node-by-node form of the same bug continues if the drawn token was drafted.)
 //
 // Source: alibaba/rtp-llm#1295.
-// Error: accepted drafts have already served min(p, q).
+// Error: accepted drafts have already emitted min(p, q).
 // Hidden: at p = q.
 struct ResampleFromTargetPath {
   static constexpr Info info{.name = "resample_from_target_path",

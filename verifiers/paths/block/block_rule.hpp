@@ -9,10 +9,10 @@
 //   bonus        steps.bonus()           p after node L
 //
 // Test i < L succeeds with probability A_i / (A_i + 1 - c_i), test L with probability c_L.
-// Cost: one excess a position, one draw.
+// Cost: one excess per position, one draw.
 // Source: Sun et al. 2025, arXiv:2403.10444.
 // Correctness: the mass accepted at a node or below it is a(x) = q(x) c(x), hence a(xy) = min(q(xy), a(x) p(y|x)),
-// and the correction serves a(x) p(y|x) - a(xy).
+// and the correction emits a(x) p(y|x) - a(xy).
 #pragma once
 
 #include <cassert>
@@ -32,7 +32,7 @@ class PlainSteps {
   DRAFTPROOF_DEVICE explicit PlainSteps(const DraftedTree<L>& at) : PlainSteps(at, DraftTree::root) {
     while (!at.tree().leaf(nodes_[length_])) append(*at.tree().children(nodes_[length_]).begin());
   }
-  /// The path of `start` alone.
+  /// The path that has only the node `start`.
   DRAFTPROOF_DEVICE PlainSteps(const DraftedTree<L>& at, int start) : at_{at} { nodes_[0] = start; }
 
   /// Appends a child of the last node.
@@ -76,7 +76,7 @@ DRAFTPROOF_DEVICE void clip_products(const Steps& steps, typename Steps::Scalar*
   }
 }
 
-/// The tests of the nodes above the end of the path, from the lowest up; one of them succeeds.
+/// Makes the tests of the nodes above the end of the path, from the lowest up; one of them succeeds.
 template <class Steps, class R>
 DRAFTPROOF_DEVICE StepOutput verify_above_end(const Steps& steps, const typename Steps::Scalar* clipped, R& random) {
   using Scalar = typename Steps::Scalar;
@@ -100,8 +100,8 @@ DRAFTPROOF_DEVICE StepOutput verify_block(const Steps& steps, R& random) {
   return verify_above_end(steps, clipped, random);
 }
 
-// The target of greedy block verification after earlier iterations, each of which may have left a layer over the next
-// few positions. All rows stay in the family (p - b q)+ / F(b), so a position needs one b.
+// The target of greedy block verification after earlier iterations, each of which may have left a pending residual (a
+// layer) over the next few positions. All rows stay in the family (p - b q)+ / F(b): a position needs one b.
 //
 //   R_j(u)     layer.ratio   of layer j: probability of the block up to u under the target without layers j, j + 1,
 //                            .., over its probability under q; beyond the largest double it saturates
@@ -109,7 +109,7 @@ DRAFTPROOF_DEVICE StepOutput verify_block(const Steps& steps, R& random) {
 //   F(b(u))    mass[i]       sum over the vocabulary of (p - b q)+
 //   R(u)       ratio(i)      the same ratio for the present block, from its start
 //
-// Cost: one residual mass a layer and position.
+// Cost: one residual mass per layer and position.
 // Source: the idea of a modified target is of the appendix of arXiv:2403.10444; these formulas are derived here
 // (docs/paths.md); proved by exploration of the process.
 // Correctness: saturation is harmless. A ratio falls from beyond 2^1023 to the size of 1 with probability below
@@ -191,7 +191,7 @@ class LayeredPath {
     running_ = next > distributions.zero() ? Scalar(running_ * next) : distributions.zero();
   }
 
-  /// Probability of x under the target over that under the proposal.
+  /// Target probability of x over its proposal probability.
   DRAFTPROOF_DEVICE static Scalar share(const L& distributions, const Scalar& b, const Scalar& mass, Token x) {
     const Scalar wanted = distributions.target(x) - b * distributions.proposal(x);
     return wanted > distributions.zero() ? Scalar(wanted / (mass * distributions.proposal(x))) : distributions.zero();

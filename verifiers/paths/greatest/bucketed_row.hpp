@@ -1,20 +1,18 @@
 // The distribution of the greatest path's next token for tokens ordered in buckets, and the residual of a target and
-// this distribution: (c p - distribution)+, its sum and draws from it. The same row as greatest_row.hpp, but computed
-// by passes that store no list of tokens: rows that are met once need no table, and a team of a device's threads no
-// memory.
+// this distribution: (c p - distribution)+, its sum and draws from it. The same row as in greatest_row.hpp, by passes
+// that store no list of tokens: rows that are read once need no table, and a team needs no memory.
 //
 //   distribution(y)        q(y) w(y) / W      w(y) from the q-mass below y, W of all tokens together
 //                                             (max_of_k_paths.hpp)
 //   P_i, Q_i      passes.mass(i)     masses of bucket i (greatest_row.hpp)
 //   certain       a bucket where, by the bounds of p / q and w, all tokens have c W p / q > w(y): its residual is
-//                 c P_i less its distribution, whose differences hi^K - lo^K telescope; or where none has: residual 0
+//                 c P_i minus its distribution, whose differences hi^K - lo^K telescope; or no token has, residual 0
 //   crossing      any other bucket: its tokens are weighed one by one, each at its own mass below
 //
-// Cost: a sum is one pass for the masses of all buckets and two for every few crossing buckets. One to four buckets
-// cross as a rule, since w rises along the order from 0 to K and p / q by a sixteenth of itself a bucket; a dozen or
+// Cost: a sum is one pass for the masses of all buckets and two for every few crossing buckets. Usually one to four
+// buckets cross, since along the order w rises from 0 to K while p / q rises by a sixteenth per bucket; a dozen or
 // two cross where c p is close to the distribution over a long range. A draw then needs two passes in the token's
-// bucket, and one for the masses first if that bucket is certain. Sorting the vocabulary would take more passes, with
-// writes.
+// bucket, and one for the masses first if that bucket is certain. Sorting would take more passes, with writes.
 //
 // Correctness: all sums are of integers, so every thread and every order of addition finds the same buckets and
 // tokens. The bounds of a bucket only decide which of two forms its sum takes; where rounding makes them wrong, the
@@ -33,7 +31,7 @@ namespace draftproof {
 /// The token of a path at one node and its place in the order. Trivial type, for arrays of them.
 struct PlacedToken {
   MaxOfKPaths<double> max_of_k;
-  double q, below, total;  ///< of the token, of the tokens below it, and of all
+  double q, below, total;  ///< q of the token, q-mass of the tokens below it, and of all tokens
 };
 
 template <class L>
@@ -57,9 +55,9 @@ class BucketedRow {
 
   /// The residual of a run of buckets with at most as many crossing buckets as a list holds.
   struct Stretch {
-    Fixed certain;  ///< of all certain buckets
+    Fixed certain;  ///< sum over all certain buckets
     BucketList crossing;
-    Fixed tokens[BucketList::most];  ///< of each crossing one
+    Fixed tokens[BucketList::most];  ///< sum of each crossing bucket
     int end;
 
     DRAFTPROOF_DEVICE Fixed sum() const {
@@ -127,7 +125,7 @@ class BucketedRow {
       return left > 0 ? left : 0.0;
     }
 
-    /// The same operations on `strip` tokens side by side.
+    /// Computes `strip` terms side by side, by the same operations.
     static constexpr int strip = 64;
     void fill(const double* p, const double* q, const double* below, double* terms) const {
       double lo[strip], hi[strip], sum[strip], power[strip];
@@ -160,7 +158,7 @@ class BucketedRow {
   }
 
   /// Calls step(start, own, upto) with the bucket of each lane, start + lane(), and the q-mass of the buckets up to
-  /// it, until one returns false. Buckets below `from` are empty.
+  /// it, until a call returns false. Buckets below `from` count as empty.
   template <class Step>
   DRAFTPROOF_DEVICE void walk(int from, double c, const Step& step) const {
     Fixed below = 0;

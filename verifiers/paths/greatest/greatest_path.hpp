@@ -3,11 +3,11 @@
 //
 //   max_of_k     the K paths that start at a node and are compared; a new set where more paths start than arrive, as
 //                at the end of a stem
-//   row(i)       distribution of token i + 1 given the i before: skewed (max_of_k_paths.hpp) for several paths, q for
-//                one
-//   choose       choose(at, order, u) -> child of u. The default is the greatest by the order the row was made with
+//   row(i)       distribution of token i + 1 given the tokens before: skewed (max_of_k_paths.hpp) for several paths,
+//                q for one
+//   choose       choose(at, order, u) returns a child of u; by default the greatest in the order of the row
 //
-// Cost: O(K) a token of the path where single tokens are ranked, passes elsewhere; an excess a test
+// Cost: O(K) per token of the path if single tokens are ranked, passes otherwise; one excess per test
 // (greatest_row.hpp, bucketed_row.hpp).
 // Correctness: the choice never reads tokens below the point where two paths part, so the tokens that follow there
 // are fresh draws of q.
@@ -140,7 +140,7 @@ class GreatestPath : public PlainSteps<L> {
   }
 
   DRAFTPROOF_DEVICE BucketedRow<L> bucketed(int i) const { return {this->distributions(i), row(i)}; }
-  /// The excess of one position, kept: a corrected position was tested just before.
+  /// Returns the excess of one position, kept because a corrected position was tested just before.
   DRAFTPROOF_DEVICE const auto& left_over(int i, double c) const {
     if (tested_ != i) {
       bucketed(i).excess(c, left_over_);
@@ -153,7 +153,7 @@ class GreatestPath : public PlainSteps<L> {
   }
 
   ListAt<L, Row, max_path_length> rows_;
-  mutable int tested_ = -1;  ///< each position has one c
+  mutable int tested_ = -1;  ///< position of left_over_; each position has one c
   mutable typename RowsAlong<L>::Excess left_over_;
 };
 

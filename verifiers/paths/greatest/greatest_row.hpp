@@ -1,19 +1,19 @@
 // The distribution of the greatest path's next token at a node, and the residual of a target and this distribution:
-// (c p - distribution)+, its sum and draws from it. For distributions that rank their tokens; bucketed_row.hpp is for
-// the others.
+// (c p - distribution)+, its sum and draws from it. This form is for distributions that rank their tokens,
+// bucketed_row.hpp for all others.
 //
-//   lo(y), hi(y)   B + q(u) (mass of z < y), the same with y's own mass (max_of_k_paths.hpp, order_buckets.hpp)
-//   w(y)           divided_difference: sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
-//   distribution(y)         q(y) w(y) / W; W is w of all tokens together, as the differences hi^K - lo^K telescope
-//   run [a, b)     ranks that all have c p > distribution; their sum telescopes too
+//   lo(y), hi(y)      B + q(u) (mass of z < y), the same with y's own mass (max_of_k_paths.hpp, order_buckets.hpp)
+//   w(y)              divided_difference: sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
+//   distribution(y)   q(y) w(y) / W; W is w of all tokens together, as the differences hi^K - lo^K telescope
+//   run [a, b)        ranks that all have c p > distribution; their sum telescopes too
 //
-// Runs: r = p / q and w never rise along the ranks. So on a stretch c W r > w holds everywhere if the least r exceeds
-// the greatest w, and nowhere if the greatest r does not exceed the least w; otherwise the stretch is halved.
+// Runs: r = p / q and w never rise along the ranks. So in a range of ranks c W r > w holds everywhere if the least r
+// exceeds the greatest w, and nowhere if the greatest r does not exceed the least w; otherwise the range is halved.
 // Cost: O(K) for the distribution of a token; O(K log V) for each place where c W r crosses w, one to three in
 // practice, V at worst.
 // Source: Thomas and Pal, arXiv:2602.16961; row and runs derived here, and proved by exploration.
-// Correctness: the runs are those of a test token by token, in floating point too, because products, sums and
-// quotients of positive numbers round monotonically. Which tokens count depends on no sum.
+// Correctness: a test token by token gives the same runs, in floating point too, because products, sums and
+// quotients of positive numbers round monotonically. Whether a token counts depends on no sum.
 #pragma once
 
 #include <algorithm>
@@ -45,8 +45,8 @@ namespace draftproof {
 //                               after along(i, upto, term)
 //   lanes(), ..                 as in gpu/teams/warp_lanes.cuh, for one lane
 //
-// Cost: a pass each, and one a bucket for several. `term` has fill(p, q, below, terms) for a strip of tokens, which
-// is compiled for wide registers; its terms are those of single calls.
+// Cost: a pass per call, for several buckets one each. `term` has fill(p, q, below, terms) for a strip of tokens,
+// which is compiled for wide registers and gives the terms of single calls.
 // Correctness: masses and terms are added as integers, so results are the same at every width and number of threads.
 
 using OrderMass = simd::RatioMass;
@@ -94,7 +94,7 @@ class OrderPasses {
   OrderPlace place(Token x) const {
     distributions_.count_visited(size());
     const int bucket = static_cast<int>(OrderBuckets::of(ratio(x)));
-    // Below x are: tokens before x in lower buckets, and tokens after x in lower buckets and in its own.
+    // Below x are: tokens before x in lower buckets, and tokens after x in lower buckets or in the bucket of x.
     const std::size_t after = static_cast<std::size_t>(x) + 1;
     const auto before = simd::mass_below(target_, proposal_, 0, after, OrderBuckets::begin(bucket));
     const auto behind = simd::mass_below(target_, proposal_, after, size(), OrderBuckets::end(bucket));

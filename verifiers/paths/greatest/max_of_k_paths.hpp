@@ -1,13 +1,13 @@
-// The place of the greatest of K independent paths among them. Token by token the greatest path is not a draw of q,
-// but its distribution follows from the probability that the other paths are below it.
+// The distribution of the greatest of K independent paths. Token by token the greatest path is not a draw of q, but
+// its distribution follows from the probability that the other paths are below it.
 //
 //   K             paths                independent paths that were compared
-//   B             below                probability that a path is less than all that pass through node u
+//   B             below                probability that a path is less than all paths through node u
 //   q(u)          reached              probability that it passes through u; both up to a common factor
-//   lo(m)         under(m)             B + q(u) m: that it is less than those through u and a token above q-mass m
+//   lo(m)         under(m)             B + q(u) m: that it is less than the paths through u and a token above mass m
 //   w(hi, lo)     divided_difference   sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
 //
-// Cost: O(K) a divided_difference. The difference hi^K - lo^K itself would cancel where hi and lo are close.
+// Cost: O(K) per divided_difference. The difference hi^K - lo^K itself would cancel where hi and lo are close.
 // Source: Thomas and Pal, arXiv:2602.16961.
 #pragma once
 
@@ -32,13 +32,13 @@ struct MaxOfKPaths {
     }
     return sum;
   }
-  /// Weight of a token of proposal q > 0 above this q-mass. Its distribution is the weight over the same for all
-  /// tokens together.
+  /// Weight of a token with proposal q > 0 and q-mass `mass` below it. Its probability is this weight over the weight
+  /// of all tokens together.
   DRAFTPROOF_DEVICE Scalar skewed(const Scalar& q, const Scalar& mass) const {
     const Scalar lo = under(mass);
     return q * divided_difference(Scalar(lo + reached * q), lo);
   }
-  /// The value at a child of proposal q above this q-mass. Scaled to below + reached = 1, so that neither underflows.
+  /// Value at the child by a token of proposal q, `mass` below it; scaled to below + reached = 1 against underflow.
   DRAFTPROOF_DEVICE MaxOfKPaths after(const Scalar& q, const Scalar& mass) const {
     const Scalar lo = under(mass), own = reached * q;
     return {paths, Scalar(lo / (lo + own)), Scalar(own / (lo + own))};

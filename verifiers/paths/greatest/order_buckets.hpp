@@ -1,14 +1,13 @@
 // Buckets of p / q that order the tokens of fresh rows: intervals of the ratio's bits as a float, like RatioBuckets
-// (ratio_buckets.hpp), but so few that a team of a device's threads can keep two sums of each.
+// (ratio_buckets.hpp), but so few that a team of a device's threads can keep two sums for each.
 //
 //   r        ratio(p, q)          float(p / q), divided in float if the entries are no longer than float
 //   of       of(r)                0 .. count - 1, rising with r; the top one also has r = inf and tokens with q = 0
 //   [b, e)   begin(i), end(i)     floats r of bucket i; the outer buckets extend to 0 and to inf
 //
 // Sixteen buckets an octave: with coarser ones more tokens would be ordered by id instead of p / q; finer ones would
-// cover fewer octaves. Compared with the order of the ratio itself, two or four drafts of distributions 0.1 nats
-// apart are accepted less often by 0.0016 at most, of distributions 0.3 nats apart and more by less than 0.001 (V =
-// 1,000 and 32,000, exact).
+// cover fewer octaves. Compared with the order of p / q itself, two or four drafts are accepted less often by at most
+// 0.0016 if p and q are 0.1 nats apart, by less than 0.001 if 0.3 nats or more (V = 1,000 and 32,000, exact).
 //
 // Correctness: both divisions give the same bucket, see ratio_buckets.hpp.
 #pragma once
@@ -72,7 +71,7 @@ struct OrderBuckets {
 //                                  higher id
 //   q(z < y)      order.below(y)   mass of the tokens below y; order.total() that of all
 //
-// Cost: O(1) a call. Masses of distributions in buckets are passes (greatest_row.hpp).
+// Cost: O(1) per call. Masses of distributions in buckets are passes (greatest_row.hpp).
 // Source: Thomas and Pal, arXiv:2602.16961; any strict order will do.
 
 /// How an object refers to distributions: by value on a device, else by reference.
@@ -127,7 +126,7 @@ namespace draftproof::simd {
 //   below, total     MassBelow                   sums of to_fixed(q) over the tokens with r < bound, and over all
 //   within           within(r, bucket)           tokens of a bucket, their ids in ascending order
 //
-// Cost: a division and two comparisons a token, sixteen at a time in 512-bit registers on rows of float, eight in
+// Cost: a division and two comparisons per token, sixteen at a time in 512-bit registers on rows of float, eight in
 // 256-bit ones; otherwise one token at a time, without branches.
 // Correctness: at every width quotients round as they do one by one, and masses are added as integers: 2^60 q is a
 // float.

@@ -1,18 +1,18 @@
 // Traversal verification of a drafted tree: tests leaves before their parents; after a refused leaf its parent is
-// tested with the unserved residual. Nodes hold four scalars instead of rows.
+// tested with the residual that is left. Nodes have four scalars instead of rows.
 //
-//   b            node.b        current target row after u: (p - b q)+ / F(b); 0 while no child of u was refused
+//   b            node.b        current target row after u is (p - b q)+ / F(b); b = 0 while no child of u was refused
 //   F            node.mass     F(b)
 //   m            node.unseen   q-mass outside the refused children
 //   w            node.weight   probability that u or a node below it is accepted; 1 at the root
 //   w_c          entered       min(1, w m (p(c) - b q(c)) / (F q(c))) for child c of u
 //   c refused    refuse        b' = b + F / (w m), w' = w F' / (w F' + (1 - w) F), m' = m - q(c)
 //
-// Cost: at most one residual mass a node.
+// Cost: at most one residual mass per node.
 // Source: Weng et al. 2025, arXiv:2505.12398, from leaf to root; the scalar form is derived here (docs/paths.md) and
 // proved by exploration against full rows (tests/paths).
 // Correctness: requires that the children of a node are draws of one row without replacement, in draw order. Merged
-// paths in order of first appearance are.
+// paths, in order of first appearance, satisfy this.
 #pragma once
 
 #include <cassert>
@@ -38,7 +38,7 @@ class TraversalRun {
   DRAFTPROOF_DEVICE TraversalRun(const DraftedTree<L>& at, R& random, Order order = {})
       : at_{at}, random_{random}, order_{order} {}
 
-  /// One step: the accepted node and the extra token.
+  /// Makes one step; returns the accepted node and the extra token.
   DRAFTPROOF_DEVICE StepOutput run() {
     const Scalar one = at_.distributions(DraftTree::root).one();
     enter(DraftTree::root, one);
@@ -97,8 +97,8 @@ class TraversalRun {
     const Scalar b = u.b + u.mass / (u.weight * u.unseen);
     const Scalar mass = distributions.residual_mass(b);
     if (!(mass > distributions.zero())) {
-      // The rest of the tree serves all of u's residual: u is dead and refused with certainty. At weight 1 a refusal
-      // is possible only by rounding, and u stays as it was.
+      // The rest of the tree emits all of u's residual, so u is refused with certainty. At weight 1 a refusal is
+      // possible only by rounding, and u stays as it was.
       if (u.weight < distributions.one()) u.weight = distributions.zero();
       return;
     }
@@ -107,7 +107,7 @@ class TraversalRun {
     int count = 0;
     const Children& children = u.children;
     for (Next child = children.begin(); count < u.refused; ++child) seen[count++] = at_.tree().token(*child);
-    // w F' over w F' + (1 - w) F: equal numbers at w = 1.
+    // w F' over w F' + (1 - w) F: numerator and denominator are equal at w = 1.
     const Scalar served = u.weight * mass;
     u.weight = served / (served + (distributions.one() - u.weight) * u.mass);
     u.unseen = distributions.mass_without(0, seen, count);

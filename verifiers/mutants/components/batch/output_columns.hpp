@@ -1,4 +1,4 @@
-// Mutants of batch runners: wrong columns, padding or ends of a row's output.
+// Mutants of batch runners: wrong columns, padding or ends of outputs. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>
@@ -6,12 +6,12 @@
 
 namespace draftproof::mutants::components::batch {
 
-// Mutant: consumes one coin more than it declares before the last token of a step. Every distribution is right.
+// Mutant: draws one coin more than it declares before the last token of a step. Every distribution is right.
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: derived here, after samplers that draw for an option that is off.
-// Error: a stream that is consumed in order is out of step with a run that should repeat.
-// Hidden: unless random numbers are counted.
+// Error: if random numbers are consumed in order, a run that should repeat another one no longer does.
+// Hidden: in all checks that do not count random numbers.
 struct CoinBesideLastDraw : ChainSteps {
   static constexpr ComponentInfo info{.name = "coin_beside_last_draw",
                                       .summary = "a coin that nobody asks for is drawn before the last token",
@@ -44,7 +44,7 @@ struct PadIdTested : ChainSteps {
   }
 };
 
-// Mutant: lanes beyond V in the last tile keep ids from V on and the weights of the tile before. They can be drawn,
+// Mutant: lanes beyond V in the last tile keep ids from V on and the weights of the previous tile. They can be drawn,
 // and they win if no weight is positive.
 //
 //   T        tile         lanes of a tile

@@ -1,4 +1,4 @@
-// Mutants of batch runners: random numbers of another request or call.
+// Mutants of batch runners: random numbers of another request or call. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <map>
@@ -8,16 +8,16 @@
 
 namespace draftproof::mutants::components::batch {
 
-// Mutant: counts the position of a request's words itself and forgets the token of a call without drafts. The next
-// call reads that token's word again.
+// Mutant: keeps its own count of a request's random bits and does not count the token of a call without drafts. The
+// next call reads the bits of that token again.
 //
-//   next_      position of the next word by request
+//   next_      position of the next random bits, by request
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
-// Source: derived here, after offsets of generators that advance in the speculative path alone.
-// Error: two tokens of one request are drawn with one word.
-// Hidden: in a single call, and while every call has drafts. Alone, with the same history, the request gives the
-// same.
+// Source: derived here, after generators whose offsets advance in the speculative path only.
+// Error: two tokens of one request are drawn with the same bits.
+// Hidden: in a single call, and while every call has drafts. A request alone, with the same history, gets the same
+// tokens.
 
 struct IdlePositionNotAdvanced : ChainSteps {
   static constexpr ComponentInfo info{
@@ -42,8 +42,8 @@ struct IdlePositionNotAdvanced : ChainSteps {
   mutable std::map<std::uint32_t, std::uint32_t> next_;
 };
 
-// Mutant: every request without its own seed starts the same stream of the engine's seed. Each row has its
-// distribution, but all rows read the same words.
+// Mutant: every request without its own seed starts the same stream of the engine's seed. Each row has the right
+// distribution, but all rows read the same random bits.
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: NVIDIA/TensorRT-LLM#19487.
@@ -60,14 +60,14 @@ struct OneSeedForAllRequests : ChainSteps {
   }
 };
 
-// Mutant: a slot's settings are stored when drafts are scheduled there. A request that comes to a used slot and idles
-// draws with the seed, number and position of the request that had the slot before.
+// Mutant: a slot's settings are stored when drafts are scheduled there. A request without drafts in a used slot draws
+// with the seed, number and position of the request that had the slot before.
 //
-//   tenant_    settings by slot, from call to call
+//   tenant_    settings by slot, kept between calls
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: derived here, after per-slot generators that are not moved with their requests.
-// Error: words of another request, read twice.
+// Error: random bits of another request are read again.
 // Hidden: in every first call, and while no request changes its slot.
 
 struct SettingsOfLastTenant : ChainSteps {
@@ -95,7 +95,7 @@ struct SettingsOfLastTenant : ChainSteps {
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: derived here, after kernels that index a table of settings by the lane.
-// Error: two requests read the same words.
+// Error: two requests read the same random bits.
 // Hidden: in batches of at most eight requests.
 struct SettingsOfSlotInChunk : ChainSteps {
   static constexpr ComponentInfo info{.name = "settings_of_slot_in_chunk",

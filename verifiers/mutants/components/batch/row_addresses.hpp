@@ -1,4 +1,4 @@
-// Mutants of batch runners: rows of another request, or of another address.
+// Mutants of batch runners: rows of another request, or of another address. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <utility>
@@ -29,7 +29,7 @@ struct MaskOfNeighbourRow : ChainSteps {
 // Mutant: applies masks to the target rows where they lie and restores the rows when the batch is done. The outputs
 // are right where every request has rows of its own.
 //
-//   saved_    entries that were written, with what they were
+//   saved_    entries that were written, with their old values
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: derived here, after in-place logits processors of engines.
@@ -85,8 +85,8 @@ struct ProposalRowOffsetRagged : ChainSteps {
   }
 };
 
-// Mutant: caches proposal rows by slot. After the batch is reordered a request is verified with the rows of another
-// one.
+// Mutant: caches proposal rows by slot. After the batch is reordered a request is verified with rows of another
+// request.
 //
 // sim/components/chain_steps.hpp has steps, symbols and cost.
 // Source: vllm-project/vllm#41044, found in review.

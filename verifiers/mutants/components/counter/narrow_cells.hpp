@@ -1,4 +1,4 @@
-// Mutants of counters: types too small for the counts.
+// Mutants of counters: types too small for the counts. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,7 @@
 
 namespace draftproof::mutants::components::counter {
 
-// Mutant: counts tokens in cells of 16 bits. A cell begins again at 65,536, and the token looks as rare as its
-// remainder.
+// Mutant: counts tokens in cells of 16 bits. A cell wraps to 0 at 65,536, so a token's count is too low.
 //
 // Hidden: below 2^16 trials of a token.
 //
@@ -23,8 +22,7 @@ struct CellsOf16Bits : CounterSteps {
   using Counts = StepCounts<CellsOf16Bits>;
 };
 
-// Mutant: counts tokens in floats. From 2^24 on a trial more changes nothing, and the distance from p stops
-// shrinking.
+// Mutant: counts tokens in floats. From 2^24 on adding 1 changes nothing, and the distance from p stops shrinking.
 //
 // Hidden: below 2^24 trials of a token, and in sums of equal parts, which a float doubles without an error.
 //
@@ -41,10 +39,10 @@ struct CellsOfFloats : CounterSteps {
   using Counts = StepCounts<CellsOfFloats>;
 };
 
-// Mutant: empties cells of 16 bits every 2^17 trials, as if they had 17. A token that most trials emit has overflowed
-// by then.
+// Mutant: empties cells of 16 bits every 2^17 trials, as if they had 17 bits. A token that most trials emit has
+// overflowed by then.
 //
-// Hidden: below 2^16 trials of a token between two flushes, and from everything that merges parts.
+// Hidden: below 2^16 trials of a token between two flushes, and in checks that only merge parts.
 //
 // Symbols and cost: sim/components/counter_steps.hpp.
 // Source: derived here, after histograms in shared memory of kernels.
@@ -58,7 +56,7 @@ struct FlushedTooLate : CounterSteps {
   using Counts = StepCounts<FlushedTooLate>;
 };
 
-// Mutant: counts trials in 32 bits. After 2^32 of them shares are taken of a number that began again.
+// Mutant: counts trials in 32 bits. After 2^32 trials the number wraps, and frequencies are wrong.
 //
 // Hidden: below 2^32 trials.
 //
@@ -72,10 +70,10 @@ struct TrialsOf32Bits : CounterSteps {
   using Counts = StepCounts<TrialsOf32Bits>;
 };
 
-// Mutant: addresses a trial's words by its number in 32 bits. From trial 2^32 on the same trials are run again:
-// counts grow, and evidence with them, of no new trial.
+// Mutant: addresses a trial's random bits by the trial's number in 32 bits. From trial 2^32 on the same trials are
+// run again: counts grow without new evidence.
 //
-// Hidden: below 2^32 trials, and from every count.
+// Hidden: below 2^32 trials, and in every count.
 //
 // Symbols and cost: sim/components/counter_steps.hpp.
 // Source: derived here.

@@ -1,4 +1,4 @@
-// Mutants of samplers.
+// Mutants of samplers. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace draftproof::mutants::components::sampler {
 //
 // sim/components/inverse_cdf.hpp has symbols and cost.
 // Source: sgl-project/sglang#30822, found in review.
-// Hidden: except for the largest words.
+// Hidden: except for the largest integers.
 struct CoinCanBeOne : InverseCdfSteps {
   static constexpr ComponentInfo info{.name = "coin_can_be_one",
                                       .summary = "32-bit integers scaled to float: the largest round to 1",
@@ -73,10 +73,10 @@ struct FloatRunningSum : InverseCdfSteps {
 // Mutant: Gumbel noise from a 24-bit uniform. -log(-log u) is at most 17.3, so tokens further than that below the
 // head are never drawn, and tokens near this distance too rarely.
 //
-//   u        (word >> 40) + 1/2, in 2^-24
+//   u        (x >> 40) + 1/2 of 64 random bits x, in units of 2^-24
 //   E        clock(word)     -log u; the greatest logit - log E is the least E / w
 //
-// Cost: V logarithms a draw.
+// Cost: V logarithms per draw.
 // Source: vllm-project/vllm#51367.
 // Hidden: except in the tail.
 
@@ -104,9 +104,9 @@ struct GumbelFrom24BitUniform : draftproof::components::sampler::RaceSampler {
 // Mutant: a race that divides the row by its noise in place. The winner is right, but the buffer is read again later
 // as the distribution of the drafts.
 //
-//   E        clock(word)     exponential of a word
+//   E        clock(word)     exponential number from 64 random bits
 //
-// Cost: V clocks a draw.
+// Cost: V clocks per draw.
 // Source: vllm-project/vllm#16952.
 // Hidden: in the distribution of the draw; visible in the row, which no longer sums to 1.
 struct ProposalOverwrittenByRace : draftproof::components::sampler::RaceSampler {
@@ -144,10 +144,10 @@ struct UniformOf24Bits : InverseCdfSteps {
 // Mutant: a race by the largest w / E whose exponential can be 0. Then 0 / 0 is NaN, and comparisons with NaN let it
 // win.
 //
-//   u        float of 32 bits in 2^-32: the largest round to 1
-//   E        clock(word)     -log u, 0 for 2^-25 of all words
+//   u        32 random bits as a float in units of 2^-32: the largest round to 1
+//   E        clock(word)     -log u, 0 with probability 2^-25
 //
-// Cost: V logarithms a draw.
+// Cost: V logarithms per draw.
 // Source: pytorch/pytorch#192577.
 // Error: tokens without weight can be drawn: at V = 152,000 in one of 220 draws.
 

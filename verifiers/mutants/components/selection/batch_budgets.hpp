@@ -1,5 +1,5 @@
 // Mutants of selection policies that divide a budget among the requests of a batch: the number of drafts depends on
-// confidences that are known only after those drafts. Sample-and-match hides all of them.
+// confidences that are known only after those drafts. No mutant here shows with sample-and-match as verifier.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 namespace draftproof::mutants::components::selection {
 
-// Mutant: takes the number of drafts with the highest predicted throughput of all numbers. A number beyond a fall
-// wins where the confidences after it are high, and these follow from the drafts before.
+// Mutant: takes the number of drafts with the highest predicted throughput of all numbers. A number beyond a minimum
+// wins if the confidences after it are high, and these depend on the drafts before it.
 //
 // Symbols: sim/components/selection_view.hpp.
-// Source: DSpark, arXiv:2607.05147, section 5.2, without its early stop; right is throughput_early_stop.
+// Source: DSpark, arXiv:2607.05147, section 5.2, without its early stop; the right policy is throughput_early_stop.
 // Hidden: while the throughput has one maximum, as for a cost that grows evenly.
 struct ThroughputArgmax : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "throughput_argmax",
@@ -37,7 +37,7 @@ struct ThroughputArgmax : SelectionPolicy {
 // in its reverse, with equal probability.
 //
 // Symbols: sim/components/selection_view.hpp.
-// Source: vllm-project/vllm#47808, read as a top-k without an order of ties; right is survival_ranking.
+// Source: vllm-project/vllm#47808, read as a top-k without an order of ties; the right policy is survival_ranking.
 // Hidden: while no two drafts of a request tie at the edge of the budget.
 struct TopkOpenTies : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "topk_open_ties",
@@ -63,7 +63,7 @@ struct TopkOpenTies : SelectionPolicy {
 // the confidences of this step, which follow from the drafts that are to be chosen.
 //
 // Symbols: sim/components/selection_view.hpp.
-// Source: derived here, after asynchronous schedulers of engines; right is lagged_budget.
+// Source: derived here, after asynchronous schedulers of engines; the right policy is lagged_budget.
 // Hidden: for one request, and while the budget takes all drafts.
 struct LagRemoved : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "lag_removed",

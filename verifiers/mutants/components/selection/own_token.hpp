@@ -1,5 +1,5 @@
 // Mutants of selection policies: whether a draft is kept depends on its own token. The verifier tests it against q,
-// but of the tokens that q draws it sees some more often than others. Sample-and-match hides all of them.
+// but the kept tokens no longer have distribution q. No mutant here shows with sample-and-match as verifier.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>
@@ -40,7 +40,7 @@ struct LowProbabilityStop : SelectionPolicy {
 };
 
 // Mutant: ends drafting early where the probability of the whole drawn path falls below a threshold, and drops the
-// token with which it fell.
+// token at which it does.
 //
 // Symbols: sim/components/selection_view.hpp.
 // Source: derived here, after early exits of draft models.
@@ -57,7 +57,7 @@ struct EarlyExit : SelectionPolicy {
 };
 
 // Mutant: keeps the nodes of a drawn tree with the highest score, the product of the draft probabilities of their
-// tokens. The fixed trees of temperature 0 allow it: their nodes are no draws.
+// tokens. This is right for the fixed trees of temperature 0, whose nodes are not random.
 //
 // Symbols: sim/components/selection_view.hpp.
 // Source: Li et al. 2024 (EAGLE-2), arXiv:2406.16858, reranking, at temperature above 0.
@@ -76,8 +76,8 @@ struct RerankedNodes : SelectionPolicy {
   }
 };
 
-// Mutant: rejects a masked draft by force, with its row of q set to zero: (p - 0)+ = p is emitted in place of the
-// residual. That is the verification of the other drafts alone; in a tree the siblings of the masked draft stay.
+// Mutant: rejects every masked draft and sets its row of q to zero, so that (p - 0)+ = p is emitted. This is the
+// verification of the other drafts alone; in a tree the siblings of the masked draft stay.
 //
 // Symbols: sim/components/selection_view.hpp.
 // Source: derived here, after masked drafts of engines; right is illegal_drafts_kept.
@@ -93,11 +93,11 @@ struct IllegalDraftWithoutRow : SelectionPolicy {
   }
 };
 
-// Mutant: trims a chain before the first draft that the grammar forbids. The row of p is masked and that of q is not,
-// so the trimmed token had a share of q, which the rest of the row now lacks.
+// Mutant: trims a chain before the first draft that the grammar forbids. The row of p is masked, the row of q is not,
+// so the trimmed token had a share of q that the rest of the row lacks.
 //
 // Symbols: sim/components/selection_view.hpp.
-// Source: derived here, after structured output of engines; right is illegal_drafts_kept.
+// Source: derived here, after structured output of engines; the right policy is illegal_drafts_kept.
 // Hidden: while the drafter is masked too.
 struct IllegalDraftTrimmed : IllegalDraftWithoutRow {
   static constexpr ComponentInfo info{.name = "illegal_draft_trimmed",

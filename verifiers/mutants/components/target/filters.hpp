@@ -1,4 +1,4 @@
-// Mutants of target rows: wrong filters and penalties.
+// Mutants of target rows: wrong filters and penalties. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>
@@ -26,8 +26,8 @@ struct BonusForgetsDrafts : TargetSteps {
   }
 };
 
-// Mutant: applies every filter to the whole row where each was asked for on what the one before it left, as a fused
-// kernel of top-k and top-p does.
+// Mutant: applies every filter to the whole row if the request specifies a chain, in which each filter sees what the
+// previous one left; as a fused kernel of top-k and top-p does.
 //
 // Hidden: where one filter is on, or where the filters that follow see no mass removed.
 //
@@ -45,7 +45,7 @@ struct ChainFilteredJointly : TargetSteps {
   }
 };
 
-// Mutant: applies every filter to what the one before it left where all were asked for on the whole row.
+// Mutant: applies every filter to what the previous one left if the request specifies filters of the whole row.
 //
 // Hidden: where one filter is on, or where the filters that follow see no mass removed.
 //
@@ -104,7 +104,7 @@ struct PenaltyCountsLastTokenTwice : TargetSteps {
 };
 
 // Mutant: top-p keeps the tokens whose running share, themselves included, is below p. The token that reaches p is
-// dropped, and with it everything where the first token reaches p alone; the first token is then kept.
+// dropped. If the first token reaches p alone, no token is left, and the first is kept.
 //
 // Hidden: without top-p.
 //

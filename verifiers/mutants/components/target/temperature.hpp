@@ -1,4 +1,4 @@
-// Mutants of target rows: wrong temperatures.
+// Mutants of target rows: wrong temperatures. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>
@@ -6,7 +6,7 @@
 
 namespace draftproof::mutants::components::target {
 
-// Mutant: applies filters to the row at temperature 1 and the temperature after them, whatever order was asked for.
+// Mutant: applies filters to the row at temperature 1 and the temperature after them, whatever the request specifies.
 //
 // Hidden: at temperature 1, and with filters that a temperature does not move (top-k).
 //
@@ -24,8 +24,8 @@ struct FiltersBeforeTemperature : TargetSteps {
   }
 };
 
-// Mutant: takes a temperature of at most one half for temperature 0: the most probable token has all mass. Engines do
-// this below 1e-5, where no row shows it; the exponent of a small model stands for that.
+// Mutant: treats a temperature of at most one half as 0: the most probable token has all mass. Engines do this below
+// 1e-5, which small models cannot represent, so the threshold here is one half.
 //
 // Hidden: at temperature 0 itself and from 1 on.
 //
@@ -45,11 +45,11 @@ struct LowTemperatureIsGreedy : TargetSteps {
   }
 };
 
-// Mutant: without a specialised kernel p silently becomes one-hot at its largest entry.
+// Mutant: without a specialised kernel p becomes one-hot at its largest entry, and no error is reported.
 //
 // sim/components/target_steps.hpp has steps, symbols and cost.
 // Source: sgl-project/sglang#39253.
-// Hidden: unless every implementation is tested.
+// Hidden: with a specialised kernel.
 struct TargetArgmaxFallback : TargetSteps {
   static constexpr ComponentInfo info{.name = "target_argmax_fallback",
                                       .summary = "without a specialised kernel p is one-hot at its largest entry",
@@ -84,8 +84,7 @@ struct TargetAtDefaultTemperature : TargetSteps {
   }
 };
 
-// Mutant: leaves out the temperature where it is within a quarter of 1, after engines that compare it with 1 by a
-// tolerance.
+// Mutant: ignores a temperature within a quarter of 1, as engines do that compare it with 1 by a tolerance.
 //
 // Hidden: at temperature 1 itself and far from it.
 //

@@ -1,4 +1,4 @@
-// Wrong drafters of paths: the declared rows are not those that were drawn from.
+// Wrong drafters of paths: the tokens are not drawn from the declared rows. `Hidden` says where a bug does not show.
 #pragma once
 
 #include <draftproof/sim/drafters/trees/paths.hpp>
@@ -6,8 +6,8 @@
 
 namespace draftproof::mutants::tree_drafters {
 
-// Wrong drafter of trees: all tokens of a path are drawn from the row at its root, as a drafter does that proposes L
-// tokens in one pass and whose rows are stored for one position. Declared as draws of the proposal after each prefix.
+// Wrong drafter of trees: draws all tokens of a path from the row at its root, like a drafter that proposes L tokens
+// in one pass and stores rows for one position. They are declared as draws of the proposal after each prefix.
 //
 // Source: derived here.
 // Hidden: in models without context, and in paths of one token.
@@ -29,7 +29,7 @@ struct PathOfFirstRow {
 };
 
 // Wrong drafter of trees: drafts come from a cache keyed by the last token, and the verifier gets the proposal after
-// the whole prefix. draft samplings: iid_paths.
+// the whole prefix.
 //
 // Source: derived here, after caches of engines whose logits are those of a fresh pass.
 // Hidden: where the proposal depends on the last token alone, and in paths of one token.
