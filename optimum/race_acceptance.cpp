@@ -84,7 +84,7 @@ class Race {
   }
 
   std::size_t drafts_, per_octave_;
-  std::size_t live_ = 0;             ///< number of nodes with Pr(N < K) >= spent: a leading part of the grid
+  std::size_t live_ = 0;             ///< number of nodes with Pr(N < K) >= spent, the first ones
   std::vector<double> times_, bin_;  ///< t, and Pr(the clock of the added token has rung by t) = 1 - e^(-qt)
   std::vector<double> counts_;       ///< Pr(N = k) at node n: [k][n]
 };

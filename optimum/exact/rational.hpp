@@ -16,10 +16,10 @@ namespace draftproof {
 
 // An exact fraction: two machine words while both parts fit, Boost's integers beyond.
 //
-// The class hides Boost from the sources that use it: they compile seconds faster. The short fractions of small
-// instances are several times as fast in words.
+// The class hides Boost from the sources that use it, which then compile seconds faster. The short fractions of small
+// instances are several times as fast in machine words.
 
-struct BigRational;  // optimum/exact/rational.hpp
+struct BigRational;  // defined below
 
 /// A fraction in lowest terms with a positive denominator.
 /// Throws: std::overflow_error on division by 0.
@@ -107,7 +107,8 @@ class Rational {
   bool in_words(const Rational& other) const { return !big_ && !other.big_; }
   /// Moves a value of big_ into words if it fits.
   void into_words();
-  /// operation(value of this in big_, numerator, denominator of other), and the result into words if it fits.
+  /// Calls operation(value of this in big_, numerator, denominator of other) and moves the result into words if it
+  /// fits.
   template <class Operation>
   Rational& beyond(const Rational& other, const Operation& operation);
 
