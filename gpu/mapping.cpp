@@ -35,7 +35,7 @@ int cluster_partitions(const DeviceTraits& device, int positions, int vocabulary
   return 0;
 }
 
-/// Whether a block a position is faster than all else although other mappings are there.
+/// Whether one block per position is the fastest mapping although others are available.
 bool blocks_win(const DeviceTraits& device, int positions, int vocabulary, int drafts) {
   return vocabulary <= (device.plans ? 2048 : 8192) ||
          (drafts <= 2 && std::int64_t{3} * positions >= device.multiprocessors);

@@ -26,8 +26,8 @@ struct Workspace {
 /// Returns how many teams of `partitions` blocks of 512 threads a device can run at once, at most `positions`.
 int most_split_teams(const DeviceTraits& device, int positions, int partitions);
 
-/// Returns the drafts by which a mapping is chosen: those that `batch` has room for, or many if a block would have to
-/// convert the rows first, which a cluster reads as they are.
+/// Returns the number of drafts by which a mapping is chosen: the room for drafts in `batch`, or many_drafts if a
+/// block, unlike a cluster, would have to convert the rows first.
 int drafts_that_choose(const StoredBatch& batch);
 
 /// Returns the layout for `batch`; `checks`: rows of probabilities are checked before they are used.

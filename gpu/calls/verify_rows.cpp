@@ -49,12 +49,12 @@ int guarded(char* error, std::size_t size, const Call& call) {
   }
 }
 
-/// No verifier of the name has a kernel.
+/// The exception if no verifier of the given name has a kernel.
 class NoSuchKernel : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Calls use(verifier) for the verifier of this name that has a kernel. Throws: NoSuchKernel if none has.
+/// Calls use(verifier) for the verifier of this name that has a kernel. Throws: NoSuchKernel if there is none.
 template <class Use>
 void with_verifier(std::string_view name, const Use& use) {
   bool found = false;

@@ -1,4 +1,4 @@
-// Device memory for queued work: allocated from the stream's pool and returned to it behind the last use.
+// Device memory for queued work: allocated from the stream's pool, and freed in stream order after the last use.
 #pragma once
 
 #include <cstddef>

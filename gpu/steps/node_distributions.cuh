@@ -6,8 +6,8 @@
 //   rows.order(..)     TeamOrder       passes in the order of its tokens; they overwrite the scratch of all others
 //   distributions.residual(b)   weights         moves back to its node for a draw, whatever came in between
 //
-// Cost: that of TeamRows; a look-up of single tokens moves nothing. At b = 0 the proposal is not read, so a leaf
-// needs none.
+// Cost: as for TeamRows; a look-up of single tokens moves nothing. At b = 0 the proposal is not read, so a leaf needs
+// none.
 #pragma once
 
 #include <cstdint>

@@ -66,8 +66,8 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
     }
   };
 
-  // Calls use(entries, i): so many entries of this lane at a time, all loaded before one is used; those beyond the
-  // end are -infinity.
+  // Calls use(entries, i) with `together` entries of this lane, all loaded before the first is used; entries beyond
+  // the end are -infinity.
   constexpr int together = in_place ? 4 : 8;
   const auto together_of = [&](const auto* row, int begin, int end, const auto& use) {
     for (int i = begin; i < end; i += together * team.lanes()) {

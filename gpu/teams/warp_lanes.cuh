@@ -96,7 +96,7 @@ class WarpLanes {
 #endif
 };
 
-/// The same, with the number of each warp in its block.
+/// WarpLanes with the number of each warp in its block.
 class BlockWarps : public WarpLanes {
  public:
 #if defined(__CUDA_ARCH__)
