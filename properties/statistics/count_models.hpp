@@ -81,7 +81,7 @@ inline double log_e_multinomial(std::span<const double> distribution, std::span<
 // by (a + X) log1p(t) u, t u and the roundings of its small terms. The result is therefore off by at most
 //   8 u (|d| (1 + log(1 + |t|)) + 40 + log(1 + (X + E) / a) max(1, min(X, 48))).
 //
-// Cost: none to four logarithms.
+// Cost: zero to four logarithms.
 //
 // Correctness: under the null X is Poisson, and the numerator is the distribution of X when the rate is drawn
 // first. a does not depend on E, so e of the accumulated counts and means is a martingale over batches.
