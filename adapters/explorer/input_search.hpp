@@ -32,7 +32,7 @@ class InputSearch {
   InputSearch(const InputSearch&) = delete;
   InputSearch& operator=(const InputSearch&) = delete;
 
-  /// Appends the runs that are needed next; none: the search is done.
+  /// Appends the runs that are needed next; if it appends none, the search is done.
   void ask(std::vector<Request>& requests);
   /// Writes the tape of a request, of `length` places or as many as the request fixes.
   void write_tape(const Request& request, std::size_t length, std::vector<double>& tape) const;
@@ -58,7 +58,7 @@ class InputSearch {
   enum class Phase { start, building, predicting, done };
 
   SearchContext context();
-  /// A program of which no call ends within a tape has no tree to look for.
+  /// A program whose calls never end within a tape gets few calls, because it has no tree to find.
   bool calls_left() const {
     constexpr std::size_t few = 64;
     return tree_calls_ < (ended_ ? options_.most_calls : std::min(few, options_.most_calls));
@@ -98,7 +98,7 @@ class InputSearch {
   std::uint64_t next_seed_ = 0;
 
   std::size_t calls_ = 0, tree_calls_ = 0;
-  bool ended_ = false;       ///< some call, by more than the end of its tape
+  bool ended_ = false;       ///< whether some call ended before its tape did
   std::size_t longest_ = 0;  // run, in places
   bool function_ = true, settled_ = true;
   std::vector<double> tape_;

@@ -1,6 +1,6 @@
-// Picks and races in the search at one node. A pick's weights are in its log. A race's are read off pairs of entries:
-// one clock is 1, the other is moved until the winner changes, all others are late; the clock where that happens is
-// the ratio of the weights.
+// Picks and races in the search at one node. A pick's weights are in its log. The weights of a race are measured on
+// pairs of entries: one clock is 1, the other is moved until the winner changes, all others are late; the clock where
+// that happens is the ratio of the weights.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,7 +15,7 @@ namespace {
 constexpr double steps_of_one = 0x1p26;  // of the logarithm to base 2
 constexpr double lowest = -60;
 constexpr std::uint64_t top = 120ull << 26;
-constexpr double near_hint = 32;  // steps: several roundings of a float, so that both sides of the change are asked
+constexpr double near_hint = 32;  // steps: several roundings of a float, so that both sides of the change are tested
 
 }  // namespace
 
@@ -65,7 +65,7 @@ std::vector<int> PlaceSearch::set_classes(std::span<const std::uint64_t> cells) 
   return of;
 }
 
-/// Gives branches the shares of their cells; branches without weight go.
+/// Gives branches the shares of their cells, and removes branches without weight.
 void PlaceSearch::share_by(std::span<const double> weights, const std::vector<int>& of) {
   const double total = compensated_sum(weights);
   std::vector<NeumaierSum> sums(node_.branches.size());
@@ -95,7 +95,7 @@ void PlaceSearch::ask_ends(int fixed, int moved, double clock, std::vector<Ask>&
   asks.push_back({.scan = number, .pair = true, .value = top});
 }
 
-/// Asks for the next possible reference against the entries of other classes, or gives up.
+/// Requests runs of the next possible reference against the entries of other classes, or gives up.
 void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& asks) {
   pairs_.clear();
   // An entry of weight 0 wins against no other: its run shows what happens where all entries are late. It is no

@@ -1,4 +1,4 @@
-// Rows that random weights hardly give, for bugs at the ends of a coin's grid.
+// Rows that random weights rarely give, for bugs at the ends of a coin's grid.
 //
 //   rows    target                   proposal               seen
 //   equal   (0 b ..), p = q          bit for bit            a coin of 1 rejects a draft, and the residual is zero
@@ -11,9 +11,9 @@
 //           (n a b), or              (n-1 a b), or          above it on none or on one by a unit in the last place: a
 //           n u + a                  (n - 1) u + a          draft is rejected, and nothing is left, or a unit
 //
-// Of near rows n is the least, or near it, with the wanted signs of p - q in the declared type; float64 has the last
-// kind alone, because the weights are those that an instance's text may have. They are rows 8, 18, .. of a seed, the
-// first of them with two tokens. With every second one a path accepts a draft of equal rows before.
+// For near rows n is the least number, or close to it, with the required signs of p - q in the declared type; float64
+// has the last kind only, because an instance's text limits the weights. They are rows 8, 18, .. of a seed, the first
+// of them with two tokens. In every second near instance a path first accepts a draft of equal rows.
 //
 // With the first proposal of a short row every draft is rejected and the residual is p. With the second one draft in
 // two is accepted, and the residual is in proportion to p.
