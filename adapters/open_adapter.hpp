@@ -1,11 +1,11 @@
 // Adapters by name, as --adapter takes them.
 //
-//   exec:COMMAND   a child process, `sh -c COMMAND`, that speaks the protocol (docs/adapters-protocol.md)
-//   socket:PATH    a program that listens on a Unix stream socket and speaks the same protocol
+//   exec:COMMAND   a child process, `sh -c COMMAND`, that implements the protocol (docs/adapters-protocol.md)
+//   socket:PATH    a program that listens on a Unix stream socket and implements the same protocol
 //   lib:PATH       a shared library with the C interface (draftproof_adapter.h), loaded in a child of this program
-//   built-in:NAME       a registered verifier, mutant or lossy scheme, in a child of this program
+//   built-in:NAME  a registered verifier, mutant or lossy scheme, in a child of this program
 //   abi:NAME       the same behind the C interface
-//   lower_bound:         a program that reads no row, to measure the cost of an adapter alone
+//   lower-bound:   a program that reads no row, to measure the cost of an adapter alone
 #pragma once
 
 #include <memory>

@@ -5,7 +5,7 @@
 //   cluster   compute capability 9 and later, one proposal row, no plan, both rows fit into the shared memory of 8
 //             blocks, or of 16 where the device grants it; and three blocks share a multiprocessor, or all clusters
 //             run at once, or drafts > 8: device memory is read once
-//   split     positions <= SMs / 4, for a verifier that makes a plan / 2, so other mappings would leave most of them
+//   split     positions <= SMs / 4, or SMs / 2 for a verifier that makes a plan: other mappings would leave most SMs
 //             idle
 //   block     otherwise
 #pragma once

@@ -73,9 +73,9 @@ struct TreeNode {
   Draw draw{};
   std::uint32_t draw_id = 0;  ///< in the RunStore
   int place = 0;
-  std::vector<TreeBranch> branches{};  ///< by `first`
+  std::vector<TreeBranch> branches{};  ///< sorted by `first`
   std::vector<int> branch_of{};        ///< branch of each cell of a pick or entry of a race; -1: weight 0
-  std::vector<double> weights{};       ///< of a race's entries, relative
+  std::vector<double> weights{};       ///< relative weights of a race's entries
   double race_error = 0;               ///< bound on the relative error of the weights
   bool explored = false;
 

@@ -79,7 +79,7 @@ struct ProgramDistribution {
   /// Bound on the total variation by which a program that draws its coins on a grid and computes in floating point
   /// may miss the distribution it is written for; see deviation_limit().
   double limit = 0;
-  std::vector<Stretch> edges{};      ///< coins' stretches of one or two values
+  std::vector<Stretch> edges{};      ///< stretches of uniforms with one or two values
   std::vector<Stretch> stretches{};  ///< all stretches of coins, where ExploreOptions::keep_stretches
 
   std::size_t calls = 0;      ///< runs, repeated ones and those with longer tapes included

@@ -24,8 +24,8 @@ class InputSearch {
   struct Request {
     enum class What : std::uint8_t { start, place, prediction };
     What what = What::start;
-    std::uint32_t number = 0;  ///< of a witness, a node or a prediction
-    Ask ask{};                 ///< of a node
+    std::uint32_t number = 0;  ///< number of the witness, node or prediction
+    Ask ask{};                 ///< the node's request, if `what` is place
   };
 
   InputSearch(const Input& input, const ExploreOptions& options);
@@ -88,7 +88,7 @@ class InputSearch {
   DecisionTree tree_;
   std::vector<std::unique_ptr<PlaceSearch>> searches_;  // of the tree's nodes
   std::vector<double> masses_;
-  std::vector<std::vector<std::uint32_t>> passing_;  // witnesses that go on to a child, by node
+  std::vector<std::vector<std::uint32_t>> passing_;  // witnesses that continue to a child, by node
   std::vector<std::uint32_t> active_;                // nodes that wait for runs
   std::priority_queue<std::pair<double, std::uint32_t>> frontier_;
 

@@ -46,7 +46,7 @@ double early_clock(const Draw& draw);
 
 class PlaceSearch {
  public:
-  /// `prefix` holds the tape of the places before. The first witness whose run goes on gives the draw.
+  /// `prefix` holds the tape of the places before. The first witness whose run continues defines the draw.
   PlaceSearch(const SearchContext& context, std::vector<double> prefix, std::vector<Known> known);
 
   /// True if every run ends before this place: the node is a leaf, with the outcome of the first witness's run.

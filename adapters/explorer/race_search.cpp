@@ -111,7 +111,7 @@ void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& as
     while (reference_ < node_.draw.size && !wins(reference_)) ++reference_;
     return reference_ < node_.draw.size;
   };
-  if (!next() && reference_clock_ == 1) {  // late clocks are finite, and win against a clock of 1 over a light entry
+  if (!next() && reference_clock_ == 1) {  // late clocks are finite, and may win against clock 1 of a light entry
     reference_clock_ = early_clock(node_.draw);
     reference_ = 0;
   }
@@ -159,7 +159,8 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
   }
   if (race_ == Race::rest) {
     if (bisect_pairs(asks)) return;
-    // Because late clocks may be finite, a light entry wins against one of them only with a clock as much earlier.
+    // Late clocks may be finite, so a light entry may lose to one of them at any clock; it then races an earlier
+    // clock.
     std::vector<int> lost;
     std::erase_if(pairs_, [&](const Pair& pair) {
       const bool again = pair.fixed == other_ && pair.clock == 1 && other_clock_ < 1 && !pair.decided();
@@ -168,7 +169,7 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
     });
     for (const int x : lost) ask_ends(other_, x, other_clock_, asks);
     if (!asks.empty()) return;
-    // An entry that neither wins nor loses a race against one other is not racing.
+    // An entry that neither wins nor loses against another entry is not part of a race.
     resolved_ = std::all_of(pairs_.begin(), pairs_.end(), [](const Pair& pair) { return pair.decided(); });
     if (!resolved_) return;
     read_weights();

@@ -30,7 +30,7 @@
 
 namespace draftproof::adapters {
 
-// One row of a batch whose other rows stay as they are is explored like a separate program, and its distribution is
+// One row of a batch whose other rows do not change is explored like a separate program, and its distribution is
 // compared with the distribution that the row has alone. Neighbours may change the order in which a row takes its
 // random numbers (coins for padding or for finished rows), and the last bits of sums; the two distributions are then
 // equal up to rounding.
@@ -76,7 +76,7 @@ class AmongRows final : public Program {
 struct Shift {
   enum class Kind { none, beyond, open } kind = Kind::none;  ///< beyond: more than rounding
   std::string text{};                                        ///< description, if beyond or open
-  std::uint64_t rows = 0;                                    ///< run for it
+  std::uint64_t rows = 0;                                    ///< number of rows run for it
 };
 
 /// Compares row `slot` of the batch `calls` with the row alone. Throws: AdapterError if the program is lost.

@@ -43,7 +43,7 @@ struct Answers {
   bool unsettled = false;                 ///< predictions still failed, or a race is not decided
   std::string note{};                     ///< why rows were run one at a time, if they were
   Judgement judgement{};
-  double unexplored = 0;  ///< probability that limits cut
+  double unexplored = 0;  ///< probability of the branches that limits cut
   std::uint64_t calls = 0, predictions = 0;
 
   /// A lower bound of the distance for any outcome of unexplored branches and failed rows, because mass m changes a

@@ -202,7 +202,7 @@ class Checker {
     return result;
   }
 
-  /// The checks on one instance, which is not shrunk, and its distributions in words.
+  /// The checks on one instance, which is not shrunk, and its distributions as text.
   DistributionChecks replay(const I& instance) const {
     if (!takes(declaration_, instance))
       throw AdapterError(fmt::format("{}: got {}, expected an instance that its declaration takes", declaration_.name,

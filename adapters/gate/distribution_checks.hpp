@@ -1,15 +1,14 @@
 // The proof tier of an external program: its exact distribution on small models, found by calls and compared with the
 // target. Each check has one finding; the first violation is shrunk to an instance that a reader can check by hand.
 //
-//   check             fails where
-//   exact_distribution         the completed distribution departs from the target by more than the number formats
-//                              explain
-//   zero_support      a token with p = 0, or none, is emitted: at the edge of a coin's grid or anywhere else
-//   answers           a row that the declaration allows fails, dies or draws from weights without mass
-//   function          equal calls have different results
-//   optimum           more drafts are accepted than any lossless verifier can accept
-//   inputs_unchanged  the program changes an array in place, which its caller still uses
-//   protocol          the program is lost on an instance; later instances are not judged
+//   check               fails where
+//   exact_distribution  the completed distribution departs from the target by more than rounding_limit()
+//   zero_support        a token with p = 0, or none, is emitted: at the edge of a coin's grid or anywhere else
+//   answers             a row that the declaration allows fails, crashes or draws from weights without mass
+//   function            equal calls have different results
+//   optimum             more drafts are accepted than any lossless verifier can accept
+//   inputs_unchanged    the program changes an array in place, which its caller still uses
+//   protocol            the program is lost on an instance; later instances are not judged
 //
 // If the program stops answering, the checks that have not failed until then are undecided.
 #pragma once

@@ -1,9 +1,9 @@
 // A program's own drafter against the draft sampling that it declares. Verifiers rely on that distribution: drafts
 // from another one make a right verifier lossy.
 //
-//   check        counts                                      against
-//   draft_sampling    whole tuples, on small models               the distribution's tuples, in fractions
-//   draft_noise  the first draft, at large vocabularies      q, where the distribution's first draft has it
+//   check           counts                                  against
+//   draft_sampling  whole tuples, on small models           the distribution's tuples, in fractions
+//   draft_noise     the first draft, at large vocabularies  q, if it is the distribution of the first draft
 //
 // Both distributions belong to the row as the program reads it, rounded to its type.
 //

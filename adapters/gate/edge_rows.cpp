@@ -20,7 +20,7 @@ WeightPair equal_rows(InstanceRng& dice, int turn) {
 }
 
 std::optional<WeightPair> short_rows(InstanceRng& dice, int turn, Dtype dtype) {
-  // One triple in thirty has a short sum in float, one in 1,500 a short one over its sum in double.
+  // 1 in 30 triples has a short sum in float, 1 in 1,500 has one in double after normalisation.
   constexpr int attempts = 20'000, largest = 30;
   const bool normalised = turn % 2 == 1;
   for (int i = 0; i < attempts; ++i) {

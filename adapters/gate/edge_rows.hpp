@@ -1,15 +1,12 @@
 // Rows that random weights rarely give, for bugs at the ends of a coin's grid.
 //
-//   rows    target                   proposal               seen
-//   equal   (0 b ..), p = q          bit for bit            a coin of 1 rejects a draft, and the residual is zero
-//   short   (a b c 0)                (0 0 0 1) or           the running sum of p, or of p over its sum, ends below 1
-//                                                           in
-//                                    (a b c a+b+c)          the program's format: the last coins run past the last
-//                                                           cell
-//   near    (0 1), or                (1 n), or              p is below q on some tokens, once rounded to the type,
-//                                                           and
-//           (n a b), or              (n-1 a b), or          above it on none or on one by a unit in the last place: a
-//           n u + a                  (n - 1) u + a          draft is rejected, and nothing is left, or a unit
+//   rows    target             proposal          reason
+//   equal   (0 b ..), p = q    bit for bit       a uniform of 1 rejects a draft, and the residual is zero
+//   short   (a b c 0)          (0 0 0 1) or      the running sum of p, or of p over its sum, ends below 1 in the
+//                              (a b c a+b+c)     program's format: the largest uniforms are beyond the last cell
+//   near    (0 1), or          (1 n), or         after rounding to the type, p is below q on some tokens, and above
+//           (n a b), or        (n-1 a b), or     it on no token or on one token by a unit in the last place: a draft
+//           n u + a            (n - 1) u + a     is rejected, and the residual is zero or a unit
 //
 // For near rows n is the least number, or close to it, with the required signs of p - q in the declared type; float64
 // has the last kind only, because an instance's text limits the weights. They are rows 8, 18, .. of a seed, the first

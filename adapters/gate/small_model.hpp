@@ -3,7 +3,7 @@
 // counterexamples print, replay and shrink in the same way.
 //
 //   level      instance       inputs                          tokens compared
-//   position   Instance       tuples of the draft sampling         1
+//   position   Instance       tuples of the draft sampling    1
 //   chain      PathInstance   paths of L drafts               L + 1, completed by the target
 //   tree       PathInstance   trees of the tree drafter       L + 1, completed by the target
 //

@@ -33,7 +33,7 @@ void each_array(Batch& batch, WireFunction ask, bool parents, Each each) {
   each("seeds", batch.seeds, Extents{}, batch.randomness == Randomness::seeded);
 }
 
-/// The request; its tensors lie where the spans of `batch` do.
+/// The request; its tensors refer to the spans of `batch`.
 Message batch_message(const ServedBatch& batch, WireFunction ask);
 
 /// Tokens of a row of the result.

@@ -34,17 +34,16 @@ class Dialogue {
 
   const Declaration& declaration() const { return declaration_; }
 
-  /// The answer to `batch`, which is sent as one request while the program lives, or as several if it has more than
-  /// declaration().most_rows. A row on which it dies
-  /// or writes no message has the status crashed; a row that it refuses alone has the status failed; others are
-  /// unharmed.
+  /// The answer to `batch`, which is sent as one request, or as several after a crash or if it has more than
+  /// declaration().most_rows. A row on which the program crashes or writes no message has the status crashed; a row
+  /// that it refuses alone has the status failed; others are unharmed.
   /// Throws: ProgramSilent if a row alone, or several batches whose rows alone are answered, have no answer within
-  /// the limit; AdapterError if a result is wrong, or if the program dies after `most_crashes` rows killed it or as
-  /// many deaths were not caused by a row alone.
+  /// the limit; AdapterError if a result is wrong, or if the program crashes after `most_crashes` rows crashed it or
+  /// as many crashes were not caused by a row alone.
   void answer(const ServedBatch& batch, WireFunction ask, ServedResult& result);
 
-  /// The reply to a request without rows. Throws: AdapterError, also if the program dies on it.
-  /// answer() and ask() throw ProgramSilent once a reply announced that the program stops answering.
+  /// The reply to a request without rows. Throws: AdapterError, also if the program crashes on it. answer() and ask()
+  /// throw ProgramSilent once a reply announced that the program stops answering.
   Message ask(Message& request, ReplyLimit most);
 
   /// The process or connection losses so far, one line each.
@@ -76,7 +75,7 @@ class Dialogue {
   int crashed_rows_ = 0, unexplained_ = 0;
   bool late_ = false;                 // whether the last loss was a missing answer
   std::vector<std::string> killers_;  // drafts of the rows on which the program died alone
-  double slowest_row_ = 0;            // seconds a row, of the answers so far
+  double slowest_row_ = 0;            // largest time per row so far, in seconds
 };
 
 }  // namespace draftproof::adapters

@@ -1,8 +1,8 @@
 // The interface that a C++ program implements to be an external verifier: serve() calls it for each request. The
 // caller owns all buffers; spans of a request are valid during the call only.
 //
-//   b   rows of the batch       n   drafts of its longest row        V   vocabulary
-//   P   target rows of a row, 1 or n + 1        Q   proposal rows of a row, 1 or n
+//   b   rows of the batch                   n   drafts of its longest row          V   vocabulary
+//   P   target rows of a row, 1 or n + 1    Q   proposal rows of a row, 1 or n
 //   S   numbers of a row's state, 0 without state
 #pragma once
 

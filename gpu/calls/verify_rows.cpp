@@ -110,7 +110,7 @@ void want_drafts(const gpu::StoredBatch& batch, int i, int fewest) {
                                   ", expected a token below " + std::to_string(batch.vocabulary));
 }
 
-/// The decision on one position: the verifier's host form on fresh rows, as in the tests of parity.
+/// The decision on one position: the verifier's host form on fresh rows, as in the parity tests.
 template <class V>
 Verdict decided(const V& verifier, const gpu::StoredBatch& batch, int i, const FreshRows<float>& rows) {
   const int count = batch.counts[i];

@@ -120,7 +120,7 @@ class TeamRows {
     return gpu::sums_by_place(
         team_, workspace_, places, [this](const auto& visit) { this->for_own(visit); }, term);
   }
-  /// `summed`: no pass was made since sum(f) of the same f, so a draw needs none.
+  /// `summed`: whether sum(f) of the same f was the last pass, whose sums the draw then reuses.
   template <class F>
   DRAFTPROOF_DEVICE auto weights(F f, bool summed = false) const {
     return PassWeights<F>{*this, std::move(f), summed};
@@ -379,14 +379,14 @@ class TeamRows {
     return team_.lane_sum(total);
   }
 
-  /// Whether the team is one block, as its type says.
+  /// Whether the team is one block, by its type.
   static constexpr bool block_alone = requires {
     requires T::partitions()
     == 1;
   };
   /// Whether passes have the team's scratch memory to themselves, because no other object makes passes.
   static constexpr bool on_chip = requires(const Source& rows) { rows.own_tokens(); };
-  /// The rows for passes, which read the tokens of the own partition alone.
+  /// The rows for passes, which read only the tokens of their own partition.
   DRAFTPROOF_DEVICE auto own_tokens() const {
     if constexpr (on_chip)
       return rows_.own_tokens();

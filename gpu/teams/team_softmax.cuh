@@ -8,7 +8,7 @@
 //   Z        units             sum over blocks of w S, in units of 2^-40
 //
 // Cost: the same lane reads each logit twice, the second time from the nearest cache; four barriers. On chip, powers
-// are written and then scaled in place. In device memory, whose bandwidth is dearer than a power of e, they are
+// are written and then scaled in place. In device memory, where a read costs more than a power of e, they are
 // computed again: a row is read twice and written once.
 // Correctness: the bits are the host's, because there are only maxima, sums of integers, and operations on one entry
 // or one block; none depends on the order of the threads.
@@ -36,7 +36,7 @@ DRAFTPROOF_DEVICE constexpr int softmax_blocks(int tokens) {
   return tokens / softmax_block_size + (tokens % softmax_block_size != 0);
 }
 
-/// The earliest arrival of a row of logits; it says whether the logits are a distribution.
+/// The earliest arrival of a row of logits; it shows whether the logits are a distribution.
 struct SoftmaxOutcome {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 

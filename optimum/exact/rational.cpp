@@ -72,7 +72,8 @@ int trailing_zeros(Word2 value) {
   return low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<std::uint64_t>(value >> 64));
 }
 
-/// The greatest common divisor by the binary algorithm. Products of fractions in words have parts of two words.
+/// The greatest common divisor by the binary algorithm. Products of fractions in machine words have parts of two
+/// words.
 Word2 divisor_of_two_words(Word2 a, Word2 b) {
   if (a == 0 || b == 0) return a | b;
   const int common = trailing_zeros(a | b);
@@ -142,7 +143,7 @@ Rational::Rational(const std::string& text) {
 
 Rational::Rational(BigRational value) : big_{new BigRational(std::move(value))} { into_words(); }
 
-/// The smallest int64 is stored as Boost's integer, so every value in words has a negative in words.
+/// The smallest int64 is stored as Boost's integer, so every value in machine words has its negative there too.
 Rational Rational::from_signed(std::int64_t value) {
   Rational result;
   if (!result.store(value, std::int64_t{1})) return quotient(value, 1);

@@ -41,7 +41,7 @@ class Rational {
   explicit Rational(double value);
   /// Parses "3/4" or "-2". Throws: std::runtime_error on any other text.
   explicit Rational(const std::string& text);
-  /// A fraction in lowest terms, stored in words if it fits.
+  /// A fraction in lowest terms, stored in machine words if it fits.
   explicit Rational(BigRational value);
 
   Rational(const Rational& other)
@@ -101,7 +101,8 @@ class Rational {
   static BigRational* copy(const BigRational& value);
   static void release(BigRational* value);
   static bool same(const BigRational& a, const BigRational& b);
-  /// Stores numerator / denominator (coprime, the latter positive) in words; returns false if they do not fit.
+  /// Stores numerator / denominator (coprime, the latter positive) in machine words; returns false if they do not
+  /// fit.
   template <class Wide>
   bool store(Wide numerator, Wide denominator);
   bool in_words(const Rational& other) const { return !big_ && !other.big_; }
@@ -112,7 +113,7 @@ class Rational {
   template <class Operation>
   Rational& beyond(const Rational& other, const Operation& operation);
 
-  /// A value that does not fit in words is in big_, otherwise big_ is null: every value has one form.
+  /// big_ has the values that do not fit in machine words; otherwise it is null. Every value has one form.
   std::int64_t numerator_ = 0, denominator_ = 1;
   BigRational* big_ = nullptr;
 };

@@ -36,8 +36,8 @@ namespace draftproof {
 // Cost: the number of antichains, 1 + c^V a level (2, 5, 26, 677, 458330 for V = 2; 2, 9, 730 for V = 3; 2, 17,
 // 83522 for V = 4), each evaluated a few times. The linear program contains only the binding antichains.
 //
-// Source: derived in docs/optimum.md, "Trees", by Hall's theorem. It is an independent check of tree_program.hpp; for
-// i.i.d. paths it needs no enumeration of trees.
+// Source: derived in docs/optimum.md, "Trees", by Hall's theorem. It is an independent check of the program above;
+// for i.i.d. paths it needs no enumeration of trees.
 
 /// The probability to meet an antichain, given by the numbers of its prefixes.
 using Meets = std::function<double(std::span<const int> antichain)>;

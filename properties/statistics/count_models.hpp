@@ -18,7 +18,7 @@ namespace draftproof {
 // The e-value against a list of independent tokens of one distribution, of any length. A Polya urn predicts
 // each token and is updated by it; the bet is the product over tokens of the urn's probability divided by p.
 //
-//   p(x)    distribution             distribution of every token
+//   p(x)    distribution    distribution of every token
 //   X(x)    counts          tokens seen; n their sum
 //   A       strength        weight of p in the urn before the first token: 1, 4, 16, .. 4^10
 //
