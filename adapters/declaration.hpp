@@ -70,7 +70,7 @@ struct Declaration {
 };
 
 /// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1
-/// where a program under test died on a row that it accepted.
+/// if a program under test crashed on a row that it accepted.
 class AdapterError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,5 +1,6 @@
 // The exploration of one input: builds the tree node by node, largest mass first, then predicts runs and refines the
-// tree along the path of each wrong prediction. A dialogue like that of PlaceSearch: ask(), runs, take().
+// tree along the path of each wrong prediction. ask() returns the runs that are needed, and take() receives them, as
+// in PlaceSearch.
 #pragma once
 
 #include <algorithm>

@@ -159,8 +159,8 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
   }
   if (race_ == Race::rest) {
     if (bisect_pairs(asks)) return;
-    // Late clocks may be finite, so a light entry may lose to one of them at any clock; it then races an earlier
-    // clock.
+    // A light entry may lose to finite late clocks unless its clock is early, so its pair is run again with early
+    // clocks.
     std::vector<int> lost;
     std::erase_if(pairs_, [&](const Pair& pair) {
       const bool again = pair.fixed == other_ && pair.clock == 1 && other_clock_ < 1 && !pair.decided();

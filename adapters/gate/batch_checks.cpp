@@ -356,7 +356,7 @@ class Batches {
   /// depend on which row a number was drawn for, so this also judges programs whose draws in a batch do not name
   /// their row. The values of v lie 2^-8 beside the thresholds of the row alone.
   ///
-  /// Correctness: a right program uses the same numbers alike, alone and in a batch, and emits the same tokens,
+  /// Correctness: a right program uses the numbers in the same way alone and in a batch, and emits the same tokens,
   /// unless rounding moves a threshold across v. Then the row alone has other tokens at v (1 - 2^-14) or v (1 +
   /// 2^-14), as rows of V <= 8 entries round by less than 2^-14 in float32 and double; such values are skipped. So
   /// are races, because rounding decides between equal clocks of equal weights at every v.

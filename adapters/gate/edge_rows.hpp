@@ -44,8 +44,8 @@ constexpr bool has_near_rows(int n) { return n % near_every == near_at; }
 /// Number of the n-th instance among those without equal or short rows. Near rows replace one of these.
 int number_without_edges(int n);
 
-/// Whether a running sum from the left ends below 1: that of the weights over their total, rounded to T first, or of
-/// those numbers over their sum.
+/// Whether the running sum of the probabilities, rounded to T, ends below 1; if `normalised`, after division by their
+/// sum.
 template <class T>
 bool ends_short(const std::vector<int>& weights, bool normalised) {
   const int total = std::accumulate(weights.begin(), weights.end(), 0);

@@ -8,7 +8,7 @@
 // Cost: the rows of all trials pass through the adapter, at most 1/2 MiB per planned trial. Large vocabularies
 // therefore have fewer trials; V = 262,144 has 1/10 to 1/30 of the usual number.
 //
-// The drafts of a row are those of Philox(0, the row's seed, draft): a scheme of shared noise behind `own:` reads the
+// The drafts of a row are those of Philox(0, the row's seed, draft): a built-in scheme of shared noise reads the
 // same.
 #pragma once
 

@@ -3,7 +3,7 @@
 //
 //   symbol   code            meaning
 //   m(x)     row.mass(x)     floor(2^62 entry); adjusted on the most probable tokens, so that the row sums to 2^62
-//   r(x)     row.read(x)     the value that programs compare: m(x) without the remainder of that division
+//   r(x)     row.read(x)     the value that programs compare: as m(x), but equal on all most probable tokens
 //   s        note.sum        sum of floor(2^62 entry), modulo 2^64
 //   h        note.heaviest   the most probable token, the first of equal ones
 //   n        note.count      number of tokens with its entry

@@ -106,10 +106,10 @@ class Rational {
   template <class Wide>
   bool store(Wide numerator, Wide denominator);
   bool in_words(const Rational& other) const { return !big_ && !other.big_; }
-  /// Moves a value of big_ into words if it fits.
+  /// Moves a value of big_ into machine words if it fits.
   void into_words();
-  /// Calls operation(value of this in big_, numerator, denominator of other) and moves the result into words if it
-  /// fits.
+  /// Calls operation(value of this in big_, numerator, denominator of other) and moves the result into machine words
+  /// if it fits.
   template <class Operation>
   Rational& beyond(const Rational& other, const Operation& operation);
 
