@@ -225,7 +225,7 @@ void PlaceSearch::read_weights() {
   // the clocks, their logarithms or quotients, and the weights, of both entries.
   const int bits = std::clamp(node_.draw.bits, 8, 53);
   node_.race_error = std::log(2.0) * 0x1p-26 + std::ldexp(16, -bits);
-  // A clock that is the logarithm of a uniform has that relative error from 2^-8 on, and the same absolute one below.
+  // The logarithm of a uniform has a bounded relative error for clocks >= 2^-8, and a bounded absolute error below.
   for (const Pair& pair : pairs_)
     if (pair.clock < 0x1p-8) node_.race_error += std::ldexp(2, -bits - 8) / pair.clock;
 }
