@@ -23,7 +23,7 @@ enum class Dtype { float32, float64, float16, bfloat16 };
 
 enum class RowKind { probabilities, logits };
 
-/// Whether a program emits the likeliest token of each row instead of a draw, and which of equally likely ones.
+/// Whether a program emits the likeliest token of each row instead of a draw, and which of equally likely tokens.
 enum class Greedy { no, first, last };
 
 /// Declarations of a selection policy (sim/components/selection_view.hpp).
@@ -61,9 +61,9 @@ struct Declaration {
   bool deterministic = true;     ///< equal calls have equal results
   bool batch_invariant = false;  ///< a row's results are the same bits in every batch, not only up to rounding
   double tolerance = 0;     ///< total variation from the target that the program admits, as an approximate rule does
-  int coin_bits = 24;       ///< uniforms are multiples of 2^-coin_bits unless a draw says otherwise
-  std::string old_names{};  ///< names of version 0.2 in the hello, with the new ones
-  int state_size = 0;       ///< numbers that a result gives to the next call on its text; 0: calls are independent
+  int coin_bits = 24;       ///< uniforms are multiples of 2^-coin_bits unless a draw states its bits
+  std::string old_names{};  ///< names of version 0.2 in the hello message, with the new names
+  int state_size = 0;       ///< numbers that a result passes to the next call on its text; 0: independent calls
 
   bool can(Randomness wanted) const;
   bool has(std::string_view function) const;
@@ -72,7 +72,7 @@ struct Declaration {
 };
 
 /// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1
-/// where a program under test died on a row that it accepted.
+/// if a program under test crashed on a row that it accepted.
 class AdapterError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -85,7 +85,7 @@ class ProgramSilent : public AdapterError {
   using AdapterError::AdapterError;
 };
 
-/// The program fails on everything that it was asked: there is no distribution to judge.
+/// The program fails on every input, so there is no distribution to judge.
 class ProgramFails : public AdapterError {
  public:
   ProgramFails(const std::string& name, const std::string& message)
@@ -95,8 +95,7 @@ class ProgramFails : public AdapterError {
 /// Returns a value as JSON in ASCII on one line, for error messages; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const nlohmann::json& value);
 
-/// The declaration in a hello message. Throws: AdapterError, which names the field, what was found and what was
-/// wanted.
+/// The declaration in a hello message. Throws: AdapterError with field, found and expected value.
 Declaration read_declaration(const nlohmann::json& hello);
 nlohmann::json to_json(const Declaration& declaration);
 

@@ -51,14 +51,14 @@ enum { DP_SCRIPTED = 0, DP_SEEDED = 1, DP_OPAQUE = 2 };                   /* who
    draft i was drawn from. */
 enum { DP_POSITION = 0, DP_CHAIN = 1, DP_TREE = 2 };
 
-/* Status of one row, and what functions return for a whole call. */
+/* Status of one row, and return value of functions for a whole call. */
 enum {
   DP_OK = 0,
   DP_BAD_INPUT = 1,   /* refused: not a row that the library can read */
   DP_UNSUPPORTED = 2, /* a correct row of a kind that the library does not serve */
   DP_FAILED = 3,      /* an error of the library */
   DP_NO_MASS = 4,     /* a draw from weights that are all zero or not finite */
-  DP_TAPE_SHORT = 5   /* more draws than the tape has: set by the host, whatever the library says */
+  DP_TAPE_SHORT = 5   /* more draws than the tape has: set by the host, whatever the library returns */
 };
 
 /* Where an array lives: DLPack's DLDevice, its numbers kDLCPU and kDLCUDA. */
@@ -74,7 +74,7 @@ typedef struct dp_device {
 /* The random numbers of scripted calls. A verifier that declares DP_SCRIPTED makes every draw of row `row` through
    these functions, in a fixed order for equal inputs and equal answers. `self` is passed on as it is. `stream` names
    what the number is for ("accept", "residual", "bonus", ..) and may be NULL. Threads may draw at one time for
-   different rows. Without numbers left, the functions still return values, and the row gets DP_TAPE_SHORT. */
+   different rows. If no number is left, the functions still return values, and the row gets DP_TAPE_SHORT. */
 typedef struct dp_tape {
   size_t size;
   void* self;
@@ -108,7 +108,7 @@ typedef struct dp_batch {
   const uint64_t* seeds;  /* [b]: equal rows with equal seeds give equal tokens; or NULL */
   const dp_tape* tape;    /* or NULL */
   int32_t state_size;     /* S, as declared; 0 for `draft` */
-  const double* state;    /* [b][S]: what the call before left, zeros in a first call; NULL if S is 0 */
+  const double* state;    /* [b][S]: as the previous call returned it, zeros in a first call; NULL if S is 0 */
   const int32_t* legal;   /* since 1.5, [b][P][V] with `grammar`, else NULL: 1 where the grammar allows the token */
 } dp_batch;
 
@@ -119,7 +119,7 @@ typedef struct dp_result {
   int32_t* tokens; /* [b][stride]: accepted drafts, then one more; drafts, for `draft` */
   int32_t* counts; /* [b]: number of tokens of each row */
   int32_t* status; /* [b] */
-  char* message;   /* the library's words on an error, cut to message_size with its zero byte; empty at first */
+  char* message;   /* the library's error message, cut to message_size with its zero byte; empty at first */
   size_t message_size;
   double* state; /* [b][S]: finite numbers for the row's next call, where status is DP_OK; NULL if S is 0 */
 } dp_result;
@@ -158,12 +158,12 @@ typedef struct dp_drafted {
 
 typedef struct dp_selection {
   size_t size;
-  int32_t vocabulary;         /* V */
-  int32_t requests;           /* b */
-  int32_t budget;             /* most drafts that are verified, over all requests */
-  int32_t costs;              /* c */
-  const double* cost;         /* [c]: of a verification of 0, 1, .. drafts; the last entry stands for more */
-  const dp_drafted* request;  /* [b] */
+  int32_t vocabulary;        /* V */
+  int32_t requests;          /* b */
+  int32_t budget;            /* most drafts that are verified, over all requests */
+  int32_t costs;             /* c */
+  const double* cost;        /* [c]: of a verification of 0, 1, .. drafts; the last entry stands for more */
+  const dp_drafted* request; /* [b] */
 } dp_selection;
 
 /* When a choice takes effect: the verifier sees the kept drafts alone; or it sees all, and its output ends with its own
@@ -178,7 +178,7 @@ typedef struct dp_verifier {
   const char* version;        /* of the engine [""] */
   const char* draft_sampling; /* draft sampling that the verifier is written for, as draftproof names it ["iid"] */
   int32_t level;              /* DP_POSITION, DP_CHAIN, DP_TREE */
-  uint32_t randomness;        /* DP_BITs of what can be asked for [DP_SCRIPTED] */
+  uint32_t randomness;        /* DP_BITs of the supported modes [DP_SCRIPTED] */
   uint32_t dtypes;            /* [DP_FLOAT32] */
   uint32_t kinds;             /* [DP_PROBABILITIES] */
   uint32_t devices;           /* DP_BITs of DP_CPU, DP_CUDA where rows may live [DP_CPU] */

@@ -1,4 +1,4 @@
-/* The header of version 0.2, which maps its names to draftproof_adapter.h. It goes in 0.4. */
+/* The header of version 0.2, which maps its names to draftproof_adapter.h. It will be removed in 0.4. */
 #ifndef DRAFTPROOF_DOOR_H
 #define DRAFTPROOF_DOOR_H
 

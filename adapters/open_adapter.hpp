@@ -1,11 +1,11 @@
 // Adapters by name, as --adapter takes them.
 //
-//   exec:COMMAND   a child process, `sh -c COMMAND`, that speaks the protocol (docs/adapters-protocol.md)
-//   socket:PATH    a program that listens on a Unix stream socket and speaks the same protocol
+//   exec:COMMAND   a child process, `sh -c COMMAND`, that implements the protocol (docs/adapters-protocol.md)
+//   socket:PATH    a program that listens on a Unix stream socket and implements the same protocol
 //   lib:PATH       a shared library with the C interface (draftproof_adapter.h), loaded in a child of this program
-//   built-in:NAME       a registered verifier, mutant or lossy scheme, in a child of this program
+//   built-in:NAME  a registered verifier, mutant or lossy scheme, in a child of this program
 //   abi:NAME       the same behind the C interface
-//   lower_bound:         a program that reads no row, for the cost of an adapter alone
+//   lower-bound:   a program that reads no row, to measure the cost of an adapter alone
 #pragma once
 
 #include <memory>
@@ -17,16 +17,16 @@
 
 namespace draftproof::adapters {
 
-/// Two sides of one program: scripted calls, and batches as they are.
+/// One program through two interfaces: scripted calls, and unchanged batches.
 struct OpenAdapter {
   std::string text;
   std::shared_ptr<Program> program;
   std::shared_ptr<Served> served;
-  FreshProgram fresh;  ///< empty for a socket, because the program that listens has had calls already
+  FreshProgram fresh;  ///< empty for a socket, whose program cannot be restarted
 };
 
-/// Throws: InputError for text that does not name an adapter, AdapterError for a program that does not answer or
-/// whose draft sampling is unknown.
+/// Throws: InputError if `text` does not name an adapter; AdapterError if the program does not answer or its draft
+/// sampling is unknown.
 OpenAdapter open_adapter(const std::string& text, const WireOptions& options = {});
 
 /// Returns the verifier for `draftproof serve`: `text` is lib:PATH, built-in:NAME, abi:NAME, lower-bound: or NAME.

@@ -43,11 +43,11 @@ struct Draw {
 
 enum class RowStatus : std::int32_t {
   ok = 0,
-  bad_input = 1,    ///< the row was refused
+  bad_input = 1,    ///< the program refused the row
   unsupported = 2,  ///< the program does not serve such rows
   failed = 3,       ///< an exception or internal error of the program
   no_mass = 4,      ///< a draw from weights that are all zero or not finite
-  tape_short = 5,   ///< the program draws more numbers than the tape has; the log has those it took
+  tape_short = 5,   ///< the program draws more numbers than the tape has; the log has the draws before
   crashed = 6,      ///< the process ended, or was ended, on this row; set by the host only
 };
 
@@ -67,7 +67,7 @@ struct Input {
   /// Of a program under a grammar: for each row of p, 1 where the grammar allows the token, else 0; empty: all allowed.
   /// Rows of p do not have the mask.
   std::vector<std::vector<std::int32_t>> legal{};
-  std::vector<double> state{};  ///< of a program with state: what the call before it left, zeros in a first call
+  std::vector<double> state{};  ///< of a program with state: as the previous call returned it, zeros in a first call
 
   int vocabulary() const { return static_cast<int>(p.front().size()); }
   bool operator==(const Input&) const = default;
@@ -92,16 +92,16 @@ struct Run {
 class Program {
  public:
   virtual ~Program() = default;
-  /// Runs all calls on `inputs`, in batches as it sees fit. runs[i] is the result of calls[i].
+  /// Runs all calls on `inputs`, in batches of any size. runs[i] is the result of calls[i].
   /// Throws: AdapterError if the program cannot be reached any more, or breaks the protocol.
   virtual void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) = 0;
 };
 
-/// Starts the program again, to try a replay line without earlier calls. Throws: AdapterError. Empty if the program
-/// cannot be started again; the running one is then asked.
+/// Starts the program again, to test a replay line without earlier calls. Throws: AdapterError. Empty if the program
+/// cannot be started again; replays then use the running program.
 using FreshProgram = std::function<std::shared_ptr<Program>()>;
 
-/// The end of the evidence of a violation that depends on earlier calls.
+/// The end of the evidence of a failure that depends on earlier calls.
 inline constexpr const char* needs_earlier_calls = "; it depends on earlier calls: alone the program passes";
 
 }  // namespace draftproof::adapters

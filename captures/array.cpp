@@ -66,7 +66,7 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::note_read(std::size_t count) const {
-  // A fault brings in the pages around it, 64 KiB by default.
+  // A page fault also maps the cached pages around it (fault-around), 64 KiB by default.
   constexpr std::size_t around = 1 << 16, most = std::size_t{1} << 28;
   if (resident_.fetch_add(count + around, std::memory_order_relaxed) < most) return;
   resident_.store(0, std::memory_order_relaxed);

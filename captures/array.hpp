@@ -1,5 +1,5 @@
-// Files of arrays, as all readers see them: a file that is read or mapped, and an array as stored in it, with a type,
-// a shape and little-endian bytes in row-major order. The capture schema defines what an array means.
+// Types that all readers of array files share: a file that is read or mapped, and an array with a type, a shape and
+// little-endian bytes in row-major order. capture.hpp defines the meaning of each array.
 #pragma once
 
 #include <array>
@@ -53,10 +53,10 @@ class MappedFile {
 
   /// All bytes of the file, from its first on; valid as long as the object.
   std::span<const std::byte> bytes() const { return bytes_; }
-  /// Notes that `count` bytes in one place were read. From time to time the pages that were read are let go, so that
-  /// the memory of the process does not grow with what it has read; they stay in the system's cache. Thread-safe.
+  /// Counts `count` adjacent bytes as read. After every 256 MiB it releases the pages with madvise(MADV_DONTNEED), so
+  /// that the resident memory of the process stays bounded; they stay in the page cache. Thread-safe.
   void note_read(std::size_t count) const;
-  /// Whether the process has such a file now. A handler of signals may ask.
+  /// Whether this process has a file mapped now. Safe to call in a signal handler.
   static bool any() { return mapped_.load() > 0; }
 
  private:
@@ -73,7 +73,7 @@ struct TypeNames {
   std::size_t width;                        ///< bytes of an element
   std::string_view text, safetensors, npy;  ///< bfloat16 has no NumPy type
 };
-/// By type.
+/// Indexed by DType.
 inline constexpr std::array<TypeNames, 8> type_names{{{DType::F16, 2, "f16", "F16", "<f2"},
                                                       {DType::BF16, 2, "bf16", "BF16", {}},
                                                       {DType::F32, 4, "f32", "F32", "<f4"},

@@ -16,10 +16,10 @@
 namespace draftproof {
 namespace {
 
-/// Whether it has the form `draft*`.
+/// Whether `name` has the form `draft*`.
 bool is_proposal_array(std::string_view name) { return name.starts_with("draft"); }
 
-/// Whether it is an array of the schema; a reader skips all others.
+/// Whether `name` is an array of the schema. Readers skip all others.
 bool is_capture_array(std::string_view name) {
   constexpr std::array<std::string_view, 5> single{"target", "ids", "rest_target", "tokens", "next_token"};
   return is_proposal_array(name) || name.starts_with("rest_draft") ||
@@ -42,12 +42,12 @@ std::string type_and_shape(const Array& array) {
   return fmt::format("{} of shape {}", to_string(array.dtype), shape_of(array));
 }
 
-/// A string of the metadata, or the type of what stands in its place, in quotes.
+/// Returns a metadata value in quotes: its text if it is a string, else the name of its JSON type.
 std::string text_in_quotes(const nlohmann::json& value) {
   return in_quotes(value.is_string() ? value.get<std::string>() : value.type_name());
 }
 
-/// The planes of a [D, N, V] array as arrays of the schema.
+/// Splits a [D, N, V] array into D arrays of the schema.
 NamedArrays split_planes(const Array& planes, const std::string& file) {
   if (planes.shape.size() != 3 || planes.shape[0] < 2)
     throw file_error(file, "shape " + shape_of(planes), "[D, N, V] with D >= 2: a target, then proposals");
@@ -167,7 +167,8 @@ Capture::Capture(std::string file, NamedArrays arrays, nlohmann::json metadata)
   check_context();
 }
 
-/// Reads what the metadata declares. The default values are log-probabilities, and probabilities if there are ids.
+/// Reads the kind of values and V from the metadata. The default kind is log-probabilities; with token ids it is
+/// probabilities.
 void Capture::read_declared() {
   if (const auto schema = metadata_.find("schema"); schema != metadata_.end() && *schema != capture_schema)
     throw file_error(file_, "schema " + text_in_quotes(*schema),
@@ -205,8 +206,7 @@ void Capture::check_shape(std::string_view name, std::size_t columns) const {
   if (columns > 0) wanted.push_back(columns);
   if (array.shape != wanted)
     throw array_error(file_, name, "shape " + shape_of(array), shape_text({wanted.begin(), wanted.end()}));
-  // Half precision moves a probability by up to 2^-8 of itself, which makes a check of the sum useless. Logits have
-  // no such check.
+  // Half precision has relative errors of up to 2^-8, so a check of the sum is useless. Logits have no such check.
   const bool half = array.dtype == DType::F16 || array.dtype == DType::BF16;
   if (!is_floating(array.dtype) || (half && values_ != Values::Logit))
     throw array_error(file_, name, fmt::format("{} elements", to_string(array.dtype)),

@@ -39,7 +39,7 @@ constexpr std::string_view to_string(Values values) {
   constexpr std::string_view names[]{"log_probability", "logit", "probability"};
   return names[static_cast<int>(values)];
 }
-/// The kind of that name; nothing if there is none.
+/// Returns the kind called `name`, or nothing.
 constexpr std::optional<Values> values_named(std::string_view name) {
   for (const Values values : {Values::LogProbability, Values::Logit, Values::Probability})
     if (name == to_string(values)) return values;
@@ -52,7 +52,7 @@ class Capture {
   /// `draft`, or `draft_1`, `draft_2`, .... Throws: InputError.
   static Capture open(const std::filesystem::path& path);
 
-  /// The rows of a .npz without its contexts, which in a capture of trees belong to the roots. Throws: InputError.
+  /// Reads a .npz without its contexts: in a capture of trees only the roots have contexts. Throws: InputError.
   static Capture open_rows(const std::filesystem::path& path);
 
   /// Path of the file.

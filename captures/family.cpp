@@ -18,7 +18,7 @@ std::vector<FamilyInfo>& added_families() {
   return families;
 }
 
-/// "one of A, B, C", and which of them `name` may stand for.
+/// Returns "one of A, B, C", with a suggestion if `name` is close to one of them.
 template <class Range>
 std::string one_of(const Range& range, std::string_view name) {
   std::vector<std::string> names;

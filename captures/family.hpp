@@ -19,8 +19,8 @@
 
 namespace draftproof {
 
-// A parameter of a family as one record, which defines its parsing, range check, default and documentation. Values
-// are doubles; counts are whole doubles.
+// One record per parameter of a family defines its parsing, range check, default and documentation. Values are
+// doubles; counts are doubles without a fraction.
 
 enum class ParameterKind { Real, Whole };
 
@@ -46,7 +46,7 @@ concept FamilyLike = std::default_initializable<T> && requires(const T& family) 
   { family.pair(std::uint64_t{}, std::size_t{}) } -> std::same_as<RowPair>;
 };
 
-/// A parameter for documentation and parser.
+/// A parameter, for the documentation and the parser.
 struct ParameterInfo {
   std::string name;
   std::string about;

@@ -1,5 +1,5 @@
-// The exception for invalid input: a file, a row or a setting. The message names the place, what was found and what
-// was expected. The command line turns it into exit code 2.
+// The exception for invalid input: a file, a row or a setting. The message has the location, the value that was found
+// and the value that was expected. The command line turns it into exit code 2.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace draftproof {
 
-/// Place and kind of a fault. `file` may also be a source specification or the name of an option.
+/// Location and kind of a fault. `file` may also be a source specification or the name of an option.
 struct InputFault {
   std::string file;
   std::string array = {};                 // empty: the fault is not inside one array

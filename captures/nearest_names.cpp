@@ -11,7 +11,7 @@
 namespace draftproof {
 namespace {
 
-/// Fewest insertions, removals and replacements of letters that turn one into the other.
+/// Returns the Levenshtein distance.
 std::size_t edits(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

@@ -7,8 +7,8 @@
 
 namespace draftproof {
 
-/// Up to three known names that are a few letters off, or longer; the nearest first. Empty for very short and very
-/// long names.
+/// Returns up to three known names, nearest first, that contain `name` or whose edit distance is at most a third of
+/// its length. Empty if `name` has fewer than 3 or more than 60 characters.
 std::vector<std::string> nearest_names(const std::vector<std::string>& known, std::string_view name);
 
 /// "; did you mean X or Y?" with the nearest names, empty if there are none.

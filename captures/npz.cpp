@@ -61,7 +61,7 @@ class NpyDict {
   void expect(std::string_view word) {
     if (!take(word)) refuse(in_quotes(text_.substr(0, 12)) + " in the .npy header", in_quotes(word));
   }
-  /// Items between brackets, with commas between them and perhaps one after the last.
+  /// Parses items between brackets, separated by commas, with an optional comma after the last.
   template <class Item>
   void list(std::string_view open, std::string_view close, Item item) {
     expect(open);
@@ -94,7 +94,7 @@ class NpyDict {
     return value;
   }
 
-  std::string_view text_;  // what is left
+  std::string_view text_;  // the text that is not parsed yet
   const std::string& file_;
   const std::string& array_;
 };
@@ -141,7 +141,7 @@ Array read_stream(const ReadBytes& read, std::uint64_t total, const std::string&
                  bytes ? fmt::format("{} bytes", *bytes) : fmt::format("at most {} bytes", most_array_bytes));
 
   Array result{.dtype = known->dtype, .shape = {dict.shape.begin(), dict.shape.end()}, .bytes = {}};
-  // Grown as data arrives, so that memory is proportional to the data present and not to the claimed size.
+  // The array grows as data arrives, so that memory is proportional to the data present and not to the claimed size.
   constexpr std::size_t chunk = std::size_t{1} << 24;
   while (result.bytes.size() < *bytes) {
     const std::size_t done = result.bytes.size();
@@ -197,7 +197,7 @@ Array read_entry(zip_t* archive, zip_uint64_t index, std::uint64_t size, const s
     }
   };
   Array result = read_stream(read, size, file, array);
-  // libzip compares the checksum when the end is read.
+  // libzip compares the checksum when a read reaches the end.
   std::byte beyond{};
   if (zip_fread(entry.get(), &beyond, 1) != 0) throw refuse("the end of the entry and its checksum");
   return result;

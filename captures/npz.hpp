@@ -1,6 +1,6 @@
 // NumPy's formats: .npy (versions 1 to 3), which is magic, a Python dict literal with type, order and shape, then raw
-// elements; and .npz, a zip archive of .npy entries, read through libzip. The readers trust nothing: before memory is
-// allocated, header, zip directory and file must agree on every byte, and no size may be beyond what deflate reaches.
+// elements; and .npz, a zip archive of .npy entries, read through libzip. The input may be hostile: before memory is
+// allocated, header, zip directory and file must agree on every byte, and no size may exceed deflate's largest ratio.
 #pragma once
 
 #include <filesystem>

@@ -19,7 +19,7 @@ using Tables = std::vector<RatioTable>;
 
 /// The context after token x.
 int hashed(int context, Token x, std::size_t conditionals) {
-  // The counter identifies the pair; the key separates this hash from draws.
+  // Philox's counter is the pair of context and token; its key separates this hash from random draws.
   const auto block = philox_pair(0x6e657874u, static_cast<std::uint64_t>(x), static_cast<std::uint32_t>(context), 0);
   return static_cast<int>(block.first % conditionals);
 }

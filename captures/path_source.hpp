@@ -18,7 +18,7 @@
 
 namespace draftproof {
 
-/// The models for one thread during its trials.
+/// One thread's view of target and proposal during its trials.
 class StepContexts : public ConditionalModel<RatioTable> {
  public:
   /// The context in which trial `trial` >= 0 starts. Contexts of earlier trials may become invalid.
@@ -40,7 +40,7 @@ class PathSource {
   virtual int vocabulary() const = 0;
   /// Settings and provenance, for reports.
   virtual nlohmann::json describe() const = 0;
-  /// One line for readers.
+  /// A description in one line.
   virtual std::string summary() const = 0;
   /// Whether trees are stored. K and L then have limits, and trials have one iteration.
   virtual bool stored_trees() const { return false; }
@@ -66,7 +66,7 @@ class PathSource {
 /// The contexts are the positions of `source`; after context c, token x leads to the position hash(c, x).
 std::unique_ptr<PathSource> make_model_of(Source source);
 
-// A live model as a source of steps: fresh contexts without end, drafts from a cheaper copy of the target.
+// A live model as a source of steps: it generates any number of fresh contexts, and a cheaper copy of it drafts.
 
 /// Whether `spec` names a model: FILE.bin, optionally with a draft after a colon.
 bool is_model_spec(const std::string& spec);

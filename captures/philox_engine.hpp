@@ -1,6 +1,6 @@
 // A stream of 64-bit random integers at an address (seed, position, stream), with the interface that the
-// distributions of Boost.Random take. Boost's algorithms are fixed source code, so an address gives the same family
-// on every platform.
+// distributions of Boost.Random take. Boost's algorithms are fixed source code, unlike the standard library's, so an
+// address gives the same variates on every platform.
 #pragma once
 
 #include <cstdint>

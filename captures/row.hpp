@@ -15,7 +15,7 @@ struct RowPair {
   std::vector<std::vector<double>> proposals;
 };
 
-/// The place of a row, for error messages.
+/// The location of a row, for error messages.
 struct RowPlace {
   std::string file;
   std::string array;

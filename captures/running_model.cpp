@@ -29,7 +29,7 @@ struct Models {
   Filter target_filter, proposal_filter;
 };
 
-/// The token x with u in [F(x - 1), F(x)), where F is the distribution function of the distribution.
+/// Returns the token x with u in [F(x - 1), F(x)), where F is the cumulative distribution function.
 int sampled(const std::vector<double>& log_distribution, double u) {
   double running = 0;
   for (std::size_t x = 0; x < log_distribution.size(); ++x) {
@@ -99,7 +99,7 @@ class LiveContexts final : public StepContexts {
     return static_cast<int>(nodes_.size()) - 1;
   }
 
-  /// Reads the token of `node` with one of the models, after those of its ancestors that the model has not read yet.
+  /// Feeds the token of `node` to `model`, after the tokens of the ancestors that `model` has not read yet.
   std::vector<double> read(int node, const TinyLm& model, StoryMemory Node::*memory) const {
     Node& here = nodes_[static_cast<std::size_t>(node)];
     std::vector<const StoryMemory*> before(static_cast<std::size_t>(here.depth));

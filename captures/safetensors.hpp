@@ -37,8 +37,8 @@ struct SafetensorsHeader {
   nlohmann::json metadata = nlohmann::json::object();
 };
 
-/// The header in the JSON `text`, before `data_size` bytes of data. `file` names it in messages, and
-/// `most` is the largest number of bytes of data. Throws: InputError.
+/// Parses the JSON header `text` of a file with `data_size` bytes of data, which must be at most `most`. `file` is
+/// its name in messages. Throws: InputError.
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size, const std::string& file,
                                            std::uint64_t most = most_array_bytes);
 
@@ -48,7 +48,7 @@ struct SafetensorsView {
   std::span<const std::byte> data;
 };
 
-/// The file in `bytes`, with at most `most` bytes of data. `wanted` says in messages which headers are read.
+/// Parses the file in `bytes`, with at most `most` bytes of data. `wanted` describes a valid header in messages.
 /// Throws: InputError.
 SafetensorsView view_safetensors(std::span<const std::byte> bytes, const std::string& file, std::uint64_t most,
                                  const char* wanted);
@@ -56,8 +56,8 @@ SafetensorsView view_safetensors(std::span<const std::byte> bytes, const std::st
 /// `F32`, `BF16`, .., the name of a type in a header.
 constexpr std::string_view safetensors_type(DType dtype) { return names_of(dtype).safetensors; }
 
-/// The bytes before the data: eight bytes of length, then the header, padded with spaces to a multiple of eight.
-/// The ranges of `entries` are set, one after another; their names differ. `metadata` is an object of strings.
+/// Returns the bytes before the data: eight bytes of length, then the header, padded with spaces to a multiple of
+/// eight. Sets the ranges of `entries`, whose names must differ. `metadata` is an object of strings.
 std::string safetensors_head(std::span<SafetensorsEntry> entries, const nlohmann::json& metadata);
 
 /// The arrays that `want` accepts, of types F16, BF16, F32, F64, I8, U8, I32 and I64, mapped and not copied: a file

@@ -28,7 +28,7 @@ struct Source::Rows {
   Rows& operator=(const Rows&) = delete;
   virtual ~Rows() = default;
 
-  /// The distributions with one proposal for each filter: the k-th chosen one, or the only one each time.
+  /// Returns the distributions: proposal k is the k-th chosen proposal, or the only one, after filter k.
   virtual RowPair pair(std::size_t i, const Filter& target, std::span<const Filter> filters) const = 0;
   virtual nlohmann::json describe() const = 0;
 };
@@ -216,7 +216,7 @@ std::size_t Source::address(std::size_t i) const {
   const std::uint64_t length = selection_.end - selection_.first, wide = length / selection_.sample,
                       more = length % selection_.sample;
   const auto start = [&](std::uint64_t j) { return wide * j + std::min(j, more); };
-  constexpr std::uint32_t stream = 0xFFFF;  // families have few
+  constexpr std::uint32_t stream = 0xFFFF;  // beyond the streams that families use
   const std::uint64_t word = PhiloxEngine(seed_, i, stream)();
   return static_cast<std::size_t>(selection_.first + start(i) + scale(word, start(i + 1) - start(i)));
 }
@@ -239,7 +239,7 @@ nlohmann::json Source::describe() const {
   description["target_filter"] = to_json(target_filter_);
   description["proposal_filter"] = to_json(proposal_filter_);
   if (!draft_temperatures_.empty()) {
-    description["proposal_filter"].erase("temperature");  // each draft has its own
+    description["proposal_filter"].erase("temperature");  // each draft has its own temperature
     description["draft_temperatures"] = draft_temperatures_;
   }
   return description;

@@ -17,21 +17,21 @@
 
 namespace draftproof {
 
-/// Which positions of a source to use: `first` up to and without `end`, and of these `sample`, one drawn from each of
-/// as many equal ranges; 0: all. The default is every position.
+/// The positions of a source to use: all in [first, end), or if `sample` > 0 only `sample` of them, one drawn from
+/// each of `sample` equal ranges. The default is every position.
 struct Selection {
   std::uint64_t first = 0, end = std::numeric_limits<std::uint64_t>::max(), sample = 0;
   bool operator==(const Selection&) const = default;
 };
 
 struct SourceOptions {
-  std::vector<std::string> proposals = {};  // empty: as the spec says, else a file's first, a family's all
+  std::vector<std::string> proposals = {};  // empty: those in the spec, else the first of a file or all of a family
   Filter target_filter = {};
   Filter proposal_filter = {};
   /// Temperatures at which the one chosen proposal is repeated, one for each draft; the rest of proposal_filter
   /// applies after each temperature. Empty: proposals as they are.
   std::vector<double> draft_temperatures = {};
-  std::uint64_t seed = 1;  // for a family, and for a sample of positions; a file does not use it
+  std::uint64_t seed = 1;  // used by families and by a sample of positions
   Selection selection = {};
 };
 
@@ -47,7 +47,7 @@ class Source {
 
   /// Number of selected positions.
   std::size_t positions() const;
-  /// The place in the whole source of selected position i < positions().
+  /// Index of selected position i < positions() in the whole source.
   std::size_t address(std::size_t i) const;
   /// Number of symbols of a row.
   std::size_t vocabulary() const;

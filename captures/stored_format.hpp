@@ -35,12 +35,12 @@ struct StoredFormat {
     const int quantum = std::max(std::ilogb(value) - digits + 1, lowest);
     return std::ldexp(std::nearbyint(std::ldexp(value, -quantum)), quantum);
   }
-  /// Every entry rounded.
+  /// Rounds every entry.
   std::vector<double> round(std::vector<double> row) const {
     for (double& value : row) value = round(value);
     return row;
   }
-  /// Every row rounded.
+  /// Rounds every row.
   RowPair round(RowPair rows) const {
     rows.target = round(std::move(rows.target));
     for (auto& proposal : rows.proposals) proposal = round(std::move(proposal));

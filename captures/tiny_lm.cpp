@@ -89,7 +89,7 @@ Vector normed(const Vector& x, const std::vector<float>& weights) {
   return result;
 }
 
-/// Rotates adjacent pairs of every head by an angle that falls with their place in the head.
+/// Rotary embedding: rotates adjacent pairs of every head by an angle that falls with their index in the head.
 void rotate(Vector& x, std::size_t head_width, std::size_t position) {
   for (std::size_t i = 0; i < head_width; i += 2) {
     const double place = static_cast<double>(i) / static_cast<double>(head_width);

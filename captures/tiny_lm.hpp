@@ -56,7 +56,7 @@ class TinyLm {
 
   StoryShape shape_;
   std::vector<std::string> pieces_;
-  std::vector<float> embedding_, final_norm_, head_;  ///< head_ empty: the embedding
+  std::vector<float> embedding_, final_norm_, head_;  ///< if head_ is empty, the embedding is the output matrix
   std::vector<Layer> layers_;
 };
 

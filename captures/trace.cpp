@@ -30,7 +30,7 @@ class TraceArrays {
     throw refuse(name, "no such array", "one");
   }
 
-  /// First byte of an array of one of `types` and the given number of dimensions.
+  /// Returns the first byte of an array. Throws unless it has one of `types` and this number of dimensions.
   const std::byte* data(std::string_view name, std::vector<DType> types, std::size_t dimensions) const {
     const SafetensorsEntry& entry = need(name);
     std::string wanted;
@@ -73,7 +73,7 @@ std::string text_of(const nlohmann::json& metadata, const char* key, const char*
   return found == metadata.end() ? otherwise : found->get<std::string>();
 }
 
-/// Throws unless `starts` begins with 0, never falls and ends with `count`.
+/// Throws unless `starts` begins with 0, never decreases and ends with `count`.
 void check_starts(const std::string& file, const char* name, const std::vector<std::int64_t>& starts,
                   std::size_t blocks, std::size_t count) {
   const auto refuse = [&](std::string found, std::string wanted) {

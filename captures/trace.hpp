@@ -1,11 +1,11 @@
 // A trace: the records of a running engine. It has the rows, drafts and emitted tokens of every call of the verifier,
-// in one .safetensors file (docs/captures.md, "Layout"). Everything but the rows is checked on opening, each
-// row when it is read.
+// in one .safetensors file (docs/captures.md, "Layout"). All arrays but the rows are checked on opening, and each row
+// when it is read.
 //
 //   R, B, D, Q   records (emitted tokens), blocks (calls of the verifier for one request), drafts, proposal rows
 //   S            symbols of a row: V, or n + 1 in the truncated form, whose last symbol is the rest
 //
-// Cost: opening reads what is not a row. The rows are mapped into memory.
+// Cost: opening reads all arrays but the rows, which are mapped into memory.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@
 
 namespace draftproof {
 
-/// Whose rows: the target's, one a record, or the proposal's.
+/// Selects the target's rows, one per record, or the proposal's.
 enum class RowsOf { target, proposal };
 
 class Trace {
  public:
   static constexpr std::string_view schema = "draftproof.trace/1";
 
-  /// Maps a file. Throws: InputError, with the array, if it is no trace, or if its arrays contradict each other.
+  /// Maps a file. Throws: InputError, with the array, if it is not a trace, or if its arrays contradict each other.
   static Trace open(const std::filesystem::path& path);
   /// The same for the bytes of a file; messages call it `name`.
   static Trace of_bytes(std::vector<std::byte> bytes, std::string name);
@@ -47,24 +47,24 @@ class Trace {
   Values values() const { return values_; }
   /// Storage type of the rows.
   DType dtype() const { return dtype_; }
-  /// `iid`, `without_replacement`, `greedy`, `unknown` or another word of the recorder.
+  /// `iid`, `without_replacement`, `greedy`, `unknown` or another name that the recorder wrote.
   const std::string& draft_sampling() const { return draft_sampling_; }
   const nlohmann::json& metadata() const { return metadata_; }
   /// Bytes of all rows.
   std::size_t row_bytes() const;
 
-  // By record r < R.
+  // Fields of record r < R.
   std::int32_t emitted(std::size_t r) const { return emitted_[r]; }
-  /// The row of the proposal at the same prefix, or -1.
+  /// The proposal row of the same prefix, or -1.
   std::int64_t emitted_q(std::size_t r) const { return emitted_q_[r]; }
 
-  // By draft d < D. Drafts of a block are numbered from draft_start(b) on.
+  // Fields of draft d < D. Block b has the drafts draft_start(b) to draft_start(b + 1) - 1.
   std::int32_t draft(std::size_t d) const { return drafts_[d]; }
-  /// The draft before it, as a number within the block, or -1 at the root.
+  /// The parent's number within the block, or -1 if the parent is the root.
   std::int32_t draft_parent(std::size_t d) const { return draft_parent_[d]; }
   std::size_t draft_q(std::size_t d) const { return static_cast<std::size_t>(draft_q_[d]); }
 
-  // By block b <= B: first record, draft and proposal row; R, D and Q for b = B.
+  // First record, draft and proposal row of block b; R, D and Q for b = B.
   std::size_t block_start(std::size_t b) const { return static_cast<std::size_t>(block_start_[b]); }
   std::size_t draft_start(std::size_t b) const { return static_cast<std::size_t>(draft_start_[b]); }
   std::size_t q_start(std::size_t b) const { return static_cast<std::size_t>(q_start_[b]); }
@@ -72,11 +72,11 @@ class Trace {
   std::int32_t accepted(std::size_t b) const { return accepted_[b]; }
   std::int64_t request(std::size_t b) const { return request_[b]; }
 
-  /// The symbol of `token` in a row: the token itself, or its column, or n for the rest.
+  /// The symbol of `token` in a row: the token itself, or in the truncated form its column, or n for the rest.
   std::size_t symbol(RowsOf whose, std::size_t row, std::int32_t token) const;
 
   /// Writes the probabilities of a row to out [S], normalised; returns the logarithm of the sum that normalised it.
-  /// Throws: InputError, with array, row and token, if the stored row is no distribution.
+  /// Throws: InputError, with array, row and token, if the stored row is not a distribution.
   double distribution(RowsOf whose, std::size_t row, std::span<float> out) const;
 
   /// Whether the stored probability of a symbol is 0.
@@ -84,7 +84,7 @@ class Trace {
 
  private:
   struct Rows {
-    std::string name;                   // of the array in messages
+    std::string name;                   // name of the array, for messages
     const std::byte* values = nullptr;  // [count, columns]
     const std::byte* ids = nullptr;     // int32 [count, columns], truncated form
     const std::byte* rest = nullptr;    // float [count], truncated form

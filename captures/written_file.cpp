@@ -32,7 +32,7 @@ std::string kind_of(fs::file_type type) {
   return "a special file";
 }
 
-/// Writes all of `text`. Returns whether that succeeded; else errno says why not.
+/// Writes all of `text`. Returns whether that succeeded; if not, errno has the reason.
 bool write_all(int file, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t count = ::write(file, text.data() + done, text.size() - done);
@@ -48,7 +48,7 @@ bool write_all(int file, const std::string& text) {
 WriteTarget write_target(const std::string& path) {
   std::error_code failed;
   const fs::file_status found = fs::status(path, failed);
-  // A shell names the pipes and files that it opened for this process so; the text is written into them.
+  // A shell passes pipes and files that it opened for this process under these names. The text is written into them.
   const bool own = path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
                    path.starts_with("/proc/self/fd/");
   if (fs::exists(found) && own) return {path, "an open file of this process", true};
@@ -84,7 +84,7 @@ void write_whole(const std::string& path, const std::string& text) {
   }
   if (std::rename(part.c_str(), target.file.c_str()) != 0) fail("cannot be renamed");
   const Descriptor folder{::open(target.file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (folder.number >= 0) fsync(folder.number);  // some file systems have no fsync of a folder
+  if (folder.number >= 0) fsync(folder.number);  // no check: some file systems refuse fsync of a directory
 }
 
 }  // namespace draftproof

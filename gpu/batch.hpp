@@ -17,9 +17,9 @@
 
 namespace draftproof::gpu {
 
-/// The views lie in host or in device memory, as the function that takes the batch says. Strides are in entries; 0
-/// means one row for all positions. Position i is trial `first_trial` + i of `seed`. Rows are probabilities that sum
-/// to 1 within the rounding of Entry.
+/// The views are in host or in device memory, as the function that takes the batch requires. Strides are in entries;
+/// 0 means one row for all positions. Position i is trial `first_trial` + i of `seed`. Rows are probabilities that
+/// sum to 1 within the rounding of Entry.
 template <class Entry>
 struct Batch {
   int positions = 0;   ///< B

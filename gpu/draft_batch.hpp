@@ -5,8 +5,7 @@
 //   proposal   [B, M, V]                 proposal rows; M = `proposals` is 1 or at least the number of drafts
 //   wanted     [B]                       drafts to draw at each position, 1 .. max_drafts and at most draft_stride
 //   drafts     [B, K]                    written: tokens in draw order, `draft_stride` apart
-//   counts     [B]                       written: drafts drawn; fewer than wanted if the distribution runs out of
-//                                        tokens
+//   counts     [B]                       written: drafts drawn; fewer than requested if q runs out of tokens
 #pragma once
 
 #include <cstdint>
@@ -20,9 +19,9 @@ struct CUstream_st;
 
 namespace draftproof::gpu {
 
-/// The views lie in host or in device memory, as the function that takes the batch says. Strides are in entries; 0
-/// means one row for all positions. Position i is trial `first_trial` + i of `seed`. Its random bits are those of a
-/// simulation's drafts; verification of the same trial reads other words. `counts` and `wanted` must not overlap.
+/// The views are in host or in device memory, as the function that takes the batch requires. Strides are in entries;
+/// 0 means one row for all positions. Position i is trial `first_trial` + i of `seed`. Its random bits are those of
+/// the trial's drafts in a simulation; its verification reads others. `counts` and `wanted` must not overlap.
 template <class Entry>
 struct DraftBatch {
   int positions = 0, vocabulary = 0, proposals = 1;
@@ -49,8 +48,8 @@ struct DraftBatch {
 /// Queues the drafts of a batch in device memory on `stream` and returns. The tuple of a position ends early before a
 /// draw from a row without mass. Compiled for every built-in drafter with Entry = float; for others include
 /// gpu/kernels/draft_batch.cuh in a CUDA source.
-/// Throws: DeviceError if a CUDA call fails; std::invalid_argument if the mapping is not available. Cluster never is,
-/// since a draw reads its row once.
+/// Throws: DeviceError if a CUDA call fails; std::invalid_argument if the mapping is not available. Mapping::cluster
+/// never is, since a draw reads its row once.
 template <class D, class Entry>
 void draft_batch(const D& drafter, const DraftBatch<Entry>& batch, CUstream_st* stream,
                  Mapping mapping = Mapping::automatic);

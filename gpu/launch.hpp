@@ -27,8 +27,8 @@ class DeviceError : public std::runtime_error {
 int device_count();
 
 /// The verdicts of a batch. A position in `unserved` reached a branch of probability zero: its drafts cannot have
-/// been drawn from its rows, or the rows are no distributions. Its token is no_token. Where rows were found not to be
-/// distributions, `refused` names row and token (describe(), row_fault.hpp).
+/// been drawn from its rows, or the rows are not distributions. Its token is no_token. Where rows were found not to
+/// be distributions, `refused` names row and token (describe(), row_fault.hpp).
 struct BatchVerdicts {
   std::vector<Verdict> verdicts;         ///< [B]
   std::vector<std::size_t> unserved;     ///< positions, ascending; empty in a sound batch

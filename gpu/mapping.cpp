@@ -35,14 +35,14 @@ int cluster_partitions(const DeviceTraits& device, int positions, int vocabulary
   return 0;
 }
 
-/// Whether a block a position is faster than all else although other mappings are there.
+/// Whether one block per position is the fastest mapping although others are available.
 bool blocks_win(const DeviceTraits& device, int positions, int vocabulary, int drafts) {
   return vocabulary <= (device.plans ? 2048 : 8192) ||
          (drafts <= 2 && std::int64_t{3} * positions >= device.multiprocessors);
 }
 
-/// Whether clusters of so many blocks are faster than blocks: if they share multiprocessors, if they all run at once,
-/// or if each reads its rows once for many passes.
+/// Whether clusters of this many blocks are faster than single blocks: if they share multiprocessors, if they all run
+/// at once, or if each reads its rows once for many passes.
 bool clusters_win(const DeviceTraits& device, int positions, int vocabulary, int drafts, int partitions) {
   constexpr int many = 8;
   return fits(device, vocabulary, partitions, sharing) ||

@@ -1,11 +1,11 @@
 // Which threads of a device verify one position. The mapping changes the time and never the tokens. The first line
-// that applies is taken; the bounds are those that an H100 showed (docs/gpu.md). SMs are multiprocessors.
+// that applies is taken; the bounds were measured on an H100 (docs/gpu.md). SMs are multiprocessors.
 //
 //   block     V <= 8192, or 2048 with a plan (workspace.hpp); or drafts <= 2 and positions >= SMs / 3
 //   cluster   compute capability 9 and later, one proposal row, no plan, both rows fit into the shared memory of 8
 //             blocks, or of 16 where the device grants it; and three blocks share a multiprocessor, or all clusters
 //             run at once, or drafts > 8: device memory is read once
-//   split     positions <= SMs / 4, for a verifier that makes a plan / 2, so other mappings would leave most of them
+//   split     positions <= SMs / 4, or SMs / 2 for a verifier that makes a plan: other mappings would leave most SMs
 //             idle
 //   block     otherwise
 #pragma once
@@ -42,7 +42,7 @@ struct Mapped {
   bool operator==(const Mapped&) const = default;
 };
 
-/// So many drafts that rows are passed over many times.
+/// A number of drafts for which rows are read in many passes.
 inline constexpr int many_drafts = 32;
 
 /// Returns the mapping for `positions` positions of `vocabulary` tokens with `proposals` proposal rows of entries of

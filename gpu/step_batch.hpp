@@ -30,7 +30,7 @@ struct TreeSpan {
 /// State of one request between iterations; empty at first.
 using DeviceCarry = FixedList<PendingResidual<double>, max_path_length>;
 
-/// The views lie in host or in device memory, as the function that takes the batch says. Strides are in entries.
+/// The views are in host or in device memory, as the function that takes the batch requires. Strides are in entries.
 /// Request i is trial `first_trial` + i of `seed`. Rows are probabilities that sum to 1 within the rounding of Entry.
 template <class Entry>
 struct StepBatch {

@@ -13,7 +13,7 @@
 namespace draftproof::gpu {
 
 /// Accepted node and extra token of each request. A request in `unserved` reached a branch of probability zero: its
-/// tree cannot have been drawn from its rows, or the rows are no distributions.
+/// tree cannot have been drawn from its rows, or the rows are not distributions.
 struct StepResults {
   std::vector<StepOutput> steps;      ///< [B]
   std::vector<DeviceCarry> carries;   ///< [B]: input of the next iteration

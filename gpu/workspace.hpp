@@ -20,14 +20,14 @@ namespace draftproof::gpu {
 struct Workspace {
   std::size_t faults = 0, rows = 0, split = 0, bytes = 0;  ///< offsets in bytes, and the total
   bool has_faults = false, converts = false;
-  int teams = 0;  ///< most teams of a split verification; the length of its scratch
+  int teams = 0;  ///< largest number of teams of a split verification; length of its scratch
 };
 
 /// Returns how many teams of `partitions` blocks of 512 threads a device can run at once, at most `positions`.
 int most_split_teams(const DeviceTraits& device, int positions, int partitions);
 
-/// Returns the drafts by which a mapping is chosen: those that `batch` has room for, or many if a block would have to
-/// convert the rows first, which a cluster reads as they are.
+/// Returns the number of drafts by which a mapping is chosen: the capacity for drafts of `batch`, or many_drafts if a
+/// block, unlike a cluster, would have to convert the rows first.
 int drafts_that_choose(const StoredBatch& batch);
 
 /// Returns the layout for `batch`; `checks`: rows of probabilities are checked before they are used.

@@ -19,7 +19,7 @@ std::string braces(TokenSet set) {
   return text + "}";
 }
 
-/// Why `target` or `drafts` is not a probability distribution, which the cut formula requires; empty if both are.
+/// Returns why `target` or `drafts` is not a probability distribution, which the cut formula requires, or "".
 std::string reject_distributions(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts) {
   Rational sum = 0;
   for (const Rational& p : target) {
@@ -158,7 +158,7 @@ PrefixCertificate around(const RatioTable& table, const Optimum& found, double e
     if (prefix[j + 1].proposal > prefix[j].proposal)
       rising.push_back(
           {order[j], prefix[j + 1].target - prefix[j].target, prefix[j + 1].proposal - prefix[j].proposal});
-  // The table compares rounded ratios.
+  // Sorts again by exact ratios, because the table compares rounded ones.
   std::stable_sort(rising.begin(), rising.end(),
                    [](const Entry& a, const Entry& b) { return Wide{a.p} * b.q < Wide{b.p} * a.q; });
   PrefixCertificate certificate{{}, order.size() - found.cut, found.acceptance - error, found.acceptance + error};
@@ -201,7 +201,7 @@ Rational iid_cut(std::uint64_t p, std::uint64_t q, int drafts) {
   for (int k = 0; k < drafts; ++k) inside *= Rational(q, row_total);
   return Rational(p, row_total) + 1 - inside;
 }
-/// iid_cut within (K + 3) units: a product of K factors, two sums of numbers at most 2.
+/// iid_cut with an error below (K + 3) `rounding`: a product of K factors, two sums of numbers at most 2.
 long double iid_cut_nearly(std::uint64_t p, std::uint64_t q, int drafts) {
   long double inside = 1;
   for (int k = 0; k < drafts; ++k) inside *= static_cast<long double>(q) * 0x1p-62L;

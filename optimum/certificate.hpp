@@ -27,7 +27,7 @@ struct Shipment {
   Weight mass;
 };
 
-/// `plan` accepts `acceptance`, and the cut of `cut` has the same value.
+/// `plan` reaches `acceptance`, and the cut at the set `cut` has the same value.
 template <class Weight>
 struct Certificate {
   Weight acceptance;
@@ -35,8 +35,8 @@ struct Certificate {
   std::vector<Shipment<Weight>> plan;
 };
 
-/// Why the certificate does not prove that `acceptance` is the optimum of these distributions; empty if it does.
-/// Every comparison is exact. Requires V <= 64; other sizes are rejected.
+/// Returns the reason why the certificate does not prove that `acceptance` is the optimum of these distributions, or
+/// an empty string if it does. Every comparison is exact. Requires V <= 64; other sizes are rejected.
 std::string reject(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts,
                    const Certificate<Rational>& certificate);
 
@@ -68,7 +68,7 @@ Rational exact_cut_value(std::span<const double> target, std::span<const std::ve
 CutCertificate iid_cut_certificate(const RatioTable& table, std::span<const double> target,
                                    std::span<const std::vector<double>> proposals, int drafts);
 
-/// Why the certificate does not prove its bound; empty if it does.
+/// Returns the reason why the certificate does not prove its bound, or an empty string if it does.
 std::string reject(std::span<const double> target, std::span<const std::vector<double>> proposals, int drafts,
                    const CutCertificate& certificate);
 
@@ -95,13 +95,13 @@ struct PrefixCertificate {
   double lower, upper;
 };
 
-/// The certificate for K i.i.d. drafts of the table's first proposal. The bounds are the scan's value and its own
-/// error on both sides.
+/// The certificate for K i.i.d. drafts of the table's first proposal. The bounds are the scan's value minus and plus
+/// its error.
 PrefixCertificate iid_prefix_certificate(const RatioTable& table, int drafts);
 /// The same for K drafts without replacement.
 PrefixCertificate without_replacement_prefix_certificate(const RatioTable& table, int drafts);
 
-/// Why the certificate does not prove its bounds for i.i.d. drafts of these rows as quantised; empty if it does.
+/// Returns why the certificate does not prove its bounds for i.i.d. drafts of the quantised rows, or an empty string.
 std::string reject_iid(std::span<const double> target, std::span<const double> proposal, int drafts,
                        const PrefixCertificate& certificate);
 /// The same for drafts without replacement.

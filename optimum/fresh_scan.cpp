@@ -13,7 +13,7 @@ constexpr int fine_bits = 6, octaves = 8;
 constexpr int buckets = 2 * octaves << fine_bits;
 constexpr int lowest_step = (127 - octaves) << fine_bits;
 
-double ratio_of(std::uint64_t p, std::uint64_t q) {  // signed conversions are one instruction, masses are below 2^63
+double ratio_of(std::uint64_t p, std::uint64_t q) {  // converts signed, in one instruction: masses are below 2^63
   return static_cast<double>(static_cast<std::int64_t>(p)) / static_cast<double>(static_cast<std::int64_t>(q));
 }
 std::size_t bucket_of(double ratio) {

@@ -53,8 +53,8 @@ std::optional<bool> always_accepts_without_replacement(const RatioTable& table, 
   const auto draftable =
       std::find_if(outside.begin(), outside.end(), [](const auto& mass) { return mass.proposal > 0; });
   const auto support = outside.end() - draftable;
-  // If S is the support, all drafts are in S, so S must hold all of p. With at most K tokens in the support this
-  // condition suffices.
+  // All drafts are in the support of q, so p must have no mass outside it. If the support has at most K tokens, this
+  // suffices.
   if (draftable[-1].target > 0) return false;
   if (support <= drafts) return true;
   if (always_accepts_iid(table, drafts)) return true;

@@ -1,11 +1,11 @@
 // Acceptance of the schemes for K i.i.d. drafts in closed form, in any scalar; the root of K-SEQ, and whether the
-// optimum is exactly 1. One evaluation of sums over the vocabulary replaces an exploration, so these functions are
-// cheap oracles at any V.
+// optimum is exactly 1. Each is a sum over the vocabulary and needs no enumeration, so these functions are cheap
+// references at any V.
 //
 //   F(b)   residual_mass(p, q, b)   sum of (p - b q)+
 //   p, q   rows of V                target and proposal
 //
-// Source: docs/optimum.md; tests/verifiers/closed_forms_test.cpp compares them with the explored programs in
+// Source: docs/optimum.md; tests/verifiers/closed_forms_test.cpp compares them with the enumerated programs in
 // fractions.
 #pragma once
 
@@ -129,13 +129,13 @@ namespace draftproof::acceptance {
 // Cost: O(V^2) operations.
 //
 // Correctness: G rises and G(b) / b falls, so h = (1 - (1 - G / b)^K) - G falls. Let b be the smallest G^-1(a). If
-// h(b) < 0, b is behind the root, where G is smaller at the root. If h(b) > 0, b is before the root, where G is
-// larger unless it is constant from b on. At a root, G(b) = 1 - (1 - G / b)^K both rises and falls with b, so all
-// roots share one value of G.
+// h(b) < 0, b is beyond the root, and G is smaller at the root. If h(b) > 0, b is before the root, and G is larger at
+// the root unless it is constant from b on. At roots G(b) = 1 - (1 - G / b)^K, where the left side rises with b and
+// the right side falls, so all roots share one value of G.
 //
 // Source: K-SEQ is Sun et al. 2023, arXiv:2310.15141; the comparison is derived here.
 
-/// h(b) for b > 0: positive before the first root, negative behind the last one.
+/// h(b) for b > 0: positive before the first root, negative beyond the last one.
 template <class Scalar>
 Scalar excess(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts, const Scalar& b) {
   const Scalar accepted = 1 - residual_mass(p, q, b);
@@ -173,14 +173,14 @@ std::optional<Scalar> overlap_inverse(const std::vector<Scalar>& p, const std::v
   return std::nullopt;
 }
 
-/// -1, 0 or 1 as the acceptance a is below, equal to or above that of K-SEQ at its root.
+/// Returns -1, 0 or 1 if a is below, equal to or above the acceptance of K-SEQ at its root.
 template <class Scalar>
 int compare_with_k_seq(const Scalar& a, const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   assert(drafts >= 1);
   const std::optional<Scalar> found = overlap_inverse(p, q, a);
-  if (!found) return 1;  // K-SEQ accepts some G(b), and all of them are below a
+  if (!found) return 1;  // the acceptance of K-SEQ is a value of G, and all values of G are below a
   const Scalar b = *found, last = largest_ratio(p, q);
-  const auto side = [&](const Scalar& at) -> int {  // -1: before the root, 0: a root, 1: behind
+  const auto side = [&](const Scalar& at) -> int {  // -1: before the root, 0: a root, 1: beyond
     if (at < 1) return -1;
     const Scalar h = excess(p, q, drafts, at);
     return h > 0 ? -1 : (h < 0 ? 1 : 0);
@@ -201,21 +201,22 @@ namespace draftproof {
 //
 // The masses are those of the quantised rows, integers that sum to 2^62; the table represents this distribution.
 //
-// Cost: O(V) on a table. Sets within rounding of equality cost a power of K words.
+// Cost: O(V) on a table. Sets whose two sides agree within rounding cost an integer power of 62 K bits.
 //
 // Source: the cut formula, docs/optimum.md.
 
-/// For any draft sampling, by all 2^V sets. Requires V <= 20.
+/// Checks all 2^V sets, for any draft sampling. Requires V <= 20.
 bool always_accepts(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts);
 
-/// For K = `drafts` i.i.d. drafts in fractions, by the prefixes.
+/// Checks the prefixes in fractions, for K = `drafts` i.i.d. drafts.
 bool always_accepts_iid(std::span<const Rational> target, std::span<const Rational> proposal, int drafts);
 
-/// For K i.i.d. drafts of the table's first proposal.
+/// Checks the prefixes for K i.i.d. drafts of the table's first proposal.
 bool always_accepts_iid(const RatioTable& table, int drafts);
 
-/// For K drafts of the table's first proposal without replacement. They are worth at least as much as i.i.d. drafts
-/// while the support of q has K tokens. Returns nothing if i.i.d. drafts do not decide it and rounding might.
+/// The same for K drafts of the table's first proposal without replacement. If the support of q has K tokens, their
+/// optimum is at least the optimum of i.i.d. drafts. Returns nothing if it is within rounding of 1 and i.i.d. drafts
+/// do not decide it.
 std::optional<bool> always_accepts_without_replacement(const RatioTable& table, int drafts);
 
 }  // namespace draftproof

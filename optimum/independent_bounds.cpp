@@ -124,7 +124,8 @@ class Search {
     return of_least;
   }
 
-  /// Weights under which the factors of that set agree. After the first iterations each step goes half the way.
+  /// Moves the weights towards the weights under which the factors of the set with these masses agree: all the way in
+  /// the first iterations, then half the way. Returns false if a mass is 0.
   bool reweigh(CutBranch& branch, const std::vector<double>& masses, int iteration) const {
     double mean = 0;
     for (const double mass : masses) {

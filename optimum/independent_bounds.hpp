@@ -84,7 +84,7 @@ Scalar two_draft_optimum(std::span<const Scalar> target, std::span<const Scalar>
   std::erase_if(rising, [&](std::size_t x) { return !(proposal[x] > Scalar(0)); });
   std::sort(rising.begin(), rising.end(),
             [&](std::size_t a, std::size_t b) { return target[a] * proposal[b] < target[b] * proposal[a]; });
-  Scalar best(1), p(0), q(0);  // of the empty set
+  Scalar best(1), p(0), q(0);  // the value of the empty set
   for (const std::size_t x : rising) {
     p += target[x];
     q += proposal[x];

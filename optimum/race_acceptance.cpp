@@ -84,7 +84,7 @@ class Race {
   }
 
   std::size_t drafts_, per_octave_;
-  std::size_t live_ = 0;             ///< number of nodes with Pr(N < K) >= spent: a leading part of the grid
+  std::size_t live_ = 0;             ///< number of nodes with Pr(N < K) >= spent, the first ones
   std::vector<double> times_, bin_;  ///< t, and Pr(the clock of the added token has rung by t) = 1 - e^(-qt)
   std::vector<double> counts_;       ///< Pr(N = k) at node n: [k][n]
 };
@@ -259,9 +259,9 @@ namespace {
 constexpr int first_octave = -56, last_octave = 6;
 
 /// Nodes per factor of two in time: the fewest with an error of 1e-14 for some angle d < pi / 2. At times rotated by
-/// d a difference of probabilities grows by at most sec d. The integrands contain at most `factors` of those, each a
-/// probability, or e^-t less a probability, at the time t cos d. The whole is therefore at most
-/// 4 sec d (1 + sec d)^factors, and the trapezoid rule in log t errs by that times e^(-2 pi d / h).
+/// d a difference of probabilities grows by at most sec d. The integrands contain at most `factors` differences, each
+/// a probability, or e^-t less a probability, at the time t cos d. The whole is therefore at most 4 sec d (1 + sec
+/// d)^factors, and the trapezoid rule in log t errs by that times e^(-2 pi d / h).
 int nodes_per_octave(int factors) {
   for (int nodes = 2;; ++nodes) {
     const double frequency = 2 * std::numbers::pi * nodes / std::numbers::ln2;

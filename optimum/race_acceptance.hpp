@@ -100,8 +100,8 @@ Optimum without_replacement_optimum(const RatioTable& table, int drafts);
 /// Pr(not all drafts in S) for each S = the tokens of the table's order from j on, j = 0 .. size.
 std::vector<double> missed_without_replacement(const RatioTable& table, int drafts);
 
-// Lower and upper bound of Pr(not all drafts in S) without replacement. It repeats the race of
-// optimum/race_acceptance.hpp with separate arithmetic and bounds every error. It serves checkers; it is slow.
+// Lower and upper bound of Pr(not all drafts in S) without replacement. It repeats the race above with separate
+// arithmetic and bounds every error. It is for checkers, and slow.
 //
 //   q, c      add, missed     masses in units of 2^-62: exact
 //   u         half_ulp        half the spacing of long double at 1; 2^-64 on x86
@@ -138,7 +138,7 @@ class RaceEnclosure {
 
   std::size_t drafts_, per_octave_;
   long double step_ = 0, step_error_ = 0;  ///< h, and the rule's error as a share of the integral
-  std::size_t live_ = 0;                   ///< number of nodes with non-negligible Pr(N < K): a leading part
+  std::size_t live_ = 0;                   ///< number of nodes with non-negligible Pr(N < K), the first ones
   std::size_t tokens_ = 0;
   long double dropped_ = 0;  ///< upper bound of Pr(N < K) at the dropped nodes
   std::vector<long double> times_, bin_, counts_, bin_sum_;

@@ -16,7 +16,7 @@ namespace draftproof {
 /// A set of tokens below 64, one bit a token.
 using TokenSet = std::uint64_t;
 
-/// The set of these drafts.
+/// The set of the tokens in `drafts`.
 inline TokenSet set_of(std::span<const Token> drafts) {
   TokenSet set = 0;
   for (const Token x : drafts) set |= TokenSet{1} << x;
@@ -24,7 +24,7 @@ inline TokenSet set_of(std::span<const Token> drafts) {
 }
 
 /// The probability of every set that can be drafted. `draw` writes one tuple and returns its length.
-/// Throws: EnumerationCut if there are more tuples than leaves.
+/// Throws: EnumerationCut if there are more tuples than `limits` allows.
 template <class Weight>
 std::map<TokenSet, Weight> set_distribution(const std::function<int(Explorer<Weight>&, Token*)>& draw,
                                             ExplorerLimits limits = {}) {
@@ -49,7 +49,7 @@ Weight cut_optimum(std::span<const Weight> target, const std::map<TokenSet, Weig
     for (std::size_t set = 0; set < inside.size(); ++set)
       if (set >> x & 1) inside[set] += inside[set ^ (std::size_t{1} << x)];
   std::vector<Weight> mass(inside.size(), Weight(0));
-  Weight best(1);  // of the empty set
+  Weight best(1);  // the value of the empty set
   for (std::size_t set = 1; set < inside.size(); ++set) {
     mass[set] = mass[set & (set - 1)] + target[static_cast<std::size_t>(std::countr_zero(set))];
     const Weight value = mass[set] + (Weight(1) - inside[set]);

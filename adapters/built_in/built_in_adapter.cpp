@@ -75,7 +75,7 @@ std::int32_t describe(void* self, dp_verifier* declared) {
   return DP_OK;
 }
 
-/// The batch without randomness, in the types of the wire.
+/// Returns the batch without its randomness, in the types of the wire protocol.
 ServedBatch as_served(const dp_batch& batch) {
   const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
   const std::size_t entry = (batch.dtype == DP_FLOAT64 ? sizeof(double) : sizeof(float)) * at(batch.vocabulary);

@@ -1,4 +1,4 @@
-// The registered verifiers behind the C interface, in this process: the test of the interface with every scheme.
+// Serves the registered verifiers through the C interface, in this process, to test the interface with every scheme.
 #pragma once
 
 #include <cstdint>

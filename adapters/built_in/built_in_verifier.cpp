@@ -34,7 +34,7 @@ const AnyDrafter* first_drafts(const Info& info) {
   return registry().drafter(info.drafts.any() ? std::string_view{"iid"} : info.drafts.names[0]);
 }
 
-/// Whether the verifier reads words that its drafter reads too; a mutant may do so without saying it.
+/// Whether the verifier reads random bits that its drafter reads too; a mutant may do so without declaring it.
 template <class DrafterOrTrees>
 bool reads_noise(const Info& info, const DrafterOrTrees& drafter) {
   return info.shared_noise || drafter.shared_noise();
@@ -57,7 +57,7 @@ VerifierState<double> state_in(const std::vector<double>& numbers) {
   return state;
 }
 
-/// A ratio beyond the largest double changes no row, as the largest does.
+/// Writes an infinite ratio as the largest double, with which the layer changes no row either.
 void write_state(const VerifierState<double>& state, std::span<double> numbers) {
   std::fill(numbers.begin(), numbers.end(), 0.0);
   for (std::size_t i = 0; i < state.size(); ++i) {
@@ -116,7 +116,7 @@ void BuiltInVerifier::choose_level() {
   declaration_.fewest_drafts = at_position ? info.fewest_drafts : 1;
   declaration_.tolerance = info.promise == Promise::lossless_up_to ? info.tau : 0;
   const int most = info.most_drafts;
-  // A tree of at most that many drafts has no node with more.
+  // A tree of at most this many drafts has no node with more children.
   declaration_.most_drafts = declaration_.level == Level::chain ? max_path_length : most;
   if (at_position && most == 0) declaration_.most_drafts = max_drafts;
 }
@@ -168,14 +168,14 @@ std::unique_ptr<BuiltInVerifier::Prepared> BuiltInVerifier::prepare(const Input&
 }
 
 BuiltInVerifier::Prepared& BuiltInVerifier::prepared(const Input& input) {
-  // The plan of one position is for any drafts, that of a tree for its own.
+  // The plan of one position serves any drafts; the plan of a tree serves that tree only.
   const auto serves = [&](const Input& other) {
     if (position_ == nullptr) return other == input;
     return other.drafts.size() == input.drafts.size() && other.p == input.p && other.q == input.q;
   };
   const auto found =
       std::find_if(recent_.begin(), recent_.end(), [&](const auto& one) { return serves(one->input); });
-  // The plan of a mutant may keep words of an earlier run.
+  // The plan of a mutant may keep random bits of an earlier run.
   const bool keeps_words = path_ != nullptr && path_->kind() == Kind::mutant;
   if (found != recent_.end() && !keeps_words) {
     std::rotate(recent_.begin(), found, found + 1);

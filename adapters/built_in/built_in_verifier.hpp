@@ -1,20 +1,20 @@
-// A registered verifier, mutant or lossy scheme as an external program sees it: rows, drafts and words in, tokens
-// out.
+// A registered verifier, mutant or lossy scheme with the interface of an external program: from rows, drafts and
+// random bits to tokens.
 //
 //   level      verifier of                              by default
 //   position   one position                             yes
 //   chain      paths, the drafts one after the other    where the scheme takes one path
 //   tree       paths                                    otherwise
 //
-// The state of a scheme that carries one (sim/trees/conditional_model.hpp) is a list of layers in two numbers each,
-// what remains of it, at least 1, and its ratio; zeros follow.
+// The state of a stateful scheme (sim/trees/conditional_model.hpp) has two numbers per layer, the remaining count, at
+// least 1, and the ratio, and is padded with zeros.
 //
-// Words come from anywhere: `verify` makes the scripted form of the verifier read them. The last few inputs keep
-// their plans.
+// `verify` runs the scripted form of the verifier on any source of random bits. Plans of the last few inputs are
+// cached.
 //
-// Schemes of shared noise read words by address, and their drafters read the same words. They are seeded only: a word
-// of a tape would be drafted with too, and a race has no finite number of stretches. Their drafts are those of the
-// same seed, from `draft` or from the tree drafter of the distribution on Philox(seed, trial, draft).
+// Schemes of shared noise read random bits by address, and their drafters read the same bits. They are seeded only,
+// because the drafter would read a tape's numbers too and races have infinitely many stretches. Their drafts are
+// those of the same seed, from `draft` or from the tree drafter of the distribution on Philox(seed, trial, draft).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ namespace draftproof::adapters {
 
 struct BuiltInOptions {
   int coin_bits = 53;      ///< of the uniforms of flips; other draws have 53
-  std::uint64_t seed = 0;  ///< key of seeded rows, whose seeds are then trials of it
+  std::uint64_t seed = 0;  ///< Philox key of seeded rows; the seed of a row is its trial
   std::string drafter{};   ///< draft sampling, or a wrong drafter that declares it; empty: the first of the verifier
   std::optional<Level> level{};  ///< empty: by the table above
 };
@@ -58,9 +58,9 @@ class BuiltInVerifier {
 
   const Declaration& declaration() const { return declaration_; }
   const BuiltInOptions& options() const { return options_; }
-  /// Whether scheme and drafter read the same noise: seeded only.
+  /// Whether scheme and drafter read the same noise; the scheme is then seeded only.
   bool shared_noise() const;
-  /// Whether the scheme is exact over several steps only: a call begins with the state that the one before it left.
+  /// Whether the scheme is exact over several steps only, with each call starting from the last call's state.
   bool stateful() const { return path_ != nullptr && path_->stateful(); }
 
   /// Returns the emitted tokens. A scheme with state reads it from the input (zeros in a first step) and writes the
@@ -87,7 +87,7 @@ class BuiltInVerifier {
   std::vector<std::unique_ptr<Prepared>> recent_;
 };
 
-/// A name for BuiltInVerifier, with what a caller asks first.
+/// A name for BuiltInVerifier, with its main properties.
 struct BuiltInName {
   std::string name;
   Kind kind;
@@ -99,16 +99,16 @@ struct BuiltInName {
 /// All names, verifiers of one position first, each at the level that BuiltInVerifier serves by default.
 std::vector<BuiltInName> built_in_names();
 
-// Words of a scripted run from numbers of [0, 1) that a host chooses: the n-th word read has the n-th number as its
-// uniform value.
+// Random bits of a scripted run from numbers in [0, 1) that a host chooses: the n-th 64 bits read have the n-th
+// number as their uniform value.
 //
-//   purpose    bits         stream      what the verifier does with the word
+//   purpose    bits         stream      use by the verifier
 //   flip       coin_bits    accept      compares u den with num
 //   pick       53           pick        inverts the running sums of weights at u
 //   emit       53           emit        the same, and ends
-//   all        53           draft       where the words are those of a drafter
+//   all        53           draft       if the bits are a drafter's
 //
-// Picks and emits are coins: a source of words does not see the weights, so none can be handed over.
+// Picks and emits are uniforms too: a source of random bits does not know the weights.
 
 /// `Coins` is a function (int bits, const char* stream) that returns a multiple of 2^-bits in [0, 1).
 template <class Coins>
@@ -122,7 +122,7 @@ class BuiltInWords final : public Words {
     const char* const stream = drafting_ ? "draft" : flip ? "accept" : purpose == Purpose::pick ? "pick" : "emit";
     return Tape::word(coins_(flip ? coin_bits_ : 53, stream));
   }
-  /// Throws: RowRefused. The words have addresses that a drafter reads too.
+  /// Throws: RowRefused, because a drafter reads the bits at these addresses too.
   NoiseBlock noise(std::uint32_t, std::uint32_t) override {
     throw RowRefused(RowStatus::unsupported, "shared noise is seeded only");
   }

@@ -25,7 +25,7 @@ std::uint32_t stream_of(const TreeDrafterInfo& drafter, int i, int n, int length
   return static_cast<std::uint32_t>(i % length * (n / length) + i / length);
 }
 
-/// Number of tokens of the longest path. Throws: RowRefused on parents that do not stand before their children.
+/// Number of tokens of the longest path. Throws: RowRefused on parents that do not precede their children.
 int length_of(const std::vector<int>& parents) {
   std::vector<int> depths;
   for (std::size_t i = 0; i < parents.size(); ++i) {

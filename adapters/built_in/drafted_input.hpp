@@ -2,7 +2,7 @@
 //
 //   context   0 at the root, i + 1 after draft i; repeated drafts of a node are one node, with the first's context
 //   p(.|u)    row of its context
-//   q(.|u)    row of the drafts at u; at a leaf, where no draft is drawn, that which its own draft came from
+//   q(.|u)    row of the drafts at u; at a leaf, where no draft is drawn, the row of the leaf's draft
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ namespace draftproof::adapters {
 class DraftedInput final : public ConditionalModel<Rows<double>> {
  public:
   /// `drafter` gives the drafts of shared noise their streams. A chain has no parents.
-  /// Throws: RowRefused if drafts, parents and rows do not fit together, with the place, what was found and wanted.
+  /// Throws: RowRefused, with location, found and expected value, if drafts, parents and rows do not fit together.
   DraftedInput(const Input& input, bool chain, const TreeDrafterInfo& drafter);
 
   const Rows<double>& distributions(int context) const override {
@@ -36,7 +36,7 @@ class DraftedInput final : public ConditionalModel<Rows<double>> {
 };
 
 /// Checks that each row has V entries that are finite, not negative and not all zero.
-/// Throws: RowRefused with the row, the token, what was found and wanted.
+/// Throws: RowRefused with row, token, found and expected value.
 void check_rows(const Input& input);
 
 }  // namespace draftproof::adapters

@@ -1,5 +1,5 @@
-// A registered verifier as an adapter: what draftproof offers itself through the wire, to test hosts and to compare
-// engines with. built_in_verifier.hpp says which names there are and what the options mean.
+// Serves a registered verifier through the wire protocol, to test hosts and to compare engines with it.
+// built_in_verifier.hpp describes names and options.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace draftproof::adapters {
 
-/// Rows are probabilities in float64 or float32. A seeded row with seed s runs on the words of trial s of
+/// Rows are probabilities in float64 or float32. A seeded row with seed s runs on the random bits of trial s of
 /// options.seed, as simulate_on does. Throws: AdapterError if the name or an option is unknown.
 std::unique_ptr<Served> serve_registered(std::string_view name, const BuiltInOptions& options = {});
 
-/// The input of one row of a batch, without padding; of a request to draft, q alone with batch.drafts_a_row drafts to
-/// come. Throws: RowRefused on logits, on 16-bit rows, and on numbers of rows or lengths that the level does not
-/// have.
+/// The input of one row of a batch, without padding; for a request to draft, q only, from which batch.drafts_a_row
+/// drafts are to be drawn. Throws: RowRefused on logits, on 16-bit rows, and on numbers of rows or lengths that the
+/// level does not have.
 Input input_of(const ServedBatch& batch, int row, Level level);
 
 }  // namespace draftproof::adapters

@@ -152,7 +152,7 @@ class Collector {
   void add_leaf(std::uint32_t outcome, double mass, int place) {
     ++leaves_;
     most_places_ = std::max(most_places_, place);
-    // The program wanted more numbers than a tape may have.
+    // The program read more numbers than a tape may have.
     if (store_.outcome_at(outcome).status == RowStatus::tape_short) return unexplored_.add(mass);
     sums_[outcome].add(mass);
   }

@@ -1,5 +1,5 @@
-// The conjecture about a program on one input: which draw is made at each place, and which of its values the program
-// treats alike; the sequences of random numbers that it is built from, and the distribution that is read from it.
+// The conjectured decision tree of a program on one input: the draw at each place of the tape, and which values of
+// the draw the program treats alike. Also its distribution, and the sequences of random numbers.
 //
 //   node     one draw (a race is one draw of several places)
 //   branch   values of the draw that lead to one subtree or outcome; its share is their probability
@@ -17,7 +17,7 @@
 
 namespace draftproof::adapters {
 
-/// A sequence of random numbers without end: listed values, then values that a seed and the place give.
+/// An endless sequence of random numbers: listed values, then values that are a function of seed and place.
 struct Sequence {
   enum class Lean { none, low, high };
 
@@ -28,7 +28,7 @@ struct Sequence {
 
   static constexpr std::size_t leaning = 48;  ///< a program that draws until a number is small must end
 
-  /// A word that depends on (seed, place) alone.
+  /// Returns 64 bits that depend on (seed, place) alone.
   std::uint64_t word(std::size_t place) const {
     std::uint64_t x = (seed + 1) * 0xA24BAED4963EE407u + (place + 1) * 0x9FB21C651E98DF25u;
     for (int round = 0; round < 3; ++round) x = (x ^ (x >> 31)) * 0xD6E8FEB86659FD93u;
@@ -60,7 +60,7 @@ struct TreeBranch {
   Target target{};
 };
 
-/// Places that a draw takes: the entries of a race, 1 of all others.
+/// Number of places that a draw takes: the number of entries of a race, 1 for other draws.
 int places_of(const Draw& draw);
 /// True for a draw with an ordered grid of equally likely values: a coin, an integer, a lone clock.
 bool has_grid(const Draw& draw);
@@ -73,9 +73,9 @@ struct TreeNode {
   Draw draw{};
   std::uint32_t draw_id = 0;  ///< in the RunStore
   int place = 0;
-  std::vector<TreeBranch> branches{};  ///< by `first`
+  std::vector<TreeBranch> branches{};  ///< sorted by `first`
   std::vector<int> branch_of{};        ///< branch of each cell of a pick or entry of a race; -1: weight 0
-  std::vector<double> weights{};       ///< of a race's entries, relative
+  std::vector<double> weights{};       ///< relative weights of a race's entries
   double race_error = 0;               ///< bound on the relative error of the weights
   bool explored = false;
 
@@ -103,7 +103,7 @@ struct DecisionTree {
 void read_distribution(const DecisionTree& tree, const RunStore& store, int vocabulary, int dtype_bits,
                        bool keep_stretches, ProgramDistribution& distribution);
 
-/// The largest sum, over paths from the root to a leaf, of what each draw allows:
+/// The largest sum, over paths from the root to a leaf, of the deviation that each draw allows:
 ///
 ///   draw               allows
 ///   coin, lone clock   c (2^-bits + V 2^-dtype_bits), c comparisons: wide stretches less one
@@ -115,7 +115,7 @@ void read_distribution(const DecisionTree& tree, const RunStore& store, int voca
 /// a total variation of at most 2^-bits. A threshold or weight is at most a sum of V terms of relative error
 /// 2^-dtype_bits; a normalisation by a small total is reached with that total's probability, so its error is not
 /// larger than that of the sum. Total variations add along a path. A stretch is wide if it has more than two values:
-/// a narrow one is an edge, which has its own report and excuses nothing.
+/// a narrow one is an edge, which is reported separately and adds nothing to the limit.
 double deviation_limit(const DecisionTree& tree, int vocabulary, int dtype_bits);
 
 }  // namespace draftproof::adapters

@@ -3,12 +3,12 @@
 //
 // The tree of draws and stretches is a conjecture, judged by a few witnesses: one random sequence, one with small and
 // one with large values. Sequences are then predicted by the tree, random ones and ones at the ends of its stretches,
-// and run. Every wrong prediction becomes a witness on its path through the tree, until `predictions` in a row hold.
+// and run. A wrong prediction becomes a witness on its path through the tree, until `predictions` in a row are right.
 //
 // Correctness: a wrong prediction always refines the tree. Let s be its sequence and r the tree's own path to the
 // leaf that s was predicted to reach. Replace the values of s by the values of r, one draw after another: at some
-// draw the run's behaviour changes, and there s is a witness that separates the two values. Not excluded: a stretch
-// that holds no asked value, no threshold that the input suggests and no predicted value. Half of the predictions are
+// draw the run's behaviour changes, and there s is a witness that separates the two values. Not excluded is a stretch
+// without a tested value, a threshold that the input suggests or a predicted value. Half of the predictions are
 // uniformly random; n of them miss a wrong mass m with probability (1 - m)^n.
 #pragma once
 
@@ -29,23 +29,23 @@ namespace draftproof::adapters {
 struct ExploreOptions {
   int coin_bits = 24;     ///< of the program's uniforms; entries of the tape are multiples of 2^-min(24, coin_bits)
   int dtype_bits = 24;    ///< significand of the numbers that the program computes in, for ProgramDistribution::limit
-  int predictions = 256;  ///< that hold in a row
-  int even_points = 8;    ///< parts of a grid whose ends are asked in any case
+  int predictions = 256;  ///< that must be right in a row
+  int even_points = 8;    ///< parts of a grid whose ends are always tested
   int most_witnesses = 64;           ///< of an input
   std::size_t most_calls = 20000;    ///< for an input's tree; predictions may take 4 * predictions more
   std::size_t most_branches = 4096;  ///< of one draw
   int most_places = 512;             ///< of a tape; branches that draw more are unexplored
   double least_mass = 0x1p-60;       ///< branches below it are unexplored
-  int repeat_every = 16;             ///< one call of so many is run a second time, in another order; 0: none
+  int repeat_every = 16;             ///< one call in this many is repeated, in another order; 0: none
   bool keep_stretches = false;       ///< report all stretches of coins, not only the edges
   std::uint64_t seed = 1;            ///< of witnesses and predictions
-  std::vector<double> thresholds{};  ///< more thresholds to ask at, beside those of suggested_points.hpp
+  std::vector<double> thresholds{};  ///< thresholds to test beside those of suggested_points.hpp
 };
 
 // The distribution that a program realises on one input, and how far it can be trusted.
 
 enum class DistributionState {
-  settled,         ///< the whole distribution; every prediction in a row held
+  settled,         ///< the whole distribution; all predictions in a row were right
   cut,             ///< `unexplored` mass is left; the rest is as settled
   unsettled,       ///< predictions still failed when the witnesses or calls were used up
   not_a_function,  ///< equal calls had different results; there is no distribution
@@ -65,11 +65,11 @@ struct Stretch {
   std::string stream{};                 ///< of the draw, if the program names it
   int bits = 0;                         ///< the draw is a multiple of 2^-bits
   std::uint64_t first = 0, last = 0;    ///< the draw times 2^bits, both ends included
-  double probability = 0;               ///< of the draw's place being reached this way and the draw being among these
-  std::vector<OutcomeMass> outcomes{};  ///< what follows, in all `probability` less what is unexplored
+  double probability = 0;               ///< that the place is reached this way and the draw is among these
+  std::vector<OutcomeMass> outcomes{};  ///< outcomes after it; they sum to `probability` less the unexplored
 };
 
-/// The remark on a race whose winner its weights do not explain, as where other rows change a draw.
+/// The remark on a race whose winner its weights do not explain, for example because other rows change a draw.
 inline constexpr std::string_view race_undecided = "a race is not decided by the least clock over weight";
 
 struct ProgramDistribution {
@@ -79,20 +79,19 @@ struct ProgramDistribution {
   /// Bound on the total variation by which a program that draws its coins on a grid and computes in floating point
   /// may miss the distribution it is written for; see deviation_limit().
   double limit = 0;
-  std::vector<Stretch> edges{};      ///< coins' stretches of one or two values
+  std::vector<Stretch> edges{};      ///< stretches of uniforms with one or two values
   std::vector<Stretch> stretches{};  ///< all stretches of coins, where ExploreOptions::keep_stretches
 
   std::size_t calls = 0;      ///< runs, repeated ones and those with longer tapes included
-  std::size_t predicted = 0;  ///< predictions in a row that held
+  std::size_t predicted = 0;  ///< predictions in a row that were right
   std::size_t unjudged = 0;   ///< predictions on unexplored branches, or that rounding decides
   std::size_t witnesses = 0;  ///< sequences that completed runs: the first ones, and wrong predictions
   std::size_t leaves = 0;
   int most_places = 0;                 ///< of a leaf
-  std::vector<int> idle_places{};      ///< places that were never seen to matter
-  std::vector<std::string> remarks{};  ///< what was cut, and why
+  std::vector<int> idle_places{};      ///< places whose value never changed the outcome
+  std::vector<std::string> remarks{};  ///< the parts that were cut, and why
   std::string overwrote{};             ///< arrays of the input that a run changed in place
-  std::string
-      silent{};  ///< why the program answers no more: the distribution is unsettled, and as far as it was found
+  std::string silent{};  ///< why the program stopped answering; the distribution is then unsettled and incomplete
   std::vector<double> tape{};  ///< not_a_function: the call; unsettled: the last prediction that failed
 
   /// Probability of an outcome with status ok.
@@ -104,7 +103,7 @@ struct ProgramDistribution {
 /// batch holds the next calls of all of them.
 /// Cost: for a chain of V = 3 and two drafts 150 to 250 calls an input, and the predictions; one batch for each step
 /// of a bisection.
-/// A program that answers no more leaves the distributions as far as they were found: ProgramDistribution::silent.
+/// If the program stops answering, the distributions are incomplete (ProgramDistribution::silent).
 /// Throws: AdapterError if the program cannot be reached or its log breaks the protocol; std::invalid_argument if an
 /// option is out of range.
 std::vector<ProgramDistribution> explore_program(Program& program, std::span<const Input> inputs,

@@ -1,4 +1,4 @@
-// Coins, integers and lone clocks in the search at one node: where on the grid does the behaviour change?
+// Coins, integers and lone clocks in the search at one node: finds the grid values at which the behaviour changes.
 #include <algorithm>
 #include <utility>
 
@@ -7,7 +7,7 @@
 namespace draftproof::adapters {
 namespace {
 
-constexpr std::uint64_t all_asked = 16;  // a draw of so few values is asked at each of them
+constexpr std::uint64_t all_asked = 16;  // a draw with at most this many values is tested at each
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void PlaceSearch::start(std::size_t k, std::vector<std::uint64_t>& points) {
     return;
   }
   points.insert(points.end(), {0, 1, cells - 1});
-  // Later witnesses are asked at every second of the points; what they change is then searched like the rest.
+  // Later witnesses are tested at every second point; changes that they show are then searched like the others.
   const auto even = static_cast<std::uint64_t>(std::max(context_.even_points / (k == 0 ? 1 : 2), 1));
   for (std::uint64_t i = 1; i < even; ++i) points.push_back(cells / even * i);
   for (const Scan& scan : scans_) {
@@ -29,8 +29,8 @@ void PlaceSearch::start(std::size_t k, std::vector<std::uint64_t>& points) {
   for (const TreeBranch& branch : node_.branches) points.push_back(branch.chosen);
 }
 
-/// Points between neighbouring probes that differ: at changes that other witnesses showed, at suggestions, at growing
-/// distances from a suggestion, in the middle.
+/// Adds points between neighbouring probes that differ: at changes that other witnesses showed, at suggestions, at
+/// growing distances from a suggestion, in the middle.
 void PlaceSearch::near_interval(std::uint64_t a, std::uint64_t b, std::vector<std::uint64_t>& points) {
   const auto middle_of = [&](const std::vector<std::uint64_t>& list) -> const std::uint64_t* {
     const auto low = std::upper_bound(list.begin(), list.end(), a), high = std::lower_bound(low, list.end(), b);
@@ -67,7 +67,7 @@ void PlaceSearch::between_changes(const Scan& scan, std::vector<std::uint64_t>& 
   }
 }
 
-/// Brings a scan to the point where all its changes lie between neighbouring grid values. True if runs are needed.
+/// Refines a scan until all its changes lie between neighbouring grid values. Returns true if runs are needed.
 bool PlaceSearch::settle(std::size_t k, std::vector<Ask>& asks) {
   Scan& scan = scans_[k];
   std::vector<std::uint64_t> points;
@@ -120,7 +120,7 @@ void PlaceSearch::step_grid(std::vector<Ask>& asks) {
   }
 }
 
-/// Cuts the grid at the changes and asks every witness at the value that stands for each stretch.
+/// Cuts the grid at the changes and tests every witness at the representative value of each stretch.
 bool PlaceSearch::settle_stretches(std::vector<Ask>& asks) {
   const std::uint64_t cells = values_of(node_.draw);
   const std::vector<TreeBranch> old = std::exchange(node_.branches, {});

@@ -172,7 +172,7 @@ void InputSearch::finish(std::uint32_t number, std::vector<std::uint32_t>& nodes
     pass_witness(number, witness, known_nodes, nodes);
 }
 
-/// Hands a witness to the child that its values lead to; a child made just now has it already.
+/// Passes a witness to the child that its values lead to; a new child has it already.
 void InputSearch::pass_witness(std::uint32_t number, std::uint32_t witness, std::size_t known_nodes,
                                std::vector<std::uint32_t>& nodes) {
   const TreeNode& node = tree_.nodes[number];
@@ -211,7 +211,7 @@ ProgramDistribution InputSearch::distribution() const {
 
 // Predictions of the tree: random sequences, and sequences at the ends of its stretches.
 
-/// Compares the predictions with their runs. True if more of them are to be made.
+/// Compares the predictions with their runs. Returns whether more predictions are needed.
 bool InputSearch::judge() {
   std::size_t right = 0, unjudged = 0;
   for (const Prediction& prediction : predictions_) {
@@ -266,7 +266,7 @@ bool InputSearch::follow_up(const Prediction& prediction) {
 }
 
 void InputSearch::predict(std::vector<Request>& requests) {
-  constexpr std::size_t first = 64;  // most wrong trees show in fewer
+  constexpr std::size_t first = 64;  // most wrong trees are refuted by fewer
   const std::size_t count = std::min(static_cast<std::size_t>(options_.predictions) - held_, std::max(first, held_));
   for (std::size_t i = 0; i < count; ++i) {
     Sequence sequence{.seed = next_seed_++, .bits = std::min(24, options_.coin_bits)};
@@ -281,7 +281,7 @@ void InputSearch::predict(std::vector<Request>& requests) {
 /// A sequence that takes branches of the tree at random, all alike, with a first, last or random value of each.
 Sequence InputSearch::at_the_edges(std::uint64_t seed) const {
   Sequence sequence{.seed = seed, .bits = std::min(24, options_.coin_bits)};
-  std::size_t turn = 1 << 20;  // words for choices come from places that no tape has
+  std::size_t turn = 1 << 20;  // random bits for choices come from places beyond any tape
   const auto below = [&](std::uint64_t n) { return sequence.word(turn++) % n; };
   for (Target at = tree_.root; at.kind == Target::Kind::node && tree_.nodes[at.id].explored;) {
     const TreeNode& node = tree_.nodes[at.id];
@@ -304,7 +304,7 @@ Sequence InputSearch::at_the_edges(std::uint64_t seed) const {
       for (std::size_t x = 0; x < entry; ++x) before += node.draw.weights[x];
       const double total = drawable_total(node.draw);
       const double middle = total > 0 ? (before + node.draw.weights[entry] / 2) / total : 0;
-      // Behind all other weights a small one has its middle rounded up to 1.
+      // The middle of a small last weight may be rounded up to 1.
       sequence.values.push_back(std::min(std::floor(middle * 0x1p24) * 0x1p-24, 1 - 0x1p-24));
       continue;
     }

@@ -1,5 +1,6 @@
 // The exploration of one input: builds the tree node by node, largest mass first, then predicts runs and refines the
-// tree along the path of each wrong prediction. A dialogue like that of PlaceSearch: ask(), runs, take().
+// tree along the path of each wrong prediction. ask() returns the runs that are needed, and take() receives them, as
+// in PlaceSearch.
 #pragma once
 
 #include <algorithm>
@@ -24,15 +25,15 @@ class InputSearch {
   struct Request {
     enum class What : std::uint8_t { start, place, prediction };
     What what = What::start;
-    std::uint32_t number = 0;  ///< of a witness, a node or a prediction
-    Ask ask{};                 ///< of a node
+    std::uint32_t number = 0;  ///< number of the witness, node or prediction
+    Ask ask{};                 ///< the node's request, if `what` is place
   };
 
   InputSearch(const Input& input, const ExploreOptions& options);
   InputSearch(const InputSearch&) = delete;
   InputSearch& operator=(const InputSearch&) = delete;
 
-  /// Appends the runs that are needed next; none: the search is done.
+  /// Appends the runs that are needed next; if it appends none, the search is done.
   void ask(std::vector<Request>& requests);
   /// Writes the tape of a request, of `length` places or as many as the request fixes.
   void write_tape(const Request& request, std::size_t length, std::vector<double>& tape) const;
@@ -58,7 +59,7 @@ class InputSearch {
   enum class Phase { start, building, predicting, done };
 
   SearchContext context();
-  /// A program of which no call ends within a tape has no tree to look for.
+  /// A program whose calls never end within a tape gets few calls, because it has no tree to find.
   bool calls_left() const {
     constexpr std::size_t few = 64;
     return tree_calls_ < (ended_ ? options_.most_calls : std::min(few, options_.most_calls));
@@ -88,7 +89,7 @@ class InputSearch {
   DecisionTree tree_;
   std::vector<std::unique_ptr<PlaceSearch>> searches_;  // of the tree's nodes
   std::vector<double> masses_;
-  std::vector<std::vector<std::uint32_t>> passing_;  // witnesses that go on to a child, by node
+  std::vector<std::vector<std::uint32_t>> passing_;  // witnesses that continue to a child, by node
   std::vector<std::uint32_t> active_;                // nodes that wait for runs
   std::priority_queue<std::pair<double, std::uint32_t>> frontier_;
 
@@ -98,7 +99,7 @@ class InputSearch {
   std::uint64_t next_seed_ = 0;
 
   std::size_t calls_ = 0, tree_calls_ = 0;
-  bool ended_ = false;       ///< some call, by more than the end of its tape
+  bool ended_ = false;       ///< whether some call ended before its tape did
   std::size_t longest_ = 0;  // run, in places
   bool function_ = true, settled_ = true;
   std::vector<double> tape_;

@@ -96,7 +96,7 @@ std::vector<Known> PlaceSearch::known_in(const TreeBranch& branch) const {
   return known;
 }
 
-/// Asks for the points that a scan lacks. A run that ends with this node ends alike under all witnesses, so the first
+/// Requests the points that a scan lacks. A run that ends with this node ends alike under all witnesses, so the first
 /// scan's result is taken. Returns true if a run is needed or a probe was taken over.
 bool PlaceSearch::want(std::size_t k, std::vector<std::uint64_t>& points, std::vector<Ask>& asks) {
   std::sort(points.begin(), points.end());

@@ -1,11 +1,11 @@
-// The search at one node: which values of its draw does the program treat alike, judged by what it does afterwards
-// under several witnesses (sequences that complete the run)?
+// The search at one node. It finds which values of the node's draw the program treats alike, judged by its later
+// behaviour under several witnesses (sequences that complete the run).
 //
 //   scan      the behaviours seen under one witness, by value of the draw
 //   probe     one value of a scan and the chain of the run after this node
 //   stretch   consecutive grid values without a change of behaviour under any witness
 //
-// The search is a dialogue: step() says which runs it needs, take() gives their results, until step() asks for none.
+// step() returns the runs that are needed, and take() receives their results, until step() returns no run.
 // Cost: linear in the probes for each step.
 #pragma once
 
@@ -46,21 +46,21 @@ double early_clock(const Draw& draw);
 
 class PlaceSearch {
  public:
-  /// `prefix` holds the tape of the places before. The first witness whose run goes on gives the draw.
+  /// `prefix` holds the tape of the places before. The first witness whose run continues defines the draw.
   PlaceSearch(const SearchContext& context, std::vector<double> prefix, std::vector<Known> known);
 
   /// True if every run ends before this place: the node is a leaf, with the outcome of the first witness's run.
   bool is_leaf() const { return leaf_; }
-  /// False if runs that took one tape to this place make other draws here, or end: the program is no function.
+  /// False if runs with equal tapes up to here make other draws here, or end: the program is no function of its tape.
   bool is_function() const { return function_; }
-  /// False if the draw is no race by clock over weight, or has more than most_branches stretches.
+  /// False if the draw is not a race by clock over weight, or has more than most_branches stretches.
   bool resolved() const { return resolved_ && !given_up_; }
   /// Ends the search without a result.
   void give_up() { given_up_ = true; }
   bool given_up() const { return given_up_; }
 
   void add(const Known& known);
-  /// Appends the runs that are needed next; none: node() is final until the next add().
+  /// Appends the runs that are needed next; if it appends none, node() is final until the next add().
   void step(std::vector<Ask>& asks);
   void take(const Ask& ask, RunStore::Chain run);
 
@@ -99,7 +99,7 @@ class PlaceSearch {
     bool races() const { return low_wins && high_loses; }
     bool decided() const { return !third && (races() || low_loses); }
   };
-  enum class Race { classes, late, reference, others, rest, done };  // what the search of a race has asked for
+  enum class Race { classes, late, reference, others, rest, done };  // the stage of the search of a race
 
   // place_search.cpp
   bool want(std::size_t scan, std::vector<std::uint64_t>& points, std::vector<Ask>& asks);

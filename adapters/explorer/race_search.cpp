@@ -1,6 +1,6 @@
-// Picks and races in the search at one node. A pick's weights are in its log. A race's are read off pairs of entries:
-// one clock is 1, the other is moved until the winner changes, all others are late; the clock where that happens is
-// the ratio of the weights.
+// Picks and races in the search at one node. A pick's weights are in its log. The weights of a race are measured on
+// pairs of entries: one clock is 1, the other is moved until the winner changes, all others are late; the clock where
+// that happens is the ratio of the weights.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,7 +15,7 @@ namespace {
 constexpr double steps_of_one = 0x1p26;  // of the logarithm to base 2
 constexpr double lowest = -60;
 constexpr std::uint64_t top = 120ull << 26;
-constexpr double near_hint = 32;  // steps: several roundings of a float, so that both sides of the change are asked
+constexpr double near_hint = 32;  // steps: several roundings of a float, so that both sides of the change are tested
 
 }  // namespace
 
@@ -65,7 +65,7 @@ std::vector<int> PlaceSearch::set_classes(std::span<const std::uint64_t> cells) 
   return of;
 }
 
-/// Gives branches the shares of their cells; branches without weight go.
+/// Gives branches the shares of their cells, and removes branches without weight.
 void PlaceSearch::share_by(std::span<const double> weights, const std::vector<int>& of) {
   const double total = compensated_sum(weights);
   std::vector<NeumaierSum> sums(node_.branches.size());
@@ -95,7 +95,7 @@ void PlaceSearch::ask_ends(int fixed, int moved, double clock, std::vector<Ask>&
   asks.push_back({.scan = number, .pair = true, .value = top});
 }
 
-/// Asks for the next possible reference against the entries of other classes, or gives up.
+/// Requests runs of the next possible reference against the entries of other classes, or gives up.
 void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& asks) {
   pairs_.clear();
   // An entry of weight 0 wins against no other: its run shows what happens where all entries are late. It is no
@@ -111,7 +111,7 @@ void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& as
     while (reference_ < node_.draw.size && !wins(reference_)) ++reference_;
     return reference_ < node_.draw.size;
   };
-  if (!next() && reference_clock_ == 1) {  // late clocks are finite, and win against a clock of 1 over a light entry
+  if (!next() && reference_clock_ == 1) {  // late clocks are finite, and may win against clock 1 of a light entry
     reference_clock_ = early_clock(node_.draw);
     reference_ = 0;
   }
@@ -159,7 +159,8 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
   }
   if (race_ == Race::rest) {
     if (bisect_pairs(asks)) return;
-    // Because late clocks may be finite, a light entry wins against one of them only with a clock as much earlier.
+    // A light entry may lose to finite late clocks unless its clock is early, so its pair is run again with early
+    // clocks.
     std::vector<int> lost;
     std::erase_if(pairs_, [&](const Pair& pair) {
       const bool again = pair.fixed == other_ && pair.clock == 1 && other_clock_ < 1 && !pair.decided();
@@ -168,7 +169,7 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
     });
     for (const int x : lost) ask_ends(other_, x, other_clock_, asks);
     if (!asks.empty()) return;
-    // An entry that neither wins nor loses a race against one other is not racing.
+    // An entry that neither wins nor loses against another entry is not part of a race.
     resolved_ = std::all_of(pairs_.begin(), pairs_.end(), [](const Pair& pair) { return pair.decided(); });
     if (!resolved_) return;
     read_weights();
@@ -224,7 +225,7 @@ void PlaceSearch::read_weights() {
   // the clocks, their logarithms or quotients, and the weights, of both entries.
   const int bits = std::clamp(node_.draw.bits, 8, 53);
   node_.race_error = std::log(2.0) * 0x1p-26 + std::ldexp(16, -bits);
-  // A clock that is the logarithm of a uniform has that relative error from 2^-8 on, and the same absolute one below.
+  // The logarithm of a uniform has a bounded relative error for clocks >= 2^-8, and a bounded absolute error below.
   for (const Pair& pair : pairs_)
     if (pair.clock < 0x1p-8) node_.race_error += std::ldexp(2, -bits - 8) / pair.clock;
 }

@@ -1,5 +1,5 @@
 // Runs of a program, stored once each. A run is a chain of draws that ends in an outcome; equal ends of chains are
-// one object, so two runs behave alike from a place on if and only if their chains there have one id.
+// one object, so two runs behave alike from a place on if and only if their chains there have the same id.
 //
 // Cost: two look-ups in a hash table for each draw of an added run.
 #pragma once

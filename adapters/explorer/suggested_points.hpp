@@ -1,5 +1,5 @@
 // Numbers that a verifier is likely to compare a uniform with, and weights that it is likely to race, from its input.
-// They only save calls: the explorer asks there first and trusts none of them.
+// They only save calls: the explorer tests there first and relies on none of them.
 //
 //   threshold   p / q of a draft, for p the target and the residuals after rejected siblings, q with and without the
 //               siblings removed; sums of the first entries of a row, normalised

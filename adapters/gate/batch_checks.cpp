@@ -30,7 +30,7 @@ bool alike(const Outcome& a, const Outcome& b, double rounding) {
                     [&](double x, double y) { return std::abs(x - y) <= rounding * std::max(1.0, std::abs(x)); });
 }
 
-/// The probability that both have in common, and in words the outcome of `alone` that lacks most `among` rows.
+/// Returns the probability that both have in common. Sets `text` to the outcome that loses most among rows.
 double overlap_of(const ProgramDistribution& alone, const ProgramDistribution& among, double rounding,
                   std::string& text) {
   std::vector<OutcomeMass> left = among.outcomes;
@@ -61,8 +61,8 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
   const bool exact = declaration.batch_invariant;
   const double rounding =
       2 * rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), input.vocabulary());
-  // Few calls, since a difference is looked at once more. One tree may have missed a stretch; the other one has its
-  // ends then. So both are asked on either side of all ends that were found, and more predictions have to hold.
+  // Few calls, because a difference is examined again. One tree may have missed a stretch whose ends the other found,
+  // so both are then tested on either side of all ends that were found, with more predictions.
   constexpr int confirming = 512;
   ExploreOptions explore = exploration_of(declaration, {.predictions = fewest_predictions,
                                                         .even_points = 2,
@@ -112,9 +112,9 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
 namespace {
 
 constexpr int coarsest_bits = 23;
-constexpr int most_short_rows = 2;  // whose distribution is found though nothing differs: some 1,300 rows
+constexpr int most_short_rows = 2;  // judged although nothing differs: some 1,300 calls
 
-/// Rows of one vocabulary, each with a tape, and what the program answers.
+/// Rows of one vocabulary, each with a tape, and the program's answers.
 struct BatchRows {
   std::vector<Input> inputs;
   std::vector<Call> calls;
@@ -123,7 +123,7 @@ struct BatchRows {
   const Input& input(std::size_t slot) const { return inputs[calls[slot].input]; }
 };
 
-/// How two runs of one row differ; the first kinds say most.
+/// How two runs of one row differ; the strongest evidence first.
 enum class Difference { same_draws, answer, draws, none };
 
 bool same_answer(const Run& a, const Run& b) {
@@ -163,7 +163,7 @@ class Batches {
     BatchRows permuted{.inputs = whole.inputs, .calls = {}};
     for (const std::size_t i : order) permuted.calls.push_back(whole.calls[i]);
     permuted.runs = run(permuted.inputs, permuted.calls);
-    // One of two places where a row differs is one where it differs from the row alone.
+    // If a row differs between two batches, it differs from the row alone in at least one of them.
     const auto place = [&](const BatchRows& there, std::size_t slot, std::size_t i) {
       const bool here = difference(there.runs[slot], alone[i]) != Difference::none;
       return here ? Place{&there, slot, &alone[i]} : Place{&whole, i, &alone[i]};
@@ -172,7 +172,7 @@ class Batches {
       compare("slots_permuted", whole, order[i], permuted.runs[i], fmt::format("in slot {}", i),
               place(permuted, i, order[i]));
 
-    // Every second row is another one: both inputs and both tapes in one batch.
+    // Replaces every second row by a row of the other batch, with its input and tape.
     BatchRows mixed{.inputs = whole.inputs, .calls = whole.calls};
     mixed.inputs.insert(mixed.inputs.end(), others.inputs.begin(), others.inputs.end());
     for (std::size_t i = 1; i < std::min(count, others.calls.size()); i += 2)
@@ -227,7 +227,7 @@ class Batches {
     std::size_t slot = 0;
     const Run* alone = nullptr;
   };
-  /// A row with another run elsewhere.
+  /// A row whose run differs elsewhere.
   struct Suspect {
     std::string check, text;
     Place place;
@@ -293,13 +293,13 @@ class Batches {
     suspects_.push_back({check, std::move(text), place, difference(place.batch->runs[place.slot], *place.alone)});
   }
 
-  /// Judges the distribution of one row of each check, of those that differ in the first round that has one.
+  /// Judges the distribution of one differing row per check, in the first round that has such a row.
   void judge_differences(int round) {
     std::vector<Suspect> suspects = std::exchange(suspects_, {});
     std::stable_sort(suspects.begin(), suspects.end(),
                      [](const Suspect& a, const Suspect& b) { return a.kind < b.kind; });
     for (const auto& [check, text, place, kind] : suspects) {
-      if (kind == Difference::draws) {  // equal answers: the order of draws alone is no fault
+      if (kind == Difference::draws) {  // equal answers: the order of draws alone is not a fault
         notes_.emplace(check, "draws depend on the batch: " + text);
         continue;
       }
@@ -316,7 +316,7 @@ class Batches {
     }
   }
 
-  /// The row among few others, if it differs there too, else in its batch.
+  /// Returns the row among few others if it differs there too, else in its batch.
   std::pair<BatchRows, std::size_t> with_few(const BatchRows& batch, std::size_t slot, const Run& alone,
                                              Difference kind) {
     for (const std::size_t at : std::array<std::size_t, 7>{1, 0, 2, 3, 4, 5, 6}) {
@@ -341,8 +341,8 @@ class Batches {
     return rows;
   }
 
-  /// Because a neighbour's padding moves thresholds by little, and random numbers rarely lie between: the
-  /// distribution of a row with few drafts behind one with many is found in any case.
+  /// Judges a row with few drafts after one with many even if no difference was seen, because a neighbour's padding
+  /// moves thresholds so little that random numbers rarely reveal it.
   void judge_short_row(const BatchRows& whole, int round) {
     if (whole.calls.empty() || declaration_.most_rows == 1 || !failed_.empty()) return;
     if (short_rows_++ >= most_short_rows) return;
@@ -351,14 +351,14 @@ class Batches {
           few(whole, slot, 1), 1, Difference::none, round);
   }
 
-  /// The same row among the same ones, where every number of all rows is one number v. Tokens then do not depend on
-  /// which row a number was drawn for, so this judges programs whose draws in a batch name no row. The values of v
-  /// lie 2^-8 beside the thresholds of the row alone.
+  /// Runs the row alone and among other rows with one number v as every random number of all rows. Tokens then do not
+  /// depend on which row a number was drawn for, so this also judges programs whose draws in a batch do not name
+  /// their row. The values of v lie 2^-8 beside the thresholds of the row alone.
   ///
-  /// Correctness: a right program uses the same numbers alike, alone and in a batch, and emits the same tokens,
+  /// Correctness: a right program uses the numbers in the same way alone and in a batch, and emits the same tokens,
   /// unless rounding moves a threshold across v. Then the row alone has other tokens at v (1 - 2^-14) or v (1 +
-  /// 2^-14), as rows of V <= 8 entries round by less than 2^-14 in float32 and double; such values are passed over.
-  /// Races are too: equal clocks of equal weights are decided by rounding at every v.
+  /// 2^-14), as rows of V <= 8 entries round by less than 2^-14 in float32 and double; such values are skipped. So
+  /// are races, because rounding decides between equal clocks of equal weights at every v.
   void judge_one_number(const BatchRows& whole) {
     constexpr std::uint64_t grid = 1 << 24;
     constexpr std::size_t places = 64;
@@ -409,7 +409,7 @@ class Batches {
         fmt::format("among {} rows of up to {} drafts", batch.calls.size(),
                     batch.inputs[batch.calls[shortest_and_longest(batch).second].input].drafts.size());
     if (shift.kind == Shift::Kind::beyond) return fail(check, fmt::format("{}; {} {}", row, place, shift.text));
-    if (kind == Difference::none) return;  // nothing was to be explained
+    if (kind == Difference::none) return;  // there was no difference to explain
     if (shift.kind == Shift::Kind::open) open_.emplace(check, fmt::format("{}; {} {}", row, place, shift.text));
     notes_.emplace(
         check, fmt::format("{}: {}; the distribution {} is the one alone",

@@ -7,7 +7,7 @@
 //   neighbours      the same row among rows with other inputs, of other lengths if the program takes ragged batches;
 //                   and the distribution of a short row before and beside a long one
 //   repetition      the same batch again, after the others
-//   number_grid     nothing: uniforms are multiples of 2^-23 or finer, what float32 gives
+//   number_grid     nothing: uniforms are multiples of 2^-23 or finer, as in float32
 //   answers         nothing: every row has an answer, unless its tape was short
 //
 // A row may differ in the first three checks and still be right: its draws may come in another order there, or its
@@ -30,22 +30,22 @@
 
 namespace draftproof::adapters {
 
-// One row of a batch whose other rows stay as they are is explored like a separate program, and its distribution is
+// One row of a batch whose other rows do not change is explored like a separate program, and its distribution is
 // compared with the distribution that the row has alone. Neighbours may change the order in which a row takes its
 // random numbers (coins for padding or for finished rows), and the last bits of sums; the two distributions are then
 // equal up to rounding.
 //
 // Correctness: rows of a right program are independent, so given all inputs and numbers of the neighbours a row has
-// its distribution alone. Neither log is compared, so no right program is accused for the order of its draws. Each
-// distribution that is found departs from the one of exact arithmetic by at most ProgramDistribution::limit +
-// rounding_limit(), in total variation; two that agree there differ by at most the sum. Entries of a state are off as
-// rows are. Where Declaration::batch_invariant promises equal bits, both trees are equal, and what is left is that a
-// probability is a compensated sum of products of at most n shares: (n + 1) 2^-53 of it. Not judged: a program whose
-// distribution is not found by calls in the limits (`open`), as a loop that is cut. Not excluded: neighbours that
-// matter and were not among the rows, a stretch of numbers that no call met (explore.hpp).
+// its distribution alone. Neither log is compared, so a right program does not fail for the order of its draws. Each
+// distribution that is found departs from the distribution in exact arithmetic by at most ProgramDistribution::limit
+// + rounding_limit(), in total variation; two that agree there differ by at most the sum. Entries of a state have the
+// errors of rows. If Declaration::batch_invariant promises equal bits, both trees are equal, and the only error is
+// that of compensated sums of products of at most n shares, a relative (n + 1) 2^-53. A program whose distribution is
+// not found within the limits on calls, such as a loop that is cut, is not judged (`open`). Neighbours that matter
+// but were not among the rows, and stretches that no call met (explore.hpp), are not excluded.
 
-/// A program that runs its calls one at a time, each as the row `slot` of a batch with `others`, which stay; alone
-/// without.
+/// A program that runs its calls one at a time, each as the row `slot` of a batch with `others`, which do not change,
+/// or alone if there are none.
 class AmongRows final : public Program {
  public:
   explicit AmongRows(Program& program, std::vector<Input> inputs = {}, std::vector<Call> others = {},
@@ -75,8 +75,8 @@ class AmongRows final : public Program {
 /// The comparison of a row's distribution among neighbours with its distribution alone.
 struct Shift {
   enum class Kind { none, beyond, open } kind = Kind::none;  ///< beyond: more than rounding
-  std::string text{};                                        ///< beyond, open: in words
-  std::uint64_t rows = 0;                                    ///< run for it
+  std::string text{};                                        ///< description, if beyond or open
+  std::uint64_t rows = 0;                                    ///< number of rows run for it
 };
 
 /// Compares row `slot` of the batch `calls` with the row alone. Throws: AdapterError if the program is lost.

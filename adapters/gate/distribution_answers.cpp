@@ -20,7 +20,7 @@ std::vector<std::string_view> distribution_checks() {
 
 namespace {
 
-/// Where the distribution departs most, in words: a token, or mass that emits nothing.
+/// Returns as text where the distribution departs most: a token, or mass that emits nothing.
 std::string text_of(const Judgement& judgement) {
   const double missing = 1 - judgement.mass - judgement.failed;
   const auto& worst = judgement.worst;
@@ -30,14 +30,14 @@ std::string text_of(const Judgement& judgement) {
                      fraction_text(worst->found, judgement.limit), fraction_text(worst->wanted, judgement.limit));
 }
 
-/// Adds what one distribution says, whatever its outcomes.
+/// Adds the results of one distribution to the answers.
 void add_distribution(const ProgramDistribution& distribution, const Input& input, double drawn, Answers& answers) {
   if (!distribution.silent.empty()) throw ProgramSilent(distribution.silent);
   answers.calls += distribution.calls;
   answers.predictions += distribution.predicted;
   answers.unexplored += drawn * distribution.unexplored;
   if (distribution.unexplored > 0 || distribution.outcomes.empty())
-    answers.answered = true;  // that is more than is known
+    answers.answered = true;  // an unknown outcome may be an answer
   for (const OutcomeMass& each : distribution.outcomes)
     if (each.outcome.status != RowStatus::failed)
       answers.answered = true;
@@ -106,7 +106,7 @@ Answers answers_of(Program& program, const SmallModel& model, const Declaration&
   }
   if (answers.failed[distribution_check::function]) return answers;  // there is no distribution to judge
   const Judgement& judgement = answers.judgement;
-  // A tree that predictions still refute is no distribution.
+  // A tree that predictions still refute is not a distribution.
   if (!answers.undecided && answers.departure() > judgement.limit)
     answers.failed[distribution_check::exact_distribution] =
         Answer::failed(fmt::format("{}, TV {}, rounding explains {:.1g}", text_of(judgement),
@@ -142,7 +142,7 @@ Answers answers_on(Program& program, const SmallModel& model, const Declaration&
   if (declaration.most_rows == 1 || declaration.batch_invariant ||
       !(distribution_unknown || answers.failed[distribution_check::exact_distribution]))
     return answers;
-  // Because neighbours may change the order of a row's draws, or its roundings: what a row does is then asked alone.
+  // Neighbours may change the order of a row's draws, or its roundings, so rows are then run one at a time.
   AmongRows alone(program);
   Answers apart = answers_of(alone, model, declaration, explore);
   apart.calls += answers.calls;

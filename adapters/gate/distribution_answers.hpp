@@ -20,7 +20,7 @@ namespace draftproof::adapters {
 /// properties of the emitted distribution (properties/prover/distribution_property.hpp).
 std::vector<std::string_view> distribution_checks();
 
-/// The places of the former among distribution_checks().
+/// Indices of the built-in checks in distribution_checks().
 namespace distribution_check {
 enum Place : std::size_t {
   exact_distribution,
@@ -43,16 +43,16 @@ struct Answers {
   bool unsettled = false;                 ///< predictions still failed, or a race is not decided
   std::string note{};                     ///< why rows were run one at a time, if they were
   Judgement judgement{};
-  double unexplored = 0;  ///< probability that limits cut
+  double unexplored = 0;  ///< probability of the branches that limits cut
   std::uint64_t calls = 0, predictions = 0;
 
-  /// The distance whatever the branches do that were not explored, and whatever rows that fail should have emitted:
-  /// mass m that may go anywhere changes a total variation by at most m.
+  /// A lower bound of the distance for any outcome of unexplored branches and failed rows, because mass m changes a
+  /// total variation by at most m.
   double departure() const { return judgement.distance - unexplored - judgement.failed; }
 };
 
 /// Explores the program on all inputs of the model and judges the distributions. If there is no distribution in mixed
-/// batches, or a wrong one, rows are run one at a time; what neighbours change is for the edge tier
+/// batches, or a wrong one, rows are run one at a time; effects of neighbours are judged in the edge tier
 /// (batch_checks.hpp).
 /// Throws: AdapterError if the program is lost; ProgramSilent.
 Answers answers_on(Program& program, const SmallModel& model, const Declaration& declaration,

@@ -24,15 +24,15 @@ namespace draftproof::adapters {
 
 namespace {
 
-/// Instances without a decision, after which a program is given up: each uses up the calls of an exploration, or of
-/// one for each input, and no more than so many explorations are spent on them.
+/// Number of undecided instances after which the checks end: each uses up the calls of one or more explorations, and
+/// at most this many explorations are spent on them.
 constexpr int most_undecided = 8;
 
-/// Instances on which every row fails, after which that is an error of the program. The first ones are so small that
-/// all of their drafts may be accepted: a program that fails there alone has failed on some inputs.
+/// Number of instances on which every row fails after which the program is reported as failing. The first ones are so
+/// small that all of their drafts may be accepted: a program that fails there alone has failed on some inputs.
 constexpr int most_failing = 20;
 
-/// Smaller instances are judged by this part of the predictions until one is to be confirmed.
+/// Shrinking divides the number of predictions by this until an instance is to be confirmed.
 constexpr int few = 4;
 
 template <class I>
@@ -63,7 +63,7 @@ class Checker {
     ExploreOptions explore = exploration();
     const double survives = 42;
     const int most_here = std::max(1 << 15, 128 * explore.predictions);
-    // Few more at a time: most trees that are wrong are mended by the next predictions.
+    // Raises the number step by step, because the next predictions mend most wrong trees.
     while (answers.failed[distribution_check::exact_distribution] && answers.departure() * predictions < survives &&
            predictions < most_here) {
       const double needed = std::ceil(survives / answers.departure());
@@ -77,8 +77,8 @@ class Checker {
     return answers;
   }
 
-  /// The answers on `instance`, or on a smaller one that `instance` then is. A smaller one departs more as a rule,
-  /// and a large departure takes few predictions to confirm: it is tried first.
+  /// Returns the answers on `instance`, or on a smaller instance, which replaces it. A smaller one usually departs
+  /// more, and few predictions confirm a large departure, so it is tried first.
   Answers settled(I& instance, bool shrinks_it) const {
     const int predictions = exploration().predictions;
     Answers answers = ask(instance, predictions);
@@ -106,7 +106,7 @@ class Checker {
     std::string undecided, undecided_on, unjudged, note;
     int unfinished = 0, unanswered = 0;
     std::uint64_t spent = 0;        // calls without a decision
-    bool answered = !shrinks_them;  // a replay shows what there is
+    bool answered = !shrinks_them;  // a replay shows every result
     std::optional<Finding> lost;
     std::string silent;
     for (I instance : instances) {
@@ -117,7 +117,7 @@ class Checker {
       } catch (const ProgramSilent& why) {
         silent = why.what();
         break;
-      } catch (const AdapterError& error) {  // there is no program to ask any more
+      } catch (const AdapterError& error) {  // the program has ended
         lost = finding_of("protocol", Tier::proof, Answer::failed(error.what()), 0, instance.text(),
                           replay_of(instance));
         break;
@@ -149,13 +149,13 @@ class Checker {
         }
       if (options_.progress) options_.progress(result.instances);
       if (failing[distribution_check::exact_distribution] || failing[distribution_check::function])
-        break;  // a wrong distribution: what else is wrong shows on the same instances
+        break;  // other faults show on the same instances as a wrong distribution
       if (unfinished == most_undecided || spent >= most_undecided * exploration().most_calls) break;
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (i == distribution_check::optimum && declaration_.level != Level::position) continue;
       if (i >= distribution_check::first_registered && declaration_.stateful()) continue;
-      if (lost && !failing[i]) continue;  // nothing is said of the instances that follow
+      if (lost && !failing[i]) continue;  // later instances are not judged
       Answer answer = Answer::not_applicable();
       std::string on, replay;
       if (failing[i]) {
@@ -198,7 +198,7 @@ class Checker {
     return result;
   }
 
-  /// The checks on one instance, which is not shrunk, and its distributions in words.
+  /// The checks on one instance, which is not shrunk, and its distributions as text.
   DistributionChecks replay(const I& instance) const {
     if (!takes(declaration_, instance))
       throw AdapterError(fmt::format("{}: got {}, expected an instance that its declaration takes", declaration_.name,
@@ -221,7 +221,7 @@ class Checker {
  private:
   ExploreOptions exploration() const {
     ExploreOptions explore = exploration_of(declaration_, options_.explore);
-    explore.keep_stretches = true;  // evidence says which draws lead to what
+    explore.keep_stretches = true;  // the evidence names the draws that lead to an outcome
     return explore;
   }
 
@@ -250,7 +250,7 @@ class Checker {
   /// Returns the smallest instance that fails the check too. `answers` become the answers on it, with all calls
   /// added.
   Shrunk<I> shrunk(const I& instance, std::size_t check, Answers& answers) const {
-    bool lost = false;  // then there is no program to ask any more, and what was found stands
+    bool lost = false;  // the program has ended, and earlier results stand
     std::uint64_t calls = answers.calls;
     const ShrinkOptions search{.next = ShrinkOptions::Next::same_step, .stopped = [&] { return lost || stopped(); }};
     Shrunk<I> found = shrink(instance, search, [&](const I& candidate) {
@@ -276,7 +276,7 @@ class Checker {
   const DistributionCheckOptions& options_;
 };
 
-/// Tokens that the program is given, over all inputs: the order of instances.
+/// Returns the number of tokens in all inputs, by which instances are ordered.
 template <class I>
 long size_of(const I& instance) {
   if constexpr (std::same_as<I, Instance>)
@@ -292,7 +292,7 @@ DistributionChecks check_generated(Program& program, const Declaration& declarat
   std::vector<I> instances;
   for (const std::string& text : options.first) instances.push_back(I::parse(text));
   const auto given = static_cast<std::ptrdiff_t>(instances.size());
-  // Of one size near rows come last: a distribution that is wrong everywhere is shown on others.
+  // Among equal sizes near rows come last, so that a distribution that is wrong everywhere is shown on simpler rows.
   for (const bool near : {false, true})
     for (int n = 0; n < options.instances; ++n)
       if (has_near_rows(n) == near) instances.push_back(generate(declaration, options.seed, n, options.most_drafts));

@@ -1,15 +1,14 @@
-// The proof tier of an external program: its exact distribution on small models, found by calls, held to the target.
-// Each check has one finding; the first violation is shrunk to an instance that a reader can check by hand.
+// The proof tier of an external program: its exact distribution on small models, found by calls and compared with the
+// target. Each check has one finding; the first violation is shrunk to an instance that a reader can check by hand.
 //
-//   check             fails where
-//   exact_distribution         the completed distribution departs from the target by more than the number formats
-//                              explain
-//   zero_support      a token with p = 0, or none, is emitted: at the edge of a coin's grid or anywhere else
-//   answers           a row that the declaration allows fails, dies or draws from weights without mass
-//   function          equal calls have different results
-//   optimum           more drafts are accepted than any lossless verifier can accept
-//   inputs_unchanged  the program changes an array in place, which its caller goes on with
-//   protocol          the program is lost on an instance; nothing is said of those that follow
+//   check               fails where
+//   exact_distribution  the completed distribution departs from the target by more than rounding_limit()
+//   zero_support        a token with p = 0, or none, is emitted: at the edge of a coin's grid or anywhere else
+//   answers             a row that the declaration allows fails, crashes or draws from weights without mass
+//   function            equal calls have different results
+//   optimum             more drafts are accepted than any lossless verifier can accept
+//   inputs_unchanged    the program changes an array in place, which its caller still uses
+//   protocol            the program is lost on an instance; later instances are not judged
 //
 // If the program stops answering, the checks that have not failed until then are undecided.
 #pragma once
@@ -29,7 +28,7 @@
 
 namespace draftproof::adapters {
 
-/// Predictions on each input: a distribution that fewer confirm says too little, and a program can be asked no more.
+/// Limits of the predictions on each input: fewer give too little evidence, more take too many calls.
 inline constexpr int fewest_predictions = 16, most_predictions = 1 << 20;
 inline constexpr const char* predictions_help =
     "predictions to confirm per drafted input before an external verifier's distribution is trusted; the number of "
@@ -38,7 +37,7 @@ inline constexpr const char* predictions_help =
 struct DistributionCheckOptions {
   int instances = 60;                ///< generated ones
   int most_drafts = usual_drafts;    ///< of a tuple or path in a generated one
-  std::vector<std::string> first{};  ///< instances, as text, that are asked before them, in this order
+  std::vector<std::string> first{};  ///< instances, as text, that are examined before them, in this order
   std::uint64_t seed = 1;
   std::string adapter{};  ///< as --adapter names it, for replay lines
   std::string again{};    ///< the command line that repeats all calls, for findings that no instance replays
@@ -59,7 +58,7 @@ struct DistributionChecks {
   std::vector<std::string>
       /// of check_distributions_on: the distribution on each drafted input and its edges, a line each
       distributions{};
-  std::uint64_t predictions = 0;  ///< of random and edge sequences that held
+  std::uint64_t predictions = 0;  ///< of random and edge sequences that were right
 };
 
 /// `options` with the number formats that the program declares.

@@ -1,4 +1,4 @@
-// A distribution that was found by calls, in words.
+// The text of a distribution that was found by calls.
 #pragma once
 
 #include <span>

@@ -41,7 +41,7 @@ std::vector<Rational> shares_of(const std::vector<double>& row) {
   return shares;
 }
 
-/// Nothing if there are too many.
+/// Returns the probability of each tuple; nothing if there are too many.
 std::optional<Tuples> tuples_of(const AnyDrafter& drafter, const std::vector<Rational>& proposal, int drafts,
                                 ExplorerLimits limits) {
   const Rows<Rational> rows{proposal, {proposal}};
@@ -149,7 +149,7 @@ class DraftChecks {
   }
 
  private:
-  /// A row of draft_noise. With `kept` above 0 only its likeliest tokens are possible, as behind a top-k.
+  /// A row of draft_noise. With `kept` above 0 only its likeliest tokens are possible, as after a top-k filter.
   struct NoiseRow {
     int vocabulary, kept, log2_draws;
   };

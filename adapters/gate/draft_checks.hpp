@@ -1,16 +1,16 @@
 // A program's own drafter against the draft sampling that it declares. Verifiers rely on that distribution: drafts
 // from another one make a right verifier lossy.
 //
-//   check        counts                                      against
-//   draft_sampling    whole tuples, on small models               the distribution's tuples, in fractions
-//   draft_noise  the first draft, at large vocabularies      q, where the distribution's first draft has it
+//   check           counts                                  against
+//   draft_sampling  whole tuples, on small models           the distribution's tuples, in fractions
+//   draft_noise     the first draft, at large vocabularies  q, if it is the distribution of the first draft
 //
 // Both distributions belong to the row as the program reads it, rounded to its type.
 //
 // A chain drafts one token from each row. A tree drafts the draws at one node, whose distribution is that of the tree
 // sampling's siblings. Both are e-values (properties/statistics/e_table.hpp) on a fixed number of planned draws.
 // Noise in half precision has few values: tokens of little probability then never win, which large vocabularies show.
-// Noise that can be 0 lets impossible tokens win: the largest vocabulary is asked again with 64 possible tokens.
+// Noise that can be 0 lets impossible tokens win: the largest vocabulary is tested again with 64 possible tokens.
 #pragma once
 
 #include <fmt/format.h>
@@ -103,10 +103,10 @@ class DrawBatches {
 
 struct DraftCheckOptions {
   int log2_small = 16;  ///< planned draws on each small model
-  int log2_large = 14;  ///< and of draft_noise at the first vocabulary
-  int log2_kept = 11;   ///< and of it on the row of 64 possible tokens
-  /// Of draft_noise, or the most that the program takes. After the first a sixteenth of the draws, on rows four times
-  /// as long: a quarter of its time.
+  int log2_large = 14;  ///< planned draws of draft_noise at the first vocabulary
+  int log2_kept = 11;   ///< planned draws of draft_noise with 64 possible tokens
+  /// Vocabularies of draft_noise, within the program's limit. After the first, a sixteenth of the draws on rows four
+  /// times as long take a quarter of its time.
   std::vector<int> vocabularies{32'000, 128'256};
   double alpha = 1e-9;  ///< probability of a false alarm of all findings together
   std::uint64_t seed = 1;

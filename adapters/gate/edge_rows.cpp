@@ -11,7 +11,7 @@ namespace draftproof::adapters {
 namespace {
 
 constexpr int period = 20, equal_at = 3, short_at = 13;
-constexpr std::uint64_t apart = 1 << 30;  // from the dice of generated instances
+constexpr std::uint64_t apart = 1 << 30;  // distinct from the addresses of generated instances
 
 WeightPair equal_rows(InstanceRng& dice, int turn) {
   std::vector<int> weights{0, 1};
@@ -20,7 +20,7 @@ WeightPair equal_rows(InstanceRng& dice, int turn) {
 }
 
 std::optional<WeightPair> short_rows(InstanceRng& dice, int turn, Dtype dtype) {
-  // One triple in thirty has a short sum in float, one in 1,500 a short one over its sum in double.
+  // 1 in 30 triples has a short sum in float, 1 in 1,500 has one in double after normalisation.
   constexpr int attempts = 20'000, largest = 30;
   const bool normalised = turn % 2 == 1;
   for (int i = 0; i < attempts; ++i) {
@@ -49,8 +49,8 @@ StoredFormat format_of(Dtype dtype) {
   return float64;
 }
 
-/// Number of entries with p < q, and with p > q, as the format has them; `above` is 9 if one of the latter is not by
-/// a unit.
+/// Number of entries with p < q, and with p > q, as the format has them; `above` is 9 if p exceeds q by more than a
+/// unit.
 struct Differences {
   int below = 0, above = 0;
   bool operator==(const Differences&) const = default;
@@ -103,7 +103,7 @@ std::optional<WeightPair> least_pair(const Line& p, const Line& q, const Differe
 std::optional<EdgeRows> near_rows(InstanceRng& dice, int k, Dtype dtype) {
   constexpr int attempts = 64;
   enum Kind { one_hot, beside, balanced } kind = static_cast<Kind>(k % 3);
-  if (dtype == Dtype::float64) kind = balanced;  // the others want an n of 2^54, or one in hundreds near 10^8
+  if (dtype == Dtype::float64) kind = balanced;  // the others need an n of 2^54, or one in hundreds near 10^8
   for (int i = 0; i < attempts; ++i) {
     const auto size = static_cast<std::size_t>(k == 0 ? 2 : dice.between(2, 4));
     std::vector<int> first(size), step(size), start(size);
@@ -123,7 +123,7 @@ std::optional<EdgeRows> near_rows(InstanceRng& dice, int k, Dtype dtype) {
       for (std::size_t x = 0; x < size; ++x) q.start[x] -= q.step[x];
     auto rows = least_pair(p, q, wanted, format_of(dtype));
     if (!rows) continue;
-    for (std::size_t x = size; x > 1; --x) {  // the first rows are turned round, the others shuffled
+    for (std::size_t x = size; x > 1; --x) {  // the first rows are reversed, the others shuffled
       const auto y = static_cast<std::size_t>(k == 0 ? 0 : dice.between(0, static_cast<int>(x) - 1));
       std::swap(rows->target[x - 1], rows->target[y]);
       std::swap(rows->proposal[x - 1], rows->proposal[y]);

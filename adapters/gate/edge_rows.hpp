@@ -1,19 +1,16 @@
-// Rows that random weights hardly give, for bugs at the ends of a coin's grid.
+// Rows that random weights rarely give, for bugs at the ends of a coin's grid.
 //
-//   rows    target                   proposal               seen
-//   equal   (0 b ..), p = q          bit for bit            a coin of 1 rejects a draft, and the residual is zero
-//   short   (a b c 0)                (0 0 0 1) or           the running sum of p, or of p over its sum, ends below 1
-//                                                           in
-//                                    (a b c a+b+c)          the program's format: the last coins run past the last
-//                                                           cell
-//   near    (0 1), or                (1 n), or              p is below q on some tokens, once rounded to the type,
-//                                                           and
-//           (n a b), or              (n-1 a b), or          above it on none or on one by a unit in the last place: a
-//           n u + a                  (n - 1) u + a          draft is rejected, and nothing is left, or a unit
+//   rows    target             proposal          reason
+//   equal   (0 b ..), p = q    bit for bit       a uniform of 1 rejects a draft, and the residual is zero
+//   short   (a b c 0)          (0 0 0 1) or      the running sum of p, or of p over its sum, ends below 1 in the
+//                              (a b c a+b+c)     program's format: the largest uniforms are beyond the last cell
+//   near    (0 1), or          (1 n), or         after rounding to the type, p is below q on some tokens, and above
+//           (n a b), or        (n-1 a b), or     it on no token or on one token by a unit in the last place: a draft
+//           n u + a            (n - 1) u + a     is rejected, and the residual is zero or a unit
 //
-// Of near rows n is the least, or near it, with the wanted signs of p - q in the declared type; float64 has the last
-// kind alone, because the weights are those that an instance's text may have. They are rows 8, 18, .. of a seed, the
-// first of them with two tokens. With every second one a path accepts a draft of equal rows before.
+// For near rows n is the least number, or close to it, with the required signs of p - q in the declared type; float64
+// has the last kind only, because an instance's text limits the weights. They are rows 8, 18, .. of a seed, the first
+// of them with two tokens. In every second near instance a path first accepts a draft of equal rows.
 //
 // With the first proposal of a short row every draft is rejected and the residual is p. With the second one draft in
 // two is accepted, and the residual is in proportion to p.
@@ -47,8 +44,8 @@ constexpr bool has_near_rows(int n) { return n % near_every == near_at; }
 /// Number of the n-th instance among those without equal or short rows. Near rows replace one of these.
 int number_without_edges(int n);
 
-/// Whether a running sum from the left ends below 1: that of the weights over their total, rounded to T first, or of
-/// those numbers over their sum.
+/// Whether the running sum of the probabilities, rounded to T, ends below 1; if `normalised`, after division by their
+/// sum.
 template <class T>
 bool ends_short(const std::vector<int>& weights, bool normalised) {
   const int total = std::accumulate(weights.begin(), weights.end(), 0);

@@ -32,9 +32,9 @@ namespace {
 /// Vocabulary of the sampled tier unless a source is named: every trial sends its rows through the adapter.
 constexpr int usual_vocabulary = 1024;
 
-/// An exploration of a profile. Where few predictions are to hold, most calls find the tree: less of its grid is
-/// asked then, since what lies between the thresholds that the rows suggest is left to the predictions in either
-/// case, and a program that draws without end is given up sooner.
+/// Returns the limits of an exploration with this many predictions. With few, most calls would build the tree, so
+/// less of its grid is tested; values between suggested thresholds are left to the predictions in any case. A program
+/// that draws without end is given up sooner.
 ExploreOptions exploration_within(int predictions) {
   const ExploreOptions usual;
   return {.predictions = predictions,
@@ -88,8 +88,8 @@ std::optional<SmallModel> near_model(const Declaration& declaration, std::uint64
   return small_model_of(instance, declaration);
 }
 
-/// Visits the answers of at least `calls` calls on one input, in whole batches; the calls draw their own numbers. Ends
-/// where visit(result, row) is true.
+/// Visits the answers of at least `calls` calls on one input, in whole batches; the calls draw their own numbers.
+/// Ends when visit(result, row) returns true.
 template <class Visit>
 void each_answer(Served& program, const Input& input, std::uint64_t seed, int calls, const Visit& visit) {
   constexpr std::uint32_t purpose = 0x203;
@@ -220,7 +220,7 @@ void ExternalGate::examine(GateResult& result, const GateOptions& options) const
     }
     if (result.gate.tier == Tier::edge) examine_batches(result, options);
     if (result.gate.tier == Tier::sampled) examine_trials(result, options);
-  } catch (const ProgramFails&) {  // an error, and no finding
+  } catch (const ProgramFails&) {  // an error rather than a finding
     throw;
   } catch (const ProgramSilent& silent) {
     result.note = silent.what();
@@ -262,7 +262,7 @@ void ExternalGate::try_replays(std::vector<Finding>& findings, const GateOptions
                                     {"profile", std::string(options.profile.name)},
                                     {"seed", std::to_string(options.seed)}});
     }
-  } catch (const AdapterError&) {  // Because the program cannot be started again, its replay lines stay as they are.
+  } catch (const AdapterError&) {  // The program cannot be started again: its replay lines stay as they are.
   }
 }
 
@@ -309,12 +309,12 @@ void ExternalGate::examine_selection(GateResult& result, const GateOptions& opti
 
 void ExternalGate::examine_trials(GateResult& result, const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
-  // A greedy program draws no token: its tokens are compared in the proof tier, and here are its drafts alone.
+  // A greedy program draws no token: its tokens are compared in the proof tier, and only its drafts here.
   const bool draws = declaration.greedy == Greedy::no;
   const bool positions = draws && decides_positions(declaration),
              paths = draws && decides_paths(declaration, options.drafts);
-  // Half of the budget is for decisions, a chain's for those on one draft and on paths alike, which have half of the
-  // trials; drafts and text have a quarter each.
+  // Budget: 1/2 decisions, 1/4 drafts, 1/4 text. A chain's decisions are checked on one draft and on paths, with half
+  // of the trials each.
   const double alpha = options.false_alarm * options.share / 4 / options.gates;
   const auto add = [&result](std::vector<Finding> findings) {
     for (Finding& finding : findings) {

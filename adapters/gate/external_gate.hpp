@@ -1,6 +1,6 @@
-// An external program at the gate: its tiers, by what it lets the host choose.
+// The gate of an external program. Its tiers depend on the random numbers that the program lets the host choose.
 //
-//   tier      needs               asks
+//   tier      needs               runs
 //   proof     scripted numbers    distribution_checks.hpp; selection_checks.hpp of a policy
 //   edge      scripted numbers    batch_checks.hpp
 //   sampled   seeds, or nothing   the statistical gate on trials of verify; draft_checks.hpp; text_checks.hpp
@@ -35,7 +35,7 @@ class ExternalGate final : public ExternalSubject {
   void examine_distributions(GateResult& result, const GateOptions& options) const;
   void examine_selection(GateResult& result, const GateOptions& options) const;
   void examine_batches(GateResult& result, const GateOptions& options) const;
-  /// Marks the violations of the edge tier that a program just started does not show: they depend on earlier calls.
+  /// Marks failures of the edge tier that a newly started program does not show: they depend on earlier calls.
   void try_replays(std::vector<Finding>& findings, const GateOptions& options) const;
   void examine_trials(GateResult& result, const GateOptions& options) const;
   /// The line that runs one tier again.

@@ -107,7 +107,7 @@ class ExternalTrials final : public Decider<RatioTable, Philox> {
     }
   }
 
-  /// The position as the program gets it: a row of q for each draft where the distribution has several.
+  /// The position as the program receives it, with a row of q per draft if the draft sampling has several proposals.
   Input input_on(const RatioTable& distributions) const {
     const auto row = [&](auto value) {
       std::vector<double> values;

@@ -20,7 +20,7 @@ namespace draftproof::adapters {
 /// The Info of an external program. The object owns the text.
 class ExternalInfo {
  public:
-  /// As a verifier of one position, or of paths. `name` is that in lists; empty: the declared one.
+  /// As a verifier of one position, or of paths. `name` is the name in lists; empty: the declared name.
   ExternalInfo(const Declaration& declaration, std::string name, bool of_paths);
   const Info& info() const { return info_; }
 
@@ -39,7 +39,7 @@ struct Unanswered {
 class ExternalVerifier final : private ExternalInfo, public AnyVerifier {
  public:
   /// Requires a program of level position or chain that is seeded or opaque. It runs one batch at a time.
-  /// `name` is that in lists; empty: the declared one.
+  /// `name` is the name in lists; empty: the declared name.
   explicit ExternalVerifier(std::shared_ptr<Served> program, std::string name = {});
 
   using AnyVerifier::info;

@@ -91,7 +91,7 @@ std::string_view status_text(RowStatus status) {
 
 namespace {
 
-/// Adds up where emitted strings go: by prefix, the probability of reaching it and of emitting it.
+/// Adds up the probability of emitted strings by prefix: of strings that begin with it and that equal it.
 class Strings {
  public:
   explicit Strings(const SmallModel& small_model) : small_model_{small_model} {}
@@ -243,7 +243,7 @@ Judgement judge_calls(const SmallModel& small_model, const Declaration& declarat
   Judgement result;
   Strings strings(small_model);
   NeumaierSum mass, failed, acceptance;
-  using Start = std::pair<Tokens, std::vector<double>>;  // what a call depends on: the tokens so far, and the state
+  using Start = std::pair<Tokens, std::vector<double>>;  // tokens so far and state, on which a call depends
   const auto earlier = [](const Start& a, const Start& b) {
     return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a < b;
   };
@@ -306,7 +306,7 @@ std::string probability_text(double probability) {
   const double small = high ? 1 - probability : probability;  // exact: Sterbenz' lemma
   if (small < 0x1p-12)
     for (const int bits : {24, 32, 53}) {
-      if (high && bits == 53) break;  // a sum of doubles is not closer to 1 than that
+      if (high && bits == 53) break;  // the error of a sum of doubles is larger
       double cells = std::ldexp(small, bits);
       if (!(cells >= 1 && cells == std::floor(cells))) continue;
       int power = bits;

@@ -3,10 +3,10 @@
 //
 //   C(x)       probability of the string x of `length` tokens, the emitted ones completed by the target
 //   distance   1/2 sum |C(x) - p(x)|
-//   limit      what the formats allow: see rounding_limit()
+//   limit      rounding_limit()
 //
-// A distribution beyond the limit is wrong. A distribution within it may still emit what the target never does, at an
-// edge of the number grid; such outcomes are edge findings, with their probability a decision.
+// A distribution beyond the limit is wrong. A distribution within it may still emit tokens of p = 0, at an edge of
+// the number grid; such outcomes are edge findings, with their probability per decision.
 #pragma once
 
 #include <functional>
@@ -30,11 +30,11 @@ struct WorstToken {
 
 /// An outcome of probability zero in any exact verifier.
 struct EdgeOutcome {
-  std::string what;    ///< in words, with the input
+  std::string what;    ///< description, with the input
   std::string where;   ///< the draws that lead to it, as way_text() writes them
-  double probability;  ///< given the input: a decision
+  double probability;  ///< per decision on the input
   std::size_t input;   ///< of the small model
-  bool emits;          ///< whether it emits tokens, of which one has p = 0 or follows an end; else no answer
+  bool emits;          ///< true: a token of p = 0 or after an end token; false: no tokens
 };
 
 struct Judgement {
@@ -59,24 +59,24 @@ int significant_bits(Dtype dtype);
 /// value, and computes with them: a sum of V terms, and a quotient or product.
 double rounding_limit(Dtype dtype, int drafts, int vocabulary);
 
-/// The distributions of a program on inputs of calls, of which each is made with the probability in `drawn`; none to
-/// give up.
+/// Returns the distributions of a program on inputs, which have the probabilities `drawn`, or nothing to stop
+/// judge_calls().
 using ExploreCalls = std::function<std::vector<ProgramDistribution>(const std::vector<Input>& inputs,
                                                                     const std::vector<double>& drawn)>;
 
-/// The judgement of a program with state: of successive calls, each with the state that the one before it left, until
-/// there are `length` tokens, which are compared with the target without a completion. All calls that begin after
-/// equally many tokens are explored together.
+/// Judges a program with state. Each call gets the state that the previous call returned, until there are `length`
+/// tokens; these are compared with the target without completion. All calls that begin after equally many tokens are
+/// explored together.
 /// Cost: an exploration for each input after each string and state that is reached.
 /// Correctness: the limit is the sum over calls of the largest one of a call, twice. The deviations of calls add up
-/// in total variation, and a state computed from rows is off as they are.
+/// in total variation, and a state computed from rows has their errors.
 Judgement judge_calls(const SmallModel& small_model, const Declaration& declaration, const ExploreCalls& explore);
 
 /// `distributions` belong to small_model.inputs, in order.
 Judgement judge(const SmallModel& small_model, std::span<const ProgramDistribution> distributions,
                 const Declaration& declaration);
 
-/// "k * 2^-24" where a small probability is such a multiple, "1 - k * 2^-24" where its complement is, else as
+/// "k * 2^-24" if a small probability is such a multiple, "1 - k * 2^-24" where its complement is, else as
 /// fraction_text().
 std::string probability_text(double probability);
 

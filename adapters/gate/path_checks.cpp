@@ -92,14 +92,14 @@ std::string PathEvidence::worst() const {
 
 namespace {
 
-constexpr std::size_t most_kept = 64;  ///< contexts whose rows stay: a live model never comes back to one
+constexpr std::size_t most_kept = 64;  ///< contexts whose rows are kept; a live model never returns to one
 
 }  // namespace
 
 void TreeBatch::keep(int context, const ConditionalModel<RatioTable>& conditionals) {
   const auto [found, added] = kept_.try_emplace(context);
   if (!added) return;
-  // No distributions follow a leaf beyond the model: the root's stand in, and no rule reads them.
+  // A leaf beyond the model has no distributions: it gets the root's, which no rule reads.
   const RatioTable& distributions = conditionals.distributions(context < 0 ? 0 : context);
   vocabulary_ = distributions.vocabulary();
   std::vector<double> p, q;
@@ -235,7 +235,7 @@ class PathTrials {
 
   std::uint64_t trials() const { return trials_; }
   const PathEvidence& evidence() const { return evidence_; }
-  /// A row without an answer, or with more tokens than a path can give, in words; empty: none.
+  /// Describes a row without an answer or with more tokens than a path can give; empty if there is none.
   const std::string& fault() const { return fault_; }
 
  private:
@@ -247,7 +247,7 @@ class PathTrials {
     std::vector<double> state{};
   };
 
-  /// Puts the next call of a trial into the batch, which is asked before if it is full.
+  /// Puts the next call of a trial into the batch, which is run first if it is full.
   void call(Walker walker) {
     constexpr std::uint32_t purpose = 0x202;
     const Declaration& declaration = program_.declaration();
@@ -320,7 +320,7 @@ class PathTrials {
   std::string fault_;
 };
 
-/// The planned trials: fewer where their rows have more than half a mebibyte each.
+/// The number of planned trials: fewer if each has rows of more than 1/2 MiB.
 std::uint64_t trials_within(const Declaration& declaration, const TreeShape& shape, int vocabulary,
                             double log2_trials) {
   constexpr double usual_bytes = 0x1p19;

@@ -2,13 +2,13 @@
 // large rows, whose emitted tokens are compared with the target along each path (PathEvidence).
 //
 //   model   the rows of a source as contexts; after context c a token leads to a context by its hash
-//   trial   one tree and one decision on it; of a program with state, calls until there are L + 2 tokens
-//   trees   chains: L drafts. Trees: K = 2 paths or children and L = 3, fewer where the program takes fewer entries
+//   trial   one tree and one decision on it; for a program with state, calls until there are L + 2 tokens
+//   trees   chains: L drafts. Trees: K = 2 paths or children and L = 3, fewer if the program takes fewer entries
 //
-// Cost: the rows of all trials through the adapter, half a mebibyte a planned trial at most: large vocabularies have
-// fewer trials, and V = 262,144 a tenth to a thirtieth of the usual ones.
+// Cost: the rows of all trials pass through the adapter, at most 1/2 MiB per planned trial. Large vocabularies
+// therefore have fewer trials; V = 262,144 has 1/10 to 1/30 of the usual number.
 //
-// The drafts of a row are those of Philox(0, the row's seed, draft): a scheme of shared noise behind `own:` reads the
+// The drafts of a row are those of Philox(0, the row's seed, draft): a built-in scheme of shared noise reads the
 // same.
 #pragma once
 
@@ -58,7 +58,7 @@ class PathEvidence {
 
   /// log e, natural. Cost: 11 logarithms of the gamma function for each cell with a count.
   double log_e() const;
-  /// The bet with the most evidence and its cell that departs most, in words.
+  /// Describes the bet with the most evidence and its cell that departs most.
   std::string worst() const;
 
  private:
@@ -93,8 +93,8 @@ class PathEvidence {
 
 class TreeBatch {
  public:
-  /// `declaration` gives level, dtype, rows and randomness: float32 and probabilities where the program takes them,
-  /// seeds where it takes them. It must outlive the batch.
+  /// `declaration` gives level, dtype, rows and randomness: float32, probabilities and seeds if the program takes
+  /// them. It must outlive the batch.
   explicit TreeBatch(const Declaration& declaration)
       : declaration_{declaration}, form_{form_of_trials(declaration)} {}
 
@@ -139,12 +139,12 @@ class TreeBatch {
 };
 
 struct PathCheckOptions {
-  /// Planned trials at the usual sizes; up to sixteen times as many while the evidence is suspicious.
+  /// Planned trials at the usual sizes; up to 16 times as many run while the evidence is suspicious.
   double log2_trials = 16;
-  int drafts = 4;       ///< of a chain; trees of one path where it is 1
+  int drafts = 4;       ///< of a chain; if 1, trees have one path
   double alpha = 1e-9;  ///< probability of a false alarm
   std::uint64_t seed = 1;
-  /// The rows that trials use; empty: the standard source, four positions of V = 1024, or of the most tokens taken.
+  /// The rows that trials use; empty: the standard source, four positions of V = 1024, or the program's largest V.
   std::string source{};
   std::string adapter{};  ///< as --adapter names it, for replay lines
   const std::atomic<bool>* stop = nullptr;

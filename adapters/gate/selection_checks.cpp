@@ -38,7 +38,7 @@ ServedSelection as_served(const SelectionView<Rational>& view) {
   return selection;
 }
 
-/// The policy of a program, as the rule that checks take. Refers to itself: not copied.
+/// The policy of a program as a rule for the checks. Not copyable, because the rule refers to this object.
 class ExternalPolicy {
  public:
   explicit ExternalPolicy(Served& program)
@@ -66,7 +66,7 @@ class ExternalPolicy {
       for (int again = asked_again(); again > 0; --again) draws_ |= program_.select(selection) != flags;
       found = known_.emplace(view, std::move(flags)).first;
     }
-    // A policy with random numbers of its own has no single choice, and they cannot be scripted.
+    // A policy with its own random numbers has no single choice, and its numbers cannot be scripted.
     if (draws_)
       throw EnumerationCut("two calls on one view chose differently: a policy must be a function of its view");
     KeptDrafts kept;
@@ -77,7 +77,7 @@ class ExternalPolicy {
     return kept;
   }
 
-  /// How often the next view is asked again: the first views often, since there are few in the first case.
+  /// Number of repetitions for the next view: many for the first views, because the first case has few.
   int asked_again() {
     constexpr int often = 8, twice = 64;
     ++views_;

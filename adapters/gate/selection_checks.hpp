@@ -1,5 +1,5 @@
 // The selection policy of an external program: the two checks of compiled policies (docs/selection.md), on the same
-// cases. Each choice is a call of the program; a view that occurs again is not asked again.
+// cases. Each choice is a call of the program; the choice for a view that occurs again is reused.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ bool is_selection_case(const Declaration& declaration, std::string_view text);
 
 struct SelectionCheckOptions {
   std::uint64_t seed = 1;
-  int cases = 0;                     ///< most cases of a check; 0: all of a round
-  std::vector<std::string> first{};  ///< cases that are shown if the policy fails on them
+  int cases = 0;                     ///< maximal cases of a check; 0: all of a round
+  std::vector<std::string> first{};  ///< cases to report first if the policy fails on them
   std::string adapter{};             ///< as --adapter names it, for replay lines
 };
 
 /// Returns one finding for each check. Requires a program that selects. Throws: AdapterError.
-/// Cost: about 80 calls a case of two requests.
+/// Cost: about 80 calls per case of two requests.
 std::vector<Finding> check_selection(Served& program, const SelectionCheckOptions& options);
 
 /// Returns the findings of all checks, or of `property` alone, on a case as a failure printed it.

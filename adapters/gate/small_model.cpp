@@ -72,7 +72,7 @@ Input input_of(const DraftTree& tree, const PrefixRows& rows, const Tokens& star
   return input;
 }
 
-/// Adds the probability of an input; equal inputs are one.
+/// Adds an input with its probability; the probabilities of equal inputs are added up.
 void add(std::vector<Input>& inputs, std::vector<double>& drawn, Input input, double probability) {
   const auto found = std::find(inputs.begin(), inputs.end(), input);
   if (found == inputs.end()) {
@@ -107,8 +107,8 @@ SmallModel for_program(SmallModel model, const Declaration& declaration) {
   return model;
 }
 
-/// Whether every input has as many drafts as the program requires. Drafts without replacement are fewer where the
-/// support of q runs out.
+/// Whether every input has as many drafts as the program requires. Drafts without replacement are fewer if the
+/// support of q is small.
 bool has_fewest(const Declaration& declaration, const SmallModel& small_model) {
   return std::all_of(small_model.inputs.begin(), small_model.inputs.end(),
                      [&](const Input& input) { return std::ssize(input.drafts) >= declaration.fewest_drafts; });
@@ -118,14 +118,13 @@ bool takes_vocabulary(const Declaration& declaration, int vocabulary) {
   return declaration.most_vocabulary == 0 || vocabulary <= declaration.most_vocabulary;
 }
 
-/// Inputs of successive calls, of which each begins after one of the strings so far, and most of them that are
-/// explored.
+/// Largest number of inputs of successive calls that are explored; there is a call after each string so far.
 constexpr double most_stateful_calls = 100;
 double calls_of(const PathInstance& instance) {
   return std::pow(instance.vocabulary(), instance.shape.length * (instance.shape.drafts + 1));
 }
 
-/// Instances that are tried for the n-th one; a prime step keeps sequences of different n apart.
+/// Step and range of the instances tried as the n-th; a prime step makes sequences of different n disjoint.
 constexpr int next_instance = 1009, attempts = 4096 * next_instance;
 
 AdapterError no_models(const Declaration& declaration) {
@@ -136,8 +135,8 @@ AdapterError no_models(const Declaration& declaration) {
                                   declaration.name, declaration.draft_sampling, drafts));
 }
 
-/// Whether no weight is above 1000. A stretch of 1/1000 of a coin escapes 2^14 predictions, half of them uniform,
-/// with probability (1 - 1/1000)^(2^13) = 3e-4; the family `last_place` has stretches a thousand times shorter.
+/// Whether no weight is above 1000. A stretch of 1/1000 of a uniform is missed by 2^14 predictions, half of them
+/// random, with probability (1 - 1/1000)^(2^13) = 3e-4; stretches of the family `last_place` are 1000 times shorter.
 bool coarse(const std::vector<int>& weights) {
   return std::ranges::all_of(weights, [](int weight) { return weight <= 1000; });
 }
@@ -308,8 +307,8 @@ Instance external_instance(const Declaration& declaration, std::uint64_t seed, i
       if (takes(declaration, instance)) return instance;
     }
   }
-  // Of the instances of proofs, those that calls can explore: of few tokens, and not so fine that no prediction meets
-  // a difference of one weight.
+  // Chooses among the instances of proofs those that calls can explore: few tokens, and weights so coarse that
+  // predictions detect a difference of one weight.
   const int first = number_without_edges(n);
   for (int m = first; m < first + attempts; m += next_instance) {
     const Instance instance = generate_instance(seed, m, most, sampling.several_proposals, fewest);
@@ -335,7 +334,8 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
     const std::vector<int> equal(edge->rows.target.size(), 1);
     const PrefixWeights rows{edge->rows.target, edge->rows.proposal};
     const int shortest = std::max(1, declaration.fewest_drafts);
-    // The first that the program takes: the rows below the root if they are meant there, then more drafts of a node.
+    // Returns the first instance that the program takes: rows below the root if meant there, then at the root; more
+    // drafts first.
     for (const bool below : {edge->below_root, false})
       for (const int drafts : {edge->most_drafts ? sizes.most_drafts : 1, 1}) {
         PathInstance instance{.shape = {.drafts = drafts, .length = std::max(shortest, below ? 2 : 1)}, .rows = {}};

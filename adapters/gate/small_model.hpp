@@ -1,9 +1,9 @@
-// A small model as an external program sees it: every drafted input of an instance with its probability, and the
-// target after every prefix. Proofs use the same instances (properties/instances), so counterexamples print, replay
-// and shrink in the same way.
+// A small model in the form that an external program receives: every drafted input of an instance with its
+// probability, and the target after every prefix. Proofs use the same instances (properties/instances), so
+// counterexamples print, replay and shrink in the same way.
 //
 //   level      instance       inputs                          tokens compared
-//   position   Instance       tuples of the draft sampling         1
+//   position   Instance       tuples of the draft sampling    1
 //   chain      PathInstance   paths of L drafts               L + 1, completed by the target
 //   tree       PathInstance   trees of the tree drafter       L + 1, completed by the target
 //
@@ -50,8 +50,8 @@ SmallModel small_model_of(const PathInstance& instance, std::string_view samplin
 SmallModel small_model_of(const Instance& instance, const Declaration& declaration);
 SmallModel small_model_of(const PathInstance& instance, const Declaration& declaration);
 
-/// Replaces the target by the likeliest token of each row, as a greedy program reads it: rounded to its type, the first
-/// or the last of equals. The inputs keep their rows.
+/// Replaces the target by the likeliest token of each row, after rounding to the declared type; the first or last of
+/// equal tokens, as declared. The inputs keep their rows.
 void make_greedy(SmallModel& model, const Declaration& declaration);
 
 /// The name of the tree drafter whose drafts a chain has: one path.
@@ -63,11 +63,11 @@ inline std::string_view path_sampling(const Declaration& declaration) {
 }
 /// Returns the tree drafter of that name. Throws: AdapterError if there is no such drafter.
 const AnyTreeDrafter& tree_sampling(std::string_view sampling);
-/// Throws: AdapterError, with the names that may be meant, if a program that verifies or drafts declares a
-/// distribution that nothing of its level draws. One path has no distribution but iid; a scheme of paths may name the
-/// tree sampling that the path is drawn from.
+/// Throws: AdapterError, with similar names, if a program that verifies or drafts declares a draft sampling that its
+/// level does not have. A chain has `iid` only; a scheme of paths may name the tree sampling from which the path is
+/// drawn.
 void check_draft_sampling(const Declaration& declaration);
-/// Most entries of a tree of this shape under the distribution.
+/// Largest number of entries of a tree of this shape under the sampling.
 int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& sampling);
 
 /// Whether a program of this declaration takes the drafts of the instance.
@@ -78,7 +78,8 @@ bool takes(const Declaration& declaration, const PathInstance& instance);
 /// the declared limits.
 void check_instance(const Declaration& declaration, const std::string& text);
 
-/// Most drafts of generated instances: 3 for a tuple, unless the program requires more, and 3 for a path in a tree.
+/// Largest number of drafts of generated instances. Tuples have at most 3 unless the program requires more; paths of
+/// trees have at most 3.
 inline constexpr int usual_drafts = 4;
 
 /// The n-th instances of a seed for a program: sizes that calls can explore. `most` bounds the drafts of a tuple or

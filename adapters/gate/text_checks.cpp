@@ -19,7 +19,7 @@ namespace draftproof::adapters {
 namespace {
 
 constexpr int further_contexts = 2, concentrations = 7;
-constexpr int layers = 7, of_a_layer = 2;  ///< of the tokens of a sparse table
+constexpr int layers = 7, of_a_layer = 2;  ///< layers of a sparse table, and tokens per layer
 constexpr std::uint32_t purpose = 0x202, purpose_of_texts = 0x203;
 
 /// Counts of tokens after contexts of one length, and the logarithms of the bets on them.
@@ -32,7 +32,7 @@ class ContextBets {
     totals_.resize(contexts);
   }
 
-  /// `history` holds the tokens before as digits, the last one lowest.
+  /// `history` has the earlier tokens as digits, the last token lowest.
   void add(std::uint64_t history, std::int32_t token, double probability) {
     const std::size_t context = history % totals_.size(),
                       cell = context * vocabulary_ + static_cast<std::size_t>(token);
@@ -80,12 +80,12 @@ std::string worst_transition(const ContextBets& bets, const TextTable& target) {
   return worst;
 }
 
-/// Weights 1 .. 9 by counters.
+/// Returns a weight 1 .. 9 by counter-based random numbers.
 double weight_at(std::uint64_t seed, std::uint32_t which, std::size_t cell) {
   return static_cast<double>(1 + philox_pair(seed, which, static_cast<std::uint32_t>(cell), purpose).first % 9);
 }
 
-/// A table of weights(cell, last, x), rows normalised; end tokens have 1/32 together.
+/// A table of weights(cell, last, x) with normalised rows; end tokens have total probability 1/32.
 template <class Weight>
 TextTable table_of(int vocabulary, const Declaration& declaration, const Weight& weight) {
   TextTable table{.vocabulary = vocabulary, .memory = declaration.memory, .ends = declaration.end_tokens};
@@ -122,8 +122,8 @@ TablePair all_transitions(const Declaration& declaration, const TextCheckOptions
   return {table(0), table(1)};
 }
 
-/// The first 14 tokens that are not end tokens are numbered; tokens of a layer have successors in the next one, others
-/// have probability 0. A proposal has a quarter of a share for each other token, which the target never has.
+/// The first 14 tokens that are not end tokens are numbered; tokens of a layer have successors in the next layer;
+/// other tokens have probability 0 in the target and weight 1/4 in the proposal.
 TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   std::vector<int> layer_of(static_cast<std::size_t>(vocabulary), -1);
   int number = 0;
@@ -150,8 +150,8 @@ TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts,
     return TextEvidence{std::numeric_limits<double>::infinity(), std::move(what)};
   };
   std::vector<ContextBets> bets;
-  std::uint64_t longest = 1;  // contexts but for their last token
-  // Longer contexts are left out where their counts would take more than 2^24 cells.
+  std::uint64_t longest = 1;  // number of contexts, the last token left out
+  // Longer contexts are left out if their counts would take more than 2^24 cells.
   double cells = std::pow(static_cast<double>(size), target.memory + 1);
   for (int length = target.memory;
        length == target.memory || (length <= target.memory + further_contexts && cells <= 0x1p24);
@@ -207,7 +207,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   for (std::int64_t tokens = 0, number = 0; tokens < planned && log_e < threshold; ++number) {
     constexpr std::int64_t first = 1024;
     const auto at = static_cast<std::size_t>(sparse ? number % 2 : 0);
-    // Texts that end by themselves are many, and a fault shows in few tokens of sparse tables: all are as long as the
+    // With end tokens there are many texts, and in sparse tables few tokens show a fault: all are as long as the
     // first.
     const std::int64_t wanted = ends > 0 || at == 1 ? first : std::max(first, tokens);
     const auto length = static_cast<int>(std::min(wanted, planned - tokens));
@@ -228,7 +228,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     lengths[at].push_back(length);
     tokens += std::ssize(texts[at].back());
     finding.work = static_cast<std::uint64_t>(tokens);
-    // Counts are made again for all texts: at each doubling of their number is often enough.
+    // All texts are counted again each time, so this is done at each doubling of their number only.
     const auto count = static_cast<std::uint64_t>(texts[at].size());
     if (ends > 0 && !std::has_single_bit(count) && tokens < planned) continue;
     weigh(at);

@@ -1,6 +1,6 @@
-// A whole engine that can only generate text: two Markov tables of order n replace its models, and the transitions of
-// the text are tested against the target's. Every token of a lossless engine has distribution p(. | the n tokens
-// before), whatever came before them.
+// The check of a whole engine that only generates text. Two Markov tables of order n replace its models, and the
+// transitions of the text are tested against the target's. Every token of a lossless engine has distribution p(. |
+// the n tokens before), regardless of earlier tokens.
 //
 //   n          order, which the program declares: 1, 2 or 3
 //   s          the last n, n + 1, n + 2 tokens
@@ -13,15 +13,15 @@
 //
 // Correctness: given the past each factor has mean 1 under p, so e is a test martingale: it ever reaches 1 / alpha
 // with probability at most alpha (Ville), for any length of the text and any dependence. The mean of the
-// martingales of both pairs is a martingale. Contexts longer than n show faults at the ends of an engine's blocks. A
-// token with p = 0 is a proof of a fault, and so are a token after an end token and a short text without an end token.
+// martingales of both pairs is a martingale. Contexts longer than n detect faults at the ends of an engine's blocks.
+// Proofs of a fault are a token with p = 0, a token after an end token and a short text without an end token.
 //
 // The engine generates several texts, the first of 1024 tokens. Each further text on the first pair is as long as all
-// texts before it, so that a text that takes too long leaves earlier results; texts on the second pair have 1024 tokens.
-// Each text has a separate seed and starts after n tokens 0; counts continue from one text to the next. A lossless
-// engine draws a text from p whatever the earlier texts were, so each factor has mean 1 given all earlier tokens, also
-// of other texts: the product over the texts is one martingale. Where a program declares end tokens, they have
-// probability 1/32 together in every row.
+// texts before it, so that earlier results remain if a text takes too long; texts on the second pair have 1024
+// tokens. Each text has a separate seed and starts after n tokens 0; counts continue from one text to the next. A
+// lossless engine draws each text from p regardless of earlier texts, so each factor has mean 1 given all earlier
+// tokens, also of other texts: the product over the texts is one martingale. If a program declares end tokens, they
+// have total probability 1/32 in every row.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ namespace draftproof::adapters {
 
 struct TextEvidence {
   double log_e = 0;
-  std::string worst{};  ///< the transition that departs most, in words
+  std::string worst{};  ///< description of the transition that departs most
 };
 
 /// A table of order `memory`, [V, .., V]: the row of the last `memory` tokens.
@@ -56,7 +56,7 @@ struct TextTable {
 
 /// The evidence of texts against `target`. Each text starts after `memory` tokens 0. A text shorter than `length`
 /// without an end token is a fault.
-/// Cost: V^(memory + 3) counts, and 21 logarithms a token.
+/// Cost: V^(memory + 3) counts, and 21 logarithms per token.
 TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts, const TextTable& target,
                                std::span<const int> lengths = {});
 
@@ -69,8 +69,8 @@ struct TextCheckOptions {
   std::string adapter{};
 };
 
-/// Requires a program that generates. A text without an answer within the limit leaves the finding undecided, with
-/// the evidence of those before it. Throws: AdapterError.
+/// Requires a program that generates. If a text has no answer within the limit, the finding is undecided, with the
+/// evidence of earlier texts. Throws: AdapterError.
 std::vector<Finding> check_text(Served& program, const TextCheckOptions& options);
 
 }  // namespace draftproof::adapters

@@ -75,7 +75,7 @@ RowTape* LibraryTapes::find(void* self, std::int32_t row) {
 
 namespace {
 
-/// The enumerators whose bits are set, in their order; `fallback` alone if none is.
+/// The enumerators whose bits are set, in their order; only `fallback` if no bit is set.
 template <class E>
 std::vector<E> enumerators(std::uint32_t bits, int count, E fallback) {
   std::vector<E> found;
@@ -95,7 +95,7 @@ AdapterError refusal(const std::string& path, const std::string& what, const std
 LibraryTable::Adapter loaded(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) throw refusal(path, "file", "none", "a shared library");
-  // A name without a slash would be looked for in the system's folders.
+  // The system's folders are searched for a name without a slash.
   const std::string file = std::filesystem::absolute(path).string();
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) throw refusal(path, "loading", dlerror(), "a shared library of this machine");
@@ -154,7 +154,7 @@ void LibraryTable::take(const dp_verifier* found) {
     return refuse("table", fmt::format("{} bytes", found->size),
                   fmt::format("at least {} of ABI {}", wanted, DRAFTPROOF_ADAPTER_ABI));
   };
-  if (found->size < head) throw too_small(head);  // all that a table of another ABI has
+  if (found->size < head) throw too_small(head);  // the part that tables of every ABI have
   if (found->abi != DRAFTPROOF_ADAPTER_ABI)
     throw refuse("table", fmt::format("ABI {}", found->abi), fmt::format("ABI {}", DRAFTPROOF_ADAPTER_ABI));
   if (found->size < smallest) throw too_small(smallest);

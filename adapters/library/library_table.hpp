@@ -1,5 +1,5 @@
-// A shared library of the C interface (draftproof_adapter.h) after it was opened: its checked table of functions, one
-// instance and the declaration; and the memory of a call, which is guarded where the library writes.
+// An opened shared library of the C interface (draftproof_adapter.h): its checked table of functions, one instance
+// and the declaration. Also the memory of a call, with guards where the library writes.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ class GuardedBuffer {
   std::span<T> entries() { return {data(), size_}; }
   T operator[](std::size_t i) const { return memory_[guard + i]; }
 
-  /// Whether both guards are as they were.
+  /// Whether both guards are unchanged.
   bool intact() const {
     return std::memcmp(memory_.data(), around_.data(), around_.size()) == 0 &&
            std::memcmp(memory_.data() + guard + size_, around_.data(), around_.size()) == 0;
@@ -49,11 +49,11 @@ class GuardedBuffer {
   std::vector<unsigned char> around_;
 };
 
-/// Owns the instance. The library itself stays loaded: runtimes of CUDA and OpenMP do not survive their unloading.
+/// Owns the instance. The library stays loaded, because the runtimes of CUDA and OpenMP fail after unloading.
 class LibraryTable {
  public:
   /// Opens the library at `path` and makes an instance from `options`, a JSON object.
-  /// Throws: AdapterError with the path, what was found and what was wanted, if there is no such library, no symbol
+  /// Throws: AdapterError with path, found and expected value if there is no such library, no symbol
   /// draftproof_adapter, another ABI, a table that is too small, a declaration with unknown values, or no instance.
   LibraryTable(const std::string& path, const std::string& options);
   /// The same for a library that is already linked: `adapter` is its draftproof_adapter, `name` replaces the path.
@@ -69,7 +69,7 @@ class LibraryTable {
   const Declaration& declaration() const { return declaration_; }
   const std::string& path() const { return path_; }
 
-  /// Whether rows are to be copied to a device by the library before a call.
+  /// Whether the library must copy rows to a device before a call.
   bool on_device() const { return on_device_; }
 
  private:
@@ -90,7 +90,7 @@ class LibraryTable {
 /// A copy of an array for a library to read.
 class LibraryInput {
  public:
-  /// `original` must outlive the input. The library `on_device`, unless null, gets it on its device.
+  /// `original` must outlive the input. The library `on_device`, unless null, copies the array to its device.
   /// Throws: AdapterError if the upload fails.
   explicit LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device = nullptr);
   ~LibraryInput();

@@ -1,14 +1,14 @@
-// A verifier in a shared library of the C adapter (draftproof_adapter.h) as an adapter: requests of the wire become
-// calls of its functions, tapes become its callbacks.
+// An adapter to a verifier in a shared library of the C interface (draftproof_adapter.h): requests of the wire
+// protocol become calls of its functions, and tapes become its callbacks.
 //
 // Checks of every call, each of which ends in an error of the batch or in a status of the row:
-//   outputs    filled with a pattern before the call, between guards: writes beyond them are found
+//   outputs    filled with a pattern before the call, between guards that detect writes beyond them
 //   inputs     the library gets copies, which are compared with the originals afterwards
-//   counts     within the row, and every status a known one
-//   tape       a row that draws past its tape has the status tape_short, whatever the library says
+//   counts     within the row, and every status is known
+//   tape       a row that draws past its tape gets the status tape_short, whatever the library returns
 //
-// The library runs in the calling process, and its crash is the caller's. Programs load it in a child that speaks the
-// wire.
+// The library runs in the calling process, and its crash ends that process. Programs therefore load it in a child
+// process with the wire protocol.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct LibraryOptions {
   std::string create = "{}";  ///< JSON object for the library's `create`
 };
 
-/// Loads the library at `path`. Throws: AdapterError, which names the path, what was found and what was wanted.
+/// Loads the library at `path`. Throws: AdapterError with path, found and expected value.
 std::unique_ptr<Served> load_library(const std::string& path, const LibraryOptions& options = {});
 /// The same for a library that is already linked: `adapter` is its draftproof_adapter, `name` replaces the path in
 /// messages.

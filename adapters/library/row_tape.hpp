@@ -2,10 +2,10 @@
 // numbers of the table in program.hpp, and logs the draw.
 //
 //   place      one number of the tape       a race of n takes n places, every other draw one
-//   grid       a coin's value is rounded down to a multiple of 2^-bits: the program cannot see another one
+//   grid       a uniform's value is rounded down to a multiple of 2^-bits, the only values a program sees
 //
-// A draw may find no place, no mass or a forced value that it cannot have. The program cannot be stopped there: it
-// gets some value of its range, and `verdict` is the status that the row is given in the end.
+// A draw may fail because the tape is at its end, the weights have no mass, or a forced value is out of range. The
+// program cannot be stopped there: it gets some value in range, and the row later gets the status `verdict`.
 #pragma once
 
 #include <cstddef>
@@ -24,24 +24,24 @@ class RowTape {
   /// `values` must outlive the tape.
   explicit RowTape(std::span<const double> values) : values_{values} {}
 
-  /// A multiple of 2^-bits in [0, 1). A forced value (v < 0) is no coin's: it counts as 0. 0 without a place.
+  /// A multiple of 2^-bits in [0, 1). 0 for a forced value (v < 0) and at the end of the tape.
   double coin(int bits, std::string_view stream);
-  /// The cell drawn, 0 .. size - 1; -1 without mass. Without a place: the first cell of positive weight.
+  /// The cell drawn, 0 .. size - 1; -1 without mass. At the end of the tape: the first cell of positive weight.
   int pick(std::span<const double> weights, std::string_view stream);
-  /// out.size() exponential variates of rate 1; ones for the entries without a place.
+  /// out.size() exponential variates of rate 1; 1 for entries beyond the end of the tape.
   void race(std::span<double> out, std::string_view stream);
-  /// An integer of 0 .. n - 1; 0 without a place.
+  /// An integer in 0 .. n - 1; 0 at the end of the tape.
   int integer(int n, std::string_view stream);
 
-  /// ok, or the first thing that went wrong: failed, no_mass or tape_short.
+  /// ok, or the first error: failed, no_mass or tape_short.
   RowStatus verdict() const { return verdict_; }
-  /// Says what went wrong; empty if nothing did.
+  /// Describes the first error; empty if there was none.
   const std::string& message() const { return message_; }
   /// The draws that took a place, in order.
   const std::vector<Draw>& draws() const { return draws_; }
 
  private:
-  /// The next value, or null: then the row is short.
+  /// The next value; null at the end of the tape, and the verdict is then tape_short.
   const double* next();
   void fault(RowStatus status, std::string message);
   bool valid(double value, const char* kind);

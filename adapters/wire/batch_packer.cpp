@@ -58,7 +58,7 @@ ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask) {
       number * (extent(tokens_a_row(batch, ask)) + 3) + words_a_row + weight * extent(batch.state_size);
   if (batch.randomness == Randomness::scripted) row += extent(batch.places) * (draw + weight * cells);
   const std::uint64_t frame = words + extent(batch.rows) * row;
-  // A number of 32 bits is up to 12 characters with its comma, a double 25, a draw with two names some hundred.
+  // With its comma, a 32-bit number takes up to 12 characters, a double 25, a draw with two names about 100.
   constexpr std::uint64_t characters_a_byte = 8;
   return {frame, characters_a_byte * frame};
 }

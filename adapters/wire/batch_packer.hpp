@@ -1,5 +1,5 @@
-// Batches of rows as requests: their messages, the largest replies that they justify, the types that rows are sent
-// in, and the packing of calls on inputs into the arrays of a batch.
+// Batches of rows as requests: their messages, the largest admissible replies, the number types of rows, and the
+// packing of calls on inputs into the arrays of a batch.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ enum class WireFunction { verify, draft };
 
 /// Calls `each(name, values, extents, due)` for every array of requests, in the order in which they are sent:
 /// `values` is the span of `batch`, `extents` are where `batch` has the shape of a row, and `due` says whether a
-/// request of this kind has the array. `parents`: whether trees have theirs.
+/// request of this kind has the array. `parents`: whether the array of parents is sent.
 template <class Batch, class Each>
 void each_array(Batch& batch, WireFunction ask, bool parents, Each each) {
   using Extents = std::initializer_list<decltype(&batch.rows)>;
@@ -34,20 +34,20 @@ void each_array(Batch& batch, WireFunction ask, bool parents, Each each) {
   each("seeds", batch.seeds, Extents{}, batch.randomness == Randomness::seeded);
 }
 
-/// The request; its tensors lie where the spans of `batch` do.
+/// The request; its tensors refer to the spans of `batch`.
 Message batch_message(const ServedBatch& batch, WireFunction ask);
 
 /// Tokens of a row of the result.
 int tokens_a_row(const ServedBatch& batch, WireFunction ask);
 
-/// The largest reply: its arrays, weights of V or n + 1 cells at each place, and room for words.
+/// The size of the largest reply: its arrays, weights of V or n + 1 cells at each place, and space for messages.
 ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask);
 
 /// Rows `first` to `first + rows` of `batch`, in its own memory.
 ServedBatch slice(const ServedBatch& batch, int first, int rows);
 
-/// Throws: AdapterError if a span of `batch` has another size than its shape says. `level` says whether parents are
-/// due.
+/// Throws: AdapterError if the size of a span of `batch` does not fit its shape. `level` decides whether parents are
+/// required.
 void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const std::string& place);
 
 /// Bytes of an element.
@@ -62,13 +62,13 @@ struct RowForm {
   bool grammar = false;                   ///< whether rows of p have masks
 };
 
-/// The form of rows of trials: float32 and probabilities, or the first that the program takes in their place.
+/// The form of rows of trials: float32 and probabilities, or else the first that the program declares.
 RowForm form_of_trials(const Declaration& declaration);
 
 /// Writes `row` in the form, V elements from `to` on. Rounds to the dtype, ties to even.
 void store_row(std::span<const double> row, const RowForm& form, std::byte* to);
 
-/// The distribution that a program reads from a row that was stored in the form: rounded, a probability again, and
+/// The distribution that a program reads from a row stored in the form: rounded, converted back to probabilities, and
 /// normalised.
 std::vector<double> stored_distribution(std::span<const double> row, const RowForm& form);
 
@@ -80,14 +80,14 @@ struct PackedBatch {
   std::vector<double> tape, state;
 };
 
-/// Throws: AdapterError with the number of the input if it has not the rows of its level, distributions of one
-/// length, or no state or one of `state_size` numbers.
+/// Throws: AdapterError with the number of the input if it does not have the rows of its level, has rows of different
+/// lengths, or a state that has neither 0 nor `state_size` numbers.
 void check_input(const Input& input, std::size_t number, Level level, int state_size = 0);
 
-/// Packs `calls[i]` for all i of `chosen` into rows 0, 1, ..; their inputs are checked and have one vocabulary. An
-/// input without a state begins with zeros. A tape shorter than the longest is filled up with zeros: a program that
-/// goes beyond the end of such a tape is found by its log. Cost: a pass over the rows; one conversion for calls on
-/// the same input in sequence.
+/// Packs `calls[i]` for all i of `chosen` into rows 0, 1, ..; their inputs must have passed check_input() and have
+/// one vocabulary. An input without a state begins with zeros. Shorter tapes are padded with zeros; the log shows if
+/// a program reads beyond the end of its tape. Cost: a pass over the rows; one conversion for calls on the same input
+/// in sequence.
 void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std::span<const std::size_t> chosen,
                 const RowForm& form, PackedBatch& packed);
 

@@ -27,7 +27,7 @@ std::string drafts_text(const ServedBatch& batch, int row) {
   return fmt::format("({})", fmt::join(batch.drafts.subspan(first, length), " "));
 }
 
-/// The last lines of stderr on one line, without what cannot be printed.
+/// The last lines of stderr on one line, without unprintable characters.
 std::string shown_tail(std::string_view tail) {
   constexpr std::size_t longest = 400;
   while (!tail.empty() && (tail.back() == '\n' || tail.back() == ' ')) tail.remove_suffix(1);
@@ -40,8 +40,8 @@ std::string shown_tail(std::string_view tail) {
 
 }  // namespace
 
-/// The program ended, was silent beyond the limit, or wrote bytes that do not parse as a message. Its processes have
-/// been killed, or its connection closed.
+/// The program ended, did not answer within the limit, or wrote bytes that do not parse as a message. Its processes
+/// have been killed, or its connection closed.
 struct Dialogue::Lost : std::runtime_error {
   Lost(const std::string& why, bool silent) : std::runtime_error(why), late(silent) {}
   bool late;
@@ -93,7 +93,7 @@ void Dialogue::say_goodbye() {
     process_->close_input();
     process_->ended(Clock::now() + to_end);
   } catch (const std::exception&) {
-    // Its end follows all the same.
+    // The process is ended later in any case.
   }
 }
 
@@ -120,8 +120,8 @@ Message Dialogue::receive(Process::Parts parts, ReplyLimit most, const std::stri
 }
 
 std::chrono::milliseconds Dialogue::limit_for(int rows, bool halved) const {
-  // The search for a row that hangs has a request for each halving. A part of several rows may be cut short: its rows
-  // are asked alone later, each with the whole limit.
+  // The search for a row that hangs has a request for each halving. A part of several rows may get less time, because
+  // its rows are later run alone, each with the whole limit.
   if (!halved || rows == 1 || slowest_row_ == 0) return options_.batch_limit;
   constexpr double patience = 100, least_ms = 2000;
   const double usual_ms = 1000 * slowest_row_ * rows;

@@ -1,5 +1,6 @@
-// A program that speaks the wire: it is started or connected to, its hello is read, then it answers one request at a
-// time. When it is lost it is started or connected to again, and a batch is halved down to the row that does it.
+// A program with the wire protocol: it is started or connected to, its hello message is read, then it answers one
+// request at a time. If it is lost, it is started or connected to again, and the batch is halved until the cause is
+// found.
 #pragma once
 
 #include <chrono>
@@ -15,35 +16,34 @@
 namespace draftproof::adapters {
 
 struct DialogueOptions {
-  std::chrono::milliseconds hello_limit{20'000}, batch_limit{60'000};  ///< for the hello, and for one answer
+  std::chrono::milliseconds hello_limit{20'000}, batch_limit{60'000};  ///< for the hello message, and for one answer
   std::filesystem::path
-      dump_folder{};  ///< requests are here before they are sent, and stay after a crash; empty: nowhere
+      dump_folder{};  ///< requests are stored here before they are sent, and stay after a crash; empty: not stored
   ChildOptions child{};
 };
 
 class Dialogue {
  public:
-  /// Starts the program, or connects to it, and reads its hello. Throws: AdapterError if no hello arrives within the
-  /// limit, or if it declares another major version.
+  /// Starts the program, or connects to it, and reads its hello message. Throws: AdapterError if no hello message
+  /// arrives within the limit, or if it declares another major version.
   Dialogue(Address address, DialogueOptions options);
-  /// Asks the program to end; ends a child, or the connection, a second later.
+  /// Requests the program's end; ends a child, or the connection, after one second.
   ~Dialogue() { say_goodbye(); }
   Dialogue(const Dialogue&) = delete;
   Dialogue& operator=(const Dialogue&) = delete;
 
   const Declaration& declaration() const { return declaration_; }
 
-  /// The answer to `batch`, which is sent as one request while the program lives, or as several if it has more than
-  /// declaration().most_rows. A row on which it dies
-  /// or writes no message has the status crashed; a row that it refuses alone has the status failed; others are
-  /// unharmed.
-  /// Throws: ProgramSilent if a row alone has no answer within the limit, or several batches whose rows alone have
-  /// one; AdapterError if a result is wrong, or if the program dies after `most_crashes` rows killed it or as many of
-  /// its deaths came from no row alone.
+  /// The answer to `batch`, which is sent as one request, or as several after a crash or if it has more than
+  /// declaration().most_rows. A row on which the program crashes or writes no message has the status crashed; a row
+  /// that it refuses alone has the status failed; others are unharmed.
+  /// Throws: ProgramSilent if a row alone, or several batches whose rows alone are answered, have no answer within
+  /// the limit; AdapterError if a result is wrong, or if the program crashes after `most_crashes` rows crashed it or
+  /// as many crashes were not caused by a row alone.
   void answer(const ServedBatch& batch, WireFunction ask, ServedResult& result);
 
-  /// The reply to a request without rows. Throws: AdapterError, also if the program dies on it.
-  /// Both throw ProgramSilent from the reply on that says that the program answers no more.
+  /// The reply to a request without rows. Throws: AdapterError, also if the program crashes on it. answer() and ask()
+  /// throw ProgramSilent once a reply announced that the program stops answering.
   Message ask(Message& request, ReplyLimit most);
 
   /// The process or connection losses so far, one line each.
@@ -70,12 +70,12 @@ class Dialogue {
   MessageReader reader_;              // of this process
   Declaration declaration_;           // of the first
   std::int64_t last_id_ = 0;          // of this process
-  std::string stopped_;               // what the program said when it answered for the last time
+  std::string stopped_;               // message of the reply that announced the end of answers
   std::vector<std::string> incidents_;
   int crashed_rows_ = 0, unexplained_ = 0;
-  bool late_ = false;                 // whether the last loss was by silence
+  bool late_ = false;                 // whether the last loss was a missing answer
   std::vector<std::string> killers_;  // drafts of the rows on which the program died alone
-  double slowest_row_ = 0;            // seconds a row, of the answers so far
+  double slowest_row_ = 0;            // largest time per row so far, in seconds
 };
 
 }  // namespace draftproof::adapters

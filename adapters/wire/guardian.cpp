@@ -17,7 +17,7 @@
 namespace draftproof::adapters {
 namespace {
 
-constexpr int control_socket = 3;  // the guardian's descriptor of its socket, above those that become the child's
+constexpr int control_socket = 3;  // descriptor of the guardian's socket, above those of the child
 
 void report_to_host(int socket, GuardianReport::Kind kind, int value) {
   const GuardianReport report{kind, value};
@@ -28,8 +28,7 @@ void report_to_host(int socket, GuardianReport::Kind kind, int value) {
 void keep_four(const GuardianOrders& orders) {
   std::array<int, 4> above;
   for (std::size_t i = 0; i < above.size(); ++i) {
-    above[i] =
-        fcntl(orders.ends[i], F_DUPFD, control_socket + 1);  // a pipe of the host may have one of the numbers 0 to 3
+    above[i] = fcntl(orders.ends[i], F_DUPFD, control_socket + 1);  // a pipe of the host may have a number 0 to 3
     if (above[i] >= 0) continue;
     report_to_host(orders.ends[control_socket], GuardianReport::Kind::not_started, errno);
     _exit(1);
@@ -118,7 +117,7 @@ struct Child {
   bool ended = false;
   int status = 0;
 
-  /// Collects ended processes. False when no process is left.
+  /// Collects ended processes. Returns false if no process is left.
   bool reap() {
     while (true) {
       int now = 0;
@@ -130,7 +129,7 @@ struct Child {
     }
   }
   void end_all() {
-    constexpr int most_passes = 5000;  // of a millisecond: a process in the kernel's hands may not die at all
+    constexpr int most_passes = 5000;  // one per millisecond; a process inside the kernel may never die
     constexpr timespec pause{0, 1'000'000};
     for (int pass = 0; pass < most_passes; ++pass) {
       kill(-pid, SIGKILL);
@@ -145,7 +144,7 @@ struct Child {
 
 void guard_child(const GuardianOrders& orders) {
   const pid_t self = getpid();
-  setsid();  // a terminal's interrupt is not for the guardian: it outlives the host and clears up
+  setsid();  // protects from a terminal's interrupt: the guardian outlives the host and cleans up
   for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, signal == SIGCHLD ? SIG_DFL : SIG_IGN);
   sigset_t ended;
   sigemptyset(&ended);

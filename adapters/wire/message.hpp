@@ -1,7 +1,7 @@
-// A message of the wire: fields, and arrays by name. It is written as a frame or as a line of JSON.
+// A message of the wire protocol: fields, and arrays by name. It is written as a frame or as a line of JSON.
 //
 //   frame     u64 little-endian length, then a safetensors blob; the fields are the metadata string `message`
-//   line      one JSON object; arrays are nested lists under their names. Two orders of magnitude dearer
+//   line      one JSON object; arrays are nested lists under their names. About 100 times slower
 //   numbers   in lines: the shortest decimals that read back as the same double; a float is printed as the double it
 //             equals; infinities as 1e999 and -1e999, which parsers of JSON read as such; not a number: null
 #pragma once
@@ -27,7 +27,7 @@ namespace draftproof::adapters {
 
 enum class Form { frames, lines };
 
-/// An array that lies elsewhere. Cost: of a copy, no bytes.
+/// An array in memory that this object does not own. A copy does not copy the elements.
 struct Tensor {
   std::string name;
   DType dtype = DType::F32;
@@ -44,7 +44,7 @@ struct Tensor {
 struct Message {
   nlohmann::json fields = nlohmann::json::object();
   std::vector<Tensor> tensors{};
-  std::vector<std::unique_ptr<std::byte[]>> owned{};  ///< what tensors of a decoded message may lie in
+  std::vector<std::unique_ptr<std::byte[]>> owned{};  ///< memory of tensors of a decoded message
 
   const Tensor* find(std::string_view name) const;
   /// Returns the field `name`, or null if it is absent.
@@ -71,8 +71,8 @@ Tensor tensor_of(std::string name, std::vector<std::uint64_t> shape, std::span<c
 /// The type in arrays for a type in declarations.
 DType array_type(Dtype dtype);
 
-/// A message as it is sent. This object owns the header; the bytes of tensors stay in `message`. Tensors with wider
-/// elements come first, so that each is aligned if the blob is aligned to 8.
+/// The bytes of a message to send. This object owns the header; the bytes of tensors stay in `message`. Tensors with
+/// wider elements come first, so that each is aligned if the blob is aligned to 8.
 class EncodedMessage {
  public:
   /// Throws: AdapterError if a tensor has another number of bytes than its shape.
@@ -87,8 +87,8 @@ class EncodedMessage {
   std::vector<std::span<const std::byte>> parts_;
 };
 
-/// The message in the `blob` of a frame, without its length; tensors lie in it. Throws: AdapterError that says
-/// `place`.
+/// The message in the `blob` of a frame (without its length); tensors refer to the blob. Throws: AdapterError that
+/// names `place`.
 Message decode_blob(std::span<const std::byte> blob, const std::string& place);
 
 /// The line, with its line feed. Cost: a decimal for each element.
@@ -96,27 +96,27 @@ std::string encode_line(const Message& message);
 
 /// The message in `line`. Lists under the names of the protocol's arrays become tensors: F64 for p, q, tape, target
 /// and proposal, I64 for seeds, I32 for the others. Rows of I32 lists may be of unequal lengths: they are padded with
-/// -1. Lists under other names stay fields. Throws: AdapterError that says `place`.
+/// -1. Lists under other names stay fields. Throws: AdapterError that names `place`.
 Message decode_line(std::string_view line, const std::string& place);
 
-/// Largest reply, by form.
+/// Size of the largest reply, by form.
 struct ReplyLimit {
   std::uint64_t frame_bytes = 0, line_bytes = 0;
 };
 
-/// Reads one message at a time from the bytes of a program. The first eight bytes of the first message say its form:
-/// the length of a frame has a zero byte, a line of text has none. A message longer than the request justifies is
-/// refused before memory is taken for it.
+/// Reads one message at a time from the bytes of a program. The first eight bytes of the first message determine its
+/// form: the length of a frame has a zero byte, a line of text has none. A message longer than the largest reply is
+/// refused before memory is allocated for it.
 class MessageReader : public ByteSink {
  public:
-  /// Begins with the next message; `place` says in errors what it is. Throws: AdapterError if bytes came unasked.
+  /// Begins with the next message; errors name `place`. Throws: AdapterError if bytes came without a request.
   void expect(ReplyLimit most, std::string place);
 
   std::span<std::byte> room() override;
   void filled(std::size_t count) override;
   bool complete() const override { return complete_; }
 
-  /// The complete message. Tensors lie in this reader, until expect(). Throws: AdapterError if it is malformed.
+  /// The complete message. Its tensors are valid until the next expect(). Throws: AdapterError if it is malformed.
   Message take();
   /// Form of the messages; empty before the first.
   std::optional<Form> form() const { return form_; }
@@ -131,9 +131,9 @@ class MessageReader : public ByteSink {
   std::optional<Form> form_;
   ReplyLimit most_;
   std::string place_;
-  std::array<std::byte, 8> head_{};  // length of a frame, or the first bytes of all
+  std::array<std::byte, 8> head_{};  // length of a frame, or the first bytes of a line
   std::size_t head_size_ = 0;
-  std::unique_ptr<std::byte[]> buffer_;  // blob of a frame, or a line and what follows it
+  std::unique_ptr<std::byte[]> buffer_;  // blob of a frame, or a line and later bytes
   std::size_t capacity_ = 0, size_ = 0;
   std::size_t end_ = 0;  // of the blob, or of the line with its line feed
   bool complete_ = false;

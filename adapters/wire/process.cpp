@@ -85,12 +85,12 @@ std::string way_of_ending(int status) {
   const auto signal_text = [](int signal) { return fmt::format("signal {} ({})", signal, strsignal(signal)); };
   if (WIFSIGNALED(status)) return signal_text(WTERMSIG(status));
   const int code = WEXITSTATUS(status);
-  // A shell ends with 128 + n when its program dies of signal n.
+  // A shell ends with 128 + n if its program dies of signal n.
   const bool of_shell = code > 128 && code < 128 + SIGRTMIN;
   return fmt::format("exit code {}", code) + (of_shell ? " (128 + " + signal_text(code - 128) + ")" : "");
 }
 
-/// Holds SIGPIPE back from this thread, and takes the one that a write may have raised.
+/// Blocks SIGPIPE in this thread, and discards a SIGPIPE that a write raised.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {
@@ -174,7 +174,7 @@ void Process::connect_to(const std::string& path, Clock::time_point deadline) {
   };
   connection.fd[0] = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (connection.fd[0] < 0) throw failed("socket");
-  // A full queue is no error: the program is busy.
+  // A full queue is not an error: the program is busy.
   constexpr std::chrono::milliseconds pause{10};
   while (::connect(connection.fd[0], reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if ((errno != EAGAIN && errno != EINTR) || Clock::now() >= deadline) throw failed("connect");
@@ -187,7 +187,7 @@ bool Process::write_some(Parts& parts, std::size_t& written) {
   constexpr std::size_t large = std::size_t{1} << 17;
   std::array<iovec, 16> vectors;
   std::size_t count = 0;
-  // Small parts are copied into the pipe together; the pages of a large part are lent to it, one copy less.
+  // Small parts are copied into the pipe together; the pages of a large part are lent to it, which saves a copy.
   const bool lends = lends_pages_ && parts[0].size() - written >= large;
   for (; count < std::min(parts.size(), lends ? 1 : vectors.size()); ++count) {
     const auto part = count == 0 ? parts[0].subspan(written) : parts[count];
@@ -236,7 +236,7 @@ Process::Exchange Process::exchange(Parts parts, ByteSink* sink, Clock::time_poi
     const int left = milliseconds_to(deadline);
     const int ready = poll(events, 3, left);
     if (events[2].revents != 0) drain_error();
-    if (left == 0) return Exchange::late;  // also where bytes flow without an end
+    if (left == 0) return Exchange::late;  // also while bytes still arrive
     if (ready <= 0) continue;
     if (events[0].revents != 0 && !write_some(parts, written)) return Exchange::closed;
     if (events[1].revents == 0) continue;
@@ -270,7 +270,7 @@ bool Process::ended(Clock::time_point deadline) {
 }
 
 std::string Process::guardians_report() {
-  // A child that has just died closes its pipes a moment before the guardian can report it.
+  // A child that has just died closes its pipes shortly before the guardian can report it.
   constexpr std::chrono::milliseconds moment{100};
   ended(Clock::now() + moment);
   shutdown(control_, SHUT_WR);

@@ -1,6 +1,6 @@
-// The program at the other end of the wire, as bytes: a child process on pipes, or a program that listens on a Unix
-// socket and belongs to the caller. It cannot block its host, because reads and writes have a deadline. The tail of a
-// child's stderr is kept, and all its processes are gone when it ends (guard_child).
+// The byte connection to the program: a child process on pipes, or a program that listens on a Unix socket and
+// belongs to the caller. It cannot block its host, because reads and writes have a deadline. The end of a child's
+// stderr is kept, and all its processes end with it (guard_child).
 #pragma once
 
 #include <sys/types.h>
@@ -18,12 +18,12 @@ namespace draftproof::adapters {
 
 struct ChildOptions {
   std::uint64_t most_memory = 0;  ///< address space of each process in bytes; 0: no limit
-  int more_processes = 512;  ///< processes and threads beyond those that this user has; 0: no limit. Not for root
+  int more_processes = 512;       ///< processes and threads beyond those of this user now; 0: no limit. Not for root
   std::chrono::milliseconds grace{200};                            ///< between SIGTERM and SIGKILL
   std::vector<std::pair<std::string, std::string>> environment{};  ///< set in the child
 };
 
-/// Where a program is found.
+/// The address of a program.
 struct Address {
   enum class Kind {
     command,  ///< `sh -c text`, started for this connection
@@ -42,11 +42,11 @@ struct Address {
   std::string text;
 };
 
-/// Takes the bytes of a message as they come.
+/// Receives the bytes of a message.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
-  /// Where the next bytes are to go: not empty while the message is not complete.
+  /// Memory for the next bytes; not empty while the message is incomplete.
   virtual std::span<std::byte> room() = 0;
   /// `count` bytes were put at the beginning of room(). Throws: AdapterError if they cannot be a message.
   virtual void filled(std::size_t count) = 0;
@@ -64,29 +64,28 @@ class Process {
   };
 
   /// Starts the program, or connects to it and waits until `deadline` while the listener's queue is full.
-  /// Throws: AdapterError if there is no process to be had, or with the path if it is too long or nothing listens
-  /// there.
+  /// Throws: AdapterError if no process can be started, or with the path if it is too long or nothing listens there.
   Process(const Address& address, const ChildOptions& options, Clock::time_point deadline);
   /// Starts `arguments`, the first of which is looked up in PATH. Throws: AdapterError as above.
   Process(const std::vector<std::string>& arguments, const ChildOptions& options) { start(arguments, options); }
-  /// The process that started this one. Requires two open descriptors: this end reads from `from` and writes to `to`.
+  /// Connects to the process that started this one, by two open descriptors: reads from `from`, writes to `to`.
   Process(int from, int to) : input_(to), output_(from) {}
   ~Process() { end(); }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
   /// Writes all `parts` and reads until `sink` is complete, each as far as the other side allows. Without `sink` it
-  /// only writes. Throws: what `sink` throws. Cost: of large parts for a child one copy, by the program that reads
-  /// them; such a program may read later contents of their memory if it replies before it has read all of `parts`.
+  /// only writes. Throws: what `sink` throws. Cost: large parts are copied once, by the child that reads them; a
+  /// child that replies before it has read all of `parts` may read later contents of their memory.
   Exchange exchange(Parts parts, ByteSink* sink, Clock::time_point deadline);
-  /// Closes the way to the program, which then reads an end of file and can still write.
+  /// Closes the connection to the program, which then reads an end of file and can still write.
   void close_input();
-  /// Whether the child has ended of itself, or the program has closed the connection, before `deadline`.
+  /// Whether the child ended by itself, or the program closed the connection, before `deadline`.
   bool ended(Clock::time_point deadline);
   /// Ends the child and all its processes, or the connection. Returns how it ended: `exit code 3`, `signal 11
   /// (Segmentation fault)`, `the program closed the connection`, or by_host. The second call returns the same.
   std::string end();
-  /// The last 4 KiB of what a child wrote to stderr.
+  /// The last 4 KiB of a child's stderr.
   std::string_view error_tail() const { return tail_; }
 
   static constexpr std::string_view by_host = "ended by the host";
@@ -98,7 +97,7 @@ class Process {
   void drain_error();
   std::string guardians_report();
 
-  int input_ = -1, output_ = -1, error_ = -1;  // names of the program's side; one number twice is a socket
+  int input_ = -1, output_ = -1, error_ = -1;  // named from the program's view; one number twice is a socket
   int control_ = -1;                           // to the guardian of a child
   pid_t guardian_ = -1;
   bool lends_pages_ = false;
@@ -138,7 +137,7 @@ struct GuardianOrders {
   int grace_ms = 0;                    ///< between SIGTERM and SIGKILL
 };
 
-/// The guardian's life, in a process that fork() has just made. Calls async-signal-safe functions only.
+/// Runs the guardian, in a new process of fork(). Calls async-signal-safe functions only.
 [[noreturn]] void guard_child(const GuardianOrders& orders);
 
 }  // namespace draftproof::adapters

@@ -36,7 +36,7 @@ std::span<const T> flat(const Message& reply, const char* name, std::size_t colu
 int whole_number(const nlohmann::json& entry, int row, std::string_view field) {
   const auto number = entry.is_number_integer() ? entry.get<std::int64_t>() : 0;
   const auto small = static_cast<std::int32_t>(number);
-  // An unsigned number beyond 63 bits would be read as a negative one.
+  // An unsigned number beyond 63 bits would be read as a negative number.
   if (!entry.is_number_integer() || small != number || (entry.is_number_unsigned() && small < 0))
     throw row_fault(row, field, shown_json(entry), "a whole number of 32 bits");
   return small;
@@ -70,7 +70,7 @@ Draw listed_draw(const nlohmann::json& listed, int row) {
   return draw;
 }
 
-/// Checks draw `number` of a row, and sets the bits of a coin without bits to the declared ones. Requires weights
+/// Checks draw `number` of a row, and sets the bits of a uniform without bits to the declared bits. Requires weights
 /// that are finite and >= 0 unless `status` is no_mass.
 void check_draw(Draw& draw, std::size_t number, int row, int coin_bits, std::int32_t status) {
   const auto in_range = [&](int found, int least, int most, std::string_view field) {
@@ -113,7 +113,7 @@ class DrawReader {
   std::size_t rows() const { return counts_.size(); }
   std::int32_t count(std::size_t row) const { return counts_[row]; }
 
-  /// The next draw, which is one of `row`.
+  /// The next draw, which belongs to `row`.
   Draw next(int row) {
     if (draw_ == draws_.size())
       throw row_fault(row, "draws", fmt::format("{} draws in all", draw_ / 4), "those that draw_counts has");
@@ -148,8 +148,7 @@ class DrawReader {
 };
 
 /// Reads the draws of `batch`, from arrays or from the lists of JSON Lines, into the rows of `result` from `first`
-/// on: they are checked against the tape. Throws: AdapterError with row, draw, field, what was found and what was
-/// wanted.
+/// on, and checks them against the tape. Throws: AdapterError with row, draw, field, found and expected value.
 void read_draws(const Message& reply, const ServedBatch& batch, int coin_bits, int first, ServedResult& result) {
   const nlohmann::json* const lists = reply.field("draws");
   const auto rows = static_cast<std::size_t>(batch.rows);
@@ -186,7 +185,7 @@ std::span<const T> table(const Message& reply, const char* name, std::initialize
   return found->as<T>();
 }
 
-/// Texts by row, of the field `name`.
+/// Reads the texts of the field `name`, by row.
 void read_texts(const Message& reply, std::string_view name, int rows, int first, std::map<int, std::string>& texts) {
   const nlohmann::json* const found = reply.field(name);
   if (!found) return;
@@ -202,7 +201,7 @@ void read_texts(const Message& reply, std::string_view name, int rows, int first
   }
 }
 
-/// The states of rows whose status is ok.
+/// Reads the states of rows whose status is ok.
 void read_state(const Message& reply, int rows, int first, ServedResult& result) {
   const auto numbers = table<double>(reply, "state", {rows, result.state_size});
   const auto size = static_cast<std::size_t>(result.state_size);

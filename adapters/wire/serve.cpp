@@ -72,8 +72,7 @@ const Tensor& array_field(const Message& message, const char* name, std::size_t 
   return *found;
 }
 
-/// The batch that `message` asks for; its arrays lie in the message. An extent is that of the first array that has
-/// it.
+/// The batch that `message` requests; its arrays refer to the message. The first array with an extent defines it.
 ServedBatch read_batch(const Message& message, WireFunction ask, const Declaration& declared) {
   constexpr int open = -1;
   ServedBatch batch{.rows = open,
@@ -138,7 +137,7 @@ struct DrawArrays {
   }
 };
 
-/// Answers requests one after another; what a reply's arrays lie in is kept until the next.
+/// Answers requests one after another; the memory of a reply's arrays is kept until the next request.
 class Server {
  public:
   explicit Server(Served& served) : served_(served) {}
@@ -209,10 +208,10 @@ class Server {
   std::vector<std::int32_t> text_;
 };
 
-/// Keeps freed memory for the next request: many verifiers take and free a copy of each row, and memory that went
-/// back to the system in between costs a fault for each page.
+/// Keeps freed memory for the next request: many verifiers allocate and free a copy of each row, and memory returned
+/// to the system in between costs a page fault for each page.
 void keep_freed_memory() {
-  constexpr int kept = 256 << 20, least_mapped = 32 << 20;  // the largest that malloc takes for the second
+  constexpr int kept = 256 << 20, least_mapped = 32 << 20;  // the largest threshold for mmap that malloc accepts
   mallopt(M_TRIM_THRESHOLD, kept);
   mallopt(M_MMAP_THRESHOLD, least_mapped);
 }
@@ -223,7 +222,7 @@ void serve(Served& served, int input, int output) {
   const int in = fcntl(input, F_DUPFD_CLOEXEC, 3), out = fcntl(output, F_DUPFD_CLOEXEC, 3);
   if (in < 0 || out < 0) throw AdapterError(fmt::format("serving: {}", std::strerror(errno)));
   if (output == STDOUT_FILENO) dup2(STDERR_FILENO, STDOUT_FILENO);
-  std::cout.flush();  // what was printed so far goes there too
+  std::cout.flush();  // earlier output goes there too
   std::fflush(stdout);
   std::signal(SIGPIPE, SIG_IGN);
   keep_freed_memory();

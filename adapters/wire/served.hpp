@@ -1,9 +1,9 @@
 // The interface that a C++ program implements to be an external verifier: serve() calls it for each request. The
 // caller owns all buffers; spans of a request are valid during the call only.
 //
-//   b   rows of the batch       n   drafts of its longest row        V   vocabulary
-//   P   target rows of a row, 1 or n + 1        Q   proposal rows of a row, 1 or n
-//   S   numbers of a row's state, 0 without
+//   b   rows of the batch                   n   drafts of its longest row          V   vocabulary
+//   P   target rows of a row, 1 or n + 1    Q   proposal rows of a row, 1 or n
+//   S   numbers of a row's state, 0 without state
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ struct ServedBatch {
   std::span<const T> proposal(int row, int i) const {
     return values<T>(q, row, i, proposal_rows);
   }
-  /// The state that `row` begins with.
+  /// The state with which `row` begins.
   std::span<const double> state_of(int row) const { return state.subspan(at(row) * at(state_size), at(state_size)); }
   /// The tape of `row`.
   std::span<const double> tape_of(int row) const { return tape.subspan(at(row) * at(places), at(places)); }
@@ -72,10 +72,10 @@ struct ServedResult {
   std::vector<std::int32_t> counts{};      ///< [b], 0: tokens emitted
   std::vector<std::int32_t> status{};      ///< [b], 0: a RowStatus other than crashed
   int state_size = 0;                      ///< S for verify, 0 for draft
-  std::vector<double> state{};             ///< [b, S], zeros: what the row gives to its next call
+  std::vector<double> state{};             ///< [b, S], zeros: state for the row's next call
   std::map<int, std::string> messages{};   ///< by row, where status is not ok
   std::map<int, std::string> overwrote{};  ///< by row: names of its arrays that the program changed in place
-  std::vector<std::vector<Draw>> draws{};  ///< of scripted runs: by row, one for each place used
+  std::vector<std::vector<Draw>> draws{};  ///< of scripted runs: by row, one for each place of the tape used
 
   /// The tokens of `row`, to be written.
   std::span<std::int32_t> tokens_of(int row) {
@@ -97,26 +97,26 @@ struct ServedResult {
 struct ServedModels {
   int vocabulary = 0;
   int memory = 1;  ///< n
-  int length = 0;  ///< tokens wanted; fewer if an end token comes before
+  int length = 0;  ///< number of tokens; fewer if an end token comes before
   int drafts = 0;
   std::int64_t seed = 0;
-  std::span<const double> target{}, proposal{};  ///< [V, .., V], n + 1 times: a row is that after its n tokens
+  std::span<const double> target{}, proposal{};  ///< [V, .., V], n + 1 extents; the first n are the last n tokens
 };
 
-/// A request to choose drafts; sim/components/selection_view.hpp has the terms. n drafts of a request, L its longest
-/// path.
+/// A request to choose drafts; sim/components/selection_view.hpp defines the terms. A request has n drafts, and its
+/// longest path has L.
 struct ServedSelection {
   struct Request {
     std::vector<std::int32_t> drafts{}, parents{};   ///< [n]; a parent of -1 is the context itself
     std::vector<std::vector<double>> q{};            ///< [n, V]: the row that each draft was drawn from
     std::vector<std::vector<std::int32_t>> legal{};  ///< [n, V]: 1 if the grammar allows the token there
-    std::vector<double> confidence{};                ///< [n + 1]: before any draft, then after each
-    std::int32_t accepted = 0;                       ///< drafts accepted one step ago
-    std::vector<double> past_confidence{};           ///< [L], one step ago
+    std::vector<double> confidence{};                ///< [n + 1]: before any draft, then after each draft
+    std::int32_t accepted = 0;                       ///< drafts accepted in the previous step
+    std::vector<double> past_confidence{};           ///< [L], in the previous step
   };
   int vocabulary = 0;
   int budget = 0;              ///< most drafts that are verified, over all requests
-  std::vector<double> cost{};  ///< of a verification of 0, 1, .. drafts; the last entry stands for more
+  std::vector<double> cost{};  ///< of verifying 0, 1, .. drafts; the last entry also serves more drafts
   std::vector<Request> requests{};
 };
 
@@ -124,7 +124,7 @@ class Served {
  public:
   virtual ~Served() = default;
   virtual const Declaration& declaration() const = 0;
-  /// An exception derived from std::exception refuses the whole batch with its text.
+  /// Throws: an exception derived from std::exception to refuse the whole batch with its text.
   virtual void verify(const ServedBatch& batch, ServedResult& result) = 0;
   /// Draws `batch.drafts_a_row` drafts for each row from its single proposal row.
   virtual void draft(const ServedBatch&, ServedResult&) { throw std::logic_error("this adapter does not draft"); }
@@ -138,11 +138,11 @@ class Served {
   }
 };
 
-/// The child's side of the wire: says hello, then answers requests in frames until `bye` or the end of `input`.
-/// Before that standard output is made a copy of standard error, so that what the program prints does not get into
-/// the frames; this stays so. Requests are checked: one that Served cannot be given is refused with an error message,
-/// as is one on which it throws. Throws: AdapterError if the host cannot be reached any more or sends no frame. Cost:
-/// no copy of rows.
+/// The child's side of the wire protocol: sends the hello message, then answers requests in frames until `bye` or the
+/// end of `input`. First it makes standard output a copy of standard error, permanently, so that the program's output
+/// does not get into the frames. Requests are checked: malformed requests, and requests on which Served throws, are
+/// refused with an error message. Throws: AdapterError if the host cannot be reached any more or does not send
+/// frames. Cost: rows are not copied.
 void serve(Served& served, int input = 0, int output = 1);
 
 }  // namespace draftproof::adapters

@@ -39,7 +39,7 @@ std::string beyond_limits(const Input& input, const Declaration& declaration) {
   return drafts.empty() ? beyond("vocabulary", input.p.front().size(), declaration.most_vocabulary) : drafts;
 }
 
-/// The run of a row of `result`, the draws of which are taken. `places`: of its tape.
+/// Returns the run of a row of `result`, and moves its draws out. `places`: length of its tape.
 Run take_run(ServedResult& result, std::size_t row, std::size_t places) {
   const int number = static_cast<int>(row);
   Run run{.status = static_cast<RowStatus>(result.status[row]), .draws = std::move(result.draws[row])};

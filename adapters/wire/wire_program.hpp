@@ -1,10 +1,10 @@
-// A program behind the wire: the host's side of an adapter that is a command line or a socket.
+// A program with the wire protocol: the host's side of an adapter that is a command line or a socket.
 //
-//   run       scripted calls, in batches of the program's own pace
-//   verify    one batch as it is: seeds or nothing, rows of any size without a conversion
-//   draft     drafts of the program's own drafter
+//   run       scripted calls, in batches whose size adapts to the program's speed
+//   verify    one unchanged batch: with seeds or without, rows of any size, not converted
+//   draft     drafts of the program's drafter
 //   generate  a text from two Markov tables
-//   select    the drafts of a batch that a policy keeps
+//   select    the drafts of a batch that a selection policy keeps
 #pragma once
 
 #include <cstddef>
@@ -27,22 +27,21 @@ struct WireOptions : DialogueOptions {
 
 class WireProgram final : public Program, public Served {
  public:
-  /// Starts the program, or connects to it, and reads its declaration. Throws: AdapterError if it says nothing within
-  /// the limit, is of another major version, or does not declare the dtype or kind of `options`.
+  /// Starts the program, or connects to it, and reads its declaration. Throws: AdapterError if it sends nothing
+  /// within the limit, has another major version, or does not declare the dtype or kind of `options`.
   explicit WireProgram(const Address& address, WireOptions options = {});
 
   /// The program's declaration; most_vocabulary is at most 64 in JSON Lines.
   const Declaration& declaration() const override { return dialogue_.declaration(); }
 
   /// Calls beyond the declared limits have the status unsupported. A run that draws more numbers than its tape has
-  /// the status tape_short, and the draws for which the tape had values.
-  /// Throws: AdapterError as Dialogue::answer does, and if the program is not scripted or an input is not of its
+  /// gets the status tape_short; its log has the draws for which the tape had values.
+  /// Throws: AdapterError as Dialogue::answer does, and if the program is not scripted or an input is of another
   /// level.
-  /// Cost: some microseconds a call beside the program's time.
+  /// Cost: some microseconds per call beside the program's time.
   void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override;
 
-  /// Asks for `batch` as it is. Throws: AdapterError as Dialogue::answer does, and if a span has not the size of its
-  /// shape.
+  /// Sends `batch` unchanged. Throws: AdapterError as Dialogue::answer does, and if a span does not fit its shape.
   void verify(const ServedBatch& batch, ServedResult& result) override { ask(batch, WireFunction::verify, result); }
 
   /// Drafts for each row of `batch`, which has one row of q each and neither p nor drafts. Throws as verify().
@@ -54,7 +53,7 @@ class WireProgram final : public Program, public Served {
   /// The drafts that the program's policy keeps. Throws: AdapterError, also if it keeps a draft without its parent.
   std::vector<std::vector<std::uint8_t>> select(const ServedSelection& selection) override;
 
-  /// Losses of the process or connection so far, a line each.
+  /// Losses of the process or connection so far, one line each.
   const std::vector<std::string>& incidents() const { return dialogue_.incidents(); }
 
  private:

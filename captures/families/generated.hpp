@@ -158,7 +158,7 @@ struct OneHot {
     PhiloxEngine random(seed, position, 0);
     const auto size = static_cast<std::size_t>(vocabulary);
     const std::size_t target = Pick(0, size - 1)(random);
-    // Any other token: skips the target's.
+    // Uniform over the tokens other than the target's.
     const std::size_t other = (target + 1 + Pick(0, size - 2)(random)) % size;
     const bool agree = boost::random::uniform_01<double>()(random) < agreement;
     return {peak(target), {peak(agree ? target : other)}};

@@ -49,12 +49,12 @@ int guarded(char* error, std::size_t size, const Call& call) {
   }
 }
 
-/// No verifier of the name has a kernel.
+/// The exception if no verifier of the given name has a kernel.
 class NoSuchKernel : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Calls use(verifier) for the verifier of this name that has a kernel. Throws: NoSuchKernel if none has.
+/// Calls use(verifier) for the verifier of this name that has a kernel. Throws: NoSuchKernel if there is none.
 template <class Use>
 void with_verifier(std::string_view name, const Use& use) {
   bool found = false;
@@ -110,7 +110,7 @@ void want_drafts(const gpu::StoredBatch& batch, int i, int fewest) {
                                   ", expected a token below " + std::to_string(batch.vocabulary));
 }
 
-/// The decision on one position: the verifier's host form on fresh rows, as in the tests of parity.
+/// The decision on one position: the verifier's host form on fresh rows, as in the parity tests.
 template <class V>
 Verdict decided(const V& verifier, const gpu::StoredBatch& batch, int i, const FreshRows<float>& rows) {
   const int count = batch.counts[i];

@@ -1,5 +1,5 @@
-// The kernels of all verifiers as functions of C, for languages that load a shared library: draftproof.torch does, by
-// python/draftproof/torch/kernels.py. The library is libdraftproof_kernels.so.
+// The kernels of all verifiers as functions of C, for languages that load a shared library, libdraftproof_kernels.so.
+// draftproof.torch loads it in python/draftproof/torch/kernels.py.
 //
 //   field                 shape        meaning
 //   target                [B, V]       target rows, `target_stride` entries apart
@@ -45,7 +45,7 @@ struct draftproof_rows {
 };
 
 // Functions return 0; 2 on bad input, 3 where the verifier has no kernel, 4 if a call of CUDA fails. Then `error`, of
-// `error_size` bytes, has a text that ends in 0.
+// `error_size` bytes, has a null-terminated message.
 
 /// Queues the verdicts of rows in device memory on `stream`, a cudaStream_t, and returns without waiting. Memory
 /// beside the rows comes from the pool of the stream. Counts and drafts are not checked.
@@ -58,11 +58,11 @@ DRAFTPROOF_EXPORT int draftproof_verify_rows_on_host(const char* verifier, const
                                                      std::size_t error_size);
 
 /// Writes the verifiers that have a kernel, one a line: its name, its fewest and its most drafts (0: no limit), 1 if
-/// the kernel makes a plan and so needs a draft, else 0, and the draft samplings that it is for, none for any
-/// distribution, separated by spaces.
+/// the kernel makes a plan and so needs a draft, else 0, and the draft samplings that it supports, separated by
+/// spaces, none of them if it supports all.
 DRAFTPROOF_EXPORT int draftproof_kernel_names(char* names, std::size_t size);
 
-/// Writes what the word of `faults` says of a position.
+/// Writes the message of the fault `word`, an entry of `faults`, at a position.
 DRAFTPROOF_EXPORT int draftproof_describe_fault(std::int64_t position, std::uint64_t word, char* text,
                                                 std::size_t size);
 }

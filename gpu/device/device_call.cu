@@ -33,7 +33,7 @@ int attribute(cudaDeviceAttr which, int device) {
 
 __global__ void nothing() {}
 
-/// The most blocks of a cluster that the current device grants: 8, or 16 where it says so.
+/// Returns the most blocks of a cluster on the current device: 8, or 16 if the device grants it.
 int most_cluster() {
   constexpr int portable = 8, most = 16;
   cudaLaunchConfig_t config{};
@@ -43,7 +43,7 @@ int most_cluster() {
   const bool asked =
       cudaFuncSetAttribute(nothing, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess &&
       cudaOccupancyMaxPotentialClusterSize(&granted, nothing, &config) == cudaSuccess;
-  if (!asked) cudaGetLastError();  // what could not be asked is no error of a later call
+  if (!asked) cudaGetLastError();  // clears the error of the query, so that a later call does not return it
   return asked && granted >= most ? most : portable;
 }
 
@@ -74,7 +74,7 @@ const DeviceTraits& this_device() {
 
 void allow_shared_of(const void* kernel, std::size_t bytes) {
   static std::mutex lock;
-  static std::map<std::pair<int, const void*>, std::size_t> allowed;  // the attribute is the kernel's: it only rises
+  static std::map<std::pair<int, const void*>, std::size_t> allowed;  // a kernel's attribute is never lowered
   int device = 0;
   device_call("cudaGetDevice", cudaGetDevice(&device));
   const std::lock_guard held(lock);

@@ -1,4 +1,4 @@
-// Device memory for queued work: allocated from the stream's pool and returned to it behind the last use.
+// Device memory for queued work: allocated from the stream's pool, and freed in stream order after the last use.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace draftproof::gpu {
 
-/// Memory of `bytes` bytes; the object must end before the stream does. Throws: DeviceError if there is no memory.
+/// Memory of `bytes` bytes; the object must be destroyed before the stream. Throws: DeviceError if there is no
+/// memory.
 class StreamMemory {
  public:
   StreamMemory(std::size_t bytes, cudaStream_t stream) : stream_{stream} {

@@ -3,7 +3,7 @@
 //
 //   kernel            grid                           reads of a proposal row
 //   drafts_by_block   a block per position           once per draw: many positions
-//   drafts_by_split   `partitions` blocks per team,      once per draw, by the whole device: few positions
+//   drafts_by_split   `partitions` blocks per team,  once per draw, by the whole device: few positions
 //                     teams take positions in turn
 #pragma once
 

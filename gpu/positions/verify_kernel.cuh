@@ -1,11 +1,11 @@
 // The kernels of a verifier: a block, a cluster of blocks or a split team verifies a position, and its
 // threads prepare and verify together. All kernels share one source and differ in the type of their team.
 //
-//   kernel               grid                            reads of a position's rows
-//   verify_by_block      a block per position            at every pass: many positions
-//   verify_by_cluster    `partitions` blocks per position    once, into shared memory (verify_clusters.cuh)
-//   verify_by_split      `partitions` blocks per team,       at every pass, by the whole device: few positions
-//                        teams take positions in turn
+//   kernel              grid                               reads of a position's rows
+//   verify_by_block     a block per position               at every pass: many positions
+//   verify_by_cluster   `partitions` blocks per position   once, into shared memory (verify_clusters.cuh)
+//   verify_by_split     `partitions` blocks per team,      at every pass, by the whole device: few positions
+//                       teams take positions in turn
 //
 // Every thread computes the position's random bits itself, so all threads take the same branches and reach every
 // barrier.

@@ -12,7 +12,7 @@
 
 namespace draftproof::gpu {
 
-/// Mutants have only the mapping that every device runs, which distinguishes a mutant from its original.
+/// Mutants have kernels for the mapping `block` only, which every device runs and which suffices to refute them.
 template <class V>
 inline constexpr bool by_block_alone = V::info.is_mutant();
 

@@ -56,7 +56,8 @@ struct DistinctRows {
                            batch.proposal_row_stride);
   }
 
-  /// Records a fault of this row at every position that has it. All threads of a team call it; this one is `thread`.
+  /// Records a fault of this row at every position that has it. All threads of a team call it; `thread` is their
+  /// number.
   DRAFTPROOF_DEVICE void tell(const DistinctRow& row, const RowFault& fault, int thread, int threads) const {
     if (!row.shared) {
       if (thread == 0) tell_fault(batch.faults + row.position, fault.word());

@@ -27,7 +27,7 @@ DRAFTPROOF_DEVICE constexpr std::size_t on_chip_bytes(int slice) {
          sizeof(SoftmaxNote) * static_cast<std::size_t>(softmax_blocks(slice));
 }
 
-/// Rows on chip; `fault` is the word of the fault that makes them no distribution, or no_fault.
+/// Rows on chip; `fault` is the word of their fault if they are not distributions, or no_fault.
 template <class T>
 struct BroughtOnChip {
   OnChipRows<T> rows;
@@ -48,7 +48,7 @@ DRAFTPROOF_DEVICE BroughtOnChip<T> bring_on_chip(const StoredBatch& batch, std::
     });
   }
   copies_arrived();
-  // Also for tools that look for races in a block's shared memory: they do not see barriers of clusters.
+  // The barrier of the block is for race checkers of shared memory, which do not see barriers of clusters.
   team.own_partition().partition_barrier();
   team.barrier();
   std::uint64_t fault = no_fault;

@@ -1,6 +1,6 @@
 // The joint counts of trials that a statistical gate needs beside a Tally.
 //
-//   cells               [paths][V]         accepted draft and token; the last path counts all other drafts and none
+//   cells               [paths][V]         accepted draft and token; the last path counts all other drafts and no draft
 //   drafts              [drafts][V]        the token of each draft
 //   serial_dependence   [groups][groups]   groups of the tokens of trials 2i and 2i + 1, for i < pairs
 //

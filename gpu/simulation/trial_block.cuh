@@ -2,7 +2,7 @@
 // thread takes trials that are a grid apart and runs each alone, with the host's random bits.
 //
 //   symbol    code              meaning
-//   n         range.first + i   trial; its words are those of Philox(seed, n, role)
+//   n         range.first + i   trial; its random bits are Philox(seed, n, role)
 //   N         range.count       number of trials
 //
 // Cost: O(1) expected per draft, O(log V) per residual draw; passes over V if a rule requires them.

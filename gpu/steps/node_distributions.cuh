@@ -1,13 +1,13 @@
 // The distributions at the nodes of a drafted tree for a team. One TeamRows with one scratch moves from node to node.
 // DraftedTree on a device returns distributions by value, and the weights that they return remember their node.
 //
-//   at.distributions(u)         NodeDistributions        distributions of one node; several may exist at a time
-//   rows.at(..)        TeamRows        the team's rows at that node; moving there discards the pass of another node
-//   rows.order(..)     TeamOrder       passes in the order of its tokens; they overwrite the scratch of all others
-//   distributions.residual(b)   weights         moves back to its node for a draw, whatever came in between
+//   at.distributions(u)         NodeDistributions   distributions of one node; several may exist at a time
+//   rows.at(..)                 TeamRows            the team's rows at that node; discards the pass of another node
+//   rows.order(..)              TeamOrder           passes in the order of its tokens; overwrites all other scratch
+//   distributions.residual(b)   weights             moves back to its node for a draw
 //
-// Cost: that of TeamRows; a look-up of single tokens moves nothing. At b = 0 the proposal is not read, so a leaf
-// needs none.
+// Cost: as for TeamRows; a look-up of single tokens moves nothing. At b = 0 the proposal is not read, so a leaf needs
+// none.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 
 namespace draftproof::gpu {
 
-/// Why V has no kernel of steps; empty if it has one.
+/// The reason why V has no kernel of steps; empty if it has one.
 template <class V>
 inline constexpr std::string_view no_steps = V::info.unsupported.device;
 template <class V>

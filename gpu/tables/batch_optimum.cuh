@@ -1,8 +1,8 @@
-// The i.i.d. optimum of the positions of a turn: sorts the tokens of all positions together, forms running sums over
-// all of them, and finds the least cut of each position.
+// The i.i.d. optimum of the positions of a turn (a part of a batch): sorts the tokens of all positions together,
+// forms running sums over all of them, and finds the least cut of each position.
 //
 //   symbol      code         meaning
-//   v(P, Q)     cut_value    cut of the tokens that remain: 1 + (1 - P) - (1 - Q)^K       (sim/numeric/sums.hpp)
+//   v(P, Q)     cut_value    cut of the tokens that remain: 1 + (1 - P) - (1 - Q)^K (sim/numeric/sums.hpp)
 //   (P_j, Q_j)  prefix       masses of a position's first j tokens by falling p / q, integers
 //   best        RunBest      least v of a run, the least j that attains it, and the number of tokens with p or q
 //

@@ -4,7 +4,7 @@
 //   order, ratios    a stable sort                    p / q
 //   masses           running sums in that order       p and q
 //   probabilities    a pass                           p and every q
-//   below, cells     running sums, bisections         every q                       (draw_arrays.cuh)
+//   below, cells     running sums, bisections         every q (draw_arrays.cuh)
 //   likeliest        a stable sort                    q as given
 //   hot              a stable sort                    p
 //   start            a bisection per cell             ratios
@@ -141,7 +141,7 @@ void take_tokens(Machine& machine, const KeyProbabilities& keys, SortSpace& spac
   machine.each(TakeTokens{space.numbers, vocabulary, count, taken, slot});
 }
 
-/// Writes the table of a turn of one position, whose rows have their notes and no fault. out.tokens is the number of
+/// Writes the table of a turn of one position, whose rows are valid and have their notes. out.tokens is the number of
 /// its tokens that have p or q.
 template <class Machine>
 void build_table(Machine& machine, const Turn& turn, const TableArrays& out, TableSpace& space) {

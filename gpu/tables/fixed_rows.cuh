@@ -2,8 +2,8 @@
 // the integers. Entries are truncated as they are read, and the most probable tokens share the rest.
 //
 //   symbol   code            meaning
-//   m(x)     row.mass(x)     floor(2^62 entry); on the most probable tokens, what makes the row sum to 2^62
-//   r(x)     row.read(x)     what programs compare: m(x) without the rest of the division among those tokens
+//   m(x)     row.mass(x)     floor(2^62 entry); adjusted on the most probable tokens, so that the row sums to 2^62
+//   r(x)     row.read(x)     the value that programs compare: as m(x), but equal on all most probable tokens
 //   s        note.sum        sum of floor(2^62 entry), modulo 2^64
 //   h        note.heaviest   the most probable token, the first of equal ones
 //   n        note.count      number of tokens with its entry
@@ -33,14 +33,14 @@ struct RowNote {
 
   DRAFTPROOF_DEVICE Token heaviest() const { return static_cast<Token>(~static_cast<std::uint32_t>(greatest)); }
   DRAFTPROOF_DEVICE std::uint32_t bits() const { return static_cast<std::uint32_t>(greatest >> 32); }
-  /// Includes tokens with another sum of their own.
+  /// Merges the note of other tokens.
   DRAFTPROOF_DEVICE void add(const RowNote& other) {
     sum += other.sum;
     if (other.bits() > bits()) count = 0;
     if (other.bits() >= bits()) count += other.count;
     if (other.greatest > greatest) greatest = other.greatest;
   }
-  /// The note of what all lanes of a warp have, on all of them.
+  /// Returns on every lane the merged notes of all lanes of a warp.
   template <Grid G>
   DRAFTPROOF_DEVICE RowNote joined(const G& grid) const {
     RowNote all{grid.lane_sum(sum), grid.lane_max(greatest), 0};

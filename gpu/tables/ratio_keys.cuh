@@ -42,7 +42,7 @@ struct Turn {
     const auto x = static_cast<Token>(place % vocabulary());
     return {fixed.target(position).mass(x), fixed.proposal(position, 0).mass(x)};
   }
-  /// The part of a key that programs read.
+  /// The ratio p / q from which the key of an entry is made.
   DRAFTPROOF_DEVICE double ratio(std::uint32_t place) const {
     const std::int64_t position = first + place / vocabulary();
     const auto x = static_cast<Token>(place % vocabulary());

@@ -1,6 +1,6 @@
-// Memory of a stable sort of (key, number) pairs and of running sums, and the machine that builds a table: grids of
-// threads, that sort and those sums. A device is one machine (device_machine.cuh). Fibers of the host with the
-// standard library's algorithms are another, which tests the code between the library's steps without a device.
+// Memory of a stable sort of (key, number) pairs and of running sums, and the interface `machine` of the three
+// operations that build a table. A device is one machine (device_machine.cuh). Another runs fibers on the host with
+// the standard library's algorithms, and tests the code between the library's steps without a device.
 //
 //   code                           meaning
 //   machine.each(body)             all threads of a grid call body (grid.hpp)

@@ -36,7 +36,7 @@ class DeviceTable::Buffers {
   mutable TableView host_;
 };
 
-// The arrays of a plan in device memory for the trials of one call: copied on a stream, freed behind the trials.
+// The arrays of a plan in device memory for the trials of one call: copied on a stream, freed after the trials.
 
 /// Copies arrays of a plan for its view. The sources may change once a call has returned, because a copy from
 /// pageable memory has been read by then. Throws: DeviceError.

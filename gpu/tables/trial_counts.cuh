@@ -34,8 +34,8 @@ struct TotalCounts {
   using Count = unsigned long long;  ///< the type that a device's atomic additions take
 
   Count* by_draft = nullptr;    ///< [max_drafts]
-  Count* members = nullptr;     ///< one
-  Count* impossible = nullptr;  ///< one
+  Count* members = nullptr;     ///< a single counter
+  Count* impossible = nullptr;  ///< a single counter
   Count* histogram = nullptr;   ///< [V], or null if not counted
 };
 

@@ -4,8 +4,8 @@
 //   own      [2, slice]    this partition's part of p, then of q, as floats
 //   slice    tokens of a partition: x lies in partition x / slice
 //
-// Cost: a token of the own slice is a load of shared memory. A token of another takes a division and a load over the
-// cluster's network; only look-ups of drafts do this. Passes read OwnTokens, without the test of which it is.
+// Cost: a token of the own slice is a load of shared memory. A token of another slice takes a division and a load
+// over the cluster's network; only look-ups of drafts do this. Passes read OwnTokens, without a test.
 // Correctness: entries of bf16 and fp16 become floats without rounding.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace draftproof::gpu {
 
-/// The tokens of one partition: what its threads pass over. Requires: x in first .. first + slice - 1.
+/// The tokens of one partition, over which its threads make passes. Requires: x in first .. first + slice - 1.
 struct OwnTokens {
   using Entry = float;
 
@@ -62,7 +62,7 @@ DRAFTPROOF_DEVICE void copy_on_chip(const T& team, const Entry* row, int count, 
 #if defined(__CUDA_ARCH__)
   if constexpr (std::is_same_v<Entry, float>)
     if (in_chunks(row)) {
-      // Past the registers: a thread waits for none of its loads.
+      // cp.async bypasses the registers, so a thread does not wait for its loads.
       const int thread = team.warp() * team.lanes() + team.lane(), threads = team.warps() * team.lanes();
       const auto to = static_cast<unsigned>(__cvta_generic_to_shared(out));
       for (int c = thread; c < count / 4; c += threads)

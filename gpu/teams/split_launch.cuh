@@ -1,4 +1,4 @@
-// Launches of kernels whose blocks wait for each other all over the device.
+// Launches of kernels in which blocks anywhere on the device wait for each other.
 #pragma once
 
 #include <algorithm>

@@ -6,13 +6,11 @@
 //   warps         warps(), warp()              warps of a partition; the number of this warp among them
 //   partitions    partitions(), partition()    parts of the vocabulary, each held by warps of one block; own number
 //                 barrier()                    returns when all threads of the team have called it
-//                 put(i, sum), get(i)          sum i, one of two per segment: one warp puts it, all read it after a
-//                                              barrier
+//                 put(i, sum), get(i)          sum i, one of two per segment: one warp puts it, all read it later
 //                 put_first(a), first(w)       the same for each warp's first arrival; w counts over all partitions
 //                 add_to_sum(i, sum)           adds to sum i, by any thread, between barriers; for teams of steps
 //                 lane_sum(v) ..               collective over a warp (warp_lanes.cuh)
-//                 own_partition()                  the threads of this partition, which make plans
-//                                                  (team_workspace.cuh)
+//                 own_partition()              the threads of this partition, which make plans (team_workspace.cuh)
 //                 add_shared(sum, more)        adds to a sum in memory of the partition, by any threads at once
 //
 // A put has the same value on all lanes of a warp, and all lanes call it.

@@ -1,5 +1,5 @@
 // Distributions that all threads of a team evaluate together: every pass over V is distributed over the threads, and
-// every thread returns the same result. The device's form of FreshRows; the same words give the same tokens.
+// every thread returns the same result. The device's form of FreshRows: the same random bits give the same tokens.
 //
 //   symbol      code            meaning                                                       shape
 //   V           vocabulary()    number of tokens                                              int
@@ -10,8 +10,8 @@
 // passes then use the two halves of the scratch in turn. A draw after a pass: each warp scans the partial sums and then
 // one segment, without a barrier. On chip one warp scans the segment, and all read its token after a barrier.
 // Correctness: the bits are those of the host. Terms are formed by the same IEEE operations (no contraction except
-// the fused operations of short_float.hpp) and added as integers, so the order of addition does not matter. A
-// drawn token is the first one whose running sum, in token order, exceeds the scaled word.
+// the fused operations of short_float.hpp) and added as integers, so the order of addition does not matter. A drawn
+// token is the first one whose running sum, in token order, exceeds the scaled random bits.
 #pragma once
 
 #include <cstdint>
@@ -85,8 +85,8 @@ class TeamRows {
     return weights(scaled_rest(k, seen, n, scale), scale == 1);
   }
 
-  /// By subtraction while at least 1/16 is left, else by a pass, little mass against itself: the rule and the bits of
-  /// FreshRows.
+  /// Subtracts the tokens' masses from 1; if less than 1/16 is left, sums the rest by a pass, which scales a small
+  /// rest. The rule and the bits are the same as in FreshRows.
   DRAFTPROOF_DEVICE double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
@@ -120,7 +120,7 @@ class TeamRows {
     return gpu::sums_by_place(
         team_, workspace_, places, [this](const auto& visit) { this->for_own(visit); }, term);
   }
-  /// `summed`: no pass was made since sum(f) of the same f, so a draw needs none.
+  /// `summed`: whether sum(f) of the same f was the last pass, whose sums the draw then reuses.
   template <class F>
   DRAFTPROOF_DEVICE auto weights(F f, bool summed = false) const {
     return PassWeights<F>{*this, std::move(f), summed};
@@ -156,8 +156,8 @@ class TeamRows {
     return team_greatest(
         team_, vocabulary(), [this](const auto& visit) { this->for_own(visit); }, f, last);
   }
-  /// The scale of the weights of a row without some tokens (sim/numeric/sums.hpp): 1 while at least 1/16 is
-  /// left, or nothing; their total is then that of the last pass.
+  /// The scale of the weights of a row without some tokens (sim/numeric/sums.hpp): 1 if at least 1/16 is left, or
+  /// nothing is left; total_ is then their total.
   DRAFTPROOF_DEVICE double remaining_scale(int k, const Token* seen, int n) const {
     passed_ = never;
     total_ = pass(scaled_rest(k, seen, n, 1));
@@ -379,14 +379,14 @@ class TeamRows {
     return team_.lane_sum(total);
   }
 
-  /// Whether the team is one block, as its type says.
+  /// Whether the team is one block, by its type.
   static constexpr bool block_alone = requires {
     requires T::partitions()
     == 1;
   };
   /// Whether passes have the team's scratch memory to themselves, because no other object makes passes.
   static constexpr bool on_chip = requires(const Source& rows) { rows.own_tokens(); };
-  /// The rows for passes, which read the tokens of the own partition alone.
+  /// The rows for passes, which read only the tokens of their own partition.
   DRAFTPROOF_DEVICE auto own_tokens() const {
     if constexpr (on_chip)
       return rows_.own_tokens();

@@ -1,4 +1,4 @@
-// Searches by a team: the token of a word among weights after their pass, and the first arrival of all threads.
+// Searches by a team: the token that random bits select after a pass, and the first arrival of all threads.
 #pragma once
 
 #include <cstdint>
@@ -50,14 +50,14 @@ DRAFTPROOF_DEVICE int team_find_by_runs(const T& team, int first, int last, Fixe
   return team_find(team, found, last - found < run ? last : found + run, left, term);
 }
 
-/// Returns the segment of `left` after a pass whose segments' sums are those from `sums` on, and reduces `left` by the
-/// sums before it.
+/// Returns the segment in which the running sum exceeds `left`, after a pass that put the segments' sums at `sums`
+/// and later indices, and reduces `left` by the sums before it.
 template <Team T>
 DRAFTPROOF_DEVICE int team_segment(const T& team, const TeamLayout& layout, int sums, Fixed& left) {
   return team_find_by_runs(team, 0, layout.segments, left, [&team, sums](int i) { return team.get(sums + i); });
 }
 
-/// Returns the token of `left` among weights f in a segment.
+/// Returns the token of a segment at which the running sum of the weights f exceeds `left`.
 template <Team T, class F>
 DRAFTPROOF_DEVICE Token team_token(const T& team, const TeamLayout& layout, int segment, Fixed left, const F& f) {
   return team_find_by_runs(team, layout.begin(segment), layout.end(segment), left,

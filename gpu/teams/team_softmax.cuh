@@ -8,7 +8,7 @@
 //   Z        units             sum over blocks of w S, in units of 2^-40
 //
 // Cost: the same lane reads each logit twice, the second time from the nearest cache; four barriers. On chip, powers
-// are written and then scaled in place. In device memory, whose bandwidth is dearer than a power of e, they are
+// are written and then scaled in place. In device memory, where a read costs more than a power of e, they are
 // computed again: a row is read twice and written once.
 // Correctness: the bits are the host's, because there are only maxima, sums of integers, and operations on one entry
 // or one block; none depends on the order of the threads.
@@ -36,7 +36,7 @@ DRAFTPROOF_DEVICE constexpr int softmax_blocks(int tokens) {
   return tokens / softmax_block_size + (tokens % softmax_block_size != 0);
 }
 
-/// The earliest arrival of a row of logits; it says whether the logits are a distribution.
+/// The earliest arrival of a row of logits; it shows whether the logits are a distribution.
 struct SoftmaxOutcome {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -66,8 +66,8 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
     }
   };
 
-  // Calls use(entries, i): so many entries of this lane at a time, all loaded before one is used; those beyond the
-  // end are -infinity.
+  // Calls use(entries, i) with `together` entries of this lane, all loaded before the first is used; entries beyond
+  // the end are -infinity.
   constexpr int together = in_place ? 4 : 8;
   const auto together_of = [&](const auto* row, int begin, int end, const auto& use) {
     for (int i = begin; i < end; i += together * team.lanes()) {

@@ -1,5 +1,5 @@
-// Sums of two integers of every token, by place, over a whole team: histograms beyond that of p and q
-// (team_masses.cuh); and the terms of the residual, as passes sum them.
+// Sums of two integers of every token, by place, over a whole team: histograms other than the one of p and q
+// (team_masses.cuh). Also the terms of the residual that passes sum.
 //
 //   own    [2 places]    sums of a partition in its memory
 //   all    the same      sums of the team, in the memory of every partition

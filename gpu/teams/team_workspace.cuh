@@ -105,7 +105,7 @@ class TeamWorkspace : public ListsOfTeams {
   }
 
   DRAFTPROOF_DEVICE void meet() const { partition_.partition_barrier(); }
-  /// The number of this thread, and of all; a multiple of four.
+  /// The number of this thread, and the number of threads, a multiple of four.
   DRAFTPROOF_DEVICE int thread() const { return partition_.warp() * partition_.lanes() + partition_.lane(); }
   DRAFTPROOF_DEVICE int threads() const { return partition_.warps() * partition_.lanes(); }
   /// The value of the first of the four neighbouring threads that this one belongs to. Collective over a warp.

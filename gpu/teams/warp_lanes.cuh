@@ -33,7 +33,7 @@ class WarpLanes {
     for (int step = lanes() / 2; step > 0; step /= 2) value += __shfl_xor_sync(all, value, step);
     return value;
   }
-  /// Sum over this lane and those before it.
+  /// Sum over this lane and earlier lanes.
   template <class T>
   DRAFTPROOF_DEVICE T lane_running_sum(T value) const {
     for (int step = 1; step < lanes(); step *= 2) {
@@ -96,7 +96,7 @@ class WarpLanes {
 #endif
 };
 
-/// The same, with the number of each warp in its block.
+/// WarpLanes with the number of each warp in its block.
 class BlockWarps : public WarpLanes {
  public:
 #if defined(__CUDA_ARCH__)

@@ -1,7 +1,7 @@
 // The current CUDA device as a device of the framework: `--device cuda`.
 //
 // Cost: one copy of each table, and one copy of the counters per call.
-// Correctness: gpu::simulate returns the host's Tally; it reports what it cannot run.
+// Correctness: counts equal the host's; trials without a kernel are refused with the reason.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The optimum of each draft sampling beside i.i.d. drafts.
+// The optimum of each draft sampling other than i.i.d. drafts.
 #pragma once
 
 #include <algorithm>
@@ -46,9 +46,9 @@ struct Independent {
   }
 };
 
-// The optimum for the tail draw, as a set of tokens. The K - 1 most probable tokens are always drafted. If y is one
-// of them, the fill takes the K-th most probable instead. The free token is thus y, with the mass of the fixed tokens
-// moved to the K-th.
+// The optimum for the tail draw: the most probable token, one draw y from the rest of q, and a fill of the most
+// probable other tokens. As a set, the K - 1 most probable tokens are always drafted, and the free token is y, or the
+// K-th most probable token if y is one of the fixed ones.
 struct TailDraw {
   using Drafter = drafters::TailDraw;
 

@@ -16,10 +16,10 @@ namespace draftproof {
 
 // An exact fraction: two machine words while both parts fit, Boost's integers beyond.
 //
-// The class hides Boost from the sources that use it: they compile seconds faster. The short fractions of small
-// instances are several times as fast in words.
+// The class hides Boost from the sources that use it, which then compile seconds faster. The short fractions of small
+// instances are several times as fast in machine words.
 
-struct BigRational;  // optimum/exact/rational.hpp
+struct BigRational;  // defined below
 
 /// A fraction in lowest terms with a positive denominator.
 /// Throws: std::overflow_error on division by 0.
@@ -41,7 +41,7 @@ class Rational {
   explicit Rational(double value);
   /// Parses "3/4" or "-2". Throws: std::runtime_error on any other text.
   explicit Rational(const std::string& text);
-  /// A fraction in lowest terms, stored in words if it fits.
+  /// A fraction in lowest terms, stored in machine words if it fits.
   explicit Rational(BigRational value);
 
   Rational(const Rational& other)
@@ -101,17 +101,19 @@ class Rational {
   static BigRational* copy(const BigRational& value);
   static void release(BigRational* value);
   static bool same(const BigRational& a, const BigRational& b);
-  /// Stores numerator / denominator (coprime, the latter positive) in words; returns false if they do not fit.
+  /// Stores numerator / denominator (coprime, the latter positive) in machine words; returns false if they do not
+  /// fit.
   template <class Wide>
   bool store(Wide numerator, Wide denominator);
   bool in_words(const Rational& other) const { return !big_ && !other.big_; }
-  /// Moves a value of big_ into words if it fits.
+  /// Moves a value of big_ into machine words if it fits.
   void into_words();
-  /// operation(value of this in big_, numerator, denominator of other), and the result into words if it fits.
+  /// Calls operation(value of this in big_, numerator, denominator of other) and moves the result into machine words
+  /// if it fits.
   template <class Operation>
   Rational& beyond(const Rational& other, const Operation& operation);
 
-  /// A value that does not fit in words is in big_, otherwise big_ is null: every value has one form.
+  /// big_ has the values that do not fit in machine words; otherwise it is null. Every value has one form.
   std::int64_t numerator_ = 0, denominator_ = 1;
   BigRational* big_ = nullptr;
 };

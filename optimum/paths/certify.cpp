@@ -83,7 +83,7 @@ struct Dyadic {
   Rational cut(const Rational& value) const { return rounded_down(value); }
 };
 
-/// The plan; nothing if `round` returns nothing for a number.
+/// Returns a feasible plan near the proposal, or nothing if `round` returns nothing for a number.
 template <class Round>
 std::optional<Plan> feasible(const TreeSampling& distribution, Sight sight, const TreeProposal& proposal,
                              Round round) {
@@ -148,8 +148,8 @@ Rational value_of(const TreeSampling& distribution, const Plan& plan) {
   return value;
 }
 
-/// The value that the prices prove, computed bottom up while the checker works top down: the mean over trees of the
-/// best node, less the prices on the way to it.
+/// The value that the prices prove, computed bottom up, unlike the checker's, which is top down: the mean over trees
+/// of the best node, less the prices on the way to it.
 Rational value_of(const TreeSampling& distribution, Sight sight, const std::vector<Rational>& prices) {
   std::vector<Rational> joint(prices.size(), 1), gain(prices.size());
   Rational value = 0;

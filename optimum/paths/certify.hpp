@@ -33,8 +33,8 @@ Rational rounded_down(const Rational& value);
 /// fractions are at least 2^-32 apart, so it is unique. About one value in a hundred has one by coincidence.
 std::optional<Rational> short_fraction(double value);
 
-// The verifier that attains the optimum of a drafted tree. It is a yardstick and not a product, because it needs the
-// distribution of all trees. It is made from a solved plan for one distribution, so it is not registered by name.
+// The verifier that attains the optimum of a drafted tree. It is a reference and not for engines, because it needs
+// the distribution of all trees. It is made from a solved plan for one distribution, so it is not registered by name.
 //
 //   w(T, n)   certificate.stops     probability of drafting T and stopping at n
 //   a(x)                            sum of w at x and below
@@ -121,7 +121,7 @@ struct LpOracle {
   }
 };
 
-/// A solver's proposal. Only its shape must be right.
+/// A solver's solution. It may be infeasible; only the sizes of the vectors must be right.
 struct TreeProposal {
   std::vector<std::vector<double>> stops;
   std::vector<double> prices;

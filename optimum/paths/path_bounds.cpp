@@ -11,8 +11,8 @@ namespace draftproof {
 namespace {
 
 /// The distribution of the stop of block verification on one path, given that the path was drafted. Test i > 0
-/// succeeds with s / (s + q - a) at the i-th prefix, where s is its own share of a. At the end of the path s = a, so
-/// this is a / q.
+/// succeeds with s / (s + q - a) at the i-th prefix, where s is the part of a that stops there. At the end of the
+/// path s = a, so this is a / q.
 std::vector<Rational> stops_on(const TreeSampling& distribution, const std::vector<int>& path,
                                const std::vector<Rational>& drafted, const std::vector<Rational>& accepted,
                                const std::vector<Rational>& own) {
@@ -48,7 +48,7 @@ TreeCertificate block_optimum(const TreeSampling& distribution) {
     own[parent] -= accepted[i];
     certificate.lower += accepted[i];
   }
-  // The mean over paths of the sum of V over the prefixes that the draft limits, and V() - 1.
+  // The upper bound: the mean over paths of the sum of V over the prefixes that the draft limits, plus V() - 1.
   for (std::size_t i = prefixes - 1; i > 0; --i) {
     gain[i] += 1;
     if (limited[i]) {

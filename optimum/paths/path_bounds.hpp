@@ -4,7 +4,7 @@
 //   one shot      E[tau] of the best lossless verifier lies in [lower, upper]
 //   whole block   the same for a verifier that reads the target's tokens in advance
 //
-// Cost: that of tree_program.hpp.
+// Cost: as in tree_program.hpp.
 //
 // Source: docs/optimum.md, "Trees".
 #pragma once

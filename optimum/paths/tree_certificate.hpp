@@ -126,7 +126,7 @@ class TreeSamplingBuilder {
   }
 
  private:
-  /// The number of node u. `numbers` holds those of the earlier nodes, including its parent.
+  /// The number of node u. `numbers` holds the numbers of the earlier nodes, including its parent.
   int number(const DraftTree& tree, int u, const std::vector<int>& numbers) {
     const int parent = u == DraftTree::root ? -1 : numbers[static_cast<std::size_t>(tree.parent(u))];
     if (const int known = index_.find(parent, tree.token(u)); known >= 0) return known;
@@ -146,7 +146,7 @@ class TreeSamplingBuilder {
   std::map<std::vector<int>, Rational> trees_;
 };
 
-/// The knowledge of the verifier: the tree and the distributions, or also the target's tokens.
+/// The information that the verifier has: the tree and the distributions, or also the target's tokens.
 enum class Sight {
   one_shot,     ///< a(xy) <= p(y|x) a(x)
   whole_block,  ///< a(x) <= p(x): the full-information bound
@@ -159,10 +159,10 @@ struct TreeCertificate {
   std::vector<Rational> prices;
 };
 
-/// Why the certificate does not prove lower <= optimum <= upper for this distribution; empty if it does.
+/// Returns why the certificate does not prove lower <= optimum <= upper for this distribution, or an empty string.
 std::string reject(const TreeSampling& distribution, Sight sight, const TreeCertificate& certificate);
 
-/// Why `distribution` is not the distribution of a tree; empty if it is one.
+/// Returns why `distribution` is not the distribution of a tree, or an empty string.
 std::string reject(const TreeSampling& distribution);
 
 }  // namespace draftproof

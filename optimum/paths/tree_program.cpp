@@ -212,8 +212,8 @@ TreeProposal solve_tree_program(const TreeSampling& distribution, Sight sight) {
   simplex.setDualTolerance(1e-11);
   columns.load(simplex, lower, upper);
   ClpSolve solve;
-  // Clp's own handler of SIGINT ends a program without its optimum, and there is one for all threads: signals stay
-  // ours.
+  // Disables Clp's handler of SIGINT: it would end the solver without an optimum, and it would replace the handler of
+  // the whole process.
   solve.setSpecialOption(2, 1);
   simplex.initialSolve(solve);
   if (!simplex.isProvenOptimal()) throw std::runtime_error("tree program: Clp found no optimum");

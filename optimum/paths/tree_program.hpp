@@ -34,17 +34,17 @@ namespace draftproof {
 //   limits                         a(xy) <= p(y|x) a(x); sum of a(x) over x in S <= h(S) for every antichain S
 //
 // Cost: the number of antichains, 1 + c^V a level (2, 5, 26, 677, 458330 for V = 2; 2, 9, 730 for V = 3; 2, 17,
-// 83522 for V = 4), each evaluated a few times. The program contains the binding ones.
+// 83522 for V = 4), each evaluated a few times. The linear program contains only the binding antichains.
 //
-// Source: derived in docs/optimum.md, "Trees", by Hall's theorem. It is an independent check of tree_program.hpp; for
-// i.i.d. paths it needs no enumeration of trees.
+// Source: derived in docs/optimum.md, "Trees", by Hall's theorem. It is an independent check of the program above;
+// for i.i.d. paths it needs no enumeration of trees.
 
 /// The probability to meet an antichain, given by the numbers of its prefixes.
 using Meets = std::function<double(std::span<const int> antichain)>;
 
-/// For the trees of the distribution, all of which it sums over.
+/// Returns Meets for the trees of the distribution. Each call sums over all trees.
 Meets meets_of(const TreeSampling& distribution);
-/// For K independent paths, each with the distribution `path`.
+/// Returns Meets for K independent paths, each with the distribution `path`.
 Meets meets_of_paths(const TreeSampling& path, int drafts);
 
 /// Calls `visit` for every non-empty antichain of non-empty prefixes.

@@ -115,7 +115,7 @@ class Checkpoint {
 
   /// `request` identifies the blocks: two checkpoints with equal requests have the same blocks.
   explicit Checkpoint(nlohmann::json request = nullptr, BlockShard shard = {}, Kind kind = Kind::whole)
-      : request_(std::move(request)), shard_{shard}, kind_{kind} {}  // braces would make a list
+      : request_(std::move(request)), shard_{shard}, kind_{kind} {}  // braces would make a JSON array
 
   const nlohmann::json& request() const { return request_; }
   /// Whether this run only computes or lists blocks, without a report.

@@ -28,7 +28,7 @@ class ComponentRegistry {
   NamedList<std::unique_ptr<AnyComponent>> components_;
 };
 
-/// Returns the registry, filled.
+/// Returns the registry, with all components.
 const ComponentRegistry& component_registry();
 
 /// Returns the finding that `draftproof replay NAME --property CHECK --instance TEXT` prints; nullopt if there

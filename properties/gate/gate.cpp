@@ -214,7 +214,7 @@ namespace {
 /// Runs everything but the trials of the sampled tier.
 void examine_alone(GateResult& result, const GateOptions& options) {
   const Gate& gate = result.gate;
-  // Rounding is examined only if the proof in fractions passed. A shard does not know its result, so it runs both.
+  // Rounding is examined only if the proof in fractions passed. A shard does not have that result, so it runs both.
   const auto examines_rounding = [&] {
     return gate.tier == Tier::proof && (computes_part(options.checkpoint) || verdict(result) != Status::failed);
   };

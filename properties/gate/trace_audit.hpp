@@ -75,7 +75,7 @@ struct AuditResult {
   bool stopped = false;                                              ///< interrupted before the last block
   std::uint64_t blocks = 0, records = 0, drafts = 0, row_bytes = 0;  ///< audited
   std::string draft_sampling;
-  double log_e = 0, largest_log_e = 0;  ///< at the end, and the largest at a look
+  double log_e = 0, largest_log_e = 0;  ///< at the end, and the largest of all evaluations
   double log_threshold = 0;
   std::optional<std::uint64_t> alarm_record{};  ///< records audited before the first look that reached the threshold
   /// The bets, and the smallest deviation of emitted tokens that they would have detected; nullopt if none,

@@ -19,7 +19,7 @@ namespace {
 
 int sum_of(const std::vector<int>& weights) { return std::accumulate(weights.begin(), weights.end(), 0); }
 
-/// Tree size first, because it determines the cost of an examination.
+/// Compares by tree size first, because it determines the cost of an examination.
 auto size_of(const Instance& instance) {
   int weights = sum_of(instance.target);
   for (const auto& row : instance.proposals) weights += sum_of(row);
@@ -220,7 +220,7 @@ KillMatrix kill_matrix(const KillOptions& options) {
   for (const auto& drafter : path_registry().wrong_drafters()) {
     if (drafter->info().wrong)
       searches.push_back([&drafter, &options] { return tree_drafter_row(*drafter, options); });
-    else if (options.controls > 0)  // drafts from another row, and declares it
+    else if (options.controls > 0)  // it declares that it drafts from another row
       for (const auto& verifier : path_registry().verifiers())
         if (verifier->kind() == Kind::verifier && takes_trees(verifier->info(), drafter->info()))
           controls.push_back(

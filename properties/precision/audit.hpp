@@ -3,9 +3,9 @@
 // the probability that the program's rounded numbers imply, and every final draw the distribution of the sums
 // that the program compares with.
 //
-//   p, q     rows, as stored; the audit never normalises them for the program
-//   t        exact_target(p)     p over its sum
-//   r        AuditedDistribution::output  distribution of the emitted token
+//   p, q                                        rows, as stored; the audit never normalises them for the program
+//   t        exact_target(p)                    p over its sum
+//   r        AuditedDistribution::output        distribution of the emitted token
 //   TV       AuditedDistribution::distance(t)   (sum |r - t| + 1 - sum r) / 2; mass without a token counts as one
 //                                               more token
 //
@@ -151,7 +151,7 @@ std::vector<EdgeRows> edge_rows(int proposals);
 // that draw at all levels are weighted by probabilities that sum to 1. Every level adds at most K (2 V + 8) u
 // for its decisions: 1.4e-13 for three levels at V = 16, K = 3.
 //
-// A scheme that is lossless up to tau may be off by tau more.
+// The limits of a scheme that is lossless up to tau are larger by tau.
 //
 // Cost: bounded in advance by leaves times V, so the set of checks does not depend on time.
 

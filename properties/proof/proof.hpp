@@ -122,7 +122,8 @@ struct ShownShare {
   static constexpr int least_listed = 10;  ///< or this many cases of a list that has each pair of settings
 
   int shown = 0, asked = 0;
-  bool listed = false;  ///< whether the cases are such a list rather than random, so that few are about one pair
+  bool listed = false;  ///< whether the cases list pairs of settings instead of being random; each pair then has few
+                        ///< cases
 
   static auto fields(auto& share) { return std::tie(share.shown, share.asked, share.listed); }
   /// Whether enough instances reveal it; true if none was checked.

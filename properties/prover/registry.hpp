@@ -37,8 +37,8 @@ constexpr bool takes_trees(const Info& verifier, const TreeDrafterInfo& trees) {
   return false;
 }
 
-/// registry() calls a generated function that adds this library's entries; static initialisation adds a
-/// consumer's. The registry of paths contains the verifiers of one position lifted to trees.
+/// registry() calls a generated function that adds this library's entries; static initialisation adds the entries of
+/// users' projects. The registry of paths contains the verifiers of one position lifted to trees.
 template <class Level>
 class RegistryOf {
  public:

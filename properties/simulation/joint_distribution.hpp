@@ -9,8 +9,8 @@
 // A file `single_draft.hpp` defines, in namespace draftproof::joint_distributions,
 //
 //   struct SingleDraft {
-//     using Verifier = verifiers::SingleDraft;                                          // the scheme
-//     static constexpr DraftSamplings drafts{"iid"};                                         // its draft samplings
+//     using Verifier = verifiers::SingleDraft;          // the scheme
+//     static constexpr DraftSamplings drafts{"iid"};    // its draft samplings
 //     static std::vector<std::vector<double>> rows(const RatioTable& table, int drafts);
 //   };
 //
@@ -48,7 +48,7 @@ class JointDistributions {
   std::vector<JointDistribution> distributions_;
 };
 
-/// Returns the list, filled.
+/// Returns the list of all distributions.
 const JointDistributions& known_joint_distributions();
 
 /// Returns the row for a verdict's `accepted`.

@@ -18,7 +18,7 @@ namespace draftproof {
 // The e-value against a list of independent tokens of one distribution, of any length. A Polya urn predicts
 // each token and is updated by it; the bet is the product over tokens of the urn's probability divided by p.
 //
-//   p(x)    distribution             distribution of every token
+//   p(x)    distribution    distribution of every token
 //   X(x)    counts          tokens seen; n their sum
 //   A       strength        weight of p in the urn before the first token: 1, 4, 16, .. 4^10
 //
@@ -81,7 +81,7 @@ inline double log_e_multinomial(std::span<const double> distribution, std::span<
 // by (a + X) log1p(t) u, t u and the roundings of its small terms. The result is therefore off by at most
 //   8 u (|d| (1 + log(1 + |t|)) + 40 + log(1 + (X + E) / a) max(1, min(X, 48))).
 //
-// Cost: none to four logarithms.
+// Cost: zero to four logarithms.
 //
 // Correctness: under the null X is Poisson, and the numerator is the distribution of X when the rate is drawn
 // first. a does not depend on E, so e of the accumulated counts and means is a martingale over batches.

@@ -2,12 +2,12 @@
 // against a deviation in a single cell. ETable averages 44 bets (log_gamma_poisson) of different sizes that
 // favour different cells.
 //
-//   w_i       null_distribution       null probability of cell i; cells of probability 0 are dropped first
-//   X_i       counts         accumulated over all batches
-//   n         exposure       sum of the planned batch sizes, never the realised numbers of trials
-//   c         concentrations 10^0 .. 10^10
-//   kappa     powers         0, 1/3, 2/3, 1: from favouring heavy tokens to Pearson's weighting
-//   a_i                      c w_i^kappa / mean over cells of w^kappa
+//   w_i       null_distribution   null probability of cell i; cells of probability 0 are dropped first
+//   X_i       counts              accumulated over all batches
+//   n         exposure            sum of the planned batch sizes, never the realised numbers of trials
+//   c         concentrations      10^0 .. 10^10
+//   kappa     powers              0, 1/3, 2/3, 1: from favouring heavy tokens to Pearson's weighting
+//   a_i                           c w_i^kappa / mean over cells of w^kappa
 //
 //   e = average over c and kappa of the product over i of e(X_i; n w_i, a_i)
 //

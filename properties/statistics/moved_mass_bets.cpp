@@ -110,7 +110,7 @@ VerdictSums verdict_sums(const RowGroups& rows) {
   return pair;
 }
 
-/// Returns the distribution after a share has moved; with share 0 that of the rows.
+/// Returns the distribution after a share has moved; share 0 gives the distribution of the rows.
 VerdictDistribution verdict_distribution(const VerdictSums& pair, double share, bool drafts_have_distribution) {
   const double after = pair.top + share, low = pair.low * share / (1 - pair.top);
   const double both = pair.both + std::min(after, pair.top_q) - std::min(pair.top, pair.top_q);

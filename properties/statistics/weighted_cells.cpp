@@ -12,7 +12,7 @@ namespace draftproof {
 namespace {
 
 constexpr std::size_t chebyshev_points = 9;
-/// Larger counts are not shortened, because few cells have the same one.
+/// Larger counts are not shortened, because few cells have equal counts.
 constexpr std::size_t shared_counts = 512;
 /// Half the width of a run divided by its middle.
 constexpr double half_width = 1.0 / 33;

@@ -270,7 +270,7 @@ class SurveyBlocks {
   struct Measure {
     const AnyDrafter* drafter = nullptr;
     int drafts = 0;
-    bool runs = false;  ///< rows that do not run count every position, others those with trials
+    bool runs = false;  ///< rows that do not run count all positions, others the positions with trials
     double used = 0, single = 0, optimum = 0;
 
     static auto fields(auto& m) { return std::tie(m.used, m.single, m.optimum); }

@@ -26,8 +26,8 @@
 
 namespace draftproof {
 
-// The random source of a batch: counter-based bits at each address, with a log of draws. For the decisions of
-// one chosen request, all branches of an explorer instead.
+// The random source of a batch: counter-based bits at each address, with a log of draws. The decisions of one chosen
+// request are enumerated by an explorer instead.
 //
 //   address    (key, stream, position), see sim/components/ragged_batch.hpp
 //   `ledger`   one entry for every draw, with its index among the draws of the same purpose and address
@@ -188,7 +188,7 @@ struct BatchGroup {
 
 // Registration of batch runners and their checks.
 
-/// Fails to compile with this one message if C is no batch runner; the compiler adds the missing part of the
+/// Fails to compile with this one message if C is not a batch runner; the compiler adds the missing part of the
 /// concept.
 template <class C>
 void register_batch(Kind kind) {

@@ -128,7 +128,7 @@ std::vector<SelectionCase> shrinks(const SelectionCase& one) {
       });
     for (const auto& entry : one.requests[r].model.rows)
       for (const int simpler : {-1, saturated, 0, saturated / 2}) {
-        // Only towards the front of this list, so that shrinking terminates.
+        // Tries only the values before the current one in this list, so that shrinking terminates.
         if (simpler == entry.second.confidence) break;
         candidates.add([&](SelectionCase& c) { c.requests[r].model.rows.at(entry.first).confidence = simpler; });
       }
@@ -160,11 +160,11 @@ SelectionCase generate_selection_case(std::uint64_t seed, int n) {
     TreeShape& shape = request.model.shape;
     shape.drafts = tree ? 2 : 1;
     shape.length = requests == 3 ? 1 : dice.chance(7, 8) ? 2 : 1;
-    // Three tokens only if the requests have few joint sequences.
+    // Uses three tokens only if the requests have few joint sequences.
     const bool few = shape.length == 1 ? requests < 3 : !tree && !batch;
     const int size = few ? dice.between(2, 3) : 2;
     const bool context = dice.chance(1, 2);
-    const auto row = [&](int support, int zeros) {  // zeros in a hundred
+    const auto row = [&](int support, int zeros) {  // `zeros` is a percentage
       std::vector<int> weights;
       for (int x = 0; x < size; ++x) weights.push_back(dice.chance(zeros, 100) ? 0 : dice.between(1, 5));
       repair_weights(weights, support, dice);

@@ -195,7 +195,7 @@ std::vector<TargetCase> cases_of_two_settings(std::uint64_t seed) {
     for (const Setting second : all_settings)
       for (int way = 0; way < 4 && first <= second; ++way) {
         const bool joint = way % 2 != 0, cold_last = way / 2 != 0;
-        // Joint or chained matters for two filters only, and the order of the temperature for it and a filter only.
+        // Only two filters can be joint or chained, and only a temperature and a filter can change their order.
         if (joint && !(is_filter(first) && is_filter(second) && first != second)) continue;
         if (cold_last && !(first == Setting::temperature && is_filter(second))) continue;
         std::array<int, 4> shown{};

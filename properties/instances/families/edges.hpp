@@ -62,7 +62,7 @@ struct OneEntry {
     for (int& weight : w.target) weight = dice.between(1, 9);
     w.proposal = w.target;
     int& other = w.proposal[static_cast<std::size_t>(dice.between(0, vocabulary - 1))];
-    // Any other value, including 0 with probability 1/10.
+    // Sets another value of 0 to 9; 0 has probability 1/9.
     other = (other + dice.between(1, 9)) % 10;
     return w;
   }

@@ -25,7 +25,7 @@ struct Dirichlet {
 // Family "equal": q = p, each weight zero with probability one third, else 1 to 9.
 //
 // Every ratio is 1 and every residual is empty: reveals a rule that adds a minimum probability, draws from an
-// empty residual or rejects because of rounding; hides one that rejects too little.
+// empty residual or rejects because of rounding; hides a rule that rejects too little.
 struct Equal {
   static constexpr std::string_view name = "equal";
   static constexpr std::string_view about = "q = p: each weight zero with probability one third, else 1 to 9";

@@ -215,7 +215,7 @@ struct TailMass {
     const bool rises = sampler.clock(0) < sampler.clock(last);
     const auto passed = first_word([&](std::uint64_t word) { return (sampler.clock(word) < bound) != rises; });
     const double before = passed ? static_cast<double>(*passed) * 0x1p-64 : 1.0;
-    // Counted from the other end for falling clocks, so that a small share keeps its precision.
+    // Counts from the other end if clocks fall, so that a small share keeps its precision.
     return rises ? before : (passed ? static_cast<double>(last - *passed + 1) * 0x1p-64 : 0.0);
   }
 };
