@@ -114,7 +114,7 @@ TEST_F(FamilyTest, DirichletHasItsVariance) {
   EXPECT_NEAR(square, 1.0 / 6, 6 / std::sqrt(4000.0) / 4);
 }
 
-// The same on every machine: counters fix the bits, Boost fixes the algorithms, and libm changes only last digits.
+// All machines give these values: counters fix the bits, Boost the algorithms; libm changes only the last digits.
 TEST_F(FamilyTest, RandomDistributionsArePinned) {
   const RowPair rows = parse_family("gaussian_logits:vocabulary=2,sigma=1,noise=1").pair(1, 0);
   EXPECT_NEAR(rows.target[0], 0.94571467985288549, 1e-12);

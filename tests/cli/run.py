@@ -15,13 +15,13 @@ for the files of the cases. All cases run if none is named. In a table a line wi
         json gates.0.work pattern    the value at a path is all of a match; `#` is the length of a list
       $ cmp one two               a shell command, which must succeed; its output is checked like that of a run
 
-The first `~`, `!~` or `=` may follow its run on the same line. The stream is standard error where the exit code is 2 or
-4, else standard output. `{a|b}` in a run makes it one run for `a` and one for `b`, with all checks; `$1` is the first
-such choice, and `= same` requires equal outputs. `{a|b}` in a pattern requires both. The match of a group
+The first `~`, `!~` or `=` may follow its run on the same line. The stream is standard error where the exit code is 2
+or 4, else standard output. `{a|b}` in a run makes it one run for `a` and one for `b`, with all checks; `$1` is the
+first such choice, and `= same` requires equal outputs. `{a|b}` in a pattern requires both. The match of a group
 `(?P<word>...)` is `$word` in later lines. `.` also matches newlines. ` \\` at the end of a line continues it.
 
-Every run must follow the rules of all commands: with exit code 2 (bad input) or 4 (failure) standard output is empty and
-standard error has a message; with other exit codes standard error is empty; and only a terminal gets colour.
+Every run must follow the rules of all commands: with exit code 2 (bad input) or 4 (failure) standard output is empty
+and standard error has a message; with other exit codes standard error is empty; and only a terminal gets colour.
 """
 import inspect
 import itertools

@@ -1,5 +1,6 @@
-"""Checks the pages: every relative link and anchor of README, CONTRIBUTING, CHANGELOG and docs exists, every file that a
-span of code names by its path from the root exists, and code after a comment `<!-- file PATH -->` is in that file.
+"""Checks the pages: every relative link and anchor of README, CONTRIBUTING, CHANGELOG and docs exists, every file
+that a span of code names by its path from the root exists, and code after a comment `<!-- file PATH -->` is in that
+file.
 
     check_links.py [ROOT]
 """

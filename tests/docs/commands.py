@@ -1,7 +1,7 @@
 """Reads the commands of a page, and how a test runs each.
 
-A command is a line of a block that begins with a program, or a line after `$ ` in a block that shows output; `\\`
-and `|` at the end continue it. Two blanks or ` #` end it; the rest of the line is a remark. A comment before the block
+A command is a line of a block that begins with a program, or a line after `$ ` in a block that shows output; `\\` and
+`|` at the end continue it. Two blanks or ` #` end it; the rest of the line is a remark. A comment before the block
 gives information that the command lacks:
 
     <!-- commands
@@ -11,8 +11,8 @@ gives information that the command lacks:
     * | nightly
     -->
 
-Each line has the beginning of its commands, or `*` for all commands of the block; the longest match applies. After `|`
-it has marks, separated by `;`:
+Each line has the beginning of its commands, or `*` for all commands of the block; the longest match applies. After
+`|` it has marks, separated by `;`:
 
     exit N[,M]      the expected exit codes; by default 0, and 1 for a replay line in shown output
     with OPTIONS    takes minutes: the quick set adds these options, or replaces options of the same name

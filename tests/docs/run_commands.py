@@ -4,9 +4,9 @@
 
 Each page is run in a separate folder, with links to the source tree and with the files that pages use without making
 them: captures named run.npz and trees.npz, results named old.json and new.json, verifiers named mine and libmine.so.
-The last lines count the commands that ran and print why others did not. Commands of ./dev must be verbs of its help, and
-`./dev run` runs the program. FOLDER is the built project of docs/tutorial.md, linked as build/; that page is only run if
-it is named.
+The last lines count the commands that ran and print why others did not. Commands of ./dev must be verbs of its help,
+and `./dev run` runs the program. FOLDER is the built project of docs/tutorial.md, linked as build/; that page is only
+run if it is named.
 """
 import argparse
 import json

@@ -70,7 +70,7 @@ class Pages(unittest.TestCase):
                      "<!-- commands\n* | nightly\n-->\n\nno block\n",                    # no block
                      "<!-- commands\n* | slow\n-->\n\n    draftproof list\n",            # an unknown mark
                      "<!-- commands\n* | needs\n-->\n\n    draftproof list\n",           # needs nothing
-                     "    some words\n    draftproof list\n"):                          # a command inside another block
+                     "    some words\n    draftproof list\n"):                          # a command in another block
             with self.assertRaises(commands.Mistake, msg=text):
                 commands.commands(text)
 

@@ -91,7 +91,7 @@ void refused() {
   constexpr int vocabulary = 1000;
   const DistributionRows sound(vocabulary, 1, DistributionShape::random, 1);
   DistributionRows much = sound;
-  for (float& entry : much[1]) entry *= 1.01f;  // the heaviest entry is below .01
+  for (float& entry : much[1]) entry *= 1.01f;  // adds more than the heaviest entry, which is below .01
   const DistributionBatch<float> batch({sound, much, sound});
   HostMachine machine(2, 4);
   const HostDistributions distributions(machine, batch.batch());

@@ -52,7 +52,7 @@ def drawn(rng):
 
 
 def located(change):
-    """Returns (path, line number) of a change: its old line if unchanged, else the only equal line; None if neither."""
+    """Returns (path, line number) of a change: its old line if unchanged, else the only equal line; else None."""
     path = ROOT / change["file"]
     if path.exists():
         lines = path.read_text().splitlines()

@@ -295,7 +295,7 @@ TEST(ExponentialClocks, FindTheLeastCutOverAllSets) {
   }
 }
 
-// A step of the proof that prefixes suffice: adding j to S gains at least as much per unit of q as i in S is worth.
+// For the proof that prefixes suffice: per unit of q, adding j to S gains at least as much as removing i loses.
 TEST(ExponentialClocks, GainsPerUnitOfProposalGrowWithTheSet) {
   SmallDistributionsSource source(3);
   for (int i = 0; i < 60; ++i) {

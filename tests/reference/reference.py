@@ -1,20 +1,20 @@
-"""Compares results of the program with the results in recorded/: every verifier, path verifier, component, mutant, draft
-sampling, tree sampling and study at fixed seeds, at sizes that take about a minute in all.
+"""Compares results of the program with the results in recorded/: every verifier, path verifier, component, mutant,
+draft sampling, tree sampling and study at fixed seeds, at sizes that take about a minute in all.
 
     reference.py compare PROGRAM [NAME...]   the records of these names; all if none is named
     reference.py record PROGRAM FOLDER       runs the commands below and writes a record of each: FOLDER/NAME.json.gz
 
-Both take `--jobs N`, the number of commands that run at a time. `compare` takes `--folder FOLDER` for records in another
-folder. Exit codes: 0 equal, 1 different, 2 bad usage.
+Both take `--jobs N`, the number of commands that run at a time. `compare` takes `--folder FOLDER` for records in
+another folder. Exit codes: 0 equal, 1 different, 2 bad usage.
 
 A record has the command, its exit code and its JSON; `gzip -dc recorded/NAME.json.gz` shows it. Integers, texts
 (fractions are texts) and exit codes must be equal; doubles may differ by TOLERANCE; members of an object may come in
 any order. renames.json lists the other differences that are allowed:
 
 - `keys`: members of objects, `{"old": "new"}`.
-- `strings`: values and words of the commands, `{"old": "new"}`; mostly names of verifiers. A value that is an old name
-  must be replaced by the new one. Within a longer text either is allowed, because a name may also be a plain word there.
-  Rows with a renamed name may change their order.
+- `strings`: values and words of the commands, `{"old": "new"}`; mostly names of verifiers. A value that is an old
+  name must be replaced by the new one. Within a longer text either is allowed, because a name may also be a plain
+  word there. Rows with a renamed name may change their order.
 - `additions`: members that may be new, as `NAME.key.key`; `*` stands for any text.
 
 A rename or addition that no record needs is a difference, so that the table has no stale rows.
@@ -23,8 +23,9 @@ A commit that changes numbers on purpose records them again and gives the reason
 
     python3 tests/reference/reference.py record build/default/draftproof tests/reference/recorded
 
-A change of most numbers, such as another order of the registry, needs a separate commit. Not recorded: `bench`, `plan`
-and `--timings`, which measure time; `demo`, which is a survey; `report` and `merge`, which compute nothing; and devices.
+A change of most numbers, such as another order of the registry, needs a separate commit. Not recorded: `bench`,
+`plan` and `--timings`, which measure time; `demo`, which is a survey; `report` and `merge`, which compute nothing;
+and devices.
 """
 import argparse
 import concurrent.futures

@@ -3,8 +3,9 @@
     page_in_browser.py PROGRAM RESULT.json...          the test; exit code 77 and a reason without a browser
     page_in_browser.py --pictures FOLDER PAGE.html     pictures of a page: light, dark and A4
 
-At 400 and 1,600 pixels a page must make no request and log no error; every plot must be inside its figure and every text
-inside its plot; no two texts of a plot or of the page may overlap; and the page must not be wider than the window.
+At 400 and 1,600 pixels a page must make no request and log no error; every plot must be inside its figure and every
+text inside its plot; no two texts of a plot or of the page may overlap; and the page must not be wider than the
+window.
 """
 import base64
 import pathlib

@@ -1,6 +1,6 @@
-"""Every numeric option of every command refuses invalid numbers before work begins: exit code 2, one line that names the
-option, the value and the expected kind, and nothing on standard output. With the largest values that the help allows,
-and little memory, a run ends with a documented exit code or is still working after the time limit.
+"""Every numeric option of every command refuses invalid numbers before work begins: exit code 2, one line that names
+the option, the value and the expected kind, and nothing on standard output. With the largest values that the help
+allows, and little memory, a run ends with a documented exit code or is still working after the time limit.
 
     numbers_test.py PROGRAM [nightly]
 """

@@ -1,6 +1,6 @@
-"""Runs every command with streams and files that fail: closed standard streams, a full device, a pipe without a reader,
-files that cannot be written, and text arguments that are neither a file nor a name. No run may crash, fail without a
-reason, or leave a partial file.
+"""Runs every command with streams and files that fail: closed standard streams, a full device, a pipe without a
+reader, files that cannot be written, and text arguments that are neither a file nor a name. No run may crash, fail
+without a reason, or leave a partial file.
 
     outputs_test.py PROGRAM [nightly]     nightly: all texts for all options, and the slow commands too
 """

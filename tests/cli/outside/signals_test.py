@@ -1,5 +1,6 @@
-"""Commands that would run for years get signals at random times: one of SIGINT, SIGTERM and SIGHUP, or two of them. They
-must end soon with a documented code; their output is valid and marked as incomplete, and no partial file remains.
+"""Commands that would run for years get signals at random times: one of SIGINT, SIGTERM and SIGHUP, or two of them.
+They must end soon with a documented code; their output is valid and marked as incomplete, and no partial file
+remains.
 
     signals_test.py PROGRAM [nightly]     each signal once for each command; nightly 20 times
 """

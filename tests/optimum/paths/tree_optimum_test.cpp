@@ -296,8 +296,8 @@ Rational target_of(const ExactContexts& conditionals, const Tokens& tokens, std:
   return probability;
 }
 
-/// Returns the first string of `length` tokens whose probability, if a step is continued by the target, is not the
-/// target's; empty if there is none.
+/// Returns the first string of `length` tokens that a step continued by the target emits with another probability
+/// than the target; empty if there is none.
 Tokens first_wrong(const ExactContexts& conditionals, const StepDistribution<Rational>& distribution, int length) {
   Tokens tokens(static_cast<std::size_t>(length), 0);
   for (;;) {
