@@ -24,7 +24,7 @@ using verifiers::paths::LadderBlock;
 
 constexpr std::uint64_t seed = 17;
 
-/// The kind of rows: `peak` is the spread of their logits, `noise` is the spread of the noise that q's logits add.
+/// The kind of rows: `peak` is the spread of their logits, `noise` is the spread of the noise in the logits of q.
 struct Kind {
   int vocabulary;
   double peak, noise;

@@ -172,8 +172,8 @@ TEST_F(OfARealVocabulary, TheOptimumWithoutReplacementIsThatOfLongDouble) {
     const long double inside = 1 - static_cast<long double>(prefix[j].target) * 0x1p-62L;
     least = std::min(least, inside + missed);
   }
-  // Half a weight at the first node has an error of h^2 / 12 of c t = 1e-12. V updates of a node have errors of at
-  // most V 2^-53 = 1.5e-11.
+  // The halved weight of the first node (trapezoidal rule) has an error of h^2 / 12 times c t = 1e-12. V updates of a
+  // node have errors of at most V 2^-53 = 1.5e-11.
   EXPECT_NEAR(found.acceptance, static_cast<double>(least), 1.6e-11);
   RecordProperty("deviation",
                  std::to_string(std::abs(found.acceptance - static_cast<double>(least)) * 1e15) + "e-15");

@@ -68,7 +68,7 @@ TEST(GammaPoisson, IsAMartingaleOverBatches) {
 }
 
 TEST(Spikes, HaveMeanOneAndAreTheAverageOfTheirCells) {
-  // With shape 0.1 the terms decrease like (E / (E + 0.1))^x, so means are small.
+  // With shape 0.1 the terms decrease like (E / (E + 0.1))^x, so the sum over 600 counts is complete for small means.
   for (const double mean : {0.01, 0.5})
     EXPECT_NEAR(static_cast<double>(poisson_mean(mean, [&](int x) { return log_e_spike(x, mean); })), 1, 1e-12);
   const std::vector<double> distribution{0.5, 0.25, 0, 0.25};

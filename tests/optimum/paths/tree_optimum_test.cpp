@@ -125,7 +125,7 @@ TEST(TreeCertificate, OfRandomTreesDoesNotSurviveTampering) {
     const auto t = static_cast<std::size_t>(models.below(static_cast<int>(distribution.trees.size())));
     for (std::size_t j = 0; j < good.stops[t].size(); ++j)
       ASSERT_TRUE(spoiled([&](TreeCertificate& bad) { bad.stops[t][j] += little; }));
-    // A higher price changes the proved bound unless nothing pays it; then the bound stays the same.
+    // A price that is higher by 1 changes the proved bound by at most 1, so a bound that is higher by 2 is wrong.
     for (std::size_t x = 1; x < distribution.prefixes.size(); ++x) {
       TreeCertificate bad = good;
       bad.prices[x] += 1;
