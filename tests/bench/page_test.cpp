@@ -1,5 +1,5 @@
-// The page of figures of a synthetic run against the approved page, the series of its plots, and the selections of
-// benchmarks. DRAFTPROOF_APPROVE=1 rewrites the approved files.
+// Compares the page of a synthetic run with the approved page, and tests the series of its plots and the selections
+// of benchmarks. DRAFTPROOF_APPROVE=1 rewrites the approved files.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
-// The peers compute the same values as this library on the same rows: acceptance in closed form, the optimum to nine
-// digits. Child processes: words arrive unchanged, both streams are read, and failures are distinguished.
+// Tests that peers compute the same acceptance, and the same optimum to nine digits, as this library on the same
+// rows. Tests of child processes: arguments arrive unchanged, both streams are read, failures are distinguished.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(ChildProcess, WordsAreNoShells) {
 }
 
 TEST(ChildProcess, BothStreamsAndTheExitCode) {
-  // More than a pipe holds, on both streams.
+  // Writes more than a pipe holds to both streams.
   const Finished finished = run_child({"sh", "-c", "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; exit 7"});
   EXPECT_EQ(finished.code, 7);
   EXPECT_EQ(finished.out.size(), 300'000u);
@@ -56,7 +56,7 @@ TEST(Peers, NumpyAcceptsWhatTheClosedFormSays) {
       EXPECT_GT(answer.data.at("seconds"), 0);
       EXPECT_EQ(answer.data.at("trials"), 20000);
       EXPECT_NEAR(answer.data.at("expected_with_replacement"), wanted, 1e-14);
-      // Seven standard errors of at most 1/2 over the root of the trials. Without replacement the acceptance is
+      // Seven standard errors, each at most 1/2 over the root of the trials. Without replacement the acceptance is
       // higher.
       const double acceptance = answer.data.at("acceptance"), band = 7 * 0.5 / std::sqrt(20000.0);
       EXPECT_GT(acceptance, wanted - band) << program;
@@ -73,7 +73,7 @@ TEST(Peers, ScipyFindsTheOptimum) {
   for (const int drafts : {1, 2, 3}) {
     const PeerAnswer answer = ask("scipy_peer", "scipy", {"--drafts", std::to_string(drafts)});
     ASSERT_EQ(answer.error, "");
-    // HiGHS is feasible to 1e-7 a row by default; vertices of so small a program are far more exact.
+    // HiGHS is feasible to 1e-7 per row by default; vertices of so small a program are far more exact.
     EXPECT_NEAR(answer.data.at("optimum"), fresh_iid_optimum(p, q, drafts).acceptance, 1e-9);
   }
 }

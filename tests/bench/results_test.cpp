@@ -1,5 +1,5 @@
-// Runs read back from their JSON: names, medians, clocks, and refused files; goals, and the rule of a comparison at
-// and beside each of its three limits.
+// Tests of runs read from JSON: names, medians, clocks, and refused files; of goals; and of the rule of a comparison
+// at and near each of its three limits.
 #include <filesystem>
 #include <fstream>
 #include <tuple>
@@ -123,7 +123,7 @@ TEST(Goals, AtLeastAndAtMost) {
 }
 
 TEST(Goals, WhatSomeRoundsMissIsSaidByRounds) {
-  // Ratios 4, 6 and 25 by rounds: the median of the times alone would say met or not met.
+  // The ratios of the rounds are 4, 6 and 25; the median of the times alone would give met or not met.
   const std::vector<SyntheticBenchmark> list{{"slow", {8, 6, 100}}, {"fast", {2, 1, 4}}};
   EXPECT_EQ(judged({"x", "slow", "fast", at_least, 5}, list).text(), "met in 2 of 3 rounds");
   EXPECT_EQ(judged({"x", "slow", "fast", at_most, 4}, list).text(), "met in 1 of 3 rounds");
@@ -191,7 +191,7 @@ TEST(Compare, ARangeBeyondAnotherOfEnoughRepetitionsIsAChange) {
                {high, low, faster},
                {touching, high, within_noise},
                {high, touching, within_noise},
-               {five(100), five(104.9), within_noise},  // ratios beside the threshold
+               {five(100), five(104.9), within_noise},  // ratios near the threshold
                {five(100), five(105.2), slower},
                {five(100), five(95.3), within_noise},
                {five(100), five(95.1), faster},

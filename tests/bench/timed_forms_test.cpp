@@ -1,5 +1,5 @@
-// The forms that benchmarks time: every verifier that can be explored has its explored distribution on fresh
-// rows of floats.
+// Tests the forms that benchmarks time: on fresh rows of floats, every verifier that can be enumerated has its
+// enumerated distribution.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -14,12 +14,12 @@ namespace draftproof {
 namespace {
 
 constexpr int trials = 20'000;
-/// Numbers of 5 bits: a row of floats holds what a row of doubles holds.
+/// Numbers of 5 bits, which float and double both represent exactly.
 const std::vector<double> target{0.4375, 0.28125, 0.1875, 0.09375}, proposal{0.15625, 0.34375, 0.25, 0.25};
 const std::vector<float> target_float(target.begin(), target.end()), proposal_float(proposal.begin(), proposal.end());
 
-/// A mean of numbers in 0 .. most: by Hoeffding off by more than t with probability 2 exp(-2 n t^2 / most^2); 1e-10
-/// here.
+/// Returns t for which, by Hoeffding, a mean of n numbers in [0, most] is off by more with probability 2 exp(-2 n t^2
+/// / most^2) = 1e-10.
 double bound(int most) { return most * std::sqrt(std::log(2 / 1e-10) / (2 * trials)); }
 
 TEST(TimedForms, PositionsEmitAsExplored) {

@@ -1,5 +1,5 @@
-// The readers of .npy, .npz, .safetensors and JSON: every type is read, and a file that lies about itself is refused
-// with its name and the location of the error.
+// Tests of the readers of .npy, .npz, .safetensors and JSON: every type is read, and a file whose header contradicts
+// its data is refused with its name and the location of the error.
 #include <bit>
 #include <limits>
 
@@ -17,7 +17,7 @@ using namespace hostile;
 const std::string six_floats = raw(std::vector<float>{0, 1, 2, 3, 4, 5});
 bool any_array(std::string_view) { return true; }
 
-/// Files of one folder; the suffix of the name chooses the reader.
+/// Files of one folder; the suffix of a name chooses the reader.
 class Files : public testing::Test {
  protected:
   void read(const std::filesystem::path& file) const {

@@ -1,5 +1,5 @@
-// Fuzzing: small valid files with random bytes changed, moved or removed. Reading one must succeed or throw
-// InputError. A failure is reproduced by its round number, since rounds are seeded. Most effective under sanitizers.
+// Changes, moves or removes random bytes of small valid files. Reading one must succeed or throw InputError. Rounds
+// are seeded, so the round number reproduces a failure. The test finds most under sanitizers.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -50,8 +50,8 @@ std::string mutated(std::string bytes, PhiloxEngine& random) {
   return bytes;
 }
 
-/// Reads `capture` with `rounds` mutations of the bytes of `name`. Some thousand inputs in a second with sanitizers;
-/// tests/fuzz tries more. Returns how many were refused.
+/// Reads `capture` with `rounds` mutations of the bytes of `name` and returns how many were refused. Sanitizers allow
+/// some thousand inputs in a second; tests/fuzz tries more.
 int fuzz(const TemporaryDirectory& directory, const std::string& name, const std::string& good, std::uint64_t seed,
          std::uint64_t rounds, const std::string& capture) {
   directory.write(name, good);
@@ -100,7 +100,7 @@ TEST(Fuzz, Safetensors) { fuzz("x.safetensors", small_safetensors(), 3); }
 TEST(Fuzz, Npy) { fuzz("x.npy", npy("<f4", "(2, 1, 2)", raw(std::vector<float>{0, -200, -200, 0})), 4); }
 
 TEST(Fuzz, Sidecar) {
-  const std::string rows = small_npz(Compression::Stored);  // in a directory of the same name, which is removed
+  const std::string rows = small_npz(Compression::Stored);  // written in a directory that no longer exists
   const TemporaryDirectory directory;
   directory.write("x.npz", rows);
   const std::string good =

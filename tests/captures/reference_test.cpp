@@ -1,5 +1,5 @@
-// The rows in data/ against numbers that other programs computed: the statistics of data/reference.json, by NumPy;
-// and the rows of a model's forward pass in float64, from the same weights, for the target and its three cheaper
+// Compares the rows in data/ with numbers that other programs computed: the statistics in data/reference.json, by
+// NumPy; and rows of a model's forward pass in float64 from the same weights, for the target and its three cheaper
 // copies.
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ double divergence(const Distribution& p, const Distribution& q) {
   return sum;
 }
 
-/// 1 minus the product over `rounds` of the distance between the residual so far and q.
+/// Returns 1 minus the product over `rounds` of the total variation between the current residual and q.
 double recursive_rejection(Distribution residual, const Distribution& q, int rounds) {
   double refused = 1;
   for (int round = 0; round < rounds; ++round) {
@@ -82,10 +82,9 @@ std::map<std::string, double> statistics(const Capture& capture, const std::stri
   return sums;
 }
 
-// Each distribution is correct to a few 2^-53 per entry times the magnitude of its exponent, at most row / T < 160: a
-// relative error of 4e-14. Statistics are sums of distributions times factors below 200 (a logarithm), and their own
-// rounding over 32000 terms is at most 32000 * 2^-53 = 4e-12, on both sides. Together below 1e-10; a wrong row or
-// token moves them by more than 1e-6.
+// An entry has an error of a few 2^-53 times its exponent, which is at most row / T < 160: 4e-14 relative. Statistics
+// are sums of entries times factors below 200 (a logarithm), rounded over 32000 terms by at most 32000 * 2^-53 =
+// 4e-12, on both sides. In total this is below 1e-10; a wrong row or token moves a statistic by more than 1e-6.
 constexpr double stored_tolerance = 1e-10;
 
 void expect_reference(const std::string& file, std::size_t statistics_wanted) {
@@ -119,7 +118,7 @@ TEST(Reference, SidecarsDescribeTheFiles) {
   }
 }
 
-/// Probabilities after `tokens`.
+/// Returns the probabilities of the token after `tokens`.
 std::vector<double> distribution_after(const TinyLm& model, std::span<const std::int64_t> tokens) {
   std::deque<StoryMemory> memories;
   std::vector<const StoryMemory*> before;
@@ -132,9 +131,9 @@ std::vector<double> distribution_after(const TinyLm& model, std::span<const std:
   return distribution;
 }
 
-constexpr int enough = 16;  // positions: seconds
+constexpr int enough = 16;  // positions; takes seconds
 
-/// Largest difference of a probability, over positions whose context starts at the beginning of the text (token 1).
+/// Returns the largest difference of a probability, over positions whose context begins with the text (token 1).
 double largest_difference(const TinyLm& model, const Capture& rows, const std::string& name) {
   double largest = 0;
   int compared = 0;
@@ -157,13 +156,13 @@ class StoryReference : public testing::Test {
   const Capture rows_ = Capture::open(data_directory + "stories512_positions.npz");
 };
 
-// Rows are stored as float32 logarithms: p has an error of at most p |log p| 2^-24 <= 2^-24 / e, about 2.2e-8; rows
-// are normalised on reading, which at most doubles it. The pass in double adds about 1e-13.
+// Rows are stored as float32 logarithms, so p has an error of at most p |log p| 2^-24 <= 2^-24 / e, about 2.2e-8;
+// normalising a row on reading at most doubles it. The pass in double adds about 1e-13.
 constexpr double stored_precision = 0x1p-24;
 
-// A rounded weight is a step times a scale, which is rounded to float here and possibly not there: 2^-23 of its size.
-// Over 36 matrices that is 36 2^-23 of a logit below 32 in size, and a quarter of it in a probability, since
-// p (1 - p) <= 1/4. One weight rounded to another step changes a probability by a thousand times as much.
+// A rounded weight is an integer times a scale. The scale is rounded to float here and possibly not by the other
+// program: 2^-23 relative. Over 36 matrices that is 36 2^-23 of a logit of size below 32, and a quarter of it in a
+// probability, because p (1 - p) <= 1/4. An integer off by one changes a probability by a thousand times as much.
 constexpr double rounded_precision = 36 * 0x1p-23 * 32 / 4;
 
 TEST_F(StoryReference, TargetAndFirstFourLayers) {

@@ -1,5 +1,5 @@
-// Rows: checked and normalised once on input, filtered as engines do, and rounded to stored formats against the
-// hardware's float and against bits by hand.
+// Tests that rows are checked and normalised once on input, filtered as engines filter, and rounded to stored formats
+// as the hardware's float and bits written by hand say.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -51,7 +51,7 @@ TEST(Row, RefusesSumsBeyondTheTolerance) {
   expect_input_error([&] { check_row(std::vector<double>{}, place); }, {"sum 0"});
 }
 
-// The derivation in row.hpp: storing a distribution in float32 moves its sum by at most 6.0e-8.
+// row.hpp derives that storing a distribution in float32 moves its sum by at most 6.0e-8.
 TEST(Row, Float32RoundingOfALargeDistributionIsFarInsideTheTolerance) {
   std::vector<double> distribution(262144);
   for (std::size_t token = 0; token < distribution.size(); ++token)
@@ -62,7 +62,7 @@ TEST(Row, Float32RoundingOfALargeDistributionIsFarInsideTheTolerance) {
 }
 
 TEST(Row, SumIsCompensated) {
-  // 1 + 2^20 terms of 2^-54: adding them one by one to 1 loses every one.
+  // A sum that adds 2^20 terms of 2^-54 to 1 one by one loses every term.
   std::vector<double> terms(1 + (1 << 20), std::ldexp(1.0, -54));
   terms[0] = 1;
   EXPECT_EQ(compensated_sum(terms), 1 + std::ldexp(1.0, -34));
@@ -117,7 +117,7 @@ TEST(Filter, TopPKeepsTheShortestRunThatReachesTheMass) {
 }
 
 TEST(Filter, TopPIsOfWhatTopKLeft) {
-  // After top-k 2 the masses are 2/3 and 1/3, so 0.6 is reached by the first alone.
+  // After top-k 2 the masses are 2/3 and 1/3, so the first token alone reaches 0.6.
   expect_distribution(filtered_distribution({0.125, 0.25, 0.5, 0.125}, {.top_k = 2, .top_p = 0.6}), {0, 0, 1, 0});
 }
 
@@ -128,7 +128,7 @@ TEST(Filter, RefusesSettingsThatAreNone) {
   expect_input_error([] { check_filter({.top_p = 1.5}, "target"); }, {"0 < top-p <= 1"});
 }
 
-/// Upper half of a float's bits, to nearest, ties to even: bf16 as engines store it. `value` is a float already.
+/// Returns the upper half of a float's bits, to nearest, ties to even, as engines convert to bf16.
 double bf16_by_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return std::bit_cast<float>((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000);

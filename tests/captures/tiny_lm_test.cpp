@@ -1,5 +1,5 @@
-// Model files with inconsistent headers are refused, and a valid one is read: a model of a few numbers, built byte by
-// byte, with one error at a time.
+// Tests that model files with inconsistent headers are refused and a valid file is read. The model has a few weights
+// and is written byte by byte, with one error at a time.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -19,7 +19,7 @@ struct Fields {
   int version = 1, name_size = 4;
   int width = 4, hidden = 6, context = 256, vocabulary = 3, layers = 2, heads = 2, key_heads = 1;
   int shared = 1, piece_size = 1;
-  float weight = 0.25f;  ///< the last of them
+  float weight = 0.25f;  ///< the last weight
 };
 
 std::string number(int value) { return little(static_cast<std::uint32_t>(value), 4); }
@@ -33,7 +33,7 @@ std::string header(const Fields& f) {
   return bytes;
 }
 
-/// Tensors of the sizes of Fields{}, whatever the header claims.
+/// Returns a file with tensors of the sizes of Fields{}, whatever the header claims.
 std::string model(const Fields& f = {}) {
   std::string bytes = header(f);
   for (int token = 0; token < 3; ++token)
@@ -90,8 +90,8 @@ TEST(TinyLm, RefusesHeadersThatLie) {
   refused([](Fields& f) { f.weight = std::numeric_limits<float>::quiet_NaN(); }, {"nan"});
 }
 
-// One token and norms of a million columns are present; the matrix after them would take four terabytes. The file's
-// size is checked before memory is allocated.
+// The file has one token and norms of a million columns; the matrix after them would take four terabytes. The size of
+// the file must be checked before memory is allocated.
 TEST(TinyLm, RefusesMatricesBeyondTheFile) {
   const TemporaryDirectory directory;
   constexpr int wide = 1 << 20;
@@ -141,7 +141,7 @@ TEST(RunningModel, RefusesDraftsItDoesNotHave) {
                      {"shallow.bin", "a context of 100 tokens", "at least 135"});
 }
 
-// A text has an end: contexts report how much is left, and nothing follows it.
+// A text of the model has a maximal length: a context reports how many tokens are left, and none can follow the last.
 TEST(RunningModel, EndsWhereTheModelDoes) {
   const TemporaryDirectory directory;
   const auto source = open_running_model(directory.write("tiny.bin", model()).string(), {});

@@ -1,5 +1,5 @@
-// The program with fake devices: `honest` counts as the host does but refuses k_seq; `liar` counts one member too
-// many; `broken` throws; `absent` is missing. main comes from the library.
+// The program with fake devices: `honest` counts as the host does but refuses k_seq; `liar` counts one draft too many
+// as emitted; `broken` throws; `absent` is missing. main comes from the library.
 #include <memory>
 
 #include <draftproof/tests/support/fake_device.hpp>

@@ -31,7 +31,7 @@ def capture(target, draft):
 
 
 def rows(at=None, value=0.0):
-    """Log-probabilities of rows (1 2 3 4) / 10 with another number at one entry."""
+    """Returns log-probabilities of rows (1 2 3 4) / 10, with another number at one entry."""
     tenths = struct.unpack("<4f", struct.pack("<4f", 0.1, 0.2, 0.3, 0.4))
     values = [math.log(tenths[x]) for _ in range(POSITIONS) for x in range(VOCABULARY)]
     if at is not None:
@@ -45,7 +45,7 @@ def main(folder):
     good = capture(rows(), rows())
     negative = [math.exp(value) for value in rows()]
     negative[2 * VOCABULARY + 3] = -0.4
-    # A header that promises more than the file holds, and one that asks for 2^62 numbers.
+    # One header has more entries than the file; one has 2^62 entries.
     lying, huge = (npz(target=npy(shape, [0] * 4), draft=npy((1, 4), [0] * 4))
                    for shape in ((3, 4), (1 << 31, 1 << 31)))
     for name, data in {"good.npz": good,

@@ -1,5 +1,5 @@
-"""The cases that a table does not hold, a function each: `case` is its folder, its runs and the lines of a table
-(run.py).
+"""Cases that a table cannot express, one function each. `case` has the folder of the case, its runs and the lines of
+a table (run.py).
 """
 import json
 import os
@@ -17,7 +17,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def _names(*rooms):
-    """The names that the headers below these folders of the source tree register: some in each folder."""
+    """Returns the names that headers below these folders of the source tree register; each folder must have some."""
     names = [[name for header in sorted((SOURCE / room).rglob("*.hpp"))
               for name in re.findall(r'\bname\s*=\s*"([^"]+)"', header.read_text())] for room in rooms]
     assert all(names), f"a folder of {rooms} registers no name"
@@ -25,9 +25,8 @@ def _names(*rooms):
 
 
 def bench_compare(case):
-    """Two stored runs of one benchmark each way, one that noise explains, one that is gone, one that is new; bad
-    files.
-    """
+    """Compares two stored runs: benchmarks that changed, that changed within noise, that are missing and that are
+    new; and bad files."""
     def write(file, **times):
         case.write(file, json.dumps({"benchmarks": [{"name": name, "cpu_time": time, "time_unit": "us"}
                                                     for name, some in times.items() for time in some]}))
@@ -52,7 +51,7 @@ def bench_compare(case):
 
 
 def describe_everything(case):
-    """Whatever list shows can be described."""
+    """Everything that `list` prints can be described."""
     kinds = json.loads(case.run(0, "list --json")).values()
     names = [entry["name"] for kind in kinds if isinstance(kind, list) for entry in kind]
     for name in names:
@@ -63,8 +62,8 @@ def describe_everything(case):
 
 
 def device_cuda(case):
-    """The effect of `--device cuda` depends on the machine: a program without CUDA refuses it, one without a device skips,
-    and with one the numbers are the CPU's."""
+    """`--device cuda` depends on the machine: a program built without CUDA refuses it, one without a device skips,
+    and with a device the numbers are the CPU's."""
     asked = "survey bernoulli:positions=3 --verifier single_draft --tuples 3000 --instances 0 --json"
     case.values["asked"] = asked
     case.call(case.values["PROGRAM"], [*asked.split(), "--device", "cuda"])
@@ -89,8 +88,8 @@ def device_cuda(case):
 
 
 def device_gates(case):
-    """Gates that draw their trials on a device are tests with the label gpu, skipped where it is not; the other tiers
-    are as ever."""
+    """Gates that draw their trials on a device are tests with the label gpu, and skipped without the device. Other
+    tiers do not change."""
     def gates(device, tests):
         case.call("cmake", [f"-DPROGRAM={case.values['FAKES']}", f"-DTESTS={case.folder / tests}", "-DTARGET=mine",
                             "-DPROFILE=pr", "-DSEED=1", "-DSHARE=1", f"-DDEVICE={device}", "-DTIMEOUT=300", "-DALL=TRUE", "-P",
@@ -102,7 +101,7 @@ def device_gates(case):
         if case.code != 0:
             case.fail("expected gates")
         written = case.read(f"{device}/CTestTestfile.cmake")
-        # The false-alarm budget is divided among all gates that draw.
+        # The false-alarm budget is divided among all gates that draw trials.
         drawing = len(re.findall("--tier sampled ", written))
         for pattern in (rf"check single_draft --tier sampled [^\n]* --device {device} ",
                         r'mine.single_draft.sampled]==\] PROPERTIES LABELS "gate;sampled;gpu"',
@@ -113,7 +112,7 @@ def device_gates(case):
         case.do(rf"""
           $ ctest --test-dir {device} -L gpu -R mine.single_draft
             ~ mine.single_draft.sampled [ .]+{passed}""")
-    # A program without the device is an error of the build.
+    # A device that the program does not have is an error of the build.
     gates("nowhere", "none.cmake")
     if case.code == 0 or (case.folder / "none.cmake").exists():
         case.fail("expected no gates on a device that there is not")
@@ -121,7 +120,7 @@ def device_gates(case):
 
 
 def help_(case):
-    """Every command explains itself; commands are found like everything else."""
+    """Every command has a help text and is listed in the help of the program."""
     fewer = {"check": " --tier proof", "list": "", "describe": "", "optimum": "", "replay": "", "prove": " --instances 9",
              "simulate": " --tuples 1000", "survey": " --tuples 1000 --instances 0",
              "survey-paths": " --steps 64 --instances 0", "demo": " --tuples 1000", "plan": " --tuples 1000 --instances 0"}
@@ -135,14 +134,15 @@ def help_(case):
           0 {name} --help ~ Usage: draftproof {name}
             ~ Exit codes:[ ]""")
         case.matches(rf"Example: draftproof (?P<example>{name}\b[^\n]*)\n")
-        # The examples that need no file which another command makes; with fewer instances and trials.
+        # Runs the examples that need no file of another command, with fewer instances and trials.
         if name in fewer:
             case.run(0, case.values["example"] + fewer[name])
     case.do(r"0 --version ~ ^[0-9]+\.[0-9]+\.[0-9]+\n\Z")
 
 
 def list_(case):
-    """Everything that was found, by kind. Looked for, not compared: a new file must not break a test of the list."""
+    """`list` prints every registered name, by kind. Names are searched and not compared, so that a new file breaks no
+    test."""
     case.do(r"""
       0 list ~ (^|\n){verifiers|lossy schemes|mutants|draft samplings|properties}\n
         ~ (^|\n){path verifiers|path mutants|tree samplings|path properties|instances|families}\n
@@ -153,12 +153,12 @@ def list_(case):
         json schema draftproof\.list/3
     """)
     for name in _names("verifiers", "sim/drafters", "properties/checks", "properties/paths/checks"):
-        case.matches(rf'"name": "(\w+/)?{name}"')  # components have their family before it
+        case.matches(rf'"name": "(\w+/)?{name}"')  # a component's name begins with its family
 
 
 def mutants(case):
-    """The kill matrix: every mutant caught, nobody accused, each with a line that shows it again. Times are not
-    data.
+    """Kill matrix: every mutant is caught, no right scheme fails, and every failure has a replay line. JSON omits
+    times.
     """
     case.do(r"""
       0 mutants --controls 1 --json !~ seconds
@@ -177,7 +177,7 @@ def mutants(case):
 
 
 def survey_by_position(case):
-    """--by-position: the positions of a row add up to the row. Several lengths: each is the survey of that length."""
+    """Counts by position add up to the row. A survey of several lengths equals the surveys of each length."""
     asked = "survey bernoulli:positions=3 --verifier single_draft --tuples 3001 --instances 0 --json"
     row = json.loads(case.run(0, asked + " --by-position"))["sources"][0]["rows"][0]
     for of, whole in ("accepted", row["membership"]["count"]), ("tuples", row["tuples"]):
@@ -199,20 +199,18 @@ def survey_by_position(case):
 
 
 def work_failures(case):
-    """A disk that fills up, a folder that cannot be written and a capture that is gone: a clear error, the documented
-    exit code,
-    and nothing half-written."""
+    """A full disk, a folder that cannot be written and a missing capture give a clear error and the documented exit
+    code, and leave no partial file."""
     program = case.values["PROGRAM"]
     survey = "survey zipf:vocabulary=40,positions=60 --instances 0 --tuples 60 --verifier k_seq,ladder,single_draft".split()
-    # No file can be made in /proc: refused before the work where permissions say so (2), else an error of the write
-    # (4).
+    # No file can be created in /proc: refused before the work if permissions show that (2), else a failed write (4).
     for option in ("--output", "--checkpoint") if os.path.exists("/proc/self") else ():
         case.call(program, [*survey, option, "/proc/result.json"])
         if case.code not in (2, 4) or case.out:
             case.fail(f"{option} in a folder where no file can be made")
         case.matches("/proc/result.json: (got|cannot be created)")
 
-    # A disk of one page, which the earlier file takes, where a private namespace may mount one.
+    # A tmpfs of one page that an earlier file fills, if a private namespace may mount one.
     disk = "mkdir disk && mount -t tmpfs -o size=4k none disk && printf kept >disk/all.json"
     unshare = shutil.which("unshare")
     if unshare and subprocess.run([unshare, "-rm", "sh", "-c", disk], cwd=case.folder, capture_output=True).returncode == 0:
@@ -220,7 +218,7 @@ def work_failures(case):
             (case.folder / "disk").rmdir()
             case.call(unshare, ["-rm", "sh", "-c", disk + ' && "$@"; code=$?; ls disk; cat disk/all.json; exit $code', "sh",
                                 program, *survey, *option.split()])
-            # The result is written to standard output, except for a part or a checkpoint, which are not results.
+            # The result is written to standard output instead, except parts and checkpoints, which are not results.
             if case.code != 4:
                 case.fail(f"a full disk, {option}")
             case.matches(r"all.json\nkept\Z", text=case.out)
@@ -240,7 +238,7 @@ def work_failures(case):
 
 
 def _holds(case, name, what, whole):
-    """Requires that a file of the case holds the bytes of the whole."""
+    """Requires that a file of the case has the bytes of the whole result."""
     if case.read(name) != whole:
         case.fail(f"{what}: other bytes")
 
@@ -253,8 +251,8 @@ def _parts(case, asked, of, order):
 
 
 def work_proofs(case):
-    """Proofs, the kill matrix and a divided study: shards, a deal by measured times, and a resumed run give the bytes
-    of one process."""
+    """Shards of proofs, of the kill matrix and of a study, also balanced by measured times, and a resumed run give
+    the bytes of one process."""
     prove = "prove k_seq accept_always typical_acceptance block gumbel_coupling --instances 70"
     for asked in prove, "mutants --instances 2 --controls 1 --further 0", "reproduce order_of_schemes --effort 1100":
         name = asked.split()[0]
@@ -290,13 +288,13 @@ def work_proofs(case):
 
 
 def work_ranks(case):
-    """The same bytes from any number of ranks, also more than processors; one error for all."""
+    """Any number of ranks, also more than processors, gives the same bytes; an error is printed once."""
     program, mpirun = case.values["PROGRAM"], shutil.which("mpirun")
     libraries = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
     if not mpirun or "libmpi" not in libraries:
         print("skipped: built without MPI, or no mpirun")
         return
-    os.environ["LSAN_OPTIONS"] = "detect_leaks=0"  # an MPI keeps what it allocated
+    os.environ["LSAN_OPTIONS"] = "detect_leaks=0"  # MPI libraries do not free all memory
 
     def on_ranks(ranks, words, wanted=None):
         case.call(mpirun, ["--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *words])
@@ -315,7 +313,7 @@ def work_ranks(case):
         whole = case.read("whole.json")
         for some in ranks:
             on_ranks(some, [program, *asked.split(), "--threads", "1"], whole)
-    # By a plan too. A command or a study without blocks runs on rank 0 alone.
+    # The same with a plan. A command or a study without blocks runs on rank 0 alone.
     case.run(0, f"plan {asked} --output plan.json")
     on_ranks(3, [program, *asked.split(), "--threads", "1", "--balance", "plan.json"], whole)
     for alone in "list --json", "reproduce --json", "check k_seq --list --json":
@@ -325,7 +323,7 @@ def work_ranks(case):
     if case.code == 0 or case.err.count("draftproof: gone.npz") != 1 or case.out:
         case.fail("a missing file on two ranks: wanted one error")
 
-    # A rank that is killed ends the job, without a result, and its checkpoint serves.
+    # A killed rank ends the job without a result, and its checkpoint can be resumed.
     long = ("survey zipf:vocabulary=32000 --verifier k_seq,recursive_rejection -K 4 --instances 0 --tuples 20000000 --json"
             " --quiet --threads 1")
     saving = [program, *long.split(), "--checkpoint", "saved", "--output", "result.json"]
@@ -346,7 +344,7 @@ def work_ranks(case):
 
 
 def work_shards(case):
-    """Shards merged in any order, ranks and threads give the bytes of one process."""
+    """Shards merged in any order, and any number of threads, give the bytes of one process."""
     survey = "survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder,recursive_rejection --tuples 9000 --instances 5"
     for asked, wanted in (
             (survey, 0), ("simulate k_seq zipf:vocabulary=40 --tuples 5000000", 0),
@@ -361,7 +359,7 @@ def work_shards(case):
             _holds(case, "threads.json", f"{name}, {threads} threads", whole)
         case.run(wanted, f"merge {_parts(case, asked, 3, (2, 3, 1))} --json --output all.json")
         _holds(case, "all.json", f"{name}, 3 shards", whole)
-        # A merge of a merge.
+        # Merges the result of a merge.
         case.run(0, "merge --partial part-3-of-3.json part-1-of-3.json --output some.json")
         case.run(wanted, "merge some.json part-2-of-3.json --json --output all.json")
         _holds(case, "all.json", f"{name}, merged in steps", whole)
@@ -369,7 +367,7 @@ def work_shards(case):
           2 merge part-1-of-3.json part-3-of-3.json ~ got no shard 2/3
           2 merge part-1-of-3.json part-3-of-3.json part-1-of-3.json ~ part-1-of-3.json: got shard 1/3 a second time
           $ cp part-1-of-3.json {name}.json""")
-    # Sixty-four shards of one more survey, in the order of their names.
+    # Merges sixty-four shards, in alphabetical order.
     case.run(0, f"{survey} --json --output whole.json")
     parts = sorted(_parts(case, survey, 64, range(1, 65)).split())
     case.run(0, f"merge {' '.join(parts)} --json --output all.json")
@@ -394,8 +392,8 @@ def _no_terminals():
 
 
 def _on_terminal(case, words, shown="stderr", until="", numbers=(), **environment):
-    """Runs the program with the stream `shown` on a terminal and the other one on a pipe, and sends the signals once
-    the terminal has the text. The environment is this one: NO_COLOR or TERM of the caller must not affect the test."""
+    """Runs the program with the stream `shown` on a terminal and the other on a pipe, and sends the signals when the
+    terminal shows `until`. NO_COLOR and TERM of the caller are not passed on."""
     ours, its = pty.openpty()
     kept = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, shown: its}
@@ -409,7 +407,7 @@ def _on_terminal(case, words, shown="stderr", until="", numbers=(), **environmen
         for end in select.select(left, [], [])[0]:
             try:
                 data = os.read(end, 4096)
-            except OSError:  # the end of a terminal
+            except OSError:  # EIO is the end of a terminal's output
                 data = b""
             texts[end] += data
             if not data:
@@ -428,8 +426,8 @@ def _on_terminal(case, words, shown="stderr", until="", numbers=(), **environmen
 
 
 def _stopped(case, words, label, *numbers):
-    """Stops a run that would work for years once it shows progress. Returns standard output; the exit code says that
-    the result is not complete."""
+    """Stops a run that would take years when it shows progress. Returns standard output. The exit code must say that
+    the result is incomplete."""
     _on_terminal(case, words.split(), until=label + ": ", numbers=numbers or (signal.SIGINT,))
     if case.code != 3:
         case.fail("expected exit code 3")
@@ -437,7 +435,7 @@ def _stopped(case, words, label, *numbers):
 
 
 def colour(case):
-    """Colour: on a terminal only, and not if the user or the terminal disables it."""
+    """Output is coloured on a terminal only, and not if the user or the terminal disables it."""
     if _no_terminals():
         return
     for shown, environment, more, wanted in (
@@ -452,7 +450,7 @@ def colour(case):
 
 
 def interrupt(case):
-    """Signals during a long run: the partial results are reported, and say that they are partial."""
+    """Signals during a long run: partial results are printed and marked as incomplete."""
     if _no_terminals():
         return
 
@@ -461,7 +459,7 @@ def interrupt(case):
             case.fail(f"expected {what}")
 
     years = "1" + "0" * 15
-    # The second signal may arrive before or after the first is handled: either the result or a word in its place.
+    # The second signal may come before or after the first is handled: output is the result or a message in its place.
     for numbers in (signal.SIGINT,), (signal.SIGTERM,), (signal.SIGHUP,), (signal.SIGINT, signal.SIGTERM):
         asked = f"simulate single_draft zipf --tuples {years} --json"
         report = json.loads(_stopped(case, asked, "simulating", *numbers))
@@ -470,7 +468,7 @@ def interrupt(case):
             wants(report["schema"] == "draftproof.simulate/3", "the result of a simulation")
             wants(0 < report["tuples"] < int(years), "the trials that were made")
             wants(abs(report["flagged"] / report["tuples"] - report["single_draft"]) < 0.1, "their statistics")
-    # One position with too many tuples to finish: the tuples drawn so far are reported.
+    # A position with too many tuples to finish: the tuples drawn so far are reported.
     survey = "survey zipf:vocabulary=50 --verifier single_draft --tuples 100000000000 --instances 0 --format "
     report = json.loads(_stopped(case, survey + "json", "surveying"))
     source, = report["sources"]
@@ -481,7 +479,7 @@ def interrupt(case):
         wants(word in _stopped(case, survey + form, "surveying"), f"{form}: {word}")
     asked = f"reproduce draft_samplings zipf:vocabulary=50 --effort {years} --json"
     report = json.loads(_stopped(case, asked, "draft_samplings"))
-    # A position cut short is no result.
+    # A position that was stopped early is not reported.
     wants(report["schema"] == "draftproof.study.draft_samplings/1" and "sources" not in report, "a study without sources")
     for number in signal.SIGINT, signal.SIGHUP:
         asked = "prove single_draft --instances 1000000 --threads 1 --json"
@@ -491,7 +489,7 @@ def interrupt(case):
 
 
 def bench_interrupt(case):
-    """The repetitions that a stopped benchmark has are reported."""
+    """A stopped benchmark reports the repetitions that it has completed."""
     if _no_terminals():
         return
     asked = "bench ^optimum/small/ --repetitions 10000 --min-time 0.01 --json"
@@ -503,7 +501,7 @@ def bench_interrupt(case):
 
 
 def work_killed(case):
-    """A run killed at any instant and resumed each time ends with the bytes of a run that nothing disturbed."""
+    """A run that is killed at any instant and resumed each time ends with the bytes of an undisturbed run."""
     asked = ("survey zipf:vocabulary=300,positions=200 --verifier k_seq,ladder --tuples 6000000 --instances 0"
              " --threads 1 --json --quiet")
     resumed = f"{asked} --checkpoint checkpoint --resume --output result.json"
@@ -512,7 +510,7 @@ def work_killed(case):
     def content():
         return saved.read_bytes() if saved.exists() else b""
 
-    # Every other run is killed some time after its first checkpoint, so that slow machines get past the start too.
+    # Every other run is killed some time after its first checkpoint, so that slow machines make progress too.
     draws = random.Random(1)
     killed = kept = 0
     for run in range(20):
@@ -527,7 +525,7 @@ def work_killed(case):
             case.fail(f"killed: wanted no other end, found {child.returncode}")
         killed += child.returncode != 0
         kept += child.returncode != 0 and content() != before
-    if not killed or not kept:  # some run went on from another's blocks
+    if not killed or not kept:  # some run has continued from another's blocks
         case.fail(f"{killed} runs were killed, {kept} of them after a checkpoint")
     case.run(0, resumed)
     _holds(case, "result.json", "killed and resumed", case.run(0, asked))

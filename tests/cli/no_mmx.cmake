@@ -1,4 +1,4 @@
-# Fails if PROGRAM has an instruction on an MMX register, as OBJDUMP shows them: they leave the x87 stack marked as full.
+# Fails if OBJDUMP finds an instruction on an MMX register in PROGRAM: MMX leaves the x87 register stack marked as full.
 execute_process(COMMAND ${OBJDUMP} -d --no-show-raw-insn ${PROGRAM} COMMAND grep "%mm[0-7]" OUTPUT_VARIABLE found
                 RESULTS_VARIABLE results)
 if(results STREQUAL "0;0")

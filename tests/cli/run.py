@@ -1,4 +1,4 @@
-"""The cases of cases/*.txt and of logic.py: arguments in, exit code, standard output and standard error out.
+"""Runs the cases of cases/*.txt and of logic.py: arguments in, exit code, standard output and standard error out.
 
     run.py PROGRAM FAKES FILES WORK [CASE...]
 
@@ -10,19 +10,18 @@ for the files of the cases. All cases run if none is named. In a table a line wi
       2 prove nobody ~ nobody     runs the program in the case's folder, requires exit code 2 and a match on the stream
         !~ pattern                no match
         = approved                the output is approved/name.txt; DRAFTPROOF_APPROVE=1 rewrites that
-        = same                    the output is that of the run before
+        = same                    the output equals that of the previous run
         mask pattern -> text      replaces text that changes from run to run, or when a property is added
         json gates.0.work pattern    the value at a path is all of a match; `#` is the length of a list
       $ cmp one two               a shell command, which must succeed; its output is checked like that of a run
 
-The first `~`, `!~` or `=` may follow its run on the same line. The stream is standard error where the exit code is 2 or
-4, else standard output. `{a|b}` in a run makes it one run for `a` and one for `b`, with all checks; `$1` is the first
-such choice, and `= same` requires equal outputs. `{a|b}` in a pattern requires both. The match of a group
-`(?P<word>...)` is `$word` below. `.` matches the end of a line too. ` \\` at the end of a line continues it.
+The first `~`, `!~` or `=` may follow its run on the same line. The stream is standard error where the exit code is 2
+or 4, else standard output. `{a|b}` in a run makes it one run for `a` and one for `b`, with all checks; `$1` is the
+first such choice, and `= same` requires equal outputs. `{a|b}` in a pattern requires both. The match of a group
+`(?P<word>...)` is `$word` in later lines. `.` also matches newlines. ` \\` at the end of a line continues it.
 
-Every run must follow the rules of all commands: bad input (2) and what fails (4) leave standard output empty and explain
-themselves on standard error, other exit codes leave standard error empty, and no stream that is not a terminal gets
-colour.
+Every run must follow the rules of all commands: with exit code 2 (bad input) or 4 (failure) standard output is empty
+and standard error has a message; with other exit codes standard error is empty; and only a terminal gets colour.
 """
 import inspect
 import itertools
@@ -42,7 +41,7 @@ CHOICES = re.compile(r"\{([^{}]*\|[^{}]*)\}")
 
 
 def alternatives(text):
-    """Returns each text that the choices of `text` make, with the choices."""
+    """Yields each text with one alternative of every `{a|b}` in `text`, and the chosen alternatives."""
     parts = CHOICES.split(text)
     for chosen in itertools.product(*(part.split("|") for part in parts[1::2])):
         parts[1::2] = chosen
@@ -50,7 +49,7 @@ def alternatives(text):
 
 
 class Wrong(Exception):
-    """A failure of a case, with the run that it occurred in."""
+    """A failure of a case, with the run in which it occurred."""
 
 
 class Case:
@@ -67,7 +66,7 @@ class Case:
                     f"standard output:\n{self.out}\nstandard error:\n{self.err}")
 
     def fill(self, text, quote=str):
-        """Returns the text with `$word` replaced. Throws KeyError for a word that nothing gave."""
+        """Returns the text with `$word` replaced. Throws KeyError for an undefined word."""
         return re.sub(r"\$(\w+)", lambda word: quote(self.values[word[1]]), text)
 
     def write(self, name, text):
@@ -104,7 +103,7 @@ class Case:
                     self.check(check)
 
     def shell(self, text):
-        """Requires that a command of the shell succeeds."""
+        """Requires that a shell command succeeds."""
         self.call("sh", ["-c", self.fill(text)])
         if self.code != 0:
             self.fail("expected exit code 0")
@@ -147,7 +146,7 @@ class Case:
             self.matches(rest, kind == "~")
 
     def matches(self, pattern, wanted=True, text=None):
-        """Requires a match of each choice of the pattern in the text, by default the stream, or none."""
+        """Requires that each choice of the pattern matches the text, by default the stream, or that none does."""
         if text is None:
             text = self.err if self.code in (2, 4) else self.out
         for one, _ in alternatives(self.fill(pattern, re.escape)):
@@ -162,7 +161,7 @@ class Case:
             self.fail(f"expected the output of the run before:\n{self.before}")
 
     def approved(self):
-        # Because the last digits of a logarithm or of an interval's bound belong to the library that computed them.
+        # The last digits of logarithms and bounds of intervals depend on the mathematical library.
         got = re.sub(r"([0-9]\.[0-9]{8})[0-9]+", r"\1", self.out)
         file = HERE / "approved" / f"{self.name}.txt"
         if os.environ.get("DRAFTPROOF_APPROVE"):
@@ -175,7 +174,7 @@ class Case:
 
 
 def all_cases():
-    """Returns what carries out each case, by name."""
+    """Returns the function of each case, by name."""
     import logic
 
     cases = {name.rstrip("_"): call for name, call in inspect.getmembers(logic, inspect.isfunction) if name[0] != "_"}

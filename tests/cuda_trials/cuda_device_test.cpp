@@ -1,5 +1,5 @@
-// The CUDA device of the framework: every verifier has its kernel, a machine without a device reports it, and a
-// device counts what the CPU counts.
+// Tests of the CUDA device of the framework: every verifier has its kernel, a missing device is reported, and a
+// device counts the same trials as the CPU.
 #include <gtest/gtest.h>
 
 #include <draftproof/gpu/trials/cuda_device.hpp>

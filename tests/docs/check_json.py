@@ -1,5 +1,5 @@
-"""Holds the JSON of the commands to docs/json.md: every field that is written is on the page and has its type, and
-every field of the page that is not optional is there.
+"""Compares the JSON of the commands with docs/json.md: every field of the output is on the page and has its type, and
+every field of the page that is not optional is in the output.
 
     check_json.py PROGRAM
 """
@@ -16,7 +16,7 @@ PLAIN = {"text": str, "integer": int, "number": (int, float), "boolean": bool}
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+?) \|", re.M)
 ADAPTER = "exec:" + sys.executable + " examples/adapter/"
 REFUTED = "tests/report/results/prove.json"
-#: Arguments of the program, and the exit code.
+#: Arguments of the program, and the expected exit code.
 COMMANDS = [
     (["list"], 0),
     *((["describe", name], 0) for name in ("k_seq", "block", "kseq_rho_one", "iid", "iid_paths", "zipf")),
@@ -48,7 +48,7 @@ INPUT = '{"inputs": [{"p": [[0.5, 0.5], [0.5, 0.5]], "q": [[0.25, 0.75]], "draft
 
 
 def records(text):
-    """{name: {field: type}} of a page."""
+    """Returns the records of a page as {name: {field: type}}."""
     parts = re.split(r"^## (\S+)\n", text, flags=re.M)
     return {name: dict(ROW.findall(body)) for name, body in zip(parts[1::2], parts[2::2], strict=True)
             if ROW.search(body)}

@@ -1,5 +1,6 @@
-"""Every relative link and anchor of README, CONTRIBUTING, CHANGELOG and docs leads somewhere, every file that a span of
-code names by its path from the root exists, and code after a comment `<!-- file PATH -->` stands in that file.
+"""Checks the pages: every relative link and anchor of README, CONTRIBUTING, CHANGELOG and docs exists, every file
+that a span of code names by its path from the root exists, and code after a comment `<!-- file PATH -->` is in that
+file.
 
     check_links.py [ROOT]
 """
@@ -12,12 +13,12 @@ from markdown import ROOT, anchors, links, pages, spans, split
 
 NAMED = re.compile(r"([a-z_]+/[\w./-]+\.(?:hpp|cpp|cu|cuh|h|c|py|md|json|npz|bin|cmake|sh|svg|txt))(?:[: ].*)?$")
 SHOWN = re.compile(r"^<!-- file (\S+) -->\n\n```\w*\n(.*?)^```", re.M | re.S)
-#: Names in tables of what one may add.
+#: Placeholders in tables of things to add.
 EXAMPLE = re.compile(r"\b(my_|NAME|FOLDER|GROUP|FAMILY)")
 
 
 def mistakes(root):
-    """(links and names seen, what is wrong with them)."""
+    """Returns (number of links and names, list of faults)."""
     wrong, seen = [], 0
     parts = {page.resolve(): split(page.read_text())[1] for page in pages(root)}
     folders = {entry.name for entry in root.iterdir() if entry.is_dir()} - {"build"}
@@ -40,7 +41,7 @@ def mistakes(root):
             if match[2] not in text:
                 wrong.append(f"{name}: got code of {match[1]} that is not there:\n{match[2]}")
         if page.name == "CHANGELOG.md":
-            continue  # names files as they were at a release
+            continue  # the changelog names files of old releases
         for line, span in spans(prose):
             match = NAMED.match(span)
             if match and match[1].split("/")[0] in folders and not EXAMPLE.search(match[1]):

@@ -1,8 +1,8 @@
-"""The commands of a page, each with what a test does with it.
+"""Reads the commands of a page, and how a test runs each.
 
-A command is a line of a block that begins with a program, or a line after `$ ` in a block that shows output; `\\`
-and `|` at the end continue it. Two blanks or ` #` end it: what follows is said about it. A comment before the block
-says what a test cannot see:
+A command is a line of a block that begins with a program, or a line after `$ ` in a block that shows output; `\\` and
+`|` at the end continue it. Two blanks or ` #` end it; the rest of the line is a remark. A comment before the block
+gives information that the command lacks:
 
     <!-- commands
     draftproof check | exit 1
@@ -11,13 +11,13 @@ says what a test cannot see:
     * | nightly
     -->
 
-Each line has the beginning of the commands it is for, `*` for all of the block; the longest counts. Behind it,
-parted by `;`:
+Each line has the beginning of its commands, or `*` for all commands of the block; the longest match applies. After
+`|` it has marks, separated by `;`:
 
-    exit N[,M]      the exit codes wanted; 0 where nothing is said, 1 for a replay line in shown output
-    with OPTIONS    takes minutes: the quick set runs it with these options, added or in the place of their namesakes
-    nightly         takes minutes: the quick set leaves it out
-    needs WHAT      not run, for want of it
+    exit N[,M]      the expected exit codes; by default 0, and 1 for a replay line in shown output
+    with OPTIONS    takes minutes: the quick set adds these options, or replaces options of the same name
+    nightly         takes minutes: the quick set omits it
+    needs WHAT      is not run, because WHAT is missing
     by TEST         another test of CTest runs it
 """
 import re
@@ -42,13 +42,13 @@ class Command:
     line: int
     text: str
     exits: list = field(default_factory=lambda: [0])
-    options: str = ""    # of the quick set
+    options: str = ""    # for the quick set
     nightly: bool = False
     needs: str = ""
     by: str = ""
 
     def quick(self):
-        """The command as the quick set runs it."""
+        """Returns the command as the quick set runs it."""
         text = self.text
         words = shlex.split(self.options)
         while words:
@@ -63,7 +63,7 @@ class Command:
 
 
 def first_program(line):
-    """The first word of a command behind assignments such as A=b."""
+    """Returns the first word of a command after assignments such as A=b."""
     words = line.removeprefix("$ ").split()
     while words and re.match(r"\w+=", words[0]):
         words.pop(0)
@@ -75,7 +75,7 @@ def is_program(word):
 
 
 def without_remark(line):
-    """The line up to two blanks or ` #` outside quotes."""
+    """Returns the line up to two blanks or ` #` outside quotes."""
     quote = None
     for at, letter in enumerate(line):
         if quote:
@@ -88,7 +88,7 @@ def without_remark(line):
 
 
 def lines_of(block):
-    """(line, command) of a block, joined where they continue."""
+    """Returns [line number, command, whether it is a replay line] of a block, with continued lines joined."""
     code = [(block.line + at, line) for at, line in enumerate(block.lines)]
     shows_output = any(line.startswith("$ ") for line in block.lines)
     joined, more = [], False
@@ -126,7 +126,7 @@ def apply(mark, command):
 
 
 def commands(text):
-    """The commands of a page in order, and the spans of code in its prose. Throws Mistake."""
+    """Returns the commands of a page in order, and its prose. Throws Mistake."""
     found = []
     blocks, prose = split(text)
     for block in blocks:

@@ -1,5 +1,5 @@
-"""The parts of a Markdown page that tests of the docs read: blocks of code with the marks before them, spans,
-headings, links."""
+"""Splits a Markdown page into the parts that tests of the docs read: blocks of code with the marks before them,
+spans, headings, links."""
 import pathlib
 import re
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def pages(root=ROOT):
-    """The pages under test, as paths below `root`."""
+    """Returns the pages under test, as paths below `root`."""
     names = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md", "tests/golden/README.md")
     return [root / name for name in names if (root / name).exists()] + sorted(
         page for page in (root / "docs").rglob("*.md") if page.parent != root / "docs" / "site")
@@ -16,15 +16,15 @@ def pages(root=ROOT):
 
 @dataclass
 class Block:
-    line: int                                   # of its first line of code, from 1
+    line: int                                   # number of its first line of code, from 1
     language: str                               # after the fence; empty for an indented block
     lines: list = field(default_factory=list)   # without the indentation of the block
     marks: list = field(default_factory=list)   # lines of the comment `<!-- commands` before it
 
 
 def split(text):
-    """(blocks, prose): the blocks of code, and the other lines as (number, text). A comment of marks that no block
-    follows becomes a block without lines."""
+    """Returns (blocks, prose): the blocks of code, and the other lines as (number, text). A comment of marks without
+    a block after it becomes a block without lines."""
     blocks, prose, marks, fence, indented, comment = [], [], [], None, None, None
     previous_is_blank = True
     for number, line in enumerate(text.splitlines(), 1):
@@ -66,7 +66,7 @@ def split(text):
 
 
 def spans(prose):
-    """(line, code) of each span of code in a paragraph; a span may go on over a line's end."""
+    """Yields (line, code) of each span of code in a paragraph; a span may continue on the next line."""
     text = "\n".join(line for _, line in prose)
     numbers = [number for number, _ in prose]
     for match in re.finditer(r"(?<!`)`([^`]+)`(?!`)", text):
@@ -74,14 +74,14 @@ def spans(prose):
 
 
 def links(prose):
-    """(line, target) of each link and picture."""
+    """Yields (line, target) of each link and picture."""
     for number, line in prose:
         for match in re.finditer(r"\]\(([^()\s]+)\)", re.sub(r"`[^`]*`", lambda code: "x" * len(code[0]), line)):
             yield number, match[1]
 
 
 def anchors(prose):
-    """The anchors of a page's headings, as GitHub makes them."""
+    """Returns the anchors of a page's headings, as GitHub makes them."""
     seen, found = {}, set()
     for _, line in prose:
         match = re.match(r"#{1,6}\s+(.*?)\s*#*$", line)

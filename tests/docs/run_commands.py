@@ -2,11 +2,11 @@
 
     run_commands.py quick|nightly PROGRAM CTEST BUILD [--own FOLDER] [PAGE...]     all pages if none is named
 
-Each page has a folder of its own, with the source tree linked into it and the files that pages speak of without
-making them: captures called run.npz and trees.npz, results called old.json and new.json, verifiers called mine and
-libmine.so. The last lines count the commands that ran and say why others did not. The commands of ./dev must be verbs
-of its help, and `./dev run` runs the program. FOLDER is the built project of docs/tutorial.md and lies at build/
-there; that page is read where it is named.
+Each page is run in a separate folder, with links to the source tree and with the files that pages use without making
+them: captures named run.npz and trees.npz, results named old.json and new.json, verifiers named mine and libmine.so.
+The last lines count the commands that ran and print why others did not. Commands of ./dev must be verbs of its help,
+and `./dev run` runs the program. FOLDER is the built project of docs/tutorial.md, linked as build/; that page is only
+run if it is named.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import commands as of_page
 from markdown import ROOT, pages, spans
 
-#: Files that pages name without making them.
+#: Files that pages use without making them.
 FILES = {
     "run.npz": "data/stories512_positions.npz", "run.json": "data/stories512.json",
     "trees.npz": "data/stories512_trees.npz", "trees.json": "data/stories512.json",
@@ -36,7 +36,7 @@ INPUTS = {"inputs": [{"p": [[0.5, 0.5], [0.5, 0.5]], "q": [[0.25, 0.75]], "draft
 
 
 def has_numpy(python):
-    """Whether this interpreter has what examples/adapter needs."""
+    """Whether this interpreter has NumPy, which examples/adapter need."""
     asked = [python, "-c", "import numpy"]
     return pathlib.Path(python).exists() and subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
@@ -83,10 +83,10 @@ class Words:
         return set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", run.stdout))
 
     def wrong(self, text):
-        """Returns the fault of a command that is not run: an unknown command, verb or option; "" if it has no fault."""
+        """Returns an unknown command, verb or option in the text of a command, or ""."""
         words = text.split()
         if words[:2] == ["draftproof", "plan"]:
-            del words[1]  # what follows is a command of its own
+            del words[1]  # the rest is a command itself
         if words[:1] == ["./dev"]:
             return "" if len(words) == 1 or words[1] in self.verbs else f"./dev has no verb {words[1]}"
         if words[:1] != ["draftproof"] or len(words) == 1 or re.match(r"my_|[A-Z]|-", words[1]):
@@ -105,7 +105,7 @@ class Words:
 
 
 def run(text, folder, limit):
-    """(exit code, output) of a command in a folder."""
+    """Returns (exit code, output) of a command in a folder; the exit code is None after the time limit."""
     environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
     try:
         done = subprocess.run(["sh", "-c", text], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
@@ -116,7 +116,7 @@ def run(text, folder, limit):
 
 
 def why_not(command, text, nightly):
-    """Why the set leaves a command out; empty if it does not."""
+    """Returns why the set does not run a command; "" if it runs it."""
     if command.needs:
         return f"needs {command.needs}"
     if command.by and not (nightly and text.startswith("draftproof")):

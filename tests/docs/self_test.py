@@ -1,4 +1,4 @@
-"""The readers of pages: blocks, marks, commands, links, and the mistakes that they must find."""
+"""Tests the readers of pages: blocks, marks, commands, links, and the mistakes that they must find."""
 import pathlib
 import sys
 import tempfile
@@ -68,9 +68,9 @@ class Pages(unittest.TestCase):
     def test_mistakes(self):
         for text in ("<!-- commands\nother | nightly\n-->\n\n    draftproof list\n",    # fits no command
                      "<!-- commands\n* | nightly\n-->\n\nno block\n",                    # no block
-                     "<!-- commands\n* | slow\n-->\n\n    draftproof list\n",            # no such mark
-                     "<!-- commands\n* | needs\n-->\n\n    draftproof list\n",           # no reason
-                     "    some words\n    draftproof list\n"):                          # hidden in another block
+                     "<!-- commands\n* | slow\n-->\n\n    draftproof list\n",            # an unknown mark
+                     "<!-- commands\n* | needs\n-->\n\n    draftproof list\n",           # needs nothing
+                     "    some words\n    draftproof list\n"):                          # a command in another block
             with self.assertRaises(commands.Mistake, msg=text):
                 commands.commands(text)
 

@@ -1,4 +1,4 @@
-// Fractions against Boost's.
+// Compares Rational with the fractions of Boost.
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -34,13 +34,13 @@ TEST(Rational, TotalVariationIsHalfTheDistance) {
   EXPECT_EQ(total_variation(a, a), 0);
 }
 
-// Fractions of 64-bit integers and beyond against Boost's: every operation, at every size and at the boundary.
+// Tests fractions of 64-bit integers and of longer ones: every operation, at every size and at the boundary of both.
 
 using Reference =
     boost::multiprecision::number<boost::multiprecision::cpp_rational_backend, boost::multiprecision::et_off>;
 constexpr std::int64_t longest_word = std::numeric_limits<std::int64_t>::max();
 
-/// Numbers of any length up to 64 bits; the longest and their neighbours are frequent.
+/// Returns integers of any length up to 64 bits; the extreme values and their neighbours are frequent.
 rc::Gen<std::int64_t> any_length() {
   const auto shorter = rc::gen::apply([](std::int64_t word, int bits) { return word >> bits; },
                                       rc::gen::arbitrary<std::int64_t>(), rc::gen::inRange(0, 63));
@@ -54,7 +54,7 @@ struct Both {
   Reference wanted;
 };
 
-/// A fraction of 64-bit integers, or the product of two.
+/// Returns a fraction of 64-bit integers, or the product of two.
 rc::Gen<Both> any_fraction() {
   return rc::gen::apply(
       [](std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, bool far) {
@@ -73,7 +73,7 @@ void expect_same(const Rational& ours, const Reference& wanted) {
   RC_ASSERT(ours.big().numerator == numerator);
   RC_ASSERT(ours.big().denominator == denominator);
   RC_ASSERT(ours.sign() == wanted.sign());
-  // The representation of a value is unique, so equal values are equal however they were formed.
+  // The representation of a value is unique, so values that are equal compare equal however they were computed.
   const Rational again(BigRational{numerator, denominator});
   RC_ASSERT(ours == again);
   RC_ASSERT((ours <=> again) == std::strong_ordering::equal);
@@ -121,7 +121,7 @@ RC_GTEST_PROP(RationalNumber, IsTheValueOfADouble, (double value)) {
   RC_ASSERT(static_cast<double>(Rational(value)) == value);
 }
 
-/// No double beside the one that the value becomes is nearer to it.
+/// Expects that neither neighbour of the double that the value becomes is nearer to it.
 void expect_nearest(const Rational& value) {
   const double nearest = static_cast<double>(value);
   RC_ASSERT(std::isfinite(nearest));
@@ -141,8 +141,8 @@ RC_GTEST_PROP(RationalNumber, RoundsToTheNearestDoubleAtAnySize, ()) {
   expect_nearest((*any_fraction()).ours * factor() * factor());
 }
 
-/// Beside a half by less than 53 bits can tell: a value that is rounded to a double's digits first is rounded
-/// wrongly.
+/// Tests values so near to a half of the least double that 53 bits cannot represent the difference: rounding to 53
+/// bits first, and then to a denormal, would give a wrong result.
 TEST(RationalNumber, RoundsHalvesOfTheLeastDouble) {
   const Rational least(std::numeric_limits<double>::denorm_min());
   for (int eighths = 0; eighths <= 64; ++eighths)

@@ -1,4 +1,4 @@
-// Bytes of libFuzzer as a file, for readers that take paths. Files lie in memory, in a folder of the process.
+// Writes the bytes of libFuzzer to a file in memory, for readers that take paths. Each process has a folder.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace draftproof::fuzz {
 
-/// A file of a name that lasts as long as the process; every input replaces it.
+/// A file with a fixed name that exists as long as the process; every input replaces it.
 class FuzzFile {
  public:
   /// `name` is a file name with the extension that chooses the reader.
@@ -29,7 +29,7 @@ class FuzzFile {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// The path, after the bytes were written there. Throws: std::runtime_error if they cannot be.
+  /// Writes the bytes and returns the path. Throws: std::runtime_error if they cannot be written.
   const std::filesystem::path& with(const std::uint8_t* bytes, std::size_t size) const {
     std::ofstream file(path_, std::ios::binary | std::ios::trunc);
     file.write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(size));
@@ -42,12 +42,12 @@ class FuzzFile {
   std::filesystem::path folder_, path_;
 };
 
-/// The same bytes as text.
+/// Returns the bytes as text.
 inline std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), size};
 }
 
-/// Ends the process, which libFuzzer reports with the input, unless `holds`.
+/// Unless `holds`, ends the process, which libFuzzer reports with the input.
 inline void demand(bool holds) {
   if (!holds) std::abort();
 }

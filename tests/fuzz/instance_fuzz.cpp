@@ -1,5 +1,5 @@
-// Text of instances, as in replay lines and in the store of failing instances. Text that parses must be written back
-// unchanged.
+// Parses texts of instances, as in replay lines and stored failing instances. A text that parses must be written back
+// as an equal instance.
 #include <stdexcept>
 
 #include <draftproof/properties/components/batch/batch_case.hpp>

@@ -1,4 +1,4 @@
-// The metadata beside a capture whose rows are well.
+// Reads metadata next to a capture with valid rows.
 #include <draftproof/tests/support/written_capture.hpp>
 
 #include "fuzz_file.hpp"

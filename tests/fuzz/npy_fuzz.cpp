@@ -1,4 +1,4 @@
-// A capture in one .npy file.
+// Reads a capture in one .npy file.
 #include "fuzz_file.hpp"
 #include "read_capture.hpp"
 

@@ -1,4 +1,4 @@
-// A capture in one .npz file.
+// Reads a capture in one .npz file.
 #include "fuzz_file.hpp"
 #include "read_capture.hpp"
 

@@ -1,4 +1,4 @@
-// Everything that a capture gives of its first rows.
+// Reads everything that a capture has for its first rows.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace draftproof::fuzz {
 
-/// Reads a capture as a survey does, or meets the InputError that bad files are due.
+/// Reads a capture as a survey does. InputError, which bad files must give, is caught.
 inline void read_capture(const std::filesystem::path& path) {
   try {
     const Capture capture = Capture::open(path);
@@ -21,7 +21,7 @@ inline void read_capture(const std::filesystem::path& path) {
         capture.target(i);
         for (const std::string& name : capture.proposals())
           capture.proposal(name, i, {.temperature = 0.7, .top_k = 3, .top_p = 0.9});
-      } catch (const InputError&) {  // a row that is not a distribution; the next one may be
+      } catch (const InputError&) {  // a row that is not a distribution; the next may be one
       }
     }
   } catch (const InputError&) {

@@ -1,4 +1,4 @@
-// The replies of an external program: its declaration, then the result of a batch of two rows, in frames or in lines.
+// Reads the replies of an external program, in frames or lines: its declaration, then the result of a batch.
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace draftproof::adapters;
 
-/// The next message of the bytes; nothing is left of them if it is incomplete.
+/// Returns the next message of the bytes. Throws AdapterError if it is incomplete.
 Message next(MessageReader& reader, std::span<const std::byte>& bytes, ReplyLimit most) {
   reader.expect(most, "reply");
   while (!reader.complete()) {

@@ -1,4 +1,4 @@
-// Stored results, and pages that hold them: read, summed up in tables and made into a page again.
+// Reads stored results, and pages that contain them, makes their tables, and makes a page again.
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/report/page/data.hpp>
 #include <draftproof/cli/report/page/page.hpp>

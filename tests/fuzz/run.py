@@ -1,13 +1,13 @@
-"""Runs fuzz targets for a time or a number of inputs each, and says how many inputs they took.
+"""Runs fuzz targets for a time or a number of inputs each, and prints how many inputs each has read.
 
     run.py FOLDER SECONDS [NAME...]             all targets of the build folder if none is named
     run.py FOLDER NUMBER [NAME...] --inputs     so many inputs instead of seconds
     run.py FOLDER ... --longest BYTES           inputs of at most so many bytes (65536)
 
-Inputs start from tests/fuzz/corpus/NAME; what reaches new code is kept in FOLDER/corpus/NAME for the next run. A crash,
-an error of a sanitizer, an input that takes more than a second of processor time, or memory of more than 64 times the
-largest input ends a target; its input is then FOLDER/bad/NAME-... Exit codes: 0 nothing was found, 1 something was, 2
-usage.
+Inputs start from tests/fuzz/corpus/NAME; inputs that reach new code are kept in FOLDER/corpus/NAME for the next run.
+A target ends with a crash, an error of a sanitizer, an input that takes more than a second of processor time, or an
+allocation of more than 64 times the largest input; its input is then FOLDER/bad/NAME-... Exit codes: 0 no target
+failed, 1 some target failed, 2 usage.
 """
 
 import argparse
@@ -25,7 +25,7 @@ MEMORY = 64 * LARGEST >> 20  # MiB of one allocation
 
 
 def slow(target, artifact):
-    """Whether this input takes more than a second of processor time: libFuzzer reads a clock on the wall."""
+    """Whether this input fails or takes more than a second of processor time; libFuzzer's limit is on elapsed time."""
     child = subprocess.Popen([target, artifact], stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -33,7 +33,7 @@ def slow(target, artifact):
 
 
 def run(target, number, inputs, longest):
-    """(inputs, edges of code reached, what was found) of one target."""
+    """Returns (inputs, edges of code reached, output of a failure or "") of one target."""
     name = target.name.removeprefix("fuzz_")
     folders = target.parent / "corpus" / name, target.parent / "bad"
     for folder in folders:

@@ -1,4 +1,4 @@
-// A capture in one .safetensors file.
+// Reads a capture in one .safetensors file.
 #include "fuzz_file.hpp"
 #include "read_capture.hpp"
 

@@ -1,4 +1,4 @@
-// A model in one .bin file, and one token through it and through its cheaper copies.
+// Reads a model in one .bin file, and runs one token through it and its cheaper copies.
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/tiny_lm.hpp>
 

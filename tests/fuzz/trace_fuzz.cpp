@@ -1,4 +1,4 @@
-// A trace of a running engine.
+// Reads a trace of a running engine.
 #include <algorithm>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// A capture of trees.
+// Reads a capture of trees.
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/tree_capture.hpp>
 

@@ -1,6 +1,6 @@
-// The distribution of the greatest path's next token by a team against the host: masses below tokens, the target's
-// residual, and draws from it, with fibers instead of a device's threads. The rows are ones that steps seldom meet:
-// more crossing buckets than a list holds, and a single ratio.
+// Compares BucketedRow on a team with the host: the distribution of the greatest path's next token, masses below
+// tokens, the target's residual and draws from it. Fibers replace a device's threads. The rows are of rare kinds:
+// with more crossing buckets than a list holds, or with a single ratio.
 #include <cmath>
 #include <cstdio>
 #include <iterator>
@@ -21,7 +21,7 @@ using namespace draftproof;
 
 enum class Shape { apart, equal, tangent, outer };
 
-/// p in [0, V), q behind it.
+/// Returns p followed by q.
 std::vector<float> rows_of(Shape shape, int vocabulary, const MaxOfKPaths<double>& max_of_k) {
   std::mt19937 words(static_cast<std::uint32_t>(vocabulary));
   std::normal_distribution<double> normal;
@@ -32,7 +32,7 @@ std::vector<float> rows_of(Shape shape, int vocabulary, const MaxOfKPaths<double
     q_sum += q.emplace_back(x % 13 == 5 ? 0 : std::exp(logit));
     p_sum += p.emplace_back(shape == Shape::equal ? q.back() : x % 11 == 3 ? 0 : std::exp(logit + shift));
   }
-  if (shape == Shape::tangent) {  // ratios that rise with the id, as those of the distribution of the greatest do
+  if (shape == Shape::tangent) {  // p / q rises with the id, as the ratio of the greatest's distribution to q
     double below = 0;
     p_sum = 0;
     for (int x = 0; x < vocabulary; ++x) {

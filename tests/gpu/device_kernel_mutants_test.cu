@@ -1,5 +1,5 @@
-// Mutant kernels on a device: some case distinguishes each of them from the host, and none the correct kernel. Exit
-// code 77, which CTest reads as skipped, without a device.
+// Tests on a device that some case distinguishes each mutant kernel from the host, and none the correct kernel.
+// Without a device the exit code is 77, which CTest reads as skipped.
 #include <cstdio>
 #include <memory>
 #include <type_traits>
@@ -17,7 +17,7 @@ namespace {
 using namespace draftproof;
 using namespace draftproof::kernel_mutants;
 
-/// A block in which one warp of three, a different one each time, is late after a barrier.
+/// A block that delays one warp of three after each barrier, a different one each time.
 class UnevenBlock : public gpu::BlockTeam {
  public:
   using gpu::BlockTeam::BlockTeam;
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(256, 1) by_block(const gpu::Batch<float> batch
   if (threadIdx.x == 0) batch.verdicts[blockIdx.x] = verdict;
 }
 
-/// A case in device memory; memory outside its rows is zero.
+/// A copy of a case in device memory; memory outside its rows is zero.
 class DeviceCase {
  public:
   explicit DeviceCase(const KernelCase& host)

@@ -1,10 +1,10 @@
-// Every kernel of positions and of drafts against the host. Exit code 77, which CTest reads as skipped, without a
-// device.
+// Compares every kernel of positions and of drafts with the host. Exit code 77, which CTest reads as skipped, without
+// a device.
 //
 //   draftproof_device_parity_test                a minute or so: every mapping, many shapes of rows
 //   draftproof_device_parity_test TRIALS V...    TRIALS trials of every scheme on each of its draft samplings, for
-//                                                each V
-//                                                and K = 1, 4, 16, on rows of six shapes; prints its progress
+// each
+//                                                V and K = 1, 4, 16, on rows of six shapes; prints its progress
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     } else {
       mismatches = draftproof::parity::run({.vocabularies = {1, 31, 32, 1000, 4096}, .drafts = 8, .positions = 192});
       mismatches += draftproof::parity::run({.vocabularies = {32000}, .drafts = 8, .positions = 24});
-      // One position alone, by as many blocks as a team has.
+      // A single position, verified by as many blocks as a team has.
       for (std::uint64_t trial = 0; trial < 4; ++trial)
         mismatches += draftproof::parity::run(
             {.vocabularies = {33, 3000, 9000}, .drafts = 8, .positions = 1, .first_trial = trial << 40});

@@ -1,5 +1,5 @@
-// Rows of every format, logits and checks on a device against the host, in every mapping of the device, on a stream
-// and a workspace of the caller. Exit code 77, which CTest reads as skipped, without a device.
+// Compares rows of every format, logits and checks on a device with the host, in every mapping of the device, on the
+// caller's stream and workspace. Without a device the exit code is 77, which CTest reads as skipped.
 #include <cstdio>
 #include <exception>
 #include <limits>
@@ -28,7 +28,7 @@ void require(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
 }
 
-/// A stream and device memory of the caller.
+/// A stream and device memory that the caller owns.
 class Own {
  public:
   explicit Own(std::size_t bytes) {
@@ -68,7 +68,7 @@ void compare_verdicts(int vocabulary, int positions) {
     try {
       options.workspace_bytes = gpu::workspace_bytes<V>(batch, options);
     } catch (const std::invalid_argument&) {
-      continue;  // not on this device
+      continue;  // this device lacks the mapping
     }
     const Own own(options.workspace_bytes);
     options.workspace = own.memory();
@@ -88,7 +88,7 @@ void compare_verdicts(int vocabulary, int positions) {
   }
 }
 
-/// Rows of probabilities: the device refuses exactly the rows that the host refuses.
+/// Compares checks of probabilities: the device must refuse exactly the rows that the host refuses.
 template <class Entry>
 void compare_checks() {
   constexpr int vocabulary = 5000, positions = 12;
@@ -125,7 +125,7 @@ void compare_checks() {
   }
 }
 
-/// Rows alone, converted: the host's softmax, bit for bit.
+/// Compares rows converted without a batch with the host's softmax, bit for bit.
 template <class Entry>
 void compare_float_rows(int vocabulary, int count) {
   LogitBatch<Entry, drafters::Iid> drafted(vocabulary, count, 51);

@@ -1,5 +1,5 @@
-// Steps by kernels against the host; with the argument `short` a tenth of them. Exit code 77, which CTest reads as
-// skipped, without a device.
+// Compares steps by kernels with the host; the argument `short` runs a tenth of them. Without a device the exit code
+// is 77, which CTest reads as skipped.
 #include <cstdio>
 #include <string_view>
 
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
                                                 .requests = is_short ? 4 : 12,
                                                 .iterations = is_short ? 2 : 3,
                                                 .tells = true});
-    // Two requests alone, each by as many blocks as a team has.
+    // Only two requests, each verified by as many blocks as a team has.
     mismatches +=
         draftproof::step_parity::run({.vocabularies = {33, 6000}, .requests = 2, .iterations = 3, .tells = true});
     return mismatches == 0 ? 0 : 1;

@@ -1,5 +1,5 @@
-// Tables and optima built by a device against the host's. Exit code 77, which CTest reads as skipped, without a
-// device.
+// Compares tables and optima built by a device with the host's. Without a device the exit code is 77, which CTest
+// reads as skipped.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -31,7 +31,7 @@ void require(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
 }
 
-/// Device memory of the caller.
+/// Device memory that the caller owns.
 class Memory {
  public:
   explicit Memory(std::size_t bytes, const void* source = nullptr) {
@@ -90,7 +90,7 @@ void compare_tables(int vocabulary, int proposals, gpu::Contents contents) {
     std::vector<DistributionRows> distributions;
     for (const std::uint64_t trial : {1u, 2u})
       distributions.emplace_back(vocabulary, proposals, static_cast<DistributionShape>(shape), trial);
-    // Any numbers are valid logits.
+    // Rounded to 16 bits, rows of other shapes may sum to too much; any numbers are valid logits.
     if (contents == gpu::Contents::probabilities && sizeof(Entry) == 2 &&
         shape != static_cast<int>(DistributionShape::one_hot) && shape != static_cast<int>(DistributionShape::peaked))
       continue;
@@ -112,7 +112,7 @@ void compare_tables(int vocabulary, int proposals, gpu::Contents contents) {
   }
 }
 
-/// Trials on a table built on the device equal those on a copied table, with and without a plan.
+/// Trials on a table built on the device must equal trials on a copied table, with and without a plan.
 void compare_trials() {
   const DistributionRows rows(6000, 1, DistributionShape::random, 9);
   const RatioTable host = rows.table();
@@ -195,10 +195,10 @@ void refused() {
   for (float& entry : rows[1]) entry *= 1.01f;
   const DeviceDistributions<float> much{DistributionBatch<float>({rows})};
   expect_refused("a sum of 1.01", [&] { gpu::ratio_table(gpu::stored(much.batch())); });
-  // A sum that bf16 allows, but with an excess above the mass of the heaviest token, which is one.
+  // The tolerance of bf16 allows this sum, but its excess is more than the mass of the heaviest token.
   DistributionRows flat(3980, 1, DistributionShape::steps, 1);
-  for (float& entry : flat[0]) entry = 0x1.08p-12f;  // a bf16; the sum is 1.00204
-  flat[0][7] = 0x1.0ap-12f;                          // and the next one above it
+  for (float& entry : flat[0]) entry = 0x1.08p-12f;  // a number of bf16; the sum is 1.00204
+  flat[0][7] = 0x1.0ap-12f;                          // the next number of bf16
   const DeviceDistributions<Bfloat16> coarse{DistributionBatch<Bfloat16>({flat})};
   expect_refused("more than the heaviest token", [&] { gpu::ratio_table(gpu::stored(coarse.batch())); });
   expect_refused("no such position", [&] { gpu::ratio_table(gpu::stored(much.batch()), 1); });
@@ -225,7 +225,7 @@ int main() {
       parity::compare_optima(vocabulary, 30, true);
     }
     parity::compare_optima(128256, 1, false);
-    parity::compare_optima(128256, 40, false);  // several turns
+    parity::compare_optima(128256, 40, false);  // the positions take several turns in the workspace
     parity::refused();
     return parity::all.report("tables and optima of a device");
   });

@@ -1,4 +1,4 @@
-// Simulation on a device against the host's. Exit code 77, which CTest reads as skipped, without a device.
+// Compares simulation on a device with the host's. Exit code 77, which CTest reads as skipped, without a device.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace draftproof;
 
-/// More trials than a device runs threads at a time: in one range, in two that are added, and without a histogram.
+/// Compares more trials than a device has threads: as one range, as the sum of two, and without a histogram.
 int compare_long_range() {
   constexpr int vocabulary = 6000, drafts = 4;
   std::vector<double> p, q;
@@ -59,7 +59,7 @@ int compare_long_range() {
   return right ? 0 : 1;
 }
 
-/// The counts of a gate, on more trials than there are threads.
+/// Compares the joint counts that a gate reads, on more trials than there are threads.
 int compare_joint_counts() {
   constexpr int vocabulary = 5000, groups = 32;
   std::vector<double> p, q;
@@ -93,7 +93,7 @@ int compare_joint_counts() {
 int main() {
   return draftproof::parity::outcome_on_device(draftproof::gpu::device_count, [] {
     found::device_trials_everything();
-    // 6000 tokens are more than have counters in a block's memory.
+    // With 6000 tokens not every token has a counter in a block's shared memory.
     int mismatches = parity::run({.vocabularies = {1, 7, 100}, .drafts = {1, 2, 8}, .trials = 5000});
     mismatches += parity::run({.vocabularies = {6000}, .drafts = {2, 4}, .trials = 500});
     mismatches += compare_long_range();

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Tests and benchmarks that need a device, in one run of some minutes: parity of kernels and host, the toolkit's
-# sanitizers, Python and other engines' kernels at the same time; then times; then more parity while time is left.
+# Runs the tests and benchmarks that need a device, in some minutes: comparisons of kernels with the host, the toolkit's
+# sanitizers, Python and other engines' kernels at the same time; then benchmarks; then comparisons while time is left.
 #
 #   sh tests/gpu/first_run.sh [--built FOLDER] [--program FILE] [--engines FOLDER] [--seconds N] RESULTS
 #
 #   --built      folder of a build by the device preset; without it the preset is built here
 #   --program    draftproof with `--device cuda`; without it the commands that need one are left out
 #   --engines    folder of installed engines, whose kernels are judged (DRAFTPROOF_ENGINE_PACKAGES, docs/engines.md)
-#   --seconds    no part begins after so long (480)
-#   RESULTS      folder: summary.json (part, exit code, seconds; what the device is), log.txt, gpu_bench.json, more
+#   --seconds    no part begins after so many seconds (480)
+#   RESULTS      folder: summary.json (part, exit code, seconds; the device), log.txt, gpu_bench.json, more
 #
-# A part that takes too long is stopped and has the exit code 124; one that cannot run here, 77. The exit code is 1 if a
-# part failed. PYTHON names the interpreter that has PyTorch (python3).
+# A part that takes too long is stopped and has the exit code 124; a part that cannot run here has 77. The exit code is 1
+# if a part failed. PYTHON names the interpreter that has PyTorch (python3).
 set -u
 cd "$(dirname "$0")/../.."
 source=$(pwd)
@@ -36,7 +36,7 @@ parts=$(mktemp -d)
 start=$(date +%s)
 now() { date +%s; }
 
-# Writes summary.json from what has ended so far.
+# Writes summary.json from the parts that have ended so far.
 tell() {
   {
     printf '{\n  "schema": "draftproof.device_run/1",\n  "date": "%s",\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
@@ -49,7 +49,7 @@ tell() {
   } >"$results/summary.part" && mv "$results/summary.part" "$results/summary.json"
 }
 
-# part NAME LIMIT COMMAND...: runs it, keeps its output, prints a line. Parts may run at the same time.
+# part NAME LIMIT COMMAND...: runs the command, keeps its output, prints a line. Parts may run at the same time.
 part() {
   name=$1 limit=$2
   shift 2
@@ -74,7 +74,7 @@ if [ -z "$built" ]; then
 fi
 tests=$built/tests/gpu
 
-# Tests: all at the same time, they share the device.
+# Tests run at the same time and share the device.
 limit=$((seconds / 3))
 for test in device_parity device_trials device_rows device_tables device_kernel_mutants refusals; do
   part "$test" "$limit" "$tests/draftproof_${test}_test" &
@@ -99,7 +99,7 @@ if "$python" -c 'import torch, pytest; raise SystemExit(not torch.cuda.is_availa
   done
   [ -z "$engines" ] || for file in python/engines/[a-z]*_kernels.py; do
     engine=$(basename "$file" .py | tr _ -)
-    # An adapter that is failed is a result, not a failure of this run.
+    # Exit code 1, an adapter that fails checks, is a result and not a failure of this run.
     # shellcheck disable=SC2016
     part "$engine" "$limit" sh -c '"$@"; code=$?; [ $code -eq 1 ] || exit $code' sh \
       env DRAFTPROOF_ENGINE_PACKAGES="$engines" "$python" -m draftproof engines "$engine" --limit 12 --timings &
@@ -111,13 +111,13 @@ wait
 tell
 [ -z "$engines" ] || cp python/engines/results/*-kernels-*.json "$results" || :
 
-# Benchmarks: one at a time, alone on the device.
+# Benchmarks run one at a time, alone on the device.
 part bench 120 "$built/draftproof_gpu_bench" --output "$results/gpu_bench.json"
 tell
 [ -z "$python" ] || part python_bench 60 "$python" python/bench/torch_verifiers.py --device cuda --repeats 3
 tell
 
-# Tuples drawn, decided and counted, on the device and on all processors of the host.
+# Times tuples drawn, decided and counted on the device and on all processors of the host.
 if [ -n "$program" ]; then
   tuples() {
     part "simulate_$1_$2" 60 "$program" simulate recursive_rejection zipf:vocabulary=32000 -K 4 --tokens 0 --tuples "$2" \
@@ -127,7 +127,7 @@ if [ -n "$program" ]; then
   tell
 fi
 
-# As many decisions as there is time for.
+# Compares as many decisions as there is time for.
 left=$((seconds - ($(now) - start)))
 [ "$left" -lt 20 ] || part parity_many "$left" "$tests/draftproof_device_parity_test" 20000 32 4096 32000
 tell

@@ -1,5 +1,5 @@
-// Joint counts of a simulation kernel on fibers: cells of accepted draft and token, tokens of each draft, pairs of
-// successive trials, against a plain loop over the same trials.
+// Compares the joint counts of a simulation kernel on fibers with a plain loop over the same trials: counts by
+// accepted draft and token, of the tokens of each draft, and of pairs of successive trials.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +20,7 @@ struct Wanted {
   int paths, drafts, groups;
   std::uint64_t pairs;
 
-  /// Groups that are not in the order of tokens.
+  /// Returns the counting, with groups that are not in the order of tokens.
   gpu::JointCounting counting(int vocabulary, std::vector<std::uint32_t>& group) const {
     for (Token x = 0; groups > 0 && x < vocabulary; ++x) group.push_back(static_cast<std::uint32_t>(x * 3 % groups));
     return {.paths = paths, .drafts = drafts, .groups = groups, .group = group, .pairs = pairs};
@@ -62,7 +62,7 @@ gpu::JointTally on_fibers(const RatioTable& table, const gpu::TrialRange& range,
   return joint;
 }
 
-/// Tuples of different lengths, with tokens behind their ends.
+/// A drafter of tuples of different lengths, with tokens after their ends.
 struct Shortened {
   static constexpr DrafterInfo info{.name = "shortened", .summary = ""};
   template <Distributions L, RandomSource R>
@@ -98,7 +98,7 @@ void compare(int vocabulary, const gpu::TrialRange& range, const Wanted& wanted,
 }
 
 void everything() {
-  const std::uint64_t far = (std::uint64_t{1} << 40) + 12345;  // odd trial numbers are even trials of the range
+  const std::uint64_t far = (std::uint64_t{1} << 40) + 12345;  // odd, so even trials of the range have odd numbers
   for (const parity::Grid grid : {parity::Grid{1, 1, 4}, parity::Grid{3, 2, 4}, parity::Grid{2, 1, 32}})
     for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{37}, std::uint64_t{1001}})
       for (const Wanted wanted : {Wanted{1, 0, 0, 0}, Wanted{4, 3, 8, ~std::uint64_t{0}}, Wanted{2, 2, 5, 11}}) {

@@ -1,5 +1,4 @@
-// Mutant kernels on fibers instead of threads: some case distinguishes each of them from the host, and none the
-// correct kernel.
+// Tests on fibers that some case distinguishes each mutant kernel from the host, and none the correct kernel.
 #include <cstdio>
 #include <stdexcept>
 #include <type_traits>
@@ -17,7 +16,7 @@ using namespace draftproof::kernel_mutants;
 
 constexpr parity::TeamShape block{.partitions = 1, .warps = 3, .lanes = 4};
 
-/// The number of verdicts that differ from the host, on which the threads of a team disagree, or that do not finish.
+/// Returns the number of verdicts that differ from the host, differ between the threads of a team, or do not finish.
 template <class M>
 int wrong_verdicts(const KernelCase& one) {
   int wrong = 0;
@@ -29,7 +28,7 @@ int wrong_verdicts(const KernelCase& one) {
         verdicts[static_cast<std::size_t>(thread.index())] = decide_with<M, Verifier>(one.batch(), i, thread);
       });
     } catch (const std::logic_error&) {
-      ++wrong;  // threads wait for some that have ended
+      ++wrong;  // a deadlock: threads wait for others that have ended
       continue;
     }
     bool differs = false;

@@ -1,6 +1,6 @@
-// Plans of the ladders made by a team against plans made by the host: bins, slopes, levels and the verdicts of
-// several trials on each, bit for bit, with fibers as threads. Rows of few tokens, of more tokens than buckets, with
-// zeros, with equal distributions, with one heavy token, and of every format; drafts that outlast q.
+// Compares plans of the ladders made by a team of fibers with the host's plans, bit for bit: bins, slopes, levels and
+// the verdicts of several trials on each. Rows have few tokens, more tokens than buckets, zeros, equal distributions,
+// one heavy token, and every format; some have more drafts than q has tokens.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -31,8 +31,8 @@ struct Pair {
   FreshRows<Entry> host() const { return {std::span<const Entry>(target), std::span<const Entry>(proposal)}; }
 };
 
-/// Softmax of normal logits, and of the same with noise. With `zeros`, one token in eight has no p and one in eight
-/// no q.
+/// Returns p, a softmax of normal logits, and q, a softmax of the same logits plus noise. With `zeros`, one token in
+/// eight has p = 0 or q = 0.
 template <class Entry>
 Pair<Entry> normal_pair(int vocabulary, double noise, bool zeros, unsigned number) {
   std::mt19937 words(number);
@@ -53,13 +53,13 @@ Pair<Entry> normal_pair(int vocabulary, double noise, bool zeros, unsigned numbe
   return pair;
 }
 
-/// All members of a plan and its decisions.
+/// All numbers of a plan, and its decisions.
 struct Outcome {
   std::vector<double> numbers;
   bool operator==(const Outcome&) const = default;
 };
 
-/// `tuples`: drafts, `drafts` apart, of which `lengths` count.
+/// Reads `drafts` tokens of `tuples` per trial; the first `lengths[t]` are drafts.
 template <class V, class L>
 Outcome outcome_on(const L& distributions, int drafts, const std::vector<Token>& tuples,
                    const std::vector<int>& lengths) {
@@ -78,7 +78,7 @@ Outcome outcome_on(const L& distributions, int drafts, const std::vector<Token>&
   for (int t = 0; t < trials; ++t) {
     Philox random(seed, static_cast<std::uint64_t>(t), Philox::Role::verify);
     const DraftedPosition<L> at(distributions, tuples.data() + t * drafts, lengths[static_cast<std::size_t>(t)]);
-    // Where q has run out another plan takes the place of the team's.
+    // ladder_wor needs another plan for tuples that exhaust q.
     const Verdict verdict = std::is_same_v<V, Ladder>
                                 ? verify(ladder, at, plan, random)
                                 : verify(ladder, at, prepare(ladder, distributions, drafts), random);
@@ -88,7 +88,7 @@ Outcome outcome_on(const L& distributions, int drafts, const std::vector<Token>&
   return outcome;
 }
 
-/// Bins for which a plan distinguishes few stretches; with the usual 512, no rows would exceed them.
+/// Bins for which a plan distinguishes at most 6 stretches, because no rows here exceed the usual limit of 512.
 template <class Workspace>
 struct FewStretches : BucketBinsIn<Workspace> {
   static constexpr int most_stretches = 6;
@@ -166,7 +166,7 @@ void compare_joined(Tally& tally) {
       }
 }
 
-/// One token has nearly all of q: the mass beside it is found by other sums.
+/// Compares rows in which one token has nearly all of q, so that the mass of the others is summed in another way.
 void compare_peaked(Tally& tally) {
   int mapping = 0;
   for (const float rest : {1e-3f, 1e-9f, 1e-15f})
@@ -179,7 +179,7 @@ void compare_peaked(Tally& tally) {
     }
 }
 
-/// Drafts outlast q, which has three tokens.
+/// Compares tuples with more drafts than q has tokens, which is three.
 void compare_short(Tally& tally) {
   int mapping = 0;
   for (const int vocabulary : {40, 900})
@@ -195,7 +195,7 @@ void compare_short(Tally& tally) {
       }
 }
 
-/// Prints a summary; returns whether every plan was equal, and the special cases were there.
+/// Prints a summary. Returns whether all plans are equal and every special case occurred.
 template <class V, class Drafter>
 bool compare_ladder(const char* name) {
   Tally tally;

@@ -1,6 +1,6 @@
-// The path that ladder_block chooses on a team against the host's: every distribution, excess and correction along
-// it, bit for bit. The team comes back to nodes whose plans are discarded; the host keeps them all. Long paths of
-// many drafts that stay together, and distributions that exceed the cache; fibers are the team's threads.
+// Compares the path that ladder_block chooses on a team of fibers with the host's, bit for bit: every distribution,
+// excess and correction along it. The team returns to nodes whose plans it has discarded; the host keeps all plans.
+// The paths are long, have many drafts that stay together, and distributions that exceed the cache.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -24,14 +24,14 @@ using verifiers::paths::LadderBlock;
 
 constexpr std::uint64_t seed = 17;
 
-/// The kind of rows: `peak` is the spread of their logits, `noise` that of the noise added to q's.
+/// The kind of rows: `peak` is the spread of their logits, `noise` is the spread of the noise in the logits of q.
 struct Kind {
   int vocabulary;
   double peak, noise;
   bool zeros = false;
 };
 
-/// Rows of p and q for a few contexts, p behind q as in a batch.
+/// Rows for a few contexts, each p followed by its q as in a batch.
 class Model final : public ConditionalModel<HostDistributions> {
  public:
   static constexpr int size = 5;
@@ -44,7 +44,7 @@ class Model final : public ConditionalModel<HostDistributions> {
       for (int x = 0; x < vocabulary_; ++x) {
         const double logit = kind.peak * normal(words);
         p.push_back(std::exp(logit));
-        q.push_back(std::exp(logit + (c == 2 ? 0 : kind.noise) * normal(words)));  // equal distributions among others
+        q.push_back(std::exp(logit + (c == 2 ? 0 : kind.noise) * normal(words)));  // context 2 has p = q
         if (kind.zeros && x > 0 && words() % 6 == 0) (words() % 2 == 0 ? p : q).back() = 0;
       }
       for (const auto* row : {&p, &q}) {
@@ -77,13 +77,13 @@ class Model final : public ConditionalModel<HostDistributions> {
 
 struct Tally {
   int steps = 0, wrong = 0;
-  int again = 0;      ///< nodes that were planned before and are not the last one
+  int again = 0;      ///< planned nodes that are visited again, without the last
   int from_afar = 0;  ///< of these, nodes whose distribution is not cached
-  int corrected = 0;  ///< steps whose correction is that of a ladder
+  int corrected = 0;  ///< steps whose correction a ladder gives
 };
 
-/// Every number that block verification may request of the chosen path, with its nodes from the lowest up and then
-/// from the root down, and the step.
+/// Returns every number that block verification may read along the chosen path, from its last node up and then from
+/// the root down, and the step's output.
 template <class L>
 std::vector<double> outcome(const DraftedTree<L>& at, int request) {
   LadderBlock::Plans<L> plans;
@@ -124,7 +124,7 @@ std::vector<double> outcome_of_team(const gpu::StepBatch<float>& batch, int requ
   return found.front();
 }
 
-/// Counts the host's choices and where it stops.
+/// Counts the host's plans along the path and where it stops.
 void count(const HostAt& at, const std::vector<double>& wanted, int request, Tally& tally) {
   LadderPaths<HostDistributions> plans;
   ChosenSteps<HostDistributions, LadderPaths<HostDistributions>> steps(at, plans);
@@ -178,11 +178,11 @@ int main() {
     using namespace draftproof;
     using namespace draftproof::step_parity;
     Tally tally;
-    // With few tokens all nodes are planned; 32 paths have 512 entries of distributions at 16 nodes.
+    // With few tokens all nodes are planned. 32 paths have 512 entries of distributions at 16 nodes.
     compare<tree_drafters::IidPaths>({3, 2, 1.2}, {.drafts = 32, .length = 24}, 5, tally);
     compare<tree_drafters::IidPaths>({2, 1, 0.7}, {.drafts = 20, .length = 40}, 4, tally);
     compare<tree_drafters::IidPaths>({2, 6, 1}, {.drafts = 2, .length = 64}, 3, tally);
-    // At low temperature paths stay together on long rows as well.
+    // At low temperature paths stay together on long rows too.
     for (const int vocabulary : {70, 700})
       for (const int drafts : {2, 5, 8}) {
         compare<tree_drafters::IidPaths>({vocabulary, 6, 2, drafts == 5}, {.drafts = drafts, .length = 6}, 5, tally);

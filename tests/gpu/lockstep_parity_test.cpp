@@ -1,5 +1,5 @@
-// The algorithms of gpu/ against the host, with fibers instead of the threads of a CUDA block; no device and no CUDA
-// is needed. It tests the passes, the draws and their order of tokens, not the shuffles or the device's arithmetic.
+// Compares the algorithms of gpu/ with the host, with fibers instead of the threads of a CUDA block; needs no device
+// and no CUDA. It tests passes, draws and their order of tokens, but neither shuffles nor the device's arithmetic.
 #include <cstdio>
 
 #include <draftproof/tests/support/gpu/outcome.hpp>

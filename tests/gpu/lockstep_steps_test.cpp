@@ -1,5 +1,5 @@
-// Steps by the algorithms of gpu/ against the host, with fibers instead of a device's threads; no device and no CUDA
-// is needed. Also: trees that a device must not be given.
+// Compares steps by the algorithms of gpu/ with the host, with fibers instead of a device's threads; it needs no
+// device and no CUDA. It also tests that invalid trees are refused before they reach a device.
 #include <cstdio>
 #include <stdexcept>
 #include <string>

@@ -1,5 +1,5 @@
-// Verdicts from logits by teams of fibers against the host's, for rows of every format: on chip, and on converted
-// rows; and the faults of positions whose logits are no distribution.
+// Compares verdicts from logits by teams of fibers with the host's, for rows of every format, converted on chip or in
+// advance; and tests the faults of positions whose logits are not a distribution.
 #include <bit>
 #include <cstdio>
 #include <limits>
@@ -52,7 +52,7 @@ void expect(bool held, const std::string& what) {
   std::printf("expected %s\n", what.c_str());
 }
 
-/// Probabilities of 16 bits on chip and converted: the values are the entries themselves.
+/// Tests that converted probabilities are the entries themselves, also if rows are shared.
 template <class Entry>
 void compare_probabilities() {
   constexpr int vocabulary = 1500, positions = 3, proposals = 2;
@@ -90,7 +90,7 @@ void compare_probabilities() {
   same(batch, "one row of each");
 }
 
-/// A NaN in a proposal row, and a masked target row.
+/// Tests the faults of a NaN in a proposal row and of a target row that is -infinity throughout.
 void expect_faults() {
   using V = verifiers::RecursiveRejection;
   constexpr int vocabulary = 2100, positions = 7;

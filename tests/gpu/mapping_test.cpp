@@ -1,4 +1,4 @@
-// The mapping of positions to threads for several kinds of device, computed without one.
+// Tests the choice of a mapping for several kinds of device; it needs no device.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -47,8 +47,8 @@ int main() {
     return mapped(Mapping::automatic, device, positions, vocabulary, proposals, bytes);
   };
   expect(automatic(hopper, 1000, 512), {Mapping::block, 1}, "a small vocabulary");
-  // 32,000 tokens of two rows are 256,000 bytes: four blocks hold 8,192 tokens each, and three share a
-  // multiprocessor.
+  // Two rows of 32,000 tokens have 256,000 bytes: each of four blocks holds 8,000 tokens of both, and three such
+  // blocks share a multiprocessor.
   expect(automatic(hopper, 1000, 32000), {Mapping::cluster, 4}, "many positions");
   expect(automatic(hopper, 1, 32000), {Mapping::cluster, 16}, "one position takes what would idle");
   expect(automatic(hopper, 256, 128256), {Mapping::cluster, 16}, "a large vocabulary");
@@ -72,7 +72,7 @@ int main() {
   expect(automatic(ampere, 1, 128256), {Mapping::split, 16}, "no clusters");
   expect(automatic(ampere, 27, 128256), {Mapping::split, 4}, "a quarter of the multiprocessors");
   expect(automatic(ampere, 28, 128256), {Mapping::block, 1}, "more than that");
-  // Four times as many positions, or twice as many blocks, exceed an int.
+  // Four times as many positions, or twice as many blocks, overflow an int.
   expect(automatic(hopper, 1 << 30, 1 << 20), {Mapping::block, 1}, "positions without end");
   expect(automatic(hopper, (1 << 30) + 1, 128256), {Mapping::cluster, 16}, "the same in clusters");
   expect(mapped(Mapping::split, ampere, 1 << 30, 128256, 1, 4), {Mapping::split, 1}, "the same by the whole device");
@@ -89,8 +89,8 @@ int main() {
   expect_refused(Mapping::cluster, planning, 128256, 1, 4, "the verifier makes a plan");
   expect(automatic(beside_plans(plain, 85088), 1, 128256), {Mapping::block, 1},
          "a plan that the device has no room for");
-  // Each warp of a team has a place for its first arrival and for a sum: with 32 blocks of 16 warps the arrivals
-  // overwrote the counter of the barrier.
+  // Each warp of a team has a slot for its first arrival and one for a sum. With 32 blocks of 16 warps there were too
+  // few, and arrivals overwrote the counter of the barrier.
   for (const DeviceTraits& device : {hopper, ampere, planning})
     for (const int positions : {1, 2, 3, 8, 100})
       if (const Mapped split = mapped(Mapping::split, device, positions, 128256, 1, 4);

@@ -12,7 +12,7 @@ namespace draftproof::parity {
 namespace {
 
 constexpr std::uint64_t seed = 20240229;
-constexpr int most_printed = 10;  ///< per comparison; all are counted
+constexpr int most_printed = 10;  ///< mismatches per comparison; all are counted
 
 std::vector<Scheme>& schemes() {
   static std::vector<Scheme> all;
@@ -23,7 +23,7 @@ std::vector<DraftSampling>& distributions() {
   return all;
 }
 
-/// A batch with drafts drawn on the host; owns the memory of its view.
+/// A batch with drafts drawn on the host. It owns the memory of `batch`.
 struct Drafted {
   Drafted(const DraftSampling& distribution, int vocabulary, int most, const Sizes& sizes, std::uint64_t first_trial)
       : one_pair{sizes.one_pair},
@@ -45,7 +45,7 @@ struct Drafted {
     });
   }
 
-  /// Calls use(rows, i) for every position, on several threads if they share their rows.
+  /// Calls use(rows, i) for every position, on several threads if all positions share their rows.
   template <class Use>
   void for_positions(const Use& use) const {
     if (!one_pair) {
@@ -62,7 +62,7 @@ struct Drafted {
     for (std::thread& thread : running) thread.join();
   }
 
-  /// Drafts to draw at position i: all numbers that the distribution supports, in turn.
+  /// Returns the number of drafts at position i; positions take all numbers that the distribution supports in turn.
   int asked(int i, int most) const { return fewest + i % (most - fewest + 1); }
   std::uint64_t trial(int i) const { return batch.first_trial + static_cast<std::uint64_t>(i); }
   Philox drafting(int i) const { return {seed, trial(i), Philox::Role::draft}; }
@@ -140,7 +140,7 @@ void add(DraftSampling distribution) { distributions().push_back(std::move(distr
 int run(const Sizes& sizes) {
   long long decisions = 0, tuples = 0, mismatches = 0;
   std::uint64_t trial = sizes.first_trial;
-  // 1 more than a multiple of 6, so that a batch of one pair of rows has the shape after that of the last batch.
+  // Shapes follow trial numbers modulo 6. With a step of 1 modulo 6, batches of one pair take the shapes in turn.
   const auto apart = static_cast<std::uint64_t>(std::max(1000, sizes.positions) / 6 * 6 + 7);
   for (const int vocabulary : sizes.vocabularies)
     for (const DraftSampling& distribution : distributions()) {

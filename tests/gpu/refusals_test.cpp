@@ -1,5 +1,5 @@
-// Refusals of the host interface and their messages: before a device is used if possible, and with the failed CUDA
-// call if there is no device.
+// Tests which calls of the host interface are refused, and with which message: before a device is used if possible;
+// without a device the message names the CUDA call that failed.
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -25,7 +25,7 @@ using namespace draftproof;
 
 int failures = 0;
 
-/// Expects that `call` throws an E whose message is `wanted`.
+/// Expects that `call` throws an E whose message contains `wanted`.
 template <class E>
 void expect_refusal(const std::string& wanted, const std::function<void()>& call) {
   std::string found = "nothing";

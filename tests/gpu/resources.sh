@@ -1,11 +1,11 @@
 #!/bin/sh
-# Registers and spills of every kernel, from what ptxas said when it compiled them (cmake/keep_ptxas.sh): a table, and
-# exit code 1 if a verifier's kernel spills more than is allowed below.
+# Prints registers and spills of every kernel, from the output of ptxas (cmake/keep_ptxas.sh), and exits with 1 if a
+# verifier's kernel spills more than is allowed below.
 #
-#   sh resources.sh FOLDER       of the objects; exit code 77 if there are none
+#   sh resources.sh FOLDER       folder of the objects; exit code 77 if it has none
 #
-# May spill: a position split over the device, which waits for barriers in device memory; mutants; and ladders without
-# replacement, whose plans take many passes and barriers.
+# Three kinds of kernel may spill: positions split over the device, which wait for barriers in device memory; mutants; and
+# ladders without replacement, whose plans take many passes and barriers.
 #
 # A kernel of blocks or clusters may spill 384 bytes. Registers are limited so that two blocks, or three of a cluster,
 # share a multiprocessor. Recursive rejection by three blocks that spill took 423 us on an H100 where two blocks that do
@@ -16,7 +16,7 @@ files=$(find "$folder" -name '*.resources')
 [ -n "$files" ] || { echo "skipped: no kernels were compiled in $folder"; exit 77; }
 # shellcheck disable=SC2086
 cat $files | c++filt | awk '
-  # What a kernel calls and did not inline is listed behind it: what spills there spills in the kernel.
+  # ptxas lists functions that were not inlined after the kernel that calls them; their spills count as the kernel's.
   function tell() {
     if (registers != "") print architecture "\t" registers "\t" stack "\t" spilled "\t" kernel
     registers = stack = ""; spilled = 0

@@ -1,5 +1,5 @@
-// The check of stored probabilities by a team of fibers against checked_sum of the host: equal sums, the same refused
-// rows, and the first invalid entry.
+// Compares the check of stored probabilities by a team of fibers with checked_sum of the host: equal sums, the same
+// refused rows, and the first invalid entry.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -36,7 +36,7 @@ std::vector<Entry> probabilities(int vocabulary, std::uint64_t row) {
   return entries;
 }
 
-/// The first fault of a batch whose one target row is `row`.
+/// Returns the first fault of a batch whose only target row is `row`.
 template <class Entry>
 std::uint64_t fault_of(const std::vector<Entry>& row) {
   std::uint64_t fault = gpu::no_fault;
@@ -85,18 +85,18 @@ void compare_format(const std::string& format) {
         auto wrong = row;
         wrong[static_cast<std::size_t>(x)] = Entry(bad);
         compare_with_host(wrong, x, what + " with " + std::to_string(bad));
-        // A second fault in the same lane is not the first.
+        // A second fault, later in the same lane, must not be reported.
         if (x + 24 < vocabulary) wrong[static_cast<std::size_t>(x + 24)] = Entry(bad);
         compare_with_host(wrong, x, what + " with two of " + std::to_string(bad));
       }
     auto signs = row;
-    signs.back() = Entry(-0.0);  // zero with either sign
+    signs.back() = Entry(-0.0);  // valid, like 0
     if (vocabulary == 3000) compare_with_host(signs, no_token, what + " with a negative zero");
     compare_with_host(std::vector<Entry>(row.size(), Entry(1.875)), no_token, what + " of entries below 2");
     compare_with_host(std::vector<Entry>(row.size(), Entry(0.0)), no_token, what + " of nothing");
-    // 2^13 is the range of 64 bits of 2^-51: a sum that wrapped around would be 1.
+    // In units of 2^-51 an overflow of 64 bits subtracts 2^13, so that the sum would be 1.
     if (vocabulary == 1) compare_with_host(std::vector<Entry>(8193, Entry(1.0)), no_token, what + ", sum 8193");
-    // Tests a sum at the largest deviation that the format allows, and one beyond it.
+    // Tests sums on both sides of the largest deviation that the format allows.
     gpu::StoredBatch batch{.format = gpu::format_of<Entry>, .positions = 1};
     batch.vocabulary = 1;
     const double tolerance = gpu::sum_tolerance_of(batch);
@@ -106,7 +106,7 @@ void compare_format(const std::string& format) {
   }
 }
 
-/// Several rows: the fault of a position is that of its first invalid row.
+/// Tests that the fault reported for a position is in its first invalid row.
 void compare_rows() {
   constexpr int vocabulary = 700, positions = 4, proposals = 3;
   std::vector<Bfloat16> entries;
@@ -137,7 +137,7 @@ void compare_rows() {
          "the place of the fault");
 }
 
-/// Rows alone: logits give the host's softmax; an invalid row is reported and the others are converted.
+/// Tests rows without a batch: logits give the host's softmax; an invalid row is reported, the others are converted.
 void convert_rows_alone() {
   constexpr int vocabulary = 1300, count = 3;
   constexpr double temperature = 0.5;

@@ -24,7 +24,7 @@ std::vector<TreeSampling>& distributions() {
   return all;
 }
 
-/// A model of few contexts, so that nodes share rows and a path meets all shapes of rows.
+/// A model of few contexts, so that nodes share rows and a path visits all shapes of rows.
 class Model final : public ConditionalModel<HostDistributions> {
  public:
   static constexpr int size = 13;
@@ -42,7 +42,7 @@ class Model final : public ConditionalModel<HostDistributions> {
   std::vector<HostDistributions> distributions_;
 };
 
-/// The requests of one batch and the host's results; state is carried from one iteration to the next.
+/// The requests of one batch and the host's results. State is carried from one iteration to the next.
 class Requests {
  public:
   Requests(const Scheme& scheme, const TreeSampling& distribution, int vocabulary, int count, std::uint64_t trial)
@@ -64,7 +64,7 @@ class Requests {
     std::vector<DraftTree> drafted;
     for (std::size_t i = 0; i < conditionals_.size(); ++i) {
       drafted.push_back(draw(i, trial));
-      // Rows by context numbers, and rows as in an engine: one for each drafted token.
+      // Half the requests index rows by context, the others as an engine does: one row per drafted token.
       if (i % 2 == 0)
         trees.add(drafted.back(), 0);
       else
@@ -90,12 +90,12 @@ class Requests {
   std::int64_t stride() const { return vocabulary_ + 5; }
 
   DraftTree draw(std::size_t i, std::uint64_t trial) const {
-    // Schemes that rank tokens need powers of as many masses as there are paths.
+    // Schemes that rank tokens raise masses to the power of the number of paths, so they get more paths.
     const int wanted = scheme_.info.ranks_tokens ? 8 : 6;
     const int most = scheme_.info.most_drafts > 0 ? std::min(scheme_.info.most_drafts, wanted) : wanted;
     TreeShape shape{.drafts = 1 + static_cast<int>(i) % most, .length = static_cast<int>((i + trial) % 7)};
     if (distribution_.info.has_stem && shape.length > 2) shape.stem = static_cast<int>(i % 3);
-    // Few children per level: six to the fifth nodes add no coverage.
+    // Few children per level, because 6^5 nodes would add no coverage.
     if (distribution_.info.branches)
       for (int depth = 0; depth < shape.length; ++depth)
         shape.branching.push_back(depth == 0 ? shape.drafts : 1 + depth % 2);

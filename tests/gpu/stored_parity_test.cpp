@@ -1,6 +1,6 @@
-// The algorithms of gpu/ on rows of 16-bit entries against the host, with fibers instead of the threads of a CUDA
-// block: the verdicts of FreshRows on the same entries, for one scheme that uses residuals and one that also uses
-// unseen mass; and residuals of every format to the last bit.
+// Compares the algorithms of gpu/ on rows of 16-bit entries with FreshRows on the same entries, with fibers instead
+// of the threads of a CUDA block: verdicts of a scheme that uses residuals and of one that also uses unseen mass; and
+// residuals of every format to the last bit.
 #include <algorithm>
 #include <cstdio>
 #include <tuple>
@@ -18,7 +18,7 @@ namespace {
 constexpr int positions = 60, most_drafts = 4;
 constexpr std::uint64_t seed = 5;
 
-/// Rows of every shape in another format, and drafts drawn from them.
+/// Rows of every shape, stored as Entry, and drafts drawn from them.
 template <class Entry, class D>
 struct StoredBatch {
   StoredBatch(int vocabulary, std::uint64_t first_trial) {
@@ -90,8 +90,8 @@ void compare(const char* format, Compared& compared) {
   }
 }
 
-/// Masses, slopes and draws of residuals in lockstep, to the last bit; verdicts alone could hide a differently formed
-/// term. Around b = 2^100 terms change from float to double.
+/// Compares masses, slopes and draws of residuals to the last bit, because equal verdicts could hide a differently
+/// rounded term. Around b = 2^100 terms change from float to double.
 template <class Entry>
 void compare_residuals(const char* format, Compared& compared) {
   const StoredBatch<Entry, drafters::Iid> drafted(1100, 9000);

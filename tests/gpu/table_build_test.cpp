@@ -1,5 +1,5 @@
-// Ratio tables and i.i.d. optima built by the device's code on fibers and the standard library's algorithms: every
-// array and every optimum with the bits of the host.
+// Compares ratio tables and i.i.d. optima with the host's, bit for bit. They are built by the device's code on fibers
+// and by algorithms of the standard library.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ void compare_table(int vocabulary, int proposals, DistributionShape shape, std::
   all.expect_table(rows.table(), built.arrays.view(), built.arrays.hot(), place(vocabulary, shape, trial));
 }
 
-/// Rows that all positions share, by a stride of 0.
+/// Which row all positions share, by a stride of 0.
 enum class Shared { none, target, proposal };
 
 void compare_optima(int vocabulary, int positions, std::int64_t turn, Shared shared) {
@@ -57,8 +57,7 @@ void compare_optima(int vocabulary, int positions, std::int64_t turn, Shared sha
   }
 }
 
-/// Rows of 16-bit entries equal rows of the same numbers in float; rows with an excess above the heaviest token's
-/// mass are refused.
+/// Tests that tables of 16-bit rows equal tables of the same numbers in float.
 template <class Entry>
 void compare_format() {
   constexpr int vocabulary = 700;
@@ -75,7 +74,7 @@ void compare_format() {
   }
 }
 
-/// Three drafts of one proposal row that is stored once.
+/// Tests three drafts whose proposal rows are one stored row.
 void compare_repeated_row() {
   DistributionRows rows(900, 3, DistributionShape::zeros, 4);
   rows[2] = rows[3] = rows[1];
@@ -92,7 +91,7 @@ void refused() {
   constexpr int vocabulary = 1000;
   const DistributionRows sound(vocabulary, 1, DistributionShape::random, 1);
   DistributionRows much = sound;
-  for (float& entry : much[1]) entry *= 1.01f;  // the heaviest entry is below .01
+  for (float& entry : much[1]) entry *= 1.01f;  // adds more than the heaviest entry, which is below .01
   const DistributionBatch<float> batch({sound, much, sound});
   HostMachine machine(2, 4);
   const HostDistributions distributions(machine, batch.batch());
@@ -118,7 +117,7 @@ void everything() {
       for (const Shared shared : {Shared::none, Shared::target, Shared::proposal})
         compare_optima(vocabulary, 20, turn, shared);
   compare_optima(8192, distribution_shapes, 4,
-                 Shared::none);  // on a plateau of whole powers of two every run has the least cut
+                 Shared::none);  // all cuts of its plateau are exact and equal, so that every run finds the least
   compare_optima(128256, 2, 2, Shared::none);
   compare_format<Bfloat16>();
   compare_format<Half>();

@@ -48,7 +48,7 @@ RatioTable table_of(int vocabulary, int proposals, std::uint64_t trial) {
 
 bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 
-/// Every function of the distributions, at points where the order of tokens changes and between them.
+/// Compares every function of the distributions, at ratios where the order of tokens changes and between them.
 void compare_distributions(const RatioTable& table, const TableView& view, const std::string& where,
                            Counted& counted) {
   const auto expect = [&](bool equal, const char* what) { counted.expect(equal, what, where); };
@@ -68,7 +68,7 @@ void compare_distributions(const RatioTable& table, const TableView& view, const
     const double u = unit_interval(random.next(Purpose::pick));
     const std::array<double, 5> bs{i == 0 ? 0.0 : at, u, 4 * u, 1, 1 / (u + 0x1p-60)};
     for (const double b : bs) {
-      // Sometimes the extreme words, which decide the first and the last token.
+      // Sometimes the smallest or largest random bits, which give the first or the last token.
       const std::uint64_t drawn_word = random.next(Purpose::pick);
       const std::uint64_t word = i % 40 == 0 ? 0 : i % 40 == 20 ? ~std::uint64_t{0} : drawn_word;
       expect(same(table.residual_mass(b), view.residual_mass(b)), "residual_mass");
@@ -102,7 +102,7 @@ void compare_distributions(const RatioTable& table, const TableView& view, const
   }
 }
 
-/// Draws of the host, compared with the view's.
+/// Returns drafts drawn on the host, after comparing them with drafts drawn from the view.
 TableTrials drafted(const TableDistribution& distribution, const RatioTable& table, int drafts, std::uint64_t first,
                     int count, const std::string& where, Counted& counted) {
   TableTrials trials{.seed = seed, .first = first, .drafts = drafts};
@@ -152,7 +152,7 @@ void add(TableDistribution distribution) { distributions().push_back(std::move(d
 int run(const TableSizes& sizes) {
   constexpr std::uint64_t shapes = 6;
   Counted counted;
-  std::uint64_t first = (std::uint64_t{1} << 33) - 1000;  // numbers of trials beyond 32 bits
+  std::uint64_t first = (std::uint64_t{1} << 33) - 1000;  // trial numbers above 32 bits
   for (const int vocabulary : sizes.vocabularies)
     for (std::uint64_t shape = 0; shape < shapes; ++shape)
       for (const bool several : {false, true}) {

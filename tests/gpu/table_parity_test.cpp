@@ -1,5 +1,5 @@
-// Views of tables against the tables, in host memory: every distribution, verifier, mutant and drafter that runs on a
-// view.
+// Compares views of tables, in host memory, with the tables: every distribution, verifier, mutant and drafter that
+// runs on a view.
 #include <cstdio>
 
 #include <draftproof/tests/support/gpu/outcome.hpp>

@@ -1,5 +1,5 @@
-// Softmax by a team against Softmax of the host, to the last bit, and its faults for rows that are not distributions;
-// fibers instead of a device's threads.
+// Compares softmax by a team of fibers with Softmax of the host, to the last bit, and tests its faults for rows that
+// are not distributions.
 #include <bit>
 #include <cstdio>
 #include <exception>
@@ -99,7 +99,7 @@ void expect_faults() {
       auto logits = base;
       logits[static_cast<std::size_t>(x)] = bad;
       expect_fault(logits, Kind::infinite, x, "one entry");
-      logits[2999] = nan;  // later ones do not matter, in the same lane or elsewhere
+      logits[2999] = nan;  // later faults are not reported, whichever lane reads them
       if (x + 16 < 3000) logits[static_cast<std::size_t>(x + 16)] = infinity;
       expect_fault(logits, Kind::infinite, x, "the first of several");
     }

@@ -1,5 +1,5 @@
-// A complete simulation kernel on fibers of the host against the host's Tally of the same trials: its trials, the
-// sums within a warp, hot and cold tokens, and the sums at a block's end.
+// Compares a complete simulation kernel on fibers with the host's Tally of the same trials: the trials, sums within a
+// warp, hot and cold tokens, and sums at a block's end.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

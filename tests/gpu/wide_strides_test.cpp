@@ -1,5 +1,5 @@
-// Batches whose rows lie more than 2^32 entries apart, batches of more positions than a grid has blocks, and the
-// workspaces of batches of any size: on the host, without a device.
+// Tests batches whose rows lie more than 2^32 entries apart, batches of more positions than a grid has blocks, and
+// the workspace sizes of batches; they need no device.
 #include <sys/mman.h>
 
 #include <cstdio>
@@ -52,7 +52,7 @@ class Sparse {
   void* memory_;
 };
 
-/// The verdicts of a batch do not change when its rows are moved 2^32 entries and more apart.
+/// Tests that the verdicts of a batch do not change when its rows are moved 2^32 entries and more apart.
 template <class Entry>
 void move_rows_apart() {
   using V = verifiers::RecursiveRejection;
@@ -79,7 +79,7 @@ void move_rows_apart() {
       expect(found.token == wanted.token && found.accepted == wanted.accepted,
              "the verdict of position " + std::to_string(i) + " far apart");
   }
-  // Proposal rows of one position far apart, in both kinds of batch.
+  // Tests proposal rows of one position far apart, in both kinds of batch.
   gpu::StoredBatch several = batch;
   several.positions = 1;
   several.proposals = positions;
@@ -100,7 +100,7 @@ void move_rows_apart() {
   }
 }
 
-/// Every position is in exactly one grid.
+/// Tests that every position is in exactly one grid.
 void cut_grids() {
   for (const int partitions : {1, 8, 16}) {
     std::int64_t next = 0;
@@ -177,7 +177,7 @@ void measure_workspaces() {
       }
 }
 
-/// No two rows of a batch of 2^30 positions share an address.
+/// Tests the number of rows and the address of the last row in a batch of 2^30 positions.
 void count_rows() {
   gpu::StoredBatch batch = batch_of(1 << 30, gpu::Format::float16, gpu::Contents::logits, 8);
   const Half somewhere(0.0);

@@ -33,14 +33,14 @@ TOKEN = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|\d
 
 
 def tokens(line):
-    """[(column, token)] of the tokens of a line that can be changed."""
+    """Returns [(column, token)] of the tokens of a line that can be changed."""
     if re.match(r"\s*(#|//|template\b|using\b|namespace\b|static_assert\b)", line):
         return []
     return [(found.start(), found[0]) for found in TOKEN.finditer(line) if found[0] in REPLACED]
 
 
 def drawn(rng):
-    """Yields changes without end: {file, line, number, column, token, by}."""
+    """Yields random changes without end: {file, line, number, column, token, by}."""
     names = subprocess.run(["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     lines = [(name, number, line) for name in names.split() if name.endswith((".cpp", ".hpp"))
              for number, line in enumerate((ROOT / name).read_text().splitlines()) if tokens(line)]
@@ -52,7 +52,7 @@ def drawn(rng):
 
 
 def located(change):
-    """(path, line number) of a change: its old line if unchanged, else the only equal line; None without either."""
+    """Returns (path, line number) of a change: its old line if unchanged, else the only equal line; else None."""
     path = ROOT / change["file"]
     if path.exists():
         lines = path.read_text().splitlines()
@@ -70,7 +70,7 @@ def run(command, log):
 
 
 def outcome(change, build, log):
-    """`killed`, `survived`, `not compiled` or `gone`."""
+    """Makes a change, builds, tests and undoes it. Returns `killed`, `survived`, `not compiled` or `gone`."""
     found = located(change)
     if found is None:
         return "gone"

@@ -1,5 +1,5 @@
-// Certificates of an optimum, of a flow, of one cut and of both sides: accepted when valid, rejected with any changed
-// field; and the enclosure of the race compared with fractions.
+// Tests that certificates of an optimum, by a flow, by one cut and by both sides, are accepted when valid and
+// rejected with any changed field; and compares the enclosure of the race with fractions.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -16,8 +16,8 @@
 namespace draftproof {
 namespace {
 
-/// p = (1/2, 0, 1/2); {0, 1} drafted with 3/4, {1, 2} with 1/4: token 0 takes 1/2 of the first, token 2 all of the
-/// second.
+/// p = (1/2, 0, 1/2). {0, 1} is drafted with 3/4 and {1, 2} with 1/4: token 0 takes 1/2 of the first set, token 2 all
+/// of the second.
 class CertificateOfTwoSets : public ::testing::Test {
  protected:
   const std::vector<Rational> target{{1, 2}, 0, {1, 2}};
@@ -97,7 +97,7 @@ TEST(CutCertificate, BoundsTheScanFromAboveExactly) {
     ASSERT_EQ(reject(p, q, distributions.drafts, certificate), "");
     ASSERT_NEAR(certificate.bound, iid_optimum(table, distributions.drafts).acceptance,
                 (distributions.drafts + 4) * 0x1p-53);
-    // The bound is the least double: one step less is refused unless the value itself is a double.
+    // The bound is the least double above the value: the next smaller double is rejected unless it is the value.
     const Rational value = exact_cut_value(p, q, distributions.drafts, certificate.tokens);
     certificate.bound = std::nextafter(certificate.bound, -1.0);
     ASSERT_EQ(reject(p, q, distributions.drafts, certificate) == "", Rational(certificate.bound) >= value);
@@ -168,7 +168,7 @@ TEST(RaceEnclosure, HoldsEveryPrefixInFractions) {
     }
   }
   EXPECT_GT(enclosed, 500);
-  EXPECT_LT(widest, 1e-13L);  // five tokens, and at most a hundred octaves of doubling
+  EXPECT_LT(widest, 1e-13L);  // for five tokens and at most a hundred doublings
   RecordProperty("widest", std::to_string(static_cast<double>(widest) * 1e15) + "e-15");
 }
 
@@ -219,7 +219,7 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
         bad.upper = nothing;
         ASSERT_TRUE(rejected(bad));
       }
-      // Another cut is a proof only if its value is as low.
+      // Another cut is valid only if its value is as low.
       const auto exact_distributions = served(table, drawn.drafts);
       const auto sets = exact_distributions.sets(*registry().drafter(distribution.name));
       for (std::size_t cut = 0; cut <= good.order.size() + 1; ++cut) {
@@ -269,11 +269,11 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
   }
 }
 
-/// A `lower` above any one cut is detected, at every place in the order.
+/// A `lower` above the value of one cut is rejected, at every position of that cut in the order.
 TEST(PrefixCertificate, LooksAtEveryPrefix) {
   const int vocabulary = 40;
   std::vector<double> q(vocabulary, 1.0 / vocabulary), p(vocabulary, 0);
-  // Uniform q; p puts the least cut of two drafts at any wanted size: nothing below it, all above.
+  // With uniform q and p = 0 on the first `size` tokens, the least cut of two drafts has that size.
   for (int size = 2; size < vocabulary; ++size) {
     for (int x = 0; x < vocabulary; ++x) p[static_cast<std::size_t>(x)] = x < size ? 0 : 1.0 / (vocabulary - size);
     const RatioTable table(p, q);
@@ -297,7 +297,7 @@ TEST(PrefixCertificate, OfARealVocabulary) {
   for (const auto& distribution : distributions_of_certificates) {
     const auto certificate = distribution.make(table, 8);
     EXPECT_EQ(distribution.reject(p, q, 8, certificate), "") << distribution.name;
-    EXPECT_LT(certificate.upper - certificate.lower, 4e-11);  // V 2^-53 on both sides, and 1e-13
+    EXPECT_LT(certificate.upper - certificate.lower, 4e-11);  // V 2^-53 on both sides, plus 1e-13
     EXPECT_LT(certificate.upper, 1);
     auto bad = certificate;
     bad.lower = certificate.upper + 1e-12;

@@ -1,7 +1,6 @@
-// The optimum of every draft sampling: cuts over all sets, flows and a linear program, flows and cuts in fractions
-// with ==; reference values; the methods of optimum/distributions, and the relaxation behind the bounds for different
-// proposals with weights that the search would not choose: with them the corner at r = 1 decides, which the search's
-// own weights hide.
+// Tests of the optimum of every draft sampling: cuts over all sets, flows and a linear program agree, flows and cuts
+// in fractions with ==; reference values; the methods of optimum/distributions; and the relaxation behind the bounds
+// for different proposals, with weights that the search would not choose: with those the corner at r = 1 decides.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -36,8 +35,8 @@ Scalar optimum(std::string_view draft_sampling, const Rows<Scalar>& rows, const 
   return cut_optimum<Scalar>(p, sets_of<Scalar>(*registry().drafter(draft_sampling), rows, drafts));
 }
 
-// Reference optima come from a linear program agreeing with cuts to 1e-13; ours are sums of at most 2^6 set masses of
-// a few roundings each, 64 * 8 * 2^-53 = 6e-14.
+// Reference optima come from a linear program that agrees with cuts to 1e-13. Our optima are sums of at most 2^6 set
+// masses with a few roundings each: 64 * 8 * 2^-53 = 6e-14.
 constexpr double reference_tolerance = 1e-12;
 
 TEST(CutOptimum, SetsThatAreNotWalkedWholeAreNoDistribution) {
@@ -111,7 +110,7 @@ RC_GTEST_PROP(CutOptimum, OrdersTheSchemes, (const Instance& instance)) {
   RC_ASSERT(rejection <= without);
   RC_ASSERT(without <= best_without);
   RC_ASSERT(best <= best_without);
-  // K-SEQ at its root, which fractions only approximate: in double, up to the 40 roundings of its bisection.
+  // K-SEQ's root has no exact fraction, so it is computed in double, with the 40 roundings of its bisection.
   RC_ASSERT(static_cast<double>(rejection) <=
             exact::k_seq(exact::as_doubles(p), exact::as_doubles(q), drafts) + 40 * 0x1p-53);
 }
@@ -120,7 +119,7 @@ constexpr int instances = 1000;
 
 TEST(Transport, EqualsTheLeastCutForEveryDraftSampling) {
   for (const auto& drafter : registry().drafters()) {
-    if (drafter->info().shared_noise()) continue;  // enumerated as the distribution it draws, which is on the list
+    if (drafter->info().shared_noise()) continue;  // enumerated as its marginal sampling, which is listed
     SmallDistributionsSource source(11);
     int compared = 0;
     while (compared < instances) {
@@ -138,10 +137,10 @@ TEST(Transport, EqualsTheLeastCutForEveryDraftSampling) {
       std::map<TokenSet, double> rounded;
       for (const auto& [set, probability] : sets) rounded[set] = static_cast<double>(probability);
       const double wanted = static_cast<double>(certificate.acceptance);
-      // Capacities lose at most 2^-52 each: 5 tokens and at most 25 sets.
+      // Each capacity, of 5 tokens and at most 25 sets, is rounded by at most 2^-52.
       ASSERT_NEAR(optimal_transport(target, rounded).acceptance, wanted, 32 * 0x1p-52) << drafter->info().name;
       if (compared % 4 == 0) {
-        // Clp's tolerance of 1e-11 a row.
+        // Clp has a tolerance of 1e-11 per row.
         ASSERT_NEAR(linear_program_optimum(target, rounded), wanted, 32 * 1e-11) << drafter->info().name;
       }
     }
@@ -158,7 +157,7 @@ TEST(Transport, PlansOfDoublesStayWithinTheDistributions) {
       sets[set] = left[set] = static_cast<double>(probability);
     auto room = target;
     for (const auto& [set, token, mass] : optimal_transport(target, sets).plan) {
-      left.at(set) -= mass;  // multiples of 2^-52: exact
+      left.at(set) -= mass;  // exact, because masses are multiples of 2^-52
       room[static_cast<std::size_t>(token)] -= mass;
     }
     for (const auto& [set, mass] : left) ASSERT_GE(mass, 0);
@@ -173,8 +172,8 @@ TEST(Transport, SaysWhenFractionsAreTooLong) {
   EXPECT_THROW(optimal_transport(target, {{TokenSet{1}, Rational(1)}}), std::range_error);
 }
 
-/// All tuples and all cuts of the table's distributions. Rows of small fractions are other distributions, and the
-/// residual of a row without its token of 0.999999999 magnifies the difference.
+/// Returns the optimum by enumerating all tuples and all cuts of the table's rows. They differ from the small
+/// fractions by rounding, which the residual of a row without its token of 0.999999999 would magnify.
 double by_enumeration(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   std::vector<double> target;
   for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));
@@ -196,10 +195,10 @@ TEST(SamplingOptimum, EveryMethodAgreesWithAllCuts) {
       const auto bounds = find(table, distributions.drafts);
       ASSERT_TRUE(bounds) << drafter->info().name;
       const double wanted = by_enumeration(*drafter, table, distributions.drafts);
-      // The clocks' 1e-14, and a few roundings for each of at most 360 tuples.
+      // The error of the integrals is 1e-14; each of at most 360 tuples adds a few roundings.
       ASSERT_LE(bounds->lower, wanted + 1e-13) << drafter->info().name << " K = " << distributions.drafts;
       ASSERT_GE(bounds->upper, wanted - 1e-13) << drafter->info().name << " K = " << distributions.drafts;
-      // 1e-8 is where the search for different proposals stops.
+      // The search for different proposals stops at a width of 1e-8.
       ASSERT_LE(bounds->upper - bounds->lower, drafter->info().several_proposals ? 1.1e-8 : 0)
           << drafter->info().name;
       const auto reported = optimum_of(*drafter, table, distributions.drafts);
@@ -253,7 +252,7 @@ TEST(IndependentBounds, OfEqualProposalsAreTheRatioScan) {
   }
 }
 
-// r passes 1 with the second token: half of it fits. At the prefixes 9/16, 3/4 and 1, at the corner 1/4 + 1/4 of 1/2.
+// r reaches 1 within the second token. The value is 11/16, 3/4 and 1 at the prefixes, and 1/4 + 1/4 at the corner.
 TEST(MixtureCut, WorkedByHand) {
   const std::vector<MixedMass> rising{{0.25, 0.75}, {0.5, 0.5}, {0.25, 0.125}};
   const auto [value, tokens] = least_mixture_cut({0, 0}, rising, 2);
@@ -262,14 +261,14 @@ TEST(MixtureCut, WorkedByHand) {
 }
 TEST(MixtureCut, BeyondOneOnlyTheTargetGrows) {
   const std::vector<MixedMass> rising{{0.25, 0.5}, {0.5, 0.5}};
-  EXPECT_EQ(least_mixture_cut({0.125, 1.5}, rising, 3).value, 0.125);  // starts beyond
-  EXPECT_EQ(least_mixture_cut({0, 0.5}, rising, 3).value, 0.25);       // reaches 1 exactly: a corner and a prefix
+  EXPECT_EQ(least_mixture_cut({0.125, 1.5}, rising, 3).value, 0.125);  // starts above 1
+  EXPECT_EQ(least_mixture_cut({0, 0.5}, rising, 3).value, 0.25);       // reaches 1 exactly, at a prefix
   EXPECT_EQ(least_mixture_cut({0, 0.5}, rising, 3).tokens, 1u);
 }
 
 struct Weighted {
   SmallDistributions distributions;
-  std::vector<double> weights;  ///< product 1
+  std::vector<double> weights;  ///< their product is 1
   std::vector<MixedMass> rising;
 };
 
@@ -291,7 +290,7 @@ Weighted weighted(SmallDistributionsSource& source) {
   return result;
 }
 
-// A fine grid of r-mass, filled greedily: never below the least, and near it.
+// Compares with a fine grid of r-mass, filled greedily, whose least value is never below the result and near it.
 TEST(MixtureCut, IsTheLeastOverFractionalSets) {
   SmallDistributionsSource source(81);
   int in_the_middle = 0;
@@ -319,7 +318,7 @@ TEST(MixtureCut, IsTheLeastOverFractionalSets) {
     for (int step = 0; step <= 500; ++step) least = std::min(least, at(total * step / 500));
     if (total >= 1) least = std::min(least, at(1));
     least = std::min(least, prefixes);
-    // r goes up to 2^9: six additions lose 6 2^9 2^-53 = 3.4e-13 of it, and r^K has slope K <= 4 at 1.
+    // r is at most 2^9, so six additions have an error of 6 2^9 2^-53 = 3.4e-13, and r^K has slope K <= 4 at 1.
     ASSERT_NEAR(found.value, least, 1.4e-12) << i;
     in_the_middle += found.value < prefixes - 1e-9;
   }

@@ -1,4 +1,4 @@
-// Comparisons that are decided exactly: optima with 1, two drafts, and acceptance with that of K-SEQ.
+// Tests of exact comparisons: of an optimum with 1, of the optimum of two drafts, and of an acceptance with K-SEQ's.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(TwoDrafts, TheClosedFormIsTheFlow) {
     const auto sets = distributions.sets(*registry().drafter("iid"));
     ASSERT_EQ(found, optimal_transport(distributions.target, sets).acceptance);
     const RatioTable table = distributions.table();
-    // The table's four roundings, and rows as doubles as in the test of the ratio scan.
+    // The table rounds four times; rows as doubles are off as in the test of the ratio scan.
     ASSERT_NEAR(two_draft_optimum(table), static_cast<double>(found), 12 * 0x1p-53);
     ASSERT_NEAR(two_draft_optimum(table), iid_optimum(table, 2).acceptance, 8 * 0x1p-53);
     below_one += found < 1;
@@ -36,7 +36,7 @@ TEST(TwoDrafts, TheClosedFormIsTheFlow) {
   EXPECT_LT(below_one, 1470);
 }
 
-/// Half of the instances lie on the boundary: p is a mixture of q and a distribution that K drafts reach exactly.
+/// Half of the instances lie on the boundary: their p is a distribution that K drafts attain without a rejection.
 TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
   SmallDistributionsSource source(62);
   int always = 0, touching = 0;
@@ -44,15 +44,15 @@ TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
     SmallDistributions distributions = source.next(6, 3, false);
     const auto& q = distributions.proposals.front();
     if (i % 2 == 0) {
-      // The distribution of the draft that comes first in a fixed order of tokens is reached without loss: its mass
-      // below any rank is q(S)^K.
+      // The first draft in a fixed order of the tokens has a distribution that is always accepted: the mass below any
+      // rank is q(S)^K.
       Rational below = 0;
       for (std::size_t x = 0; x < q.size(); ++x) {
         distributions.target[x] =
             exact::power<Rational>(below + q[x], distributions.drafts) - exact::power(below, distributions.drafts);
         below += q[x];
       }
-      if (i % 4 == 0) {  // and slightly beyond
+      if (i % 4 == 0) {  // slightly beyond it
         const Rational hair = std::min<Rational>(distributions.target.front(), Rational(1, 1'000'000'000'000));
         distributions.target.front() -= hair;
         distributions.target.back() += hair;
@@ -77,11 +77,11 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
     auto p = exact::as_doubles(distributions.target);
     const auto q = exact::as_doubles(distributions.proposals.front());
     int drafts = distributions.drafts;
-    if (i % 3 == 0) {  // dyadic, so that cuts of exactly 1 survive in double; some slightly beyond
-      const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the least difference that a double at 1/16 represents
+    if (i % 3 == 0) {  // powers of two, so that cuts of exactly 1 are exact in double; some are slightly beyond
+      const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the least difference that a double below 1/16 represents
       p = {0.0625 - unit, 0.4375, 0.5 + unit};
       const RatioTable table(p, std::vector<double>{0.25, 0.75, 0});
-      // p(S) of the lightest token against (1/4)^2.
+      // Compares p(S) of the lightest token with (1/4)^2.
       ASSERT_EQ(always_accepts_iid(table, 2), false);  // token 2 is never drafted
       const RatioTable served(std::vector<double>{0.0625 - unit, 0.9375 + unit}, std::vector<double>{0.25, 0.75});
       ASSERT_EQ(always_accepts_iid(served, 2), unit == 0);
@@ -103,8 +103,8 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
   EXPECT_GT(thin, 400) << "no instance that doubles would call 1";
 }
 
-// S is the heavy token, 1 - n of p and 1 - m of q in units of 2^-62: p(S) >= q(S)^2 is n <= 2 m - m^2 2^-62, an
-// equality at m = 3 2^31, n = 2 m - 9. Doubles cannot represent the difference of one unit beyond.
+// S is the heavy token, with p(S) = 1 - n and q(S) = 1 - m in units of 2^-62. p(S) >= q(S)^2 if and only if n <= 2 m
+// - m^2 2^-62, with equality at m = 3 2^31, n = 2 m - 9. Doubles cannot represent a difference of one unit.
 TEST(CertainAcceptance, IsDecidedToTheLastUnit) {
   const double m = 3 * 0x1p31;
   const auto row = [](double light) { return std::vector<double>{1 - light * 0x1p-62, light * 0x1p-62}; };
@@ -150,7 +150,7 @@ TEST(KSeqRoot, IsFourThirdsByHand) {
   EXPECT_EQ(acceptance::compare_with_k_seq(Rational(8, 9) + little, p, q, 2), 1);
 }
 
-// Where F is constant from some b on, roots and other factors accept the same; equality must be seen across them.
+// If F is constant from some b on, the root and other factors give the same acceptance, which must compare equal.
 TEST(KSeqRoot, EqualityWhereTheCurveIsFlat) {
   const Row half{{1, 2}, {1, 2}};
   EXPECT_EQ(acceptance::compare_with_k_seq<Rational>(1, half, half, 3), 0) << "p = q: the root is 1";
@@ -163,8 +163,8 @@ TEST(KSeqRoot, EqualityWhereTheCurveIsFlat) {
   EXPECT_EQ(acceptance::compare_with_k_seq(Rational(1, 9), {0, 1}, {1, 0}, 2), 1);
 }
 
-// Against the root found in double: it errs by less than 1e-12 (V <= 8 terms, a slope of at most 1), so that a
-// fraction 1e-9 away is on the right side.
+// The root computed in double has an error below 1e-12 (V <= 8 terms, a slope of at most 1), so fractions 1e-9 away
+// from it must compare as less and greater.
 RC_GTEST_PROP(KSeqRoot, SignOfANeighbouringFraction, (const Instance& instance)) {
   const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
   const double accepted = acceptance::k_seq(exact::as_doubles(p), exact::as_doubles(q), instance.drafts);
@@ -175,7 +175,7 @@ RC_GTEST_PROP(KSeqRoot, SignOfANeighbouringFraction, (const Instance& instance))
   }
 }
 
-// One draft: the root is 1, the acceptance sum min(p, q), a fraction.
+// With one draft the root is 1 and the acceptance is the sum of min(p, q), a fraction.
 RC_GTEST_PROP(KSeqRoot, OneDraftIsEqualToSingleDraft, (const Instance& instance)) {
   const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
   const Rational single = 1 - acceptance::residual_mass<Rational>(p, q, 1);

@@ -1,4 +1,4 @@
-// Acceptance of the couplings: reference values, two methods against each other, and known relations in fractions.
+// Tests of the acceptance of couplings: reference values, agreement of two methods, and inequalities in fractions.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ namespace {
 
 using namespace acceptance;
 
-/// The tolerance that the file's README states. Here integrals are good to 1e-13, and the finite sums have at most
-/// 200 terms of coefficients below 1 over rates above 1, a few roundings each: 200 * 8 * 2^-53 = 2e-13.
+/// The tolerance that tests/golden/README.md states. Integrals here have an error of 1e-13. The finite sums have at
+/// most 200 terms of coefficients below 1 over rates above 1, a few roundings each: 200 * 8 * 2^-53 = 2e-13.
 constexpr double race_tolerance = 1e-12;
 
 TEST(RaceAcceptance, EveryReferenceCase) {
@@ -56,7 +56,7 @@ TEST(RaceAcceptance, ByHand) {
                                Rational(13, 10));
 }
 
-/// Facts in fractions on random distributions, with == and <=.
+/// Tests equalities and inequalities in fractions on random distributions.
 TEST(RaceAcceptance, KnownOrders) {
   SmallDistributionsSource source(51);
   const AnyDrafter &races = *registry().drafter("gumbel_iid"), &gumbel_top_k = *registry().drafter("gumbel_top_k");
@@ -98,7 +98,7 @@ TEST(RaceAcceptance, OneForEqualDistributionsAndZeroForDisjointOnes) {
     EXPECT_EQ(list_bound(p, p, drafts), 1);
     EXPECT_EQ(gls_exact(left, right, drafts), 0);
     EXPECT_EQ(shared_race_exact(left, right, drafts), 0);
-    // As many drafts as q has tokens: every token of q is drafted.
+    // With at least as many drafts as q has tokens, every token of q is drafted.
     EXPECT_EQ(shared_race_exact(p, right, 2 + drafts), Rational(1, 2));
   }
   EXPECT_EQ(minhash(p, p), 1);

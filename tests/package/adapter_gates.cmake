@@ -1,5 +1,5 @@
-# A project's gates on a library of its own: the right one passes every tier, the wrong one fails with a counterexample and a
-# replay line that shows it again. FOLDER (built), PROGRAM, CTEST.
+# Runs the gates of a user's project on its libraries: the right one passes every tier, the wrong one fails with a
+# counterexample and a replay line that reproduces it. Arguments: FOLDER (built), PROGRAM, CTEST, GATES.
 cmake_minimum_required(VERSION 3.25)
 
 function(says text pattern)
@@ -23,7 +23,7 @@ if(out MATCHES "bug\\.edge")
 endif()
 says("${out}" "exact_distribution failed on p=\\([0-9] [0-9]\\)/[0-9]+ q=\\([0-9] [0-9]\\)/[0-9]+ K=1")
 
-# What is asked: profile, labels, time.
+# The tests have the profile and the labels of their call.
 execute_process(COMMAND ${CTEST} --test-dir ${FOLDER} -N -V -L own OUTPUT_VARIABLE shown)
 says("${shown}" "mine\\.proof")
 says("${shown}" "\"--profile\" \"quick\"")
@@ -41,7 +41,7 @@ if(NOT code EQUAL 1)
 endif()
 says("${out}" "exact_distribution +failed")
 
-# Words that no gate knows are errors of the configuration.
+# Unknown profiles and tiers are errors of the configuration.
 file(WRITE ${FOLDER}/mistakes/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(mistakes NONE)\n"
      "include(${GATES})\nenable_testing()\ndraftproof_add_adapter_gates(mine ADAPTER built-in:ladder PROFILE \${PROFILE} TIERS \${TIER})\n")
 foreach(words "PROFILE=slow;TIER=proof;got PROFILE slow, expected quick, pr or nightly"

@@ -1,5 +1,5 @@
-# A project without a build type gets Release from the package, and keeps one that it has.
-# Set by the caller: EXAMPLE, INSTALLED, FOLDER, GENERATOR, COMPILER.
+# A project without a build type gets Release from the package; a build type that is set is kept. Arguments: EXAMPLE,
+# INSTALLED, FOLDER, GENERATOR, COMPILER.
 foreach(asked "" Debug)
   file(REMOVE_RECURSE ${FOLDER})
   set(type "")

@@ -1,4 +1,4 @@
-# The consumer's program knows the consumer's verifiers as well as draftproof's. PROGRAM, WITH_BENCH.
+# The consumer's program has the consumer's verifiers and draftproof's. Arguments: PROGRAM, WITH_BENCH, WITH_DEVICES.
 cmake_minimum_required(VERSION 3.25)
 
 function(run wanted)
@@ -24,7 +24,7 @@ endforeach()
 run(0 ${PROGRAM} prove first_or_other --instances 100)
 says("first_or_other +iid +proved \\(100\\)")
 
-# One file of each kind (kinds/).
+# Runs the file of each kind in kinds/.
 run(0 ${PROGRAM} prove first_of_repeated --instances 50)
 says("first_of_repeated +one_draw_repeated +proved \\(50\\)")
 run(0 ${PROGRAM} prove path_of_target --instances 20)
@@ -37,13 +37,13 @@ run(1 ${PROGRAM} check batch/slots_as_drafted)
 says("row_distribution")
 run(0 ${PROGRAM} check selection/first_drafts_alone)
 
-# Two tokens and weights of one digit: small enough to check by hand.
+# The counterexample has two tokens and weights of one digit, small enough to check by hand.
 run(1 ${PROGRAM} prove first_or_target --instances 100)
 says("exact_distribution failed on p=\\([0-9] [0-9]\\)/[0-9]+ q=\\([0-9] [0-9]\\)/[0-9]+ K=1\n    got \\(.*\\), expected \\(.*\\), TV ")
 
 run(0 ${PROGRAM} survey zipf:vocabulary=50 --verifier first_or_other --tuples 10000 --instances 20)
 says("\n  first_or_other +2 +proved \\(20\\) ")
-says("times are those of code compiled without optimisation")  # the consumer is built with CMAKE_BUILD_TYPE=Debug
+says("times are those of code compiled without optimisation")  # the consumer is a Debug build
 
 if(WITH_BENCH)
   run(0 ${PROGRAM} bench --list)
@@ -53,7 +53,8 @@ if(WITH_BENCH)
   says("\n  first_or_other/iid/4096/1 ")
 endif()
 
-# `--device cuda` where the package has it: ours run there, verifiers without a kernel here, which is said.
+# With `--device cuda` built-in verifiers run on a device if the package has CUDA; this verifier, without a kernel, on the
+# CPU.
 execute_process(COMMAND ${PROGRAM} survey zipf:vocabulary=50 --verifier first_or_other,single_draft --tuples 10000
                         --instances 0 --device cuda RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
 if(NOT WITH_DEVICES AND code EQUAL 2 AND err MATCHES "built without CUDA")

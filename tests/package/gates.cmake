@@ -1,5 +1,5 @@
-# The consumer's ctest: its right verifier passes every gate, its wrong one fails with a counterexample in small
-# fractions and a replay line that shows it again. PROGRAM, FOLDER, CTEST.
+# Runs the consumer's ctest: its right verifier passes every gate, its wrong verifier fails with a counterexample in small
+# fractions and a replay line that reproduces it. Arguments: PROGRAM, FOLDER, CTEST.
 cmake_minimum_required(VERSION 3.25)
 
 set(junit ${FOLDER}/gates.xml)
@@ -25,14 +25,14 @@ file(READ ${junit} report)
 says("${report}" "<testcase name=\"mine\\.first_or_target\\.proof\"[^>]*status=\"fail\"")
 says("${report}" "<testcase name=\"mine\\.first_or_other\\.proof\"[^>]*status=\"run\"")
 
-# Labels choose gates.
+# Labels select gates.
 execute_process(COMMAND ${CTEST} --test-dir ${FOLDER} -L proof --show-only OUTPUT_VARIABLE proofs)
 says("${proofs}" "first_or_other\\.proof")
 if(proofs MATCHES "\\.edge")
   message(FATAL_ERROR "label proof names an edge gate\n${proofs}")
 endif()
 
-# The replay line of the failure, as printed.
+# Runs the replay line of the failure as printed.
 says("${out}" "exact_distribution failed on p=\\([0-9] [0-9]\\)/[0-9]+ q=\\([0-9] [0-9]\\)/[0-9]+ K=1")
 if(NOT out MATCHES "replay: [^ ]*mine (replay first_or_target [^\n]*--property exact_distribution [^\n]*)\n")
   message(FATAL_ERROR "no replay line\n${out}")

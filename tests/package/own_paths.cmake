@@ -1,4 +1,4 @@
-# An installed package must work after the source and build trees are gone: no file of it may name them.
+# An installed package must work after the source and build trees are removed: none of its files may name them.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE files ${INSTALLED}/*.cmake ${INSTALLED}/*.hpp)
 list(LENGTH files count)
@@ -7,7 +7,7 @@ if(count LESS 50)
 endif()
 foreach(file ${files})
   file(READ ${file} text)
-  # The install tree of this test lies inside the build tree; only itself may name that.
+  # The install tree of this test is inside the build tree, and may name itself.
   string(REPLACE "${INSTALLED}" "" text "${text}")
   foreach(folder ${SOURCE} ${BUILD})
     string(FIND "${text}" "${folder}/" place)

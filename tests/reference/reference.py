@@ -1,31 +1,31 @@
-"""Compares what the program computes with what it computed when recorded/ was written: every verifier, path verifier,
-component, mutant, draft sampling, tree sampling and study at fixed seeds, at sizes that take about a minute in all.
+"""Compares results of the program with the results in recorded/: every verifier, path verifier, component, mutant,
+draft sampling, tree sampling and study at fixed seeds, at sizes that take about a minute in all.
 
     reference.py compare PROGRAM [NAME...]   the records of these names; all if none is named
     reference.py record PROGRAM FOLDER       runs the commands below and writes a record of each: FOLDER/NAME.json.gz
 
-Both take `--jobs N`, the number of commands that run at a time. `compare` takes `--folder FOLDER` for records that lie
-elsewhere. Exit codes: 0 equal, 1 different, 2 bad usage.
+Both take `--jobs N`, the number of commands that run at a time. `compare` takes `--folder FOLDER` for records in
+another folder. Exit codes: 0 equal, 1 different, 2 bad usage.
 
 A record has the command, its exit code and its JSON; `gzip -dc recorded/NAME.json.gz` shows it. Integers, texts
 (fractions are texts) and exit codes must be equal; doubles may differ by TOLERANCE; members of an object may come in
-any order. renames.json says what else may differ:
+any order. renames.json lists the other differences that are allowed:
 
 - `keys`: members of objects, `{"old": "new"}`.
-- `strings`: values and words of the commands, `{"old": "new"}`; names of verifiers above all. A value that is an old
-  name must be the new one. Within a longer text either may stand, because a name may also be a plain word there. Rows
-  that go by a renamed name may change their places.
+- `strings`: values and words of the commands, `{"old": "new"}`; mostly names of verifiers. A value that is an old
+  name must be replaced by the new one. Within a longer text either is allowed, because a name may also be a plain
+  word there. Rows with a renamed name may change their order.
 - `additions`: members that may be new, as `NAME.key.key`; `*` stands for any text.
 
-A rename or addition that no record needs is a difference, so that the table lists only what is so.
+A rename or addition that no record needs is a difference, so that the table has no stale rows.
 
-Where numbers change on purpose, the commit that changes them records them again and says why:
+A commit that changes numbers on purpose records them again and gives the reason:
 
     python3 tests/reference/reference.py record build/default/draftproof tests/reference/recorded
 
-A change that moves most numbers, such as another order of the registry, is first compared on its own. Not recorded:
-`bench`, `plan` and `--timings`, which measure time; `demo`, which is a survey; `report` and `merge`, which compute
-nothing; and devices.
+A change of most numbers, such as another order of the registry, needs a separate commit. Not recorded: `bench`,
+`plan` and `--timings`, which measure time; `demo`, which is a survey; `report` and `merge`, which compute nothing;
+and devices.
 """
 import argparse
 import concurrent.futures
@@ -45,25 +45,24 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDED = pathlib.Path(__file__).resolve().parent / "recorded"
 RENAMES = pathlib.Path(__file__).resolve().parent / "renames.json"
 
-#: The largest relative difference of doubles that are the same. Because the C library's exp, log and pow round their
-#: last bit (2^-53 = 1.1e-16, relative) differently from version to version and from processor to processor. With
-#: glibc's variants for processors without FMA and AVX2 in place of those with them, no double of these records moved by
-#: more than 1.6e-16; sums over a vocabulary of 32,000 words that all round alike could move by 32,000 2^-53 = 4e-12,
-#: and at random by the root of that, 2e-14. 1e-12 is above what was seen and what chance explains, and 60,000 times
-#: below the resolution of float32, 6e-8.
+#: The largest relative difference of doubles that count as equal. The C library's exp, log and pow round their last
+#: bit (2^-53 = 1.1e-16, relative) differently between versions and processors. With glibc's variants for processors
+#: without FMA and AVX2, no double of these records changed by more than 1.6e-16. A sum over 32,000 words that all
+#: round alike could change by 32,000 2^-53 = 4e-12, and at random by the root of that, 2e-14. 1e-12 is above the
+#: observed and the random change, and 60,000 times below the resolution of float32, 6e-8.
 TOLERANCE = 1e-12
 
-#: Members that are distances between distributions that differ by rounding alone, as NAME.key.key. Because such a distance is
-#: itself the sum of last bits of numbers up to 1, its own error is measured against 1: the variants of glibc above move
-#: it by 7e-16, which may be all of it. ROUNDING is 90 times 2^-53.
+#: Members that are distances between distributions which differ only by rounding, as NAME.key.key. Such a distance is
+#: a sum of last bits of numbers up to 1, so its error is relative to 1: the variants of glibc above change it by
+#: 7e-16, which may be the whole distance. ROUNDING is 90 times 2^-53.
 ROUNDING_ALONE = {"reproduce-precision.forms.distance", "reproduce-precision.stored.distance",
                   "reproduce-precision.stored.distance_to_unrounded", "reproduce-precision.controls.distance"}
 ROUNDING = 1e-14
 
-#: Members that are left out wherever they stand: times, and what names the host or the version.
+#: Members that are omitted everywhere: times, and names of the host or the version.
 LEFT_OUT = {"run", "seconds", "nanoseconds_per_tuple", "microseconds_per_step", "context", "processor", "version"}
 
-#: Members that say what a row of a list is about: rows are compared with those of the same names.
+#: Members that identify a row of a list: rows with equal members are compared.
 NAMING = ("source", "level", "name", "verifier", "scheme", "mutant", "mutant_of", "with", "draft_sampling", "drafter", "sampler",
           "form", "format", "tier", "property", "check", "about", "temperature", "drafts", "length", "vocabulary")
 
@@ -76,7 +75,7 @@ WRONG_DRAFTERS = "greedy_draft_soft_q draft_temperature_mismatch reduced_vocabul
 TEXTS = "data/stories512_positions.npz"
 WIDE = "data/mixed32k_positions.npz"
 
-#: The command of each record, as a shell reads it.
+#: The command of each record, as for a shell.
 COMMANDS = {
     "list": "list",
     "describe-position": "describe k_seq",
@@ -88,7 +87,7 @@ COMMANDS = {
     "describe-property": "describe exact_distribution",
     "describe-component": "describe sampler/alias_sampler",
     "describe-study": "describe precision",
-    # The kill matrix has the wrong components and the wrong drafters too.
+    # The kill matrix includes wrong components and wrong drafters.
     "mutants": "mutants --instances 24 --controls 1 --further 1",
     "prove": "prove --mutants --instances 6",
     "prove-wrong-drafters": f"prove single_draft k_seq --draft-sampling {WRONG_DRAFTERS} --instances 20",
@@ -139,7 +138,7 @@ INPUTS = {"distribution": ONE_ROW}
 
 
 class Renames:
-    """The table of names that changed, and which of its rows were needed."""
+    """The table of renames, and which of its rows were needed."""
 
     def __init__(self, table):
         self.keys, self.strings = dict(table["keys"]), dict(table["strings"])
@@ -149,7 +148,7 @@ class Renames:
         self.pattern = re.compile(rf"(?<![\w-])(?:{either})(?![\w-])") if olds else None
 
     def key(self, old):
-        """Returns the name that a member has now."""
+        """Returns the current name of a member."""
         return self._needed("keys", old, self.keys[old]) if old in self.keys else old
 
     def word(self, old):
@@ -157,13 +156,13 @@ class Renames:
         return self.pattern.sub(lambda found: self.value(found[0]), old) if self.pattern else old
 
     def value(self, old):
-        """Returns the value that a value has now, if it is a name."""
+        """Returns the new name if a value is an old name, else the value."""
         if isinstance(old, str) and old in self.strings:
             return self._needed("strings", old, self.strings[old])
         return old
 
     def same_text(self, old, new):
-        """Whether a text is the old one, with old names replaced or not where they stand within it."""
+        """Whether a text equals the old one, where old names within it may be replaced or not."""
         if self.value(old) == new:
             return True
         if old in self.strings or not self.pattern or not isinstance(new, str):
@@ -185,7 +184,7 @@ class Renames:
         return bool(fitting)
 
     def needless(self):
-        """Returns the rows of the table that nothing needed."""
+        """Returns the rows of the table that no record has needed."""
         rows = [*(("keys", one) for one in self.keys), *(("strings", one) for one in self.strings),
                 *(("additions", one) for one in self.additions)]
         return [row for row in rows if row not in self.needed]
@@ -196,7 +195,7 @@ class Renames:
 
 
 def identity(row, renames=None):
-    """Returns the names of a row, or None where it has none; with renames, those that an old row has now."""
+    """Returns the identifying members of a row, or None if it has none; with renames, under their current names."""
     if not isinstance(row, dict):
         return None
     if renames is None:
@@ -208,12 +207,12 @@ def identity(row, renames=None):
 
 
 def shown(names):
-    """Returns the names of a row as a place shows them."""
+    """Returns the identifying members of a row as text for a message."""
     return " ".join(str(value)[:60] for _, value in names)
 
 
 def brief(value):
-    """Returns a value as a line shows it."""
+    """Returns a value as text of at most 200 characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 200 else text[:197] + "..."
 
@@ -229,7 +228,7 @@ class Comparison:
         self.found.append(f"{self.name}: {place or 'result'}: {text}")
 
     def values(self, old, new, place="", path=""):
-        """Compares two values. The place names rows and is for people; the path has members alone."""
+        """Compares two values. `place` names rows, for messages; `path` has members only."""
         if isinstance(old, dict) and isinstance(new, dict):
             self.objects(old, new, place, path)
         elif isinstance(old, list) and isinstance(new, list):
@@ -238,7 +237,8 @@ class Comparison:
             self.differs(place, f"{brief(new)}, was {brief(old)}")
 
     def equal(self, old, new, rounding):
-        """Whether two values that hold no others are the same. An integer is no double: counts stay counts."""
+        """Whether two values without members are equal. An integer never equals a double, so that counts stay
+        integers."""
         if type(old) is not type(new):
             return False
         if isinstance(old, float):
@@ -261,7 +261,7 @@ class Comparison:
                 self.differs(f"{place}.{key}" if place else key, f"new, {brief(new[key])}")
 
     def lists(self, old, new, place, path):
-        """Compares rows of the same names where each has names of its own, values in turn elsewhere."""
+        """Compares rows of equal identifying members if every row has unique ones, else values in order."""
         olds, news = [identity(row, self.renames) for row in old], [identity(row) for row in new]
         if None in olds or None in news or len({*olds}) < len(olds) or len({*news}) < len(news) or olds == news:
             self.in_turn(old, new, place, path)
@@ -280,7 +280,7 @@ class Comparison:
             self.differs(place, "rows have another order")
 
     def in_turn(self, old, new, place, path):
-        """Compares the values of two lists in turn; names, some of which changed, by name."""
+        """Compares the values of two lists in order; lists of names of which some changed are sorted first."""
         if len(old) != len(new):
             self.differs(place, f"{len(new)} values, were {len(old)}")
         if all(isinstance(one, str) for one in [*old, *new]) and any(one in self.renames.strings for one in old):
@@ -291,15 +291,15 @@ class Comparison:
 
 
 def kept(value):
-    """Returns a value without the members that are left out."""
+    """Returns a value without the members of LEFT_OUT."""
     if isinstance(value, dict):
         return {key: kept(one) for key, one in value.items() if key not in LEFT_OUT}
     return [kept(one) for one in value] if isinstance(value, list) else value
 
 
 def run(program, words, text):
-    """Returns (exit code, JSON or None, standard error) of a command, on one thread. It runs in a folder where the
-    program is ./draftproof and the tree's files lie, because texts of results name both."""
+    """Returns (exit code, JSON or None, standard error) of a command, on one thread. It runs in a folder in which the
+    program is ./draftproof and has the tree's data and tests, because texts of results name these paths."""
     with tempfile.TemporaryDirectory(prefix="draftproof-reference-") as folder:
         place = pathlib.Path(folder)
         (place / "draftproof").symlink_to(program)
@@ -315,20 +315,20 @@ def run(program, words, text):
 
 
 def store(program, folder, name):
-    """Writes the record of a command; returns what is wrong with it, or None."""
+    """Writes the record of a command; returns an error message, or None."""
     words = shlex.split(COMMANDS[name])
     code, result, told = run(program, words, INPUTS.get(name, ""))
     if result is None or code not in (0, 1) or result.get("complete") is False:
         return f"{name}: exit code {code}, no whole result: {told.strip()[-500:]}"
     record = {"command": words, "input": INPUTS.get(name, ""), "exit_code": code, "result": result}
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    # Without a time in the file: the same result is the same bytes.
+    # Without a time in the gzip header, equal results have equal bytes.
     (folder / f"{name}.json.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     return None
 
 
 def compare(program, file, renames):
-    """Returns the differences of what the program computes from a record."""
+    """Returns the differences between a record and the program's result."""
     record = json.loads(gzip.decompress(file.read_bytes()))
     name = file.name.removesuffix(".json.gz")
     words = [renames.word(word) for word in record["command"]]

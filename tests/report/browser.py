@@ -1,4 +1,4 @@
-"""A headless Chromium over its debugging pipe, with the standard library alone."""
+"""Controls a headless Chromium through its debugging pipe, with the standard library only."""
 import contextlib
 import json
 import os
@@ -9,7 +9,7 @@ import time
 
 
 def find():
-    """The path of a browser, or None."""
+    """Returns the path of a browser, or None."""
     for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
         if path := shutil.which(name):
             return path
@@ -17,7 +17,7 @@ def find():
 
 
 class Browser:
-    """One tab. Its requests, console errors and exceptions since the last `open` are in `requests` and `errors`."""
+    """One tab. `requests` and `errors` have its requests, console errors and exceptions since the last `open`."""
 
     def __init__(self, path):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -25,7 +25,7 @@ class Browser:
         read_there, write_here = os.pipe()
 
         def give_pipes():
-            os.dup2(read_there, 103)  # not yet 3 and 4, which may be among the four
+            os.dup2(read_there, 103)  # not directly 3 and 4, which may be two of these four
             os.dup2(write_there, 104)
             os.dup2(103, 3)
             os.dup2(104, 4)
@@ -87,7 +87,7 @@ class Browser:
         self.call("Page.navigate", url=url)
         while not self.loaded:
             self.note(self.message())
-        end = time.monotonic() + 0.2  # what a page would fetch or report after it has loaded
+        end = time.monotonic() + 0.2  # a page may fetch or report more after it has loaded
         while time.monotonic() < end:
             self.run("0")
             time.sleep(0.02)

@@ -3,8 +3,9 @@
     page_in_browser.py PROGRAM RESULT.json...          the test; exit code 77 and a reason without a browser
     page_in_browser.py --pictures FOLDER PAGE.html     pictures of a page: light, dark and A4
 
-At 400 and 1,600 pixels a page makes no request and logs no error, every plot is inside its figure and every text inside
-its plot, no two texts of a plot or of the page are one over the other, and the page is no wider than the window.
+At 400 and 1,600 pixels a page must make no request and log no error; every plot must be inside its figure and every
+text inside its plot; no two texts of a plot or of the page may overlap; and the page must not be wider than the
+window.
 """
 import base64
 import pathlib
@@ -92,7 +93,7 @@ def test(program, results):
             if plots < 8:
                 print(f"expected at least 8 plots of all results, found {plots}")
                 failed += 1
-            # Pages with one mistake each: the measure must see it.
+            # Pages with one mistake each, which the measure must find.
             for mistake, expected in (
                     ('<img src="http://127.0.0.1:9/a.png">', "request: "),
                     ("<script>console.error('e')</script>", "console: "),
@@ -114,7 +115,7 @@ def test(program, results):
 
 
 def pictures(folder, page):
-    """report-light.png from the plots on, report-dark.png from the top, report-a4.png as the first sheet."""
+    """Writes report-light.png from the plots on, report-dark.png from the top, and report-a4.png, the first sheet."""
     tab = browser.Browser(browser.find())
     try:
         for name, media, scheme, width, height, start in (

@@ -1,5 +1,5 @@
-// The page of results: approved pages, data that comes back, hostile names, size; what changed between two results.
-// DRAFTPROOF_APPROVE=1 rewrites the approved pages.
+// Tests of the page of results: approved pages, data read back from a page, hostile names, size; and of the
+// comparison of two results. DRAFTPROOF_APPROVE=1 rewrites the approved pages.
 #include <draftproof/cli/report/page/page.hpp>
 
 #include <cstdlib>
@@ -31,16 +31,16 @@ std::string file_text(const fs::path& path) {
 }
 
 Json stored(const std::string& name) {
-  registry();  // figures are found with everything else
+  registry();  // registers figures too
   return read_result((here / "results" / (name + ".json")).string());
 }
 
-/// A path of this process alone: tests run beside each other.
+/// Returns a path that no other process uses, because tests run in parallel.
 fs::path file_of_its_own(const std::string& name) {
   return fs::path(testing::TempDir()) / (name + "." + std::to_string(::getpid()));
 }
 
-/// `data` with the page's own reader, from a file as a user has it.
+/// Returns the data that read_result reads from a page of `data`.
 Json through_a_page(const Json& data) {
   const fs::path file = file_of_its_own("draftproof_page.html");
   std::ofstream(file) << html_page(data);

@@ -1,4 +1,4 @@
-// The promises of the machine-readable reports: schema names with versions, members, and null for unknown values.
+// Tests the schemas of machine-readable reports: names with versions, members, and null for unknown values.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A schema may grow, but the members named in `wanted`, apart by spaces, must stay.
+/// Expects the members `wanted`, separated by spaces. A schema may get more members, but these must stay.
 void expect_members(const Json& object, const char* wanted) {
   std::istringstream names(wanted);
   for (std::string name; names >> name;) EXPECT_TRUE(object.contains(name)) << name << " in " << object.dump();
@@ -242,8 +242,7 @@ Document distribution_document(const ProgramDistribution& distribution, const In
 const Input half{.p = {{.5, .5}, {.5, .5}}, .q = {{0, 1}}, .drafts = {1}};
 
 TEST(DistributionReport, OutcomesEdgesAndLimits) {
-  // The coin's value 0 has an outcome of its own; the second coin does nothing; the third leads to a pick without
-  // mass.
+  // The coin's value 0 has a separate outcome; the second coin has no effect; the third leads to a pick without mass.
   InProcess program([](const Input&, TapeDraws& draws) -> std::vector<Token> {
     const double u = draws.coin();
     draws.coin();

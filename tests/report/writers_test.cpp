@@ -1,4 +1,4 @@
-// Texts, and the same small documents through every writer.
+// Tests of text functions, and of every writer on the same small documents.
 #include <limits>
 #include <sstream>
 
@@ -19,10 +19,10 @@ struct TextCase {
 
 TEST(Text, WidthsGroupsAndCounts) {
   const std::vector<TextCase> cases{
-      {padded("±1", 4, false), "±1  "},  // columns, not bytes
+      {padded("±1", 4, false), "±1  "},  // widths count columns, not bytes
       {padded("±1", 4, true), "  ±1"},
       {padded("", 2, true), "  "},
-      {padded("longer", 3, false), "longer"},  // nothing is cut
+      {padded("longer", 3, false), "longer"},  // longer texts are not cut
       {grouped(0), "0"},
       {grouped(999), "999"},
       {grouped(1000), "1,000"},
@@ -47,7 +47,7 @@ TEST(Text, WrapsAtSpacesAndBreaksLongWords) {
 }
 
 std::string written(const std::string& name, const Document& document, WriterOptions options = {}) {
-  registry();  // writers are found with everything else
+  registry();  // registers writers too
   std::ostringstream out;
   for (const Writer& writer : found_writers())
     if (writer.name == name) writer.write(document, out, options);

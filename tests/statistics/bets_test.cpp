@@ -1,4 +1,4 @@
-// The bets of an audit on groups of tokens and on moved mass.
+// Tests of the bets of an audit, on groups of tokens and on moved mass.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@
 namespace draftproof {
 namespace {
 
-/// A design of three groups with every kind of bet.
+/// Returns a design of three groups with every kind of bet.
 GroupDesign three_groups() {
   return {.name = "three",
           .groups = 3,
@@ -23,7 +23,7 @@ GroupDesign three_groups() {
           .scores = {{"rising", {-1, 0, 2}, {0.5, -0.5}}}};
 }
 
-/// E e after `left` more records of these masses, over all draws from `distribution`.
+/// Returns the mean of the two e-values after `left` more records of these masses, drawn from `distribution`.
 double mean_e(const GroupBets& before, const std::array<double, 3>& mass, const std::array<double, 3>& slack,
               const std::array<double, 3>& distribution, int left) {
   if (left == 0) return std::exp(before.log_e()) + std::exp(before.log_e_of_parts());
@@ -51,7 +51,7 @@ TEST(GroupBets, HaveMeanAtMostOneWithinTheSlack) {
     for (std::size_t g = 0; g < 3; ++g) {
       const double h = 0.05 * std::abs(any(random));
       slack[g] = mass[g] * std::expm1(h);
-      distribution[g] = mass[g] * std::exp(h * (any(random) > 0 ? 1 : -1));  // as far as rounding goes
+      distribution[g] = mass[g] * std::exp(h * (any(random) > 0 ? 1 : -1));  // at the limit of the slack
       sum += distribution[g];
     }
     for (double& p : distribution) p /= sum;
@@ -112,7 +112,7 @@ TEST(RowGroups, AddUpToTheirRows) {
 }
 
 TEST(RowGroups, BoundTheRoundingOfFloat16) {
-  // Half a unit in the last place of a number in [8, 16) is 2^-8; p = 2^-14 has the logarithm -9.7.
+  // Half a unit in the last place of a float16 in [8, 16) is 2^-8; p = 2^-14 has the logarithm -9.7.
   const DepthSlack slack = depth_slack({.significant_bits = 11}, 0);
   const double least = slack[static_cast<std::size_t>(depth_group(0x1p-14f))];
   EXPECT_GE(least, std::expm1(0x1p-8));
@@ -124,7 +124,7 @@ TEST(AcceptedBets, HaveMeanAtMostOneAndSeeExcess) {
   RowGroups rows;
   const std::vector<float> p{0.5f, 0.3f, 0.2f}, q{0.2f, 0.3f, 0.5f};
   group_rows(p, q, DepthSlack{}, DepthSlack{}, rows);
-  // Rejection sampling accepts min(p, q): .2, .3, .2.
+  // Rejection sampling accepts with min(p, q), which is .2, .3, .2.
   double mean = 0.3 * [&] {
     AcceptedBets bets;
     bets.add(rows, 1, -1, 0);
@@ -147,7 +147,7 @@ TEST(AcceptedBets, HaveMeanAtMostOneAndSeeExcess) {
 
 using Distribution = std::vector<double>;
 
-/// A pair of rows, and its groups as a recording in float32 has them, without slack of rounding in a file.
+/// A pair of rows and its groups, as in a recording in float32 without slack for rounding.
 struct Rows {
   std::vector<float> p, q;
   RowGroups groups{};
@@ -159,8 +159,8 @@ struct Rows {
   bool top(std::size_t x) const { return p[x] == groups.largest_p; }
 };
 
-/// Mean of e over all (draft, verdict, token) of rejection sampling by `used`, after `left` records. Shares come in
-/// pairs of opposite sign: what is wrong with both alike cancels in one record, and not in two.
+/// Returns the mean of e over all (draft, verdict, token) of rejection sampling by `used`, after `left` records. Bets
+/// come in pairs of opposite sign, so an error of both cancels in one record but not in two.
 double mean_e(const MovedMassBets& before, const Rows& rows, const Distribution& used, const Distribution& proposal,
               bool drafts, int left = 2) {
   if (left == 0) return std::exp(before.log_e());
@@ -186,8 +186,8 @@ double mean_e(const MovedMassBets& before, const Rows& rows, const Distribution&
   return mean;
 }
 
-// In eighths and sixteenths, which rows in float32 hold exactly. The last two have several likeliest tokens, of which
-// one is drafted too much and another too little.
+// Entries are multiples of 1/8, which float32 represents exactly. The last two pairs have several most probable
+// tokens, of which one is drafted too often and another too rarely.
 const std::vector<std::pair<Distribution, Distribution>> pairs{{{0.5, 0.25, 0.25}, {0.25, 0.5, 0.25}},
                                                                {{0.5, 0.25, 0.25}, {0.75, 0.125, 0.125}},
                                                                {{0.5, 0.25, 0.25}, {0.5, 0.25, 0.25}},
@@ -211,7 +211,7 @@ TEST(MovedMassBets, HaveMeanOne) {
     }
 }
 
-/// Rows as a file in float16 has them: no true row that rounds to them makes the mean exceed 1.
+/// Tests rows stored in float16: no true row that rounds to them makes the mean exceed 1.
 TEST(MovedMassBets, HaveMeanAtMostOneWithinTheSlack) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> any(-1, 1);
@@ -235,8 +235,8 @@ TEST(MovedMassBets, HaveMeanAtMostOneWithinTheSlack) {
   }
 }
 
-/// The gain of the bets. 4,000 rows with p(most likely token) = 7/128, 1 % moved there: N KL is 3.7 nats from tokens
-/// alone, and several times that from drafts and verdicts.
+/// Tests the growth of the bets. With p(most probable token) = 7/128 and 1 % moved there, the relative entropy of
+/// 4,000 records is 3.7 nats from tokens alone, and several times that with drafts and verdicts.
 TEST(MovedMassBets, GrowByTheRelativeEntropy) {
   const double top = 7.0 / 128, share = 0.01;
   const auto entropy = [](double after, double before) { return after * std::log(after / before); };
@@ -249,7 +249,7 @@ TEST(MovedMassBets, GrowByTheRelativeEntropy) {
   for (int r = 0; r < records; ++r) add_moved_token(bets, row, r < tops, static_cast<std::uint64_t>(r));
   const double price = std::log(static_cast<double>(MovedMassBets::shares().size()));
   EXPECT_GE(bets.log_e(),
-            records * nats - price - 0.5);  // the bet on this share alone, less what rounding of counts takes
+            records * nats - price - 0.5);  // by the bet on this share alone, less the rounding of counts
   EXPECT_LE(bets.log_e(), records * nats + 0.5);
   EXPECT_EQ(bets.worst().where, "most likely token");
 }
@@ -264,7 +264,7 @@ TEST(MovedMassBets, NameTheSmallestShareThatTheyFind) {
     return all.empty() ? std::numeric_limits<double>::infinity() : all[0].total_variation;
   };
   EXPECT_EQ(found(100), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(found(20000), 0.025);  // of 1.5 % it has 36 nats, 8.5 a standard deviation, and needs 24.2
+  EXPECT_EQ(found(20000), 0.025);  // 1.5 % gains 36 +- 8.5 nats, too often below 24.2
   EXPECT_EQ(found(80000), 0.01);
 }
 

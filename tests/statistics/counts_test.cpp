@@ -1,4 +1,4 @@
-// Intervals of counts, Poisson counts and planned numbers of trials.
+// Tests of confidence intervals of counts, of Poisson counts and of planned numbers of trials.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace draftproof {
 namespace {
 
-/// Pr(X = k) for X binomial, by its definition in long double: n <= 30 keeps coefficients exact.
+/// Returns Pr(X = k) for binomial X by the definition, in long double; coefficients are exact for n <= 30.
 long double term(int n, int k, long double p) {
   long double coefficient = 1;
   for (int i = 1; i <= k; ++i) coefficient = coefficient * (n - k + i) / i;
@@ -27,8 +27,8 @@ long double tail(int n, int from, int to, long double p) {
   return sum;
 }
 
-/// A limit p is computed to a few units of 2^-52 relative; the logarithm of a tail moves by at most n / (p (1 - p))
-/// times as much as p does.
+/// Returns the relative tolerance of a tail. A limit p has an error of a few units of 2^-52; the logarithm of a tail
+/// moves by at most n / (p (1 - p)) times as much as p.
 double relative(int n, double p) { return 4 * 0x1p-52 * n / (1 - p); }
 
 TEST(ClopperPearson, LimitsCutTailsOfHalfAlpha) {
@@ -62,7 +62,7 @@ TEST(ClopperPearson, CoversEveryProbabilityAsOftenAsItClaims) {
 }
 
 TEST(ConfidenceBound, OneSidedOnesAreWrongAsRarelyAsTheyClaim) {
-  // For every p, the probability of counts whose bound is on the wrong side of it: the definition of the level.
+  // The definition of the level: for every p, the bound is on the wrong side of p with probability at most alpha.
   for (const int n : {1, 5, 30})
     for (const double alpha : {0.05, alarm_level})
       for (int i = 1; i < 60; ++i) {
@@ -80,7 +80,7 @@ TEST(ConfidenceBound, OneSidedOnesAreWrongAsRarelyAsTheyClaim) {
   EXPECT_EQ(upper_confidence_bound(9, 9), 1);
   EXPECT_EQ(lower_confidence_bound(0, 0), 0);
   EXPECT_EQ(upper_confidence_bound(0, 0), 1);
-  // All of 30 accepted: p^30 = alpha.
+  // If all of 30 are successes, the bound satisfies p^30 = alpha.
   EXPECT_NEAR(lower_confidence_bound(30, 30), std::pow(1e-9, 1.0 / 30), 1e-12);
 }
 
@@ -102,14 +102,14 @@ TEST(ClopperPearson, StaysSaneAtBillionsOfTrialsAndTinyAlpha) {
   const auto [low, high] = clopper_pearson(successes, trials, 1e-9);
   EXPECT_LT(low, 0.75);
   EXPECT_GT(high, 0.75);
-  // Six standard deviations of 4.8e-6 on either side, about.
+  // About six standard deviations of 4.8e-6 on either side.
   EXPECT_NEAR(low, 0.75, 4e-5);
   EXPECT_NEAR(high, 0.75, 4e-5);
 }
 
-// Batch sizes: their distribution, the draws, and numbers that every platform must reproduce.
+// Tests of random batch sizes: their distribution, their draws, and values that every platform must reproduce.
 
-/// pmf(k) from pmf(mean) by a product in long double.
+/// Returns pmf(k) as pmf(mean) times a product in long double.
 long double pmf_by_product(std::uint64_t mean, std::uint64_t k) {
   const auto lambda = static_cast<long double>(mean);
   long double pmf = std::exp(lambda * std::log(lambda) - lambda - std::lgamma(lambda + 1));
@@ -130,7 +130,7 @@ TEST(PoissonCount, DistributionIsNowhereAbovePoissonByMoreThanStated) {
     ASSERT_LT(total, std::uint64_t{1} << 62);
     ASSERT_GT(total, (std::uint64_t{1} << 62) / 3) << "too many words are thrown away";
     const auto lambda = static_cast<long double>(mean);
-    // Terms of the exponent in pmf(mean) are about lambda (1 + log lambda) large, and rounded to 64 bits.
+    // Terms of the exponent in pmf(mean) have a size of about lambda (1 + log lambda) and are rounded to 64 bits.
     const long double reference = 0x1p-61L * (lambda * (1 + std::log(lambda)) + 100);
     const long double bound = 1 + static_cast<long double>(poisson_count_excess(mean)) + reference;
     const std::uint64_t step = mean > 10000 ? 509 : 1;
@@ -139,15 +139,15 @@ TEST(PoissonCount, DistributionIsNowhereAbovePoissonByMoreThanStated) {
         ASSERT_LE(static_cast<long double>(mass) / static_cast<long double>(total), pmf_by_product(mean, k) * bound)
             << "mean " << mean << " k " << k;
       }
-    // The masses sum to one and never exceed by more than the bound, so the deficit is at most as large in total
-    // variation.
+    // Excess is tested only upwards: the masses sum to 1, so in total variation they lack at most as much as they
+    // exceed.
     EXPECT_EQ(masses.size(), masses.rbegin()->first - masses.begin()->first + 1);
   }
 }
 
 TEST(PoissonCount, DrawsFollowTheDistribution) {
-  // Dvoretzky, Kiefer and Wolfowitz with Massart's constant: the distance exceeds this with probability 1e-9 at most,
-  // for any distribution and any number of draws.
+  // By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, the distance exceeds this limit
+  // with probability at most 1e-9, for any distribution and any number of draws.
   const double limit = std::sqrt(std::log(2 / 1e-9) / 2);
   constexpr std::uint64_t draws = 40000, seed = 20;
   for (const std::uint64_t mean : {1ull, 5ull, 300ull}) {
@@ -177,7 +177,7 @@ TEST(PoissonCount, IsTheSameEverywhere) {
 
 TEST(PoissonCount, NothingPlannedIsNothingRun) { EXPECT_EQ(poisson_count(0, 1, 1), 0u); }
 
-// Planned numbers of trials against values computed elsewhere and the actual power of the statistic.
+// Compares planned numbers of trials with values computed elsewhere and with the true power of the statistic.
 
 std::vector<double> zipf_distribution(std::size_t vocabulary) {
   std::vector<double> distribution(vocabulary);
@@ -186,7 +186,7 @@ std::vector<double> zipf_distribution(std::size_t vocabulary) {
 }
 
 TEST(SampleSize, ReproducesTheReferenceTable) {
-  // Norms to three digits and log2 N to one, at power 0.9.
+  // Norms have three digits, log2 N has one decimal; the power is 0.9.
   struct Row {
     std::size_t vocabulary;
     double norm, distance, log2_trials;

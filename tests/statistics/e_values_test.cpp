@@ -1,4 +1,4 @@
-// E-values of cells, tables and urns.
+// Tests of e-values of cells, of tables and of urns (Dirichlet-multinomial bets).
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace draftproof {
 namespace {
 
-/// lgamma(a + X) - lgamma(a) - X log a as a sum, without lgamma.
+/// Returns the log of the gamma-Poisson e-value, with lgamma(a + X) - lgamma(a) - X log a as a sum of logarithms.
 long double direct_log_e(int count, long double mean, long double shape) {
   long double rising = 0;
   for (int j = 1; j < count; ++j) rising += std::log1p(j / shape);
@@ -32,7 +32,7 @@ TEST(GammaPoisson, EqualsItsDefinitionWithinTheStatedError) {
         const double slope = std::log1p((count + mean) / shape) * std::clamp(count, 1, 48);
         const double off = std::abs(count - mean);
         const double bound = 8 * 0x1p-53 * (off * (1 + std::log1p(off / (shape + mean))) + 40 + slope);
-        // The rounding of the direct form: 2^-64 of each of its terms, a hundred thousand of them.
+        // The direct form rounds each of up to a hundred thousand terms by 2^-64.
         const double direct =
             0x1p-62 * static_cast<double>(mean + (shape + count) * std::log1p(mean / shape) + count);
         EXPECT_NEAR(static_cast<double>(log_gamma_poisson(count, mean, shape) - wanted), 0, bound + direct)
@@ -42,7 +42,7 @@ TEST(GammaPoisson, EqualsItsDefinitionWithinTheStatedError) {
   EXPECT_EQ(compared, 12 * 7 * 11);
 }
 
-/// Sum over counts of Pr(X) exp(f(X)), X Poisson; the omitted rest is below 1e-15 for the bets and means used here.
+/// Returns the mean of exp(f(X)) for Poisson X. The omitted rest is below 1e-15 for the bets and means used here.
 template <class F>
 long double poisson_mean(long double mean, F&& log_f) {
   long double total = 0;
@@ -61,14 +61,14 @@ TEST(GammaPoisson, HasMeanOneUnderTheNull) {
 }
 
 TEST(GammaPoisson, IsAMartingaleOverBatches) {
-  // Given 7 counts at mean 5, one more batch of mean 4 leaves the expectation of e where it was.
+  // Given a count of 7 at mean 5, one more batch of mean 4 does not change the expectation of e.
   const double before = std::exp(log_gamma_poisson(7, 5, 2.5));
   EXPECT_NEAR(static_cast<double>(poisson_mean(4, [](int x) { return log_gamma_poisson(7 + x, 9, 2.5); })), before,
               1e-12 * before);
 }
 
 TEST(Spikes, HaveMeanOneAndAreTheAverageOfTheirCells) {
-  // Shape 0.1 makes the sum converge like (E / (E + 0.1))^x: small means.
+  // With shape 0.1 the terms decrease like (E / (E + 0.1))^x, so the sum over 600 counts is complete for small means.
   for (const double mean : {0.01, 0.5})
     EXPECT_NEAR(static_cast<double>(poisson_mean(mean, [&](int x) { return log_e_spike(x, mean); })), 1, 1e-12);
   const std::vector<double> distribution{0.5, 0.25, 0, 0.25};
@@ -90,9 +90,9 @@ TEST(Leak, HasMeanAtMostOneForEveryMeanUpToTheBudget) {
   EXPECT_GT(mean(1.1 * exposure * budget), 1);
 }
 
-// The e-value of a table against its definition, and its mean under the null.
+// Tests of the e-value of a table against its definition, and of its mean under the null hypothesis.
 
-/// The 44 members as they are defined, cell by cell, with rising factors in place of lgammas.
+/// Returns the mixture of the 44 members by definition, cell by cell, with products in place of lgamma.
 long double defined_log_e(const std::vector<double>& distribution, const std::vector<std::uint64_t>& counts,
                           double exposure) {
   std::vector<long double> members;
@@ -120,7 +120,7 @@ long double defined_log_e(const std::vector<double>& distribution, const std::ve
 }
 
 TEST(ETable, EqualsItsDefinition) {
-  // Nearly equal probabilities and small counts: most cells go through the shortener.
+  // With nearly equal probabilities and small counts, CellShortener replaces most cells.
   for (const double spread : {0.0, 0.3, 12.0})
     for (const double exposure : {300.0, 2000.0, 20000.0}) {
       std::vector<double> distribution(1500);
@@ -132,14 +132,14 @@ TEST(ETable, EqualsItsDefinition) {
       for (double& w : distribution) w /= sum;
       double off = 0;
       for (std::size_t i = 0; i < distribution.size(); ++i) {
-        // About the mean, from 0 to twice as much.
+        // Counts lie between 0 and twice the mean.
         const double share = static_cast<double>(philox_pair(5, i, 0, 1).first) * 0x1p-63;
         counts[i] = static_cast<std::uint64_t>(std::floor(exposure * distribution[i] * share + 0.5));
         off += std::abs(static_cast<double>(counts[i]) - exposure * distribution[i]);
       }
       distribution[7] = 0;
       counts[7] = 0;
-      // Per cell the bound of count_models.hpp and ten times 5e-16 of X + E from the shortener.
+      // Per cell: the bound of count_models.hpp, and ten times 5e-16 of X + E from CellShortener.
       const double bound = 8 * 0x1p-53 * (off + 40 * 1500) * 12 + 5e-15 * 3 * exposure;
       ASSERT_LT(bound, 1e-8);
       EXPECT_NEAR(ETable(distribution).log_e(counts, exposure),
@@ -191,13 +191,13 @@ TEST(MassGroups, HaveAboutEqualMassAndFollowTheKey) {
   for (const double mass : folded(group, p)) EXPECT_NEAR(mass, 1.0 / 32, 1.0 / 6400);
   for (std::size_t x = 1; x < key.size(); ++x)
     EXPECT_EQ(key[x - 1] <= key[x], group[x - 1] <= group[x] && key[x - 1] <= key[x]);
-  // By hand: mid-masses 1/4, 5/8, 13/16, 15/16 over four groups.
+  // Computed by hand: the middles of the masses are 1/4, 5/8, 13/16 and 15/16, in four groups.
   EXPECT_EQ(mass_groups(std::vector<double>{1, 2, 3, 3}, std::vector<double>{0.5, 0.25, 0.125, 0.125}, 4),
             (std::vector<std::uint32_t>{1, 2, 3, 3}));
   EXPECT_TRUE(std::isinf(ratio_key(std::vector<double>{0.5}, std::vector<double>{0})[0]));
 }
 
-// The compression of tables preserves sums of smooth functions over cells.
+// Tests that the compression of tables preserves sums of smooth functions over cells.
 
 TEST(WeightedCells, KeepSumsOfFunctionsThatAreAnalyticForPositiveProbabilities) {
   std::vector<double> distribution;
@@ -217,8 +217,8 @@ TEST(WeightedCells, KeepSumsOfFunctionsThatAreAnalyticForPositiveProbabilities) 
     }
     for (std::size_t i = 0; i < cells.size(); ++i)
       shortened += cells.weight[i] * value(cells.probability[i], cells.count[i]);
-    // Bernstein's 5e-16 M, M up to eleven times a value for 1 / w, and as much for the roundings of weights and
-    // nodes.
+    // Bernstein's bound is 5e-16 M, with M up to eleven times a value for 1 / w; roundings of weights and nodes add
+    // as much.
     EXPECT_NEAR(static_cast<double>((shortened - direct) / size), 0, 1.2e-14) << function;
   }
 }
@@ -232,7 +232,7 @@ TEST(WeightedCells, LeaveFewCellsAndLargeCountsAlone) {
   EXPECT_EQ(cells.count, (std::vector<double>{4, 4, 4, 900, 1}));
 }
 
-// The urn bet has mean 1 over all outcomes, exactly, and grows when tokens do not follow the distribution.
+// Tests that the urn bet has mean exactly 1 over all outcomes, and grows if tokens do not follow the distribution.
 
 TEST(DirichletMultinomial, HasMeanOneOverAllOutcomes) {
   const std::vector<double> distribution{0.5, 0.3, 0.15, 0.05};
@@ -248,7 +248,7 @@ TEST(DirichletMultinomial, HasMeanOneOverAllOutcomes) {
                              std::lgamma(static_cast<double>(counts[x]) + 1);
         mean += std::exp(log_probability + log_e_multinomial(distribution, counts));
       }
-  // 220 outcomes and 11 bets of a few dozen roundings each; lgamma loses digits at strength 4^10.
+  // 220 outcomes and 11 bets round a few dozen times each; lgamma loses digits at strength 4^10.
   EXPECT_NEAR(mean, 1, 1e-8);
 }
 

@@ -1,4 +1,4 @@
-// Control variates and scrambled Sobol points.
+// Tests of control variates and of scrambled Sobol points.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,7 +28,7 @@ TEST(ControlVariates, CombinationsOfControlsAreKnownExactly) {
     average.add(std::vector<double>{7 + 2 * a - b, 5 * b}, std::vector<double>{a, b, a + b});
   }
   const auto estimates = average.estimates();
-  // Coefficients have errors of the condition of a 2 x 2 system times 400 roundings; means have at most 5 times that.
+  // Coefficients have an error of 400 roundings times the condition of a 2 x 2 system; means at most 5 times that.
   EXPECT_NEAR(estimates[0].mean, 7, 1e-11);
   EXPECT_NEAR(estimates[1].mean, 0, 1e-11);
   EXPECT_LT(estimates[0].standard_error, 1e-7);
@@ -52,7 +52,7 @@ TEST(ControlVariates, WithoutControlsItIsTheMeanAndItsError) {
 }
 
 TEST(ControlVariates, IndicatorsOfAllGroupsAreNoObstacle) {
-  // Eight groups of one draw, centred: they sum to zero.
+  // The indicators of eight groups, centred, sum to zero.
   ControlVariates average(8, 1), plain(0, 1);
   for (std::uint64_t i = 0; i < 20000; ++i) {
     const double u = control_uniform(3, i, 0), noise = control_uniform(3, i, 1) - 0.5;
@@ -63,10 +63,10 @@ TEST(ControlVariates, IndicatorsOfAllGroupsAreNoObstacle) {
     plain.add(outcome, {});
   }
   const auto with = average.estimates()[0], without = plain.estimates()[0];
-  // The within-group variance of u^2 is about 1/64 of the whole: an eighth of the error, including the spread of the
-  // slope of u^2.
+  // The variance of u^2 within groups is about 1/64 of the whole, so the error is about an eighth, with some
+  // allowance for the spread of the slope of u^2.
   EXPECT_LT(with.standard_error * 6, without.standard_error);
-  EXPECT_NEAR(with.mean, 1.0 / 3, 6.2 * with.standard_error);  // 1e-9 for a normal mean
+  EXPECT_NEAR(with.mean, 1.0 / 3, 6.2 * with.standard_error);  // false alarm 1e-9 if normal
 }
 
 TEST(ControlVariates, AControlThatNeverVariesInOneHalfGetsNoCoefficientThere) {
@@ -79,13 +79,13 @@ TEST(ControlVariates, AControlThatNeverVariesInOneHalfGetsNoCoefficientThere) {
       sum += outcome;
       average.add(std::vector<double>{outcome}, std::vector<double>{i % 4 == 1 ? 0.9 : -0.1});
     }
-    // The odd half has no information either: its outcomes are equal, and their covariance is below 1e-7.
+    // The odd half has no information: its outcomes are equal, and their covariance is below 1e-7.
     EXPECT_NEAR(average.estimates()[0].mean, sum / samples, 1e-6) << samples;
   }
 }
 
 TEST(ControlVariates, IsUnbiasedAndItsErrorIsHonest) {
-  // 2000 small averages with a nonlinear outcome: using the coefficients' own half would cause a bias.
+  // Averages 2000 small samples of a nonlinear outcome: coefficients taken from the same half would cause a bias.
   constexpr int runs = 2000, samples = 24;
   double sum = 0, square = 0, claimed = 0;
   for (int run = 0; run < runs; ++run) {
@@ -102,8 +102,9 @@ TEST(ControlVariates, IsUnbiasedAndItsErrorIsHonest) {
     claimed += estimate.standard_error * estimate.standard_error / runs;
   }
   const double truth = std::exp(1.0) - 1 + 30.0 / 24, spread = std::sqrt(square - sum * sum);
-  EXPECT_NEAR(sum, truth, 6.2 * spread / std::sqrt(runs));  // 1e-9 for a normal mean
-  // The residual variance omits the noise of the coefficients, d / n of it: 2 / 12 here, twice that with heavy tails.
+  EXPECT_NEAR(sum, truth, 6.2 * spread / std::sqrt(runs));  // false alarm 1e-9 if normal
+  // The residual variance omits the noise of the coefficients, a share of d / n: 2 / 12, and twice that in heavy
+  // tails.
   EXPECT_NEAR(claimed / (spread * spread), 1, 0.35);
 }
 
@@ -115,8 +116,8 @@ TEST(Sobol, DigitsAreThoseOfBoostRandom) {
       ASSERT_EQ(ScrambledSobol::digits(d, n ^ (n >> 1)), engine()) << n << " " << d;
 }
 
-/// Largest number of points that 2^m points from `start` have in an elementary interval of `dimensions` dimensions
-/// whose volume is 2^(t - m); a (t, m, s)-net has 2^t in each.
+/// Returns the largest number of points that 2^m points from `start` have in an elementary interval of `dimensions`
+/// dimensions with volume 2^(t - m); a (t, m, s)-net has 2^t in each.
 std::size_t fullest_interval(const ScrambledSobol& sobol, int dimensions, unsigned m, unsigned t,
                              std::uint64_t start) {
   const std::uint64_t points = std::uint64_t{1} << m;
@@ -164,8 +165,8 @@ TEST(Sobol, EachDimensionIsStratifiedAndEachPointUniformOverSeeds) {
     for (std::size_t d = 0; d < words.size(); ++d) strata[d].insert(words[d] >> 54);
   }
   for (const auto& seen : strata) EXPECT_EQ(seen.size(), 1024u);
-  // One point over 4096 seeds: its sixteen cells of a dimension are binomial; 8 standard deviations (1e-15 each)
-  // of 15.5.
+  // For one point over 4096 seeds, the counts of sixteen cells of a dimension are binomial. The tolerance is 8
+  // standard deviations of 15.5 (false alarm 1e-15 each).
   std::vector<std::array<int, 16>> cells(ScrambledSobol::max_dimensions);
   for (std::uint64_t seed = 0; seed < 4096; ++seed) {
     ScrambledSobol(dimensions, seed).point(6, words);
@@ -175,7 +176,7 @@ TEST(Sobol, EachDimensionIsStratifiedAndEachPointUniformOverSeeds) {
     for (const int cell : row) EXPECT_NEAR(cell, 256, 8 * 15.5);
 }
 
-/// A smooth function of mean 1 on the four-dimensional cube.
+/// Returns a smooth function of mean 1 on the four-dimensional cube.
 double smooth(std::span<const std::uint64_t> words) {
   double value = 1;
   for (std::size_t d = 0; d < 4; ++d)
@@ -199,8 +200,8 @@ TEST(Sobol, IntegratesASmoothFunctionFarBetterThanChance) {
     sobol_square += std::pow(sobol_sum / points - 1, 2) / seeds;
     plain_square += std::pow(plain_sum / points - 1, 2) / seeds;
   }
-  // Variances of nets fall like n^-3 up to logs: 1e4 to 1e5 here. A factor of a hundred is far outside the noise of
-  // 32 seeds.
+  // Variances of nets decrease like n^-3 up to logarithms, here by 1e4 to 1e5. A factor of a hundred is far outside
+  // the noise of 32 seeds.
   EXPECT_LT(sobol_square * 100, plain_square);
   RecordProperty("variance_ratio", std::to_string(plain_square / sobol_square));
 }

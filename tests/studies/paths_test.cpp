@@ -1,5 +1,5 @@
-// Schemes compared on the same drafts: each gives the results of its own simulation, and errors of differences are
-// those of the paired trials. Recursions over clipped products equal an enumeration of every branch, on random
+// Tests of schemes compared on the same drafts: each has the results of its own simulation, and errors of differences
+// are those of paired trials. Recursions over clipped products equal an enumeration of every branch, on random
 // chains.
 #include <atomic>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace draftproof {
 namespace {
 
 std::unique_ptr<PathSource> open_rows() {
-  path_registry();  // families are found with everything else
+  path_registry();  // registers families too
   return PathSource::open("zipf:vocabulary=12,positions=6", {});
 }
 
@@ -28,7 +28,7 @@ Candidates on(int drafts, int length, const std::vector<std::string>& schemes) {
   return all;
 }
 
-/// The same, each on drafts of its own.
+/// Returns the same candidates, each with separate drafts.
 Candidates on_own(const Candidates& shared) {
   Candidates all = shared;
   for (PathCandidate& candidate : all) candidate.drafter = &small::drafter("iid_paths");
@@ -61,7 +61,7 @@ TEST(PairedPaths, AreWhatSimulatingAloneGives) {
   }
 }
 
-// Coin c of trial n is that of address n coins + c, so no two verifications share their randomness.
+// Coin c of trial n has address n coins + c, so that no two verifications share random bits.
 TEST(PairedPaths, CoinsAreNotShared) {
   constexpr std::uint64_t trials = 300, coins = 3, seed = 3;
   const auto source = open_rows();
@@ -110,7 +110,7 @@ TEST(PairedPaths, StopsWhenTold) {
   EXPECT_LT(compare_paths(*source, on(1, 2, {"block"}), 100, 1, options, ignore).trials, 100u);
 }
 
-// One coin per trial: tau and its square determine everything, and a scheme's difference from itself is 0.
+// The errors follow from the accepted tokens of each trial and their squares; a scheme's difference from itself is 0.
 TEST(PairedPaths, ErrorsAreThoseOfTheTrials) {
   const auto source = open_rows();
   const PairedTally tally =
@@ -122,7 +122,7 @@ TEST(PairedPaths, ErrorsAreThoseOfTheTrials) {
   const double apart = std::hypot(tally.standard_error(0), tally.standard_error(1));
   EXPECT_GT(tally.difference_error(0, 1), 0);
   EXPECT_LT(tally.difference_error(0, 1), apart) << "same drafts, same coins: less than if they were independent";
-  // 2000 coins of taus from 0 to 4.
+  // 2000 verifications accept 0 to 4 tokens each.
   EXPECT_LE(tally.product(0, 0), 1000u * 64u);
   EXPECT_GT(tally.standard_error(0), 0.01);
 }
@@ -159,7 +159,7 @@ TEST(ChainRecursions, AreWhatAllBranchesGive) {
   }
 }
 
-// The published two-token example: 10/9 and 11/9.
+// The published two-token example has 10/9 and 11/9.
 TEST(ChainRecursions, ThePublishedExample) {
   const ChainModel example{{{{1, 3}, {2, 3}}}, {{{2, 3}, {1, 3}}}};
   const AcceptedByLength accepted = accepted_by_length(example, 2);

@@ -1,5 +1,5 @@
-// Records give a table and data, published numbers are compared to their printed digits, and a failed comparison is
-// counted, named and fails the study.
+// Tests that records give a table and data, that published numbers are compared to their printed digits, and that a
+// failed comparison is counted, named and fails the study.
 #include <limits>
 
 #include <gtest/gtest.h>

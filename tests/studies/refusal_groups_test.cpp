@@ -1,4 +1,4 @@
-// Conditional distributions of recursive rejection in closed form, against an enumeration of every tuple.
+// Compares conditional distributions of recursive rejection in closed form with an enumeration of every tuple.
 #include <array>
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(RefusalGroups, AreTheDistributionOfAWalkGivenTheTuple) {
             expected[distribution.group()[x]] += walked[x];
             if (walked[x] > 0) square += walked[x] * walked[x] / distribution.target()[x];
           }
-          // A residual's mass is a difference of prefix sums of up to 5 tokens: 1e-13 where it is above 2^-10.
+          // A residual's mass, a difference of prefix sums of up to 5 tokens, is precise to 1e-13 if above 2^-10.
           EXPECT_NEAR(distribution.groups(tuple, groups), acceptance, 1e-13);
           for (std::size_t g = 0; g < groups.size(); ++g) EXPECT_NEAR(groups[g], expected[g], 1e-13) << seed;
           EXPECT_NEAR(distribution.square(tuple), square, 1e-12 * square) << seed;

@@ -1,5 +1,5 @@
-// The search for counterexamples finds known ones and can be stopped; the search over all pairs of distributions
-// finds known minima, also on ridges.
+// Tests that the search for counterexamples finds known ones and can be stopped, and that the search over all pairs
+// of distributions finds known minima, also on ridges.
 #include <cmath>
 #include <set>
 
@@ -22,7 +22,7 @@ TEST(OrderSearch, FalseClaimsAreRefutedBySmallInstances) {
     ASSERT_GT(tally.greater, 0u) << c;
     const Instance found = Instance::parse(tally.refutation);
     EXPECT_GT(Acceptances(found).compare(wrong[c].lower, wrong[c].upper), 0) << tally.refutation;
-    // Each of these fails at K = 2 already, with at most three tokens.
+    // Each of these claims fails at K = 2, with at most three tokens.
     EXPECT_EQ(found.drafts, 2) << tally.refutation;
     EXPECT_LE(found.vocabulary(), 3) << tally.refutation;
   }
@@ -71,7 +71,7 @@ TEST(OrderInstances, AreDistributionsOfAllFamiliesAndSizes) {
   EXPECT_EQ(drafts, (std::set<int>{1, 2, 3, 4}));
 }
 
-// p of every prefix is q of it to the K-th power.
+// For every prefix, p(prefix) = q(prefix)^K.
 TEST(OrderInstances, TightOnesAttainTheOptimumAtEveryPrefix) {
   for (std::uint64_t n = 0; n < 50; ++n) {
     InstanceRng dice(1, n);
@@ -89,7 +89,7 @@ TEST(OrderInstances, TightOnesAttainTheOptimumAtEveryPrefix) {
   }
 }
 
-// A valley along p_0 = q_0^2, where every move of a single coordinate increases the value.
+// Returns a function with a valley along p_0 = q_0^2, where every move of a single coordinate increases the value.
 double ridge(const std::vector<double>& p, const std::vector<double>& q) {
   return 10 * std::abs(p[0] - q[0] * q[0]) + std::abs(q[0] - std::sqrt(0.3));
 }
@@ -97,7 +97,7 @@ double ridge(const std::vector<double>& p, const std::vector<double>& q) {
 TEST(PairSearch, FollowsARidgeToItsEnd) {
   const LeastPair found = least_pair(ridge, 2, 8, {});
   ASSERT_TRUE(found.complete);
-  // Some 70 of 200 rounds go down to the smallest step; a start that ends early is beaten by another.
+  // About 70 of 200 rounds reach the smallest step; a start that ends early is beaten by another.
   EXPECT_LT(found.value, 1e-6);
   EXPECT_NEAR(found.p[0], 0.3, 1e-6);
 }
@@ -120,12 +120,12 @@ TEST(PairSearch, StopsWhenTold) {
   EXPECT_FALSE(least_pair(ridge, 3, 12, {.stop = &stop}).complete);
 }
 
-// K = 2 and 3 by hand: 2/3 and (3 + 6 sqrt 6) / 23.
+// By hand, the minimisers for K = 2 and 3 are 2/3 and (3 + 6 sqrt 6) / 23.
 TEST(WorstFamilies, MinimisersOfKSeqByHand) {
   EXPECT_NEAR(worst::k_seq(2).q, 2.0 / 3, 1e-15);
   EXPECT_NEAR(worst::k_seq(2).acceptance, 8.0 / 9, 1e-15);
   EXPECT_NEAR(worst::k_seq(3).q, (3 + 6 * std::sqrt(6.0)) / 23, 1e-14);
-  // The minimum approaches its limit like 1 / K: at 10^6 within 1e-6.
+  // The minimum approaches its limit like 1 / K: at 10^6 it is within 1e-6.
   EXPECT_NEAR(worst::k_seq(1'000'000).acceptance, worst::k_seq_limit(), 1e-6);
   EXPECT_NEAR(worst::recursive_rejection(1'000'000).acceptance, 0.75, 1e-6);
 }

@@ -1,5 +1,5 @@
-// Every study holds on correct schemes; its data are the same bytes for any number of threads, and a stopped study
-// reports that it is not complete. Studies with claims fail on a wrong scheme.
+// Tests that every study passes on correct schemes, has the same data for any number of threads, and if stopped
+// reports that it is incomplete. Studies with claims must fail on a wrong scheme.
 #include <array>
 #include <map>
 #include <set>
@@ -21,7 +21,7 @@ using studies::DraftTemperatures;
 using studies::Precision;
 using studies::ResolutionTrade;
 
-/// Accepts the first draft always: membership 1.
+/// A wrong scheme that always accepts the first draft: its acceptance is 1.
 struct TakesTheFirst {
   static constexpr Info info{
       .name = "takes_the_first", .summary = "", .source = "", .drafts = DraftSamplings{"greedy"}};
@@ -38,7 +38,7 @@ StudyOptions one_source(std::string source, std::uint64_t effort) {
   return {.sources = {std::move(source)}, .effort = effort, .seed = 3};
 }
 
-/// The size of a study in these tests, where effort 1 on its own sources is not it.
+/// The size of each study in these tests; studies that are not listed run with effort 1 on their default sources.
 const std::map<std::string, StudyOptions> sizes{
     {"acceptance_estimators", one_source("zipf:vocabulary=60,noise=0.8", 64)},
     {"adaptive_drafts", small(4000)},
@@ -117,7 +117,7 @@ TEST_P(AnyStudy, ToldProgressRises) {
   }
 }
 
-/// Studies that only the tests of the program run, because no effort makes them small.
+/// Studies that only the tests of the program run, because they are long at every effort.
 const std::set<std::string_view> long_ones{"precision", "worst_cases"};
 
 std::vector<std::string> names() {
@@ -156,8 +156,8 @@ TEST(DraftTemperaturesStudy, FailsOnASchemeAboveTheOptimum) {
                       "T = spread, K = 2, wrong"));
 }
 
-// The order of the schemes in every cell of the tables, on the captures: all temperatures and numbers of drafts, the
-// first positions of each. The whole table is that of docs/studies/draft_temperatures.md.
+// The order of the schemes in every cell of the tables, on the captures: all temperatures and numbers of drafts, on
+// the first positions. docs/studies/draft_temperatures.md has the whole table.
 TEST(DraftTemperaturesStudy, EveryCellOfTheCapturesIsInOrder) {
   const std::string data = DRAFTPROOF_SOURCE_DIR "/data/";
   const StudyResult result = DraftTemperatures::run(
@@ -168,7 +168,7 @@ TEST(DraftTemperaturesStudy, EveryCellOfTheCapturesIsInOrder) {
     double fewer = 0;
     for (const auto& cell : source["settings"]) {
       const auto of = [&cell](const char* scheme) { return cell["acceptance"][scheme].get<double>(); };
-      const double two_step = of("two step"), rounding = 1e-11;  // V 2^-53, K times doubled: study's own tolerance
+      const double two_step = of("two step"), rounding = 1e-11;  // V 2^-53, doubled K times
       EXPECT_LE(two_step, cell["optimum"]["upper"].get<double>() + rounding) << cell;
       if (cell["temperature"] == "spread") {
         EXPECT_GE(two_step + rounding, of("rejection")) << cell;
@@ -255,7 +255,8 @@ TEST(PrecisionStudy, ControlsComeOutAsElsewhere) {
 }
 
 TEST(PrecisionStudy, GridByHand) {
-  // Sums 3/16, 1/2, 1 and multiples of 1/4: 0 lies below the first, 1/4 below the second, 1/2 and 3/4 below the last.
+  // Prefix sums are 3/16, 1/2, 1. Of the multiples of 1/4, 0 is below the first, 1/4 below the second, the others
+  // below 1.
   EXPECT_EQ(Precision::grid_distribution({0.1875, 0.3125, 0.5}, 2), (std::vector{0.25, 0.25, 0.5}));
   EXPECT_EQ(Precision::grid_distribution({0.1875, 0.3125, 0.5}, 4), (std::vector{0.1875, 0.3125, 0.5}));
 }

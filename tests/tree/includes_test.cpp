@@ -1,6 +1,6 @@
-// Files of the tree: their length, guards and first lines, and the includes that arrows() and layers() permit to each
-// folder, compared with the #include lines of its files. Dependencies have one direction, and code in an engine's
-// build needs the standard library and CUDA only.
+// Tests of source files: their length, guards and first lines; and that the #include lines of each folder follow
+// arrows() and layers(). Dependencies have one direction, and code that engines compile needs only the standard
+// library and CUDA.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -31,7 +31,7 @@ bool is_source(const std::filesystem::path& path) {
   return false;
 }
 
-/// Every C++ and CUDA source below the folder `room`; none if it does not exist.
+/// Returns every C++ and CUDA source below the folder `room`; an empty list if the folder does not exist.
 std::vector<Source> sources(const std::string& room) {
   namespace fs = std::filesystem;
   const fs::path root(DRAFTPROOF_SOURCE_DIR);
@@ -48,7 +48,7 @@ std::vector<Source> sources(const std::string& room) {
   return found;
 }
 
-/// The top-level folders of the tree, without hidden ones and build/.
+/// Returns the top-level folders of the tree, without hidden ones and build/.
 std::set<std::string> folders() {
   std::set<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(DRAFTPROOF_SOURCE_DIR))
@@ -74,7 +74,7 @@ TEST(Files, HaveAtMost600Lines) {
 TEST(Files, HeadersAreGuarded) {
   for (const Source& source : all_sources()) {
     if (!source.is_header()) continue;
-    // The body of a loop is included once per register width (sim/simd/each_width.hpp).
+    // The body of a loop is included once per SIMD width (sim/simd/each_width.hpp).
     const bool once = !source.path.ends_with("_body.hpp") && !source.path.ends_with("/each_width.hpp");
     EXPECT_EQ(source.text.find("\n#pragma once\n") != std::string::npos, once) << source.path;
   }
@@ -87,7 +87,7 @@ TEST(Files, HeadersOpenWithWhatTheyAre) {
   }
 }
 
-/// Whether `name`, a file with or without folders, is in the tree. Engines' files in comments have the engine's name.
+/// Whether `name`, a file with or without folders, is in the tree, or is a file of an engine that comments name.
 bool in_tree(const std::string& name) {
   static const std::set<std::string> paths = [] {
     std::set<std::string> all{"/llama.cpp"};
@@ -100,7 +100,7 @@ bool in_tree(const std::string& name) {
   return paths.contains("/" + name);
 }
 
-/// The names of C++ and CUDA files in the comments of `text`.
+/// Returns the names of C++ and CUDA files in the comments of `text`.
 std::vector<std::string> named_files(const std::string& text) {
   static const std::regex comment("//[^\n]*"), file("[A-Za-z0-9_/]*[A-Za-z0-9_]\\.(hpp|cpp|cuh|cu)\\b");
   std::vector<std::string> names;
@@ -115,7 +115,7 @@ std::vector<std::string> named_files(const std::string& text) {
 TEST(Files, NamedInCommentsExist) {
   std::size_t seen = 0;
   for (const Source& source : all_sources()) {
-    // Adapters name the files of engines; this file names files that do not exist.
+    // Python adapters name the files of engines; this file names files that do not exist.
     if (source.path.starts_with("python/") || source.path.starts_with("tests/tree/")) continue;
     for (const std::string& name : named_files(source.text)) {
       EXPECT_TRUE(in_tree(name)) << source.path << ": " << name;
@@ -130,8 +130,8 @@ TEST(Files, NamedInCommentsExist) {
 
 using Rooms = std::set<std::string>;
 
-/// The folders that each folder may include beside itself. Where an inner folder is named here too, its files follow
-/// its own rule and not the rule of the outer folder.
+/// Returns the folders that each folder may include beside itself. If an inner folder has its own entry, its files
+/// follow that entry and not the outer folder's.
 const std::map<std::string, Rooms>& arrows() {
   static const std::map<std::string, Rooms> map = [] {
     const Rooms schemes{"sim", "verifiers", "verifiers/mutants"};
@@ -140,8 +140,8 @@ const std::map<std::string, Rooms>& arrows() {
     const Rooms middle = with(fractions, {"properties/statistics", "optimum", "captures"});
     const Rooms adapters = with(middle, {"properties"}), report = with(adapters, {"adapters"});
     const Rooms cli = with(report, {"cli/report"});
-    const Rooms studies = with(cli, {"cli"});                             // a command of its own
-    const Rooms device_bench = with(schemes, {"gpu", "bench", "found"});  // built where only the toolkit is
+    const Rooms studies = with(cli, {"cli"});                             // registers commands
+    const Rooms device_bench = with(schemes, {"gpu", "bench", "found"});  // built without the rest of draftproof
     return std::map<std::string, Rooms>{{"sim", {}},
                                         {"verifiers", {"sim"}},
                                         {"verifiers/mutants", {"sim", "verifiers"}},
@@ -157,7 +157,7 @@ const std::map<std::string, Rooms>& arrows() {
                                         {"bench/studies", studies},
                                         {"bench", studies},
                                         {"bench/gpu", device_bench},
-                                        {"gpu/calls", with(schemes, {"gpu", "found"})},  // a verifier by its name
+                                        {"gpu/calls", with(schemes, {"gpu", "found"})},  // calls verifiers by name
                                         {"gpu/trials", with(schemes, {"gpu", "properties"})}};
   }();
   return map;
@@ -171,8 +171,8 @@ std::string room_of(const std::string& path) {
   return room;
 }
 
-/// The layers inside a top-level folder: a file includes its own folder and folders of lower layers. "" is the folder
-/// itself.
+/// Returns the layers inside a top-level folder: a file includes its own folder and folders of lower layers. ""
+/// stands for files directly in the folder.
 const std::map<std::string, std::map<std::string, int>>& layers() {
   static const std::map<std::string, std::map<std::string, int>> map{{"sim",
                                                                       {{"device", 0},
@@ -206,8 +206,8 @@ const std::map<std::string, std::map<std::string, int>>& layers() {
   return map;
 }
 
-/// "random" of "sim/random/philox.hpp", "checks" of "properties/paths/checks/accepted_tokens.hpp", "" of
-/// "sim/info.hpp".
+/// Returns "random" for "sim/random/philox.hpp", "checks" for "properties/paths/checks/accepted_tokens.hpp", and ""
+/// for "sim/info.hpp".
 std::string layer_folder(const std::string& path) {
   const auto first = path.find('/'), second = path.find('/', first + 1);
   if (second == std::string::npos) return "";
@@ -313,7 +313,7 @@ TEST(Includes, ComplainWhereTheyShould) {
   EXPECT_FALSE(wrong(
       "gpu", "#include <cub/block/block_reduce.cuh>\n#include <cuda_runtime.h>\n#include <cooperative_groups.h>\n"));
   EXPECT_FALSE(wrong("captures", "#include <zip.h>\n"));
-  // Layers inside a room, and paths that a checkout does not have.
+  // Layers inside a folder, and paths that a checkout does not have.
   const char* const philox = "#include <draftproof/sim/random/philox.hpp>\n";
   EXPECT_TRUE(wrong("sim", philox, "sim/numeric/exp.hpp"));
   EXPECT_TRUE(wrong("sim", philox, "sim/info.hpp"));

@@ -1,8 +1,6 @@
-"""Every numeric option of every command refuses what is no number of its kind before work begins: exit code 2, one line
-that names the option, what was found and what was wanted, and nothing on standard output. The largest values that the
-help allows,
-in little
-memory, end in a documented way or go on working.
+"""Every numeric option of every command refuses invalid numbers before work begins: exit code 2, one line that names
+the option, the value and the expected kind, and nothing on standard output. With the largest values that the help
+allows, and little memory, a run ends with a documented exit code or is still working after the time limit.
 
     numbers_test.py PROGRAM [nightly]
 """
@@ -14,7 +12,7 @@ from program import NIGHTLY, every_command, finish, in_parallel, run, usual_word
 
 ALL = ["nan", "inf", "-inf", "1e400", "0x10", "one"]
 WHOLE = ["1.5", "18446744073709551616", "-1"]
-NARROW = ["4294967297"]  # beyond int
+NARROW = ["4294967297"]  # too large for an int
 if NIGHTLY:
     ALL += ["-nan", "NaN", "Infinity", "-1e400", "1e", "e5", "1,5x", " 1", "1 ", "+1", "--1", "1e999999999", "9" * 5000, "\u0661", "-",
             ".", "1.5.5", "1\n"]
@@ -54,7 +52,7 @@ def little_memory():
 
 
 def largest():
-    """The largest value of every option in an otherwise short run."""
+    """Yields a run with the largest value of each option, which is short otherwise."""
     for command in every_command():
         for option in command.options:
             if option.most and command.words:

@@ -1,6 +1,6 @@
-"""Every command with streams and files that fail: closed standard streams, a full device, a reader that left, files
-that cannot be written, and text arguments that no file or name can be. No crash, no internal error without a reason, no
-half file.
+"""Runs every command with streams and files that fail: closed standard streams, a full device, a pipe without a
+reader, files that cannot be written, and text arguments that are neither a file nor a name. No run may crash, fail
+without a reason, or leave a partial file.
 
     outputs_test.py PROGRAM [nightly]     nightly: all texts for all options, and the slow commands too
 """
@@ -15,13 +15,13 @@ import tempfile
 
 from program import CODES, NIGHTLY, PROGRAM, Ran, every_command, finish, in_parallel, run, usual_words
 
-LIMIT = 64  # bytes that a file may have: what a full disk gives
+LIMIT = 64  # limit of file sizes, in bytes: simulates a full disk
 TEXTS = ["", "x" * 5000, b"\xff\xfe.npz", "\u00e9\n\t", "a:b:c", "../..", "--", "%s%n", "{}", "1/0", ":", "/dev/null", "exec:"]
 #: Commands whose shortest run takes long: fewer runs.
 SLOW = set() if NIGHTLY else {"mutants", "demo"}
-SERVES = {"serve"}  # writes frames, no result
+SERVES = {"serve"}  # writes frames of the protocol, not a result
 
-#: What is not replaced, with what a run may do with it: refuse it before work, or write into it as into a pipe.
+#: Targets that a run must not replace, with a function that makes each. A run may refuse them or write into them.
 PLACES = {"fifo": os.mkfifo, "folder": os.mkdir, "link_to_nothing": lambda path: os.symlink("gone", path),
           "socket": lambda path: socket.socket(socket.AF_UNIX).bind(path),
           "full": lambda path: os.mknod(path, 0o20666, os.makedev(1, 7)),
@@ -37,17 +37,17 @@ def closing(descriptor):
 
 
 def explained(ran):
-    """Whether a run that could not write says why."""
+    """Whether a run that could not write states the reason."""
     return ran.code == 4 and re.search(rb"cannot be (written|created|renamed)", ran.err) or ran.code == 2 and b"got" in ran.err
 
 
 def same(usual, out):
-    """Whether two runs gave the same; of those with measured times, whether both are whole."""
+    """Whether two runs have equal output; if it has measured times, whether both outputs are complete."""
     return out == usual.out or (usual.measured and json.loads(out)["schema"] == json.loads(usual.out)["schema"])
 
 
 def streams(words, usual):
-    """Runs with broken streams; `usual` is the same run with whole ones."""
+    """Runs with broken streams; `usual` is the same run with intact streams."""
     writes = usual.code in (0, 1, 3)
     with open("/dev/full", "wb") as full:
         ran = run(words, stdout=full)
@@ -60,7 +60,7 @@ def streams(words, usual):
     if not writes:
         return
     reader, writer = os.pipe()
-    os.close(reader)  # as `| head -0` leaves it; Python's children ignore SIGPIPE unless it is restored
+    os.close(reader)  # as `| head -0` does; Python's children ignore SIGPIPE unless it is restored
     for restore in (True, False):
         ran = run(words, stdout=writer, restore_signals=restore)
         yield ran, ran.code == -13 if restore else explained(ran)
@@ -68,7 +68,7 @@ def streams(words, usual):
 
 
 def files(words, usual, folder):
-    """Runs with --output on files that cannot be written, or that lie elsewhere."""
+    """Runs with --output on files that cannot be written, or that are in other places."""
     kept, good = os.path.join(folder, "kept"), os.path.join(folder, "good")
     ran = run([*words, "--output", good])
     with open(good, "rb") as file:
@@ -79,7 +79,7 @@ def files(words, usual, folder):
         ran = run([*words, "--output", kept], preexec_fn=full_disk)
         with open(kept, "rb") as file:
             whole = file.read() == b"earlier"
-        if b"OMP: Error" not in ran.err:  # clang's OpenMP does not start without a file of 1 KiB
+        if b"OMP: Error" not in ran.err:  # clang's OpenMP needs a file of 1 KiB to start
             yield ran, whole and explained(ran) and b"too large" in ran.err and same(usual, ran.out)
     for bad in (folder, os.path.join(folder, "none", "x"), os.path.join(folder, "n" * 300), "/proc/none", os.path.join(kept, "x")):
         ran = run([*words, "--output", bad])
@@ -87,7 +87,7 @@ def files(words, usual, folder):
     name = os.path.join(os.fsencode(folder), b"\xff\xfe")
     ran = run([*words, "--output", name])
     yield ran, ran.code == usual.code and os.path.isfile(name)
-    # Two writers of one file: one of them wins, and its result is whole.
+    # Two runs write the same file: one of them is last, and its result is complete.
     both = [subprocess.Popen([PROGRAM, *words, "--output", good], stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL) for _ in range(2)]
     codes = [child.wait() for child in both]
@@ -97,18 +97,17 @@ def files(words, usual, folder):
 
 
 def places(command, words, folder, slow):
-    """Runs of every option that names a file to write where there is no regular file. It stays, whatever the run
-    does.
-    """
+    """Runs every option that names an output file with something at its path that is not a regular file and must
+    stay."""
     names = [option.name for option in command.options if option.kind == "NEW_FILE"] + ["--output"]
     for name, (kind, make) in ((name, place) for name in names for place in PLACES.items()):
         path = os.path.join(folder, kind + name)
         if slow and kind in ("full", "link"):
-            continue  # these are written after the work
+            continue  # written only after the work
         try:
             make(path)
         except PermissionError:
-            continue  # root alone makes devices
+            continue  # only root can make devices
         before = os.lstat(path)
         ran = run([*words, name, path])
         after = os.lstat(path)
@@ -133,7 +132,7 @@ def texts(command, words, folder):
     for at, argument in enumerate(command.arguments, len(command.words)):
         for text in TEXTS if NIGHTLY else TEXTS[::2]:
             if argument.name == "filter" and text in ("", "../.."):
-                continue  # expressions that name all benchmarks, which take minutes
+                continue  # expressions that match all benchmarks, which take minutes
             yield run([*words[:at], text, *words[at + 1:]], cwd=folder)
 
 

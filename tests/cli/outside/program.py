@@ -1,5 +1,5 @@
-"""The program seen from outside: commands and options as its help shows them, and runs that must follow the rules of
-every run. New commands and options are found in the help, without a list.
+"""The program from outside: commands and options as its help shows them, so that no list is needed; and runs with a
+time limit.
 """
 
 import os
@@ -11,22 +11,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 PROGRAM = os.path.abspath(sys.argv[1])
-NIGHTLY = sys.argv[2:] == ["nightly"]  # more of everything
+NIGHTLY = sys.argv[2:] == ["nightly"]  # more inputs
 CODES = {0, 1, 2, 3, 4, 77}
 #: Values that make a run short, for options of these names; and arguments by the name that the help gives them.
 SHORT = {"--tuples": "1000", "--instances": "1", "--steps": "100", "--controls": "1", "--further": "0", "--effort": "16",
          "--repetitions": "1", "--min-time": "1e-6", "--branches": "1000", "--profile": "quick"}
 ARGUMENTS = {"verifier": "single_draft", "source": "zipf:vocabulary=5", "name": "k_seq", "filter": "^optimum/small/",
              "study": "order_of_schemes"}
-#: Options that make a command short which has many verifiers to run.
+#: Options that make commands with many verifiers short.
 FEWER = {"survey": ["--verifier", "k_seq"], "survey-paths": ["--verifier", "ladder_tree"]}
 
 
 @dataclass
 class Option:
     name: str  # "--tuples", or the name of an argument
-    kind: str  # INT, UINT, FLOAT, TEXT, NEW_FILE of a file to write, or "" of a flag
-    listed: bool  # several values
+    kind: str  # INT, UINT, FLOAT, TEXT, NEW_FILE for an output file, or "" for a flag
+    listed: bool  # takes several values
     required: bool = False
     most: str = ""  # the largest value that the help allows
 
@@ -53,7 +53,7 @@ class Ran:
 
 
 def run(words, limit=60, program=PROGRAM, **more):
-    """One run. A run that does not end is killed, which is exit code -9."""
+    """Runs the program once. If it exceeds the limit in seconds it is killed, which gives exit code -9."""
     more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
     child = subprocess.Popen([program, *words], start_new_session=True, **more)
     try:
@@ -65,7 +65,7 @@ def run(words, limit=60, program=PROGRAM, **more):
 
 
 def read_help(words=()):
-    """The command of these words, with all below it."""
+    """Returns the command of these words with all its subcommands."""
     command = Command(list(words))
     section = ""
     for line in run([*words, "--help"]).out.decode().splitlines():
@@ -87,7 +87,7 @@ def read_help(words=()):
 
 
 def every_command(command=None):
-    """All commands, the program itself first."""
+    """Yields all commands, the program itself first."""
     command = command or read_help()
     yield command
     for sub in command.commands:
@@ -95,7 +95,7 @@ def every_command(command=None):
 
 
 def usual_words(command):
-    """Words of a short run of a command."""
+    """Returns the words of a short run of a command."""
     words = list(command.words)
     for argument in command.arguments:
         words.append(ARGUMENTS.get(argument.name, "no_such_file"))
@@ -111,7 +111,7 @@ def in_parallel(call, all_of):
 
 
 def finish(tried, wrong):
-    """Prints what was tried and what was wrong, and ends the test."""
+    """Prints what was tried and which runs were wrong, and ends the test."""
     print(tried)
     for one in wrong[:20]:
         print(one)

@@ -1,6 +1,6 @@
-"""Commands that would work for years get signals at random times: one of SIGINT, SIGTERM and SIGHUP, or two of them.
-They end soon
-with a documented code; what they write is whole and says that it is not complete, and a file is never half.
+"""Commands that would run for years get signals at random times: one of SIGINT, SIGTERM and SIGHUP, or two of them.
+They must end soon with a documented code; their output is valid and marked as incomplete, and no partial file
+remains.
 
     signals_test.py PROGRAM [nightly]     each signal once for each command; nightly 20 times
 """
@@ -18,7 +18,7 @@ from program import NIGHTLY, PROGRAM, SHORT, every_command, finish, in_parallel,
 LONG = {"--tuples": "1e15", "--instances": "1000000", "--steps": "1e15", "--controls": "1000000", "--effort": "1e15",
         "--repetitions": "10000"}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-SOON = 120  # seconds that a machine under load may take to end its part of the work
+SOON = 120  # seconds that a loaded machine may take to finish the current part of the work
 
 
 def long_words(command):
@@ -27,7 +27,7 @@ def long_words(command):
 
 
 def wait_for_handlers(child):
-    """Waits until the program catches signals: before that it is not the program that gets them, but the loader."""
+    """Waits until the program has its signal handlers: before that, signals reach the loader."""
     wanted = sum(1 << number - 1 for number in SIGNALS)
     while child.poll() is None:
         with open(f"/proc/{child.pid}/status") as status:
@@ -38,8 +38,8 @@ def wait_for_handlers(child):
 
 
 def signalled(words, numbers, wait, folder):
-    """Starts, signals, waits. Returns (code, standard output, standard error, whether the signal came before the
-    end).
+    """Starts the program, sends the signals after `wait` seconds, and waits for its end. Returns (exit code, standard
+    output, standard error).
     """
     child = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, start_new_session=True)
     wait_for_handlers(child)
@@ -59,7 +59,7 @@ def signalled(words, numbers, wait, folder):
 
 
 def fault(code, data, err, to_file):
-    """Returns the fault at the end of a run, or None."""
+    """Returns what is wrong with the end of a run, or None."""
     if code == -9:
         return f"did not end within {SOON} seconds"
     if code not in (0, 1, 2, 3):
@@ -95,13 +95,13 @@ def of_case(case):
 
 
 def is_long(command):
-    """Whether the long words of a command take longer than a moment: a run that ends by itself gets no signal."""
+    """Whether a run with the long words takes more than a moment. A run that ends by itself would get no signal."""
     ran = run([*long_words(command), "--quiet"], limit=3 if NIGHTLY else 1)
     return ran.code == -9
 
 
 if __name__ == "__main__":
-    times, longest = (20, 1.5) if NIGHTLY else (1, 0.4)  # longest: seconds until the first signal
+    times, longest = (20, 1.5) if NIGHTLY else (1, 0.4)  # longest: most seconds until the first signal
     random.seed(1)
     commands = [command for command in every_command() if command.words and not command.commands]
     commands = [command for command, long in zip(commands, in_parallel(is_long, commands)) if long]

@@ -1,5 +1,5 @@
-// `--device cuda` from the framework to the kernel's body without a device: gpu/trials/cuda_device.cpp unchanged,
-// host memory as device memory, and a kernel of simulation on fibers. The counts must be those of the CPU.
+// Tests `--device cuda` without a device: gpu/trials/cuda_device.cpp is compiled unchanged, host memory replaces
+// device memory, and the simulation kernel runs on fibers. The counts must equal those of the CPU.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -105,7 +105,7 @@ namespace {
 
 using OnFibers = verifiers::RecursiveRejection;
 
-/// A launch of the kernel of OnFibers; it fails for more than eight drafts.
+/// Launches the kernel of OnFibers; fails if there are more than eight drafts.
 void launch(std::string_view distribution, const gpu::DeviceTable& table, const gpu::TrialRange& range,
             const gpu::DeviceCounts& counts, gpu::Stream) {
   if (distribution != "iid")

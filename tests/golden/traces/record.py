@@ -1,10 +1,10 @@
-"""Writes the traces beside this file with the recorder of the package, for the reader in captures/trace.cpp.
+"""Writes the traces in this folder with the recorder of the package, for tests of the reader in captures/trace.cpp.
 
     PYTHONPATH=python python tests/golden/traces/record.py FOLDER
 
 whole.safetensors, half.safetensors and top.safetensors are one run, in float32, float16 and with four tokens a row:
 60 blocks of an engine with V = 12 and up to 3 drafts that verifies them by rejection sampling.
-wrong.safetensors is that of an engine that emits token 11 at record 40, where p is 0.
+wrong.safetensors is of an engine that emits token 11 at record 40, where p is 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RowsOf = NDArray[np.float64]
 
 
 def rows(generator: np.random.Generator, count: int) -> RowsOf:
-    """Distributions [count, V] in which token 11 cannot occur."""
+    """Returns distributions [count, V] in which token 11 has probability 0."""
     weights = generator.exponential(size=(count, VOCABULARY)) ** 2 + 1e-3
     weights[:, -1] = 0
     distributions: RowsOf = weights / weights.sum(axis=1, keepdims=True)
@@ -31,7 +31,7 @@ def rows(generator: np.random.Generator, count: int) -> RowsOf:
 
 
 def verified(generator: np.random.Generator, p: RowsOf, q: RowsOf, drafts: list[int]) -> list[int]:
-    """The emitted tokens of one block."""
+    """Returns the emitted tokens of one block."""
     emitted: list[int] = []
     for i, x in enumerate(drafts):
         if generator.random() * q[i, x] < p[i, x]:
@@ -43,7 +43,7 @@ def verified(generator: np.random.Generator, p: RowsOf, q: RowsOf, drafts: list[
 
 
 def record(path: Path, wrong: bool = False, **form: Any) -> None:
-    """One trace."""
+    """Writes one trace."""
     generator = np.random.default_rng(7)
     with Recorder(path, VOCABULARY, engine="rejection sampling 1", draft_sampling="iid", **form) as recorder:
         for block in range(BLOCKS):

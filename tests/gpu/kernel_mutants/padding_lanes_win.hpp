@@ -1,5 +1,5 @@
-// Lanes beyond V in the last tile keep ids from V on and take part with the values behind the row.
-// Source: flashinfer-ai/flashinfer#3624. Hidden while V is a multiple of the tile.
+// Bug: lanes beyond V in the last tile take part with token ids from V on and the values stored after the row.
+// Source: flashinfer-ai/flashinfer#3624. Without effect if V is a multiple of the tile.
 #pragma once
 
 #include <draftproof/tests/support/gpu/kernel_mutant.hpp>

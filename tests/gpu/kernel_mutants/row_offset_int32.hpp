@@ -1,5 +1,5 @@
-// Row times pitch in 32-bit signed arithmetic: rows from entry 2^31 on are read elsewhere. Source:
-// vllm-project/vllm#46560. Hidden while the batch is smaller than that.
+// Bug: row times pitch overflows 32-bit signed integers, so rows from entry 2^31 on are read from a wrong address.
+// Source: vllm-project/vllm#46560. Without effect in smaller batches.
 #pragma once
 
 #include <draftproof/tests/support/gpu/kernel_mutant.hpp>

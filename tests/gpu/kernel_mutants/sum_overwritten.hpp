@@ -1,5 +1,5 @@
-// No barrier before a pass: a fast warp overwrites sums that a slower one still reads. The counterpart of
-// stale_block_sum. Hidden in a team of one warp and where a position takes one pass.
+// Bug: no barrier before a pass, so a fast warp overwrites sums that a slower one still reads; stale_block_sum omits
+// the other barrier. Without effect in a team of one warp, and if a position takes one pass.
 #pragma once
 
 #include <draftproof/tests/support/gpu/kernel_mutant.hpp>

@@ -1,4 +1,4 @@
-// The optimum of drafted trees: certificates, antichains, and the oracle of a solved plan.
+// Tests of the optimum of drafted trees: certificates, antichains, and the verifier that follows a solved plan.
 #include <cmath>
 #include <functional>
 #include <tuple>
@@ -14,8 +14,8 @@
 namespace draftproof {
 namespace {
 
-/// One token of two: p = (1/2, 1/2), then token 1 for certain. {()} is never drafted alone; (0) with 3/4, (1) with
-/// 1/4. One shot accepts 1/2 + 1/4.
+/// One path of one token, V = 2: p = (1/2, 1/2), then token 1 with certainty. Trees are {(), (0)} with 3/4 and {(),
+/// (1)} with 1/4. A single step accepts at most 1/2 + 1/4.
 class CertificateOfTwoTrees : public ::testing::Test {
  protected:
   TreeSampling distribution{{{-1, no_token, 0, {{1, 2}, {1, 2}}}, {0, 0, 1, {0, 1}}, {0, 1, 1, {0, 1}}},
@@ -27,7 +27,7 @@ class CertificateOfTwoTrees : public ::testing::Test {
 
 TEST_F(CertificateOfTwoTrees, IsAccepted) {
   EXPECT_EQ(reason(), "");
-  EXPECT_EQ(reason(Sight::whole_block), "");  // one token: to know the block is to draw it
+  EXPECT_EQ(reason(Sight::whole_block), "");  // one token, so whole_block has no more information
 }
 TEST_F(CertificateOfTwoTrees, NotWithAnyFieldChanged) {
   const TreeCertificate good = certificate;
@@ -125,7 +125,7 @@ TEST(TreeCertificate, OfRandomTreesDoesNotSurviveTampering) {
     const auto t = static_cast<std::size_t>(models.below(static_cast<int>(distribution.trees.size())));
     for (std::size_t j = 0; j < good.stops[t].size(); ++j)
       ASSERT_TRUE(spoiled([&](TreeCertificate& bad) { bad.stops[t][j] += little; }));
-    // One higher price gives another bound, unless nothing pays it: the prices then prove the same.
+    // A price that is higher by 1 changes the proved bound by at most 1, so a bound that is higher by 2 is wrong.
     for (std::size_t x = 1; x < distribution.prefixes.size(); ++x) {
       TreeCertificate bad = good;
       bad.prices[x] += 1;
@@ -179,8 +179,8 @@ TEST(NearFraction, IsRoundedDownToAMultipleOfAPowerOfTwo) {
   }
 }
 
-// Rows are exceeded by 1e-11 at most, each by Clp's and by the search's antichain_tolerance, and no price exceeds the
-// number of prefixes, 14; certificates add 1e-9.
+// Clp and the search each exceed rows by at most 1e-11, and no price exceeds the number of prefixes, 14; certificates
+// add 1e-9.
 constexpr double antichain_tolerance = 2e-9;
 
 void expect_optimum(const TreeSampling& trees, const std::optional<double>& value) {
@@ -190,7 +190,7 @@ void expect_optimum(const TreeSampling& trees, const std::optional<double>& valu
   EXPECT_GE(static_cast<double>(certificate.upper), *value - antichain_tolerance);
 }
 
-/// The full tree of `vocabulary` tokens and `length` levels, all drafted at once.
+/// Returns the full tree of `vocabulary` tokens and `length` levels, with all nodes drafted.
 TreeSampling full_tree(int vocabulary, int length) {
   TreeSampling distribution{
       {{-1, no_token, 0, std::vector<Rational>(static_cast<std::size_t>(vocabulary), {1, vocabulary})}}, {}};
@@ -237,7 +237,7 @@ TEST(Antichains, AreMetByIndependentPathsAsOften) {
     for_each_antichain(trees, [&](std::span<const int> antichain) {
       std::vector<int> there;
       for (const int x : antichain) there.push_back(same[static_cast<std::size_t>(x)]);
-      // Sums of at most 64 trees and a cube: some hundred roundings.
+      // Sums over at most 64 trees, and a cube: some hundred roundings.
       ASSERT_NEAR(by_trees(antichain), by_paths(there), 1e-13);
     });
   }
@@ -246,7 +246,7 @@ TEST(Antichains, AreMetByIndependentPathsAsOften) {
 TEST(Antichains, GiveTheOptimumOfIndependentPathsWithoutTheirTrees) {
   for (const golden::PathCase& c : golden::path_cases()) {
     if (!c.entry.contains("lp_one_shot") || c.entry.contains("tree") || c.entry.contains("branching")) continue;
-    if (c.scheme != "block" && c.scheme != "gbv") continue;  // one case a model is enough
+    if (c.scheme != "block" && c.scheme != "gbv") continue;  // one case per model is enough
     TreeShape one = c.shape;
     one.drafts = 1;
     const auto path = enumerate_tree_sampling(*path_registry().drafter("iid_paths"), c.model->conditionals(), one);
@@ -270,7 +270,7 @@ TEST(Antichains, GiveTheOptimumOfAnyTrees) {
   for (int i = 0; i < 25; ++i) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
-      if (drafter->info().shared_noise()) continue;  // enumerated as the distribution it draws, which is on the list
+      if (drafter->info().shared_noise()) continue;  // enumerated as its marginal sampling, which is listed
       const TreeSampling distribution = model.distribution(drafter->info().name);
       expect_optimum(distribution, antichain_optimum(distribution, meets_of(distribution)));
     }
@@ -281,11 +281,11 @@ TEST(Antichains, AreTooManySoon) {
   const TreeSampling distribution = full_tree(2, 3);
   const Meets always = [](std::span<const int>) { return 1.0; };
   EXPECT_FALSE(antichain_optimum(distribution, always, 674));
-  // Every tree holds every prefix: all that the target allows, one token a level.
+  // If every tree has every prefix, the optimum is one token per level.
   EXPECT_NEAR(antichain_optimum(distribution, always, 675).value(), 3, antichain_tolerance);
 }
 
-/// Probability of `tokens` under the target after the empty prefix.
+/// Returns the probability of `tokens` from index `from` on, under the target after the empty prefix.
 Rational target_of(const ExactContexts& conditionals, const Tokens& tokens, std::size_t from = 0) {
   Rational probability = 1;
   int context = 0;
@@ -296,8 +296,8 @@ Rational target_of(const ExactContexts& conditionals, const Tokens& tokens, std:
   return probability;
 }
 
-/// The first string of `length` tokens whose probability after a step, continued by the target, is not the target's;
-/// empty if there is none.
+/// Returns the first string of `length` tokens that a step continued by the target emits with another probability
+/// than the target; empty if there is none.
 Tokens first_wrong(const ExactContexts& conditionals, const StepDistribution<Rational>& distribution, int length) {
   Tokens tokens(static_cast<std::size_t>(length), 0);
   for (;;) {
@@ -334,7 +334,7 @@ TEST(LpOracle, IsLosslessAndAttainsTheOptimumInFractions) {
   for (int i = 0; i < 25; ++i) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
-      if (drafter->info().shared_noise()) continue;  // enumerated as the distribution it draws, which is on the list
+      if (drafter->info().shared_noise()) continue;  // enumerated as its marginal sampling, which is listed
       const TreeSampling distribution = model.distribution(drafter->info().name);
       const TreeCertificate certificate = tree_optimum(distribution, Sight::one_shot);
       const Examined result = examine(*drafter, model, distribution, certificate);
@@ -362,7 +362,7 @@ TEST(LpOracle, IsLosslessForAnyFeasiblePlan) {
 }
 
 TEST(LpOracle, OfAPlanThatAcceptsTooMuchIsCaught) {
-  // p = (1/2, 1/2), one path of one token, drafted (0) with 3/4: a plan that never refuses.
+  // p = (1/2, 1/2), and (0) is drafted with 3/4 as the only path, of one token. The plan never rejects.
   const SmallTreeModel model{ExactContexts({Rows<Rational>({{1, 2}, {1, 2}}, std::vector<Rational>{{3, 4}, {1, 4}})}),
                              {.drafts = 1, .length = 1}};
   const TreeSampling distribution = model.distribution("iid_paths");
@@ -373,7 +373,7 @@ TEST(LpOracle, OfAPlanThatAcceptsTooMuchIsCaught) {
 }
 
 TEST(LpOracle, RunsOnDoublesAndOnTables) {
-  // The published small model with two paths: 131/81.
+  // The published small model with two paths has the optimum 131/81.
   const std::vector<double> p{1.0 / 3, 2.0 / 3}, q{2.0 / 3, 1.0 / 3};
   const PrefixTable<Rows<double>> rows({Rows<double>(p, q)});
   const TreeShape shape{.drafts = 2, .length = 2};
@@ -382,7 +382,7 @@ TEST(LpOracle, RunsOnDoublesAndOnTables) {
   ASSERT_TRUE(oracle);
   const auto explored = oracle->explore_on(rows, shape);
   const auto distribution = explore_step_distribution<Rows<double>>(drafter, *explored, rows, shape);
-  // Some tens of branches, each with an error of a few 2^-53.
+  // There are some tens of branches, each with an error of a few 2^-53.
   EXPECT_NEAR(distribution.mean_accepted(), 131.0 / 81, 1e-13);
   EXPECT_NEAR(distribution.mass, 1, 1e-13);
 
@@ -400,7 +400,7 @@ TEST(LpOracle, RunsOnDoublesAndOnTables) {
     drafter.draw(tables, shape, drafting, tree);
     accepted += static_cast<std::uint64_t>(tree.depth(simulated->decide(tree, {}, verifying).node));
   }
-  // tau <= 2 has a variance of 1 at most: 6 standard errors. The seed is fixed, so the result is too.
+  // At most 2 accepted tokens have a variance of at most 1: this is 6 standard errors. The seed is fixed.
   EXPECT_NEAR(static_cast<double>(accepted) / trials, 131.0 / 81, 6 / std::sqrt(trials));
 }
 

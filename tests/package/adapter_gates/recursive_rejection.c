@@ -1,5 +1,5 @@
-/* K candidates for one token, one after the other: each is accepted with probability min(1, r / q), where r is p at first,
-   and after a rejection (r - q)+ over its sum; the last residual gives the token if all are rejected. With
+/* Verifies K drafts of one token in turn: each is accepted with probability min(1, r / q), where r is p at first, and
+   after a rejection (r - q)+ over its sum. If all are rejected, the token is drawn from the last r. With
    RESIDUAL_IS_TARGET, r stays p: a bug. */
 #include <draftproof/adapters/draftproof_adapter.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A sampler with uniforms of eight bits: the checks of samplers find it.
+// A wrong sampler, whose uniforms have eight bits. The checks of samplers must find it.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,4 +1,4 @@
-// A selection policy of a project of its own: the first draft of every request.
+// A user-defined selection policy: the first draft of every request.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

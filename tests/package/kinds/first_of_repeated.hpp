@@ -1,4 +1,4 @@
-// A verifier of the consumer's draft sampling: the first draft gets the usual test.
+// A verifier for a user-defined draft sampling: the first draft gets the usual test.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

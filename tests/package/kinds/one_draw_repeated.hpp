@@ -1,4 +1,4 @@
-// One draw of q, K times over: a draft sampling of a consumer.
+// A user-defined draft sampling: one draw of q, repeated K times.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

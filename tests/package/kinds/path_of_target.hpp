@@ -1,4 +1,4 @@
-// A verifier of paths that accepts no draft: a token from the target after the context.
+// A user-defined verifier of paths that accepts no draft and draws a token from the target.
 #pragma once
 
 #include <draftproof/sim/info.hpp>

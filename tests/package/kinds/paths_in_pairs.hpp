@@ -1,4 +1,4 @@
-// K paths, drawn as they are in `iid_paths`: a distribution of trees of a consumer.
+// A user-defined tree sampling: K independent paths, as in `iid_paths`.
 #pragma once
 
 #include <draftproof/sim/trees/tree_drafter.hpp>

@@ -1,4 +1,4 @@
-// A user-defined batch runner: one function of batches, which uses no step of draftproof.
+// A user-defined batch runner: a function of whole batches that uses no function of draftproof's runner.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct RowByRow {
   }
 
  private:
-  /// False if a row is no distribution, or a draft cannot have been drawn from its row.
+  /// Returns false if a row is not a distribution, or if a draft has probability 0 in its row.
   template <class Random>
   static bool verify_one(const RaggedBatch& batch, int s, Random& random, std::vector<Token>& tokens, int& accepted) {
     for (int i = 0; i <= batch.length[s]; ++i) {
@@ -49,7 +49,7 @@ struct RowByRow {
       const MaskedRow q(batch.proposal + (batch.proposal_row(s) + i) * batch.pitch, nullptr, batch.vocabulary);
       const Token x = batch.drafts[s * batch.longest + i];
       if (!q.sound() || x < 0 || x >= batch.vocabulary || !(q(x) > 0)) return false;
-      // Rows are weights: p(x) / P against q(x) / Q without a quotient.
+      // Rows are weights: p(x) / P against q(x) / Q without a division.
       const double of_p = p.total(), of_q = q.total();
       if (words.flip(p(x) * of_q, q(x) * of_p)) {
         tokens.push_back(x);

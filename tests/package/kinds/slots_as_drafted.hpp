@@ -1,5 +1,5 @@
-// A wrong user-defined batch runner: it verifies the requests as if they stood in the slots that they were drafted
-// in, so that a reordered batch reads other proposals.
+// A wrong user-defined batch runner: it reads proposals as if the requests were in the slots in which they were
+// drafted, so that a reordered batch reads other proposals.
 #pragma once
 
 #include "row_by_row.hpp"

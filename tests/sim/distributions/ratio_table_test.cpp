@@ -1,4 +1,4 @@
-// Plain rows, the sorted table of p / q, and its guides.
+// Tests of plain rows, of the table sorted by p / q, and of the guides that shorten its searches.
 #include <algorithm>
 #include <limits>
 
@@ -54,7 +54,7 @@ TEST(Rows, TopRanksByProposalThenId) {
   for (int j = 0; j < 3; ++j) EXPECT_EQ(ties.kth_most_probable(j), j);
 }
 
-// The sorted table against its definition, token by token in long double.
+// Tests of the sorted table against its definition, computed token by token in long double.
 
 struct Pair {
   std::vector<double> p, q;
@@ -77,15 +77,15 @@ std::vector<Pair> pairs() {
 const std::vector<double> places{0, 1e-9, 0.25, 0.5, 0.75, 1, 1.25, 2, 3.5, 8};
 constexpr double no_knee = std::numeric_limits<double>::infinity();
 
-/// p - b min(q, p / clip_ratio), or (p - b q)+ without a clip_ratio: the definitions of the two kinds of residual.
+/// Returns p - b min(q, p / clip_ratio), or (p - b q)+ if there is no clip_ratio: the definitions of both residuals.
 long double weight(const RatioTable& table, Token x, double b, double clip_ratio) {
   const long double p = table.target(x), q = table.proposal(x);
   return clip_ratio < no_knee ? p - b * std::min<long double>(q, p / clip_ratio)
                               : std::max<long double>(p - b * q, 0);
 }
 
-// P and Q are rounded to doubles at most 1, b Q and the difference once each: (1 + 3b) 2^-53. The probabilities of
-// this sum are rounded masses too, by 2^-54 of their size, p and b q in total: (1 + b) 2^-54.
+// The prefix sums P and Q, at most 1, are rounded to double; b Q and the difference are rounded once each: (1 + 3b)
+// 2^-53. The entries of the reference sum are rounded too, by 2^-54 of their size, in total (1 + b) 2^-54.
 double tolerance(double b) { return (2 + 4 * b) * 0x1p-53; }
 
 TEST(RatioTable, ResidualMassIsTheSumOfPositiveParts) {
@@ -114,7 +114,7 @@ TEST(RatioTable, OrderIsByFallingRatioAndPrefixesAddUp) {
   }
 }
 
-/// Draws from `weights` must land where the running sums in table order cross u times the total.
+/// Expects each draw to be the token at which the running sum of weights in table order exceeds u times the total.
 template <class W>
 void expect_draws(const RatioTable& table, const W& weights, double b, double clip_ratio) {
   std::vector<long double> running{0};
@@ -122,14 +122,14 @@ void expect_draws(const RatioTable& table, const W& weights, double b, double cl
   const double total = static_cast<double>(running.back());
   for (const std::uint64_t word : examples::some_words(3, 300)) {
     const Token drawn = weights.draw(word);
-    if (total <= tolerance(b)) continue;  // a residual of rounding errors, with a probability of that size
+    if (total <= tolerance(b)) continue;  // the residual is a rounding error; so is Pr(draw)
     ASSERT_NE(drawn, no_token);
     const auto j = static_cast<std::size_t>(std::find(table.order().begin(), table.order().end(), drawn) -
                                             table.order().begin());
     ASSERT_LT(j, table.order().size());
     const double at = unit_interval(word) * total;
     ASSERT_GT(weight(table, drawn, b, clip_ratio), 0) << "token " << drawn << " b " << b;
-    // The tail factor 1 - b / clip_ratio is one more rounding, hence twice.
+    // The bound is doubled because the tail factor 1 - b / clip_ratio is rounded too.
     ASSERT_GE(at, static_cast<double>(running[j]) - 2 * tolerance(b));
     ASSERT_LE(at, static_cast<double>(running[j + 1]) + 2 * tolerance(b));
   }
@@ -191,7 +191,8 @@ TEST(RatioTable, ServesEveryProposalRow) {
   }
 }
 
-// Five shares of 1/5 sum to more than 1 in double: in integers that sum to 2^62 token 0 has more than its equals.
+// As doubles, five entries of 0.2 do not sum to exactly 1. The integer masses, which sum to 2^62, give the difference
+// to token 0, so that it has another mass than equal entries; their order must not depend on that.
 TEST(RatioTable, OrdersEqualProbabilitiesByIdWhateverRoundingMadeOfThem) {
   for (const std::size_t size : {3u, 5u, 6u, 7u, 10u, 12u, 100u}) {
     const std::vector<double> q(size, 1.0 / static_cast<double>(size));
@@ -211,7 +212,7 @@ TEST(RatioTable, OrdersEqualProbabilitiesByIdWhateverRoundingMadeOfThem) {
   for (Token x = 1; x < 5; ++x) EXPECT_EQ(table.proposal(x), table.proposal(0));
 }
 
-// The guide counts the ratios above b as a linear scan does.
+// Tests that the guide counts the ratios above b as a linear scan does.
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -249,7 +250,7 @@ TEST(RatioGuide, CountsClusters) {
 }
 
 TEST(RatioGuide, CountsEveryCellBoundary) {
-  // Where b / (1 + b) is a multiple of the cell width.
+  // Ratios for which b / (1 + b) is a multiple of the cell width.
   std::vector<double> ratios;
   for (int j = 0; j < 63; ++j) ratios.push_back(j / (64.0 - j));
   expect_linear_count(ratios);
@@ -265,9 +266,9 @@ TEST(RatioGuide, CountsRandomRatios) {
   }
 }
 
-// A guide changes the time of a draw and never the token.
+// Tests that a guide changes the time of a draw and never its token.
 
-/// Words at the ends of every possible cell of a guide, and where thresholds cross a sum.
+/// Returns random bits at the ends of every possible guide cell and around those at which the token changes.
 std::vector<std::uint64_t> parting_words(const RatioTable& table, const RatioTable::Residual& bare) {
   std::vector<std::uint64_t> words = examples::some_words(9, 2000);
   for (std::uint64_t cell = 0; cell < 1024; ++cell)
@@ -296,7 +297,7 @@ TEST(ResidualGuide, LeadsToTheTokenOfTheBisection) {
        {std::pair{examples::random_row(1, 1000, 6), examples::random_row(2, 1000, 6)},
         {examples::random_row(3, 700, 2, 0.3), examples::random_row(4, 700, 9, 0.3)},
         {std::vector<double>{0.5, 0.25, 0.25}, std::vector<double>{0.25, 0.5, 0.25}},
-        // Ratios so equal that the sums of a residual near them are roundings.
+        // The ratios differ by rounding only, so residual masses for b near 1 are rounding errors.
         {std::vector<double>(400, 1.0 / 400), examples::normalised(std::vector<double>(400, 3))}}) {
     const RatioTable table(p, q);
     for (const double b : {0.0, 0.5, 1.0, 1.25, 2.0, 7.0}) expect_same_tokens(table, table.residual(b));
@@ -305,8 +306,8 @@ TEST(ResidualGuide, LeadsToTheTokenOfTheBisection) {
   }
 }
 
-// 1000 tokens take ten comparisons; uniformly spread words with a guide leave about one. The words above are not
-// spread, since they lie at the ends of cells.
+// A bisection of 1000 tokens takes ten comparisons. With a guide, uniform random bits leave about one. The bits of
+// `parting_words` are not uniform, because they lie at the ends of cells.
 TEST(ResidualGuide, LeavesFewSteps) {
   const RatioTable table(examples::random_row(1, 1000, 2), examples::random_row(2, 1000, 2));
   RatioTable::Residual residual = table.residual(1);

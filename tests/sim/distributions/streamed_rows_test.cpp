@@ -1,5 +1,5 @@
-// One-pass rows against the definition, across block borders, in both entry types and every width; and their counts
-// of work.
+// Tests of FreshRows, which compute every quantity in one pass over the row: results at block borders, for both entry
+// types and every SIMD width, and the number of tokens that each call reads.
 #include <cmath>
 #include <type_traits>
 #include <utility>
@@ -20,7 +20,7 @@ std::vector<Entry> as(const std::vector<double>& row) {
   return std::vector<Entry>(row.begin(), row.end());
 }
 
-/// (p - b q)+ as rows of the format form it.
+/// Returns (p - b q)+ with the roundings of FreshRows<Entry>.
 template <class Entry>
 double residual_term(Entry p, Entry q, double b) {
   if constexpr (std::is_same_v<Entry, float>) {
@@ -36,10 +36,10 @@ struct FreshRowsOf : testing::Test {};
 using Entries = testing::Types<float, double>;
 TYPED_TEST_SUITE(FreshRowsOf, Entries);
 
-// Blocks hold 1024 tokens: row_sizes below, at and above one and several blocks.
+// Blocks hold 1024 tokens: the sizes lie below, at and above one block, and above several.
 const std::vector<std::size_t> row_sizes{1, 7, 1023, 1024, 1025, 4097};
 
-/// The first token whose running sum of integers exceeds the scaled word.
+/// Returns the first token whose fixed-point running sum exceeds the scaled random bits, or no_token if all are 0.
 template <class F>
 Token running_sum_draw(int size, const F& weight, std::uint64_t word) {
   Fixed total = 0;
@@ -71,7 +71,7 @@ TYPED_TEST(FreshRowsOf, EveryMassAndDrawIsThatOfTheRunningSumInEveryWidth) {
     const auto row = [&](Token x) { return rows.proposal(x); };
     const auto left = [&](Token x) { return among(x, seen.data(), gone) ? 0.0 : rows.proposal(x); };
     const auto product = [&](Token x) { return rows.target(x) * rows.proposal(x); };
-    // Less than 1/16 is scaled by the power of two that brings its sum to [1, 2).
+    // FreshRows scales weights with a sum below 1/16 by the power of two that brings the sum to [1, 2).
     double rest = 0, scale = 1;
     for (Token x = 0; x < n; ++x) rest += left(x);
     if (rest > 0 && rest < 0x1p-4)
@@ -105,9 +105,9 @@ TYPED_TEST(FreshRowsOf, EveryMassAndDrawIsThatOfTheRunningSumInEveryWidth) {
   }
 }
 
-// short_float.hpp: rows of floats give residuals whose terms have errors of 2^-23 of the residual and 2^-47 of p.
-// So F has at most their sum as error, and the distribution at most that over F. Sums of integers lose less than
-// 2^-60 per term. Proposals near the target leave a small residual, where a relative bound is hardest to keep.
+// In rows of floats a residual term has an error of 2^-23 of the term and 2^-47 of p (short_float.hpp). The mass is
+// off by at most the sum of these errors, the distribution by at most that sum over the mass. Integer sums lose less
+// than 2^-60 per term. A proposal near the target leaves a small residual, whose relative error is largest.
 TEST(FreshRows, OfFloatsServeTheDistributionOfTheSameDoubles) {
   int served = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
@@ -195,7 +195,7 @@ TEST(FreshRows, AgreesWithPlainRowsOnEveryQuestion) {
   EXPECT_EQ(walk(fresh.row(0)), walk(rows.row(0)));
   EXPECT_EQ(walk(fresh.row_without(0, seen, 3)), walk(rows.row_without(0, seen, 3)));
   for (int j = 0; j < max_drafts; ++j) EXPECT_EQ(fresh.kth_most_probable(j), rows.kth_most_probable(j)) << j;
-  // Sums of 300 terms at most 1: V roundings in Rows, V units of 2^-60 and the rows' own defect in FreshRows.
+  // Sums of 300 terms, at most 1: Rows rounds V times; FreshRows is off by V units of 2^-60 and its row's own defect.
   EXPECT_NEAR(fresh.mass_without(0, seen, 3), rows.mass_without(0, seen, 3), 2 * 300 * 0x1p-53);
 }
 
@@ -215,7 +215,7 @@ TEST(FreshRows, EmptyResidualGivesNoToken) {
   EXPECT_EQ(rows.residual(1).draw(123), no_token);
 }
 
-// The rest of a row has all its digits however small it is: weights above 2^-1022 are exact multiples of their scale.
+// Unseen mass is precise however small it is: scaling it by a power of two is exact for weights above 2^-1022.
 TEST(FreshRows, LittleMassIsMeasuredAgainstItself) {
   for (const double rest : {1e-3, 1e-9, 1e-15, 1e-30, 1e-300}) {
     const std::vector<double> q{1 - rest, rest / 4, 0, 3 * (rest / 4)};
@@ -229,7 +229,7 @@ TEST(FreshRows, LittleMassIsMeasuredAgainstItself) {
       first += x == 1 ? weight : 0;
     });
     EXPECT_NEAR(first / total, 0.25, 1e-12) << rest;
-    // A word just below and at a quarter of all words.
+    // Random bits just below and just above a quarter of their range.
     EXPECT_EQ(left.draw((std::uint64_t{1} << 62) - (std::uint64_t{1} << 24)), 1);
     EXPECT_EQ(left.draw((std::uint64_t{1} << 62) + (std::uint64_t{1} << 24)), 3);
   }

@@ -1,5 +1,5 @@
-// Equal entries of a row are equal in every form of it, and the order of entries is kept, whatever rounding adds up
-// to.
+// Tests that every representation of a row keeps equal entries equal and unequal ones in order, although rounded
+// entries do not sum to exactly 1.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace draftproof::tied_entries_test {
 namespace {
 
-/// Weights 1 to `most`, so that there are classes of ties; the largest class has one token or many.
+/// Returns a row proportional to random integers from 1 to `most`, so that many entries are equal.
 std::vector<double> tied_row(std::uint64_t seed, std::size_t size, std::uint64_t most) {
   std::vector<double> row(size);
   double sum = 0;
@@ -27,7 +27,7 @@ std::vector<double> tied_row(std::uint64_t seed, std::size_t size, std::uint64_t
   return row;
 }
 
-/// Expects read(x) to rise with row[x], and to be equal where row[x] is.
+/// Expects read(x) to have the order of row[x], and to be equal where row[x] is.
 template <class Read>
 void expect_order(const std::vector<double>& row, const Read& read, const std::string& where) {
   std::vector<std::size_t> order(row.size());
@@ -59,7 +59,7 @@ std::vector<Entry> stored(const std::vector<double>& row) {
   return entries;
 }
 
-/// Entries of a short format, as they are and normalised; logits of the same entries.
+/// Expects ties to be kept in rows of type Entry: as stored, normalised, and read as logits.
 template <class Entry>
 void expect_ties_of_format(const std::vector<double>& p, const std::vector<double>& q, const std::string& name) {
   const auto size = static_cast<int>(p.size());
@@ -77,7 +77,7 @@ void expect_ties_of_format(const std::vector<double>& p, const std::vector<doubl
 TEST(TiedEntries, AreEqualInEveryFormOfARow) {
   for (const std::size_t size : {2u, 3u, 5u, 6u, 7u, 10u, 33u, 100u, 1030u, 5000u})
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
-      // A uniform row, a few large classes, and as many entries as tokens.
+      // A uniform row, a row with three different entries, and a row with up to 1000.
       const auto p = tied_row(seed, size,
                               seed % 3 == 0   ? 1
                               : seed % 3 == 1 ? 3
@@ -94,7 +94,8 @@ TEST(TiedEntries, AreEqualInEveryFormOfARow) {
     }
 }
 
-// The masses sum to 2^62 all the same: a rest of fewer units than there are tokens is with the first of the class.
+// The masses sum to 2^62 although the entries do not sum to 1: the n tokens with the largest entry share the
+// difference equally, and the first of them gets the remainder of the division by n.
 TEST(TiedEntries, ShareWhatTheSumOfARowLacksOrExceeds) {
   for (const double defect : {-1e-7, -1e-15, 0.0, 1e-15, 1e-7})
     for (const std::size_t size : {1u, 2u, 3u, 6u, 7u, 1030u}) {

@@ -1,5 +1,5 @@
-// Drafters of tuples and of trees: their distributions on edges, through shared noise and as sets; and fixed trees by
-// hand.
+// Tests of drafters of tuples and of trees: their distributions at edge cases, with shared noise and as sets, and
+// trees that were computed by hand.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -39,7 +39,7 @@ TupleDistribution explored(std::string_view name, const Instance& instance) {
 }
 
 Instance with_proposals(Instance instance) {
-  // A different row for every draft: the given one, rotated.
+  // Gives every draft another row: the row before it, rotated by one token.
   while (std::ssize(instance.proposals) < instance.drafts) {
     auto row = instance.proposals.back();
     std::rotate(row.begin(), row.begin() + 1, row.end());
@@ -48,7 +48,7 @@ Instance with_proposals(Instance instance) {
   return instance;
 }
 
-// On generated instances the prover finds it (declared_drafts).
+// The property declared_drafts checks the same on generated instances.
 TEST(Drafters, DrawTheirDistributionOnTiesAndExhaustedSupports) {
   for (const auto& drafter : registry().drafters())
     for (const char* text : {"p=(1 1 1) q=(1 1 1) K=2", "p=(1 1 1) q=(0 1 1) K=3", "p=(1 1 1 1) q=(0 0 1 0) K=3",
@@ -65,7 +65,7 @@ TEST(Drafters, DrawTheirDistributionOnTiesAndExhaustedSupports) {
     }
 }
 
-/// Pr(all drafts in S), over all S, from the explored distribution.
+/// Returns Pr(all drafts in S) for every set S of tokens, from the enumerated distribution.
 std::vector<Rational> all_inside(std::string_view name, const Instance& instance) {
   std::vector<Rational> inside(std::size_t{1} << instance.target.size(), Rational(0));
   for (const auto& [tuple, probability] : explored(name, instance)) {
@@ -105,7 +105,7 @@ RC_GTEST_PROP(Drafters, SetsHaveTheirClosedForms, (Instance instance)) {
     RC_ASSERT(independent[set] == product);
   }
 
-  // Without replacement, K = 2: sum over S of q_i (q(S) - q_i) / (1 - q_i).
+  // Without replacement and with K = 2, it is the sum over i in S of q_i (q(S) - q_i) / (1 - q_i).
   instance.drafts = 2;
   const auto pair = all_inside("without_replacement", instance);
   for (std::size_t set = 0; set < pair.size(); ++set) {
@@ -116,9 +116,9 @@ RC_GTEST_PROP(Drafters, SetsHaveTheirClosedForms, (Instance instance)) {
   }
 }
 
-// Drafters that read shared noise cannot be explored: 100,000 tuples of each are compared with the distribution that
-// they declare. Fewer than 300 intervals of confidence 1 - 1e-12: a false alarm has probability below 1e-9 over the
-// choice of the seed.
+// Drafters that read shared noise cannot be enumerated, so 100,000 tuples of each are compared with the distribution
+// that it declares. There are fewer than 300 confidence intervals of level 1 - 1e-12, so a false alarm has
+// probability below 1e-9 over the choice of the seed.
 TEST(Drafters, DrawTheirDistributionThroughSharedNoise) {
   constexpr int trials = 100'000;
   int found = 0, intervals = 0;
@@ -177,8 +177,8 @@ std::vector<Token> tokens_below(const DraftTree& tree, int u) {
   return tokens;
 }
 
-// Joint probabilities: 1 has 1/2, (1, 1) 1/4, 0 and 2 have 1/4 each, and a prefix comes before a longer one: the four
-// best are 1, 0, 2 and (1, 1).
+// The joint probability of (1) is 1/2; (0), (2) and (1, 1) have 1/4 each, and all others have less. A prefix comes
+// before a longer one, so the order is (1), (0), (2), (1, 1).
 TEST(TopKTree, HoldsTheMostProbablePrefixes) {
   const DraftTree tree = most_probable({0.25, 0.5, 0.25}, {.drafts = 4, .length = 2});
   EXPECT_EQ(tree.size(), 5);

@@ -1,6 +1,6 @@
-// Couplings on trees of shared noise: the trees have their declared distribution, the emitted tokens have the
-// target's distribution after every prefix, and the acceptance is that of the closed forms of one position, level by
-// level. Noise cannot be explored, so all tests are trials of fixed seeds against intervals.
+// Tests of couplings on trees of shared noise: trees have their declared distribution, tokens emitted after any
+// prefix have the target's distribution, and at each depth acceptance follows from the closed form of one position.
+// Noise cannot be enumerated, so all tests compare trials of fixed seeds with confidence intervals.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -48,7 +48,7 @@ Tables tables_of(const small::Model& model, int conditionals) {
   return Tables(std::move(tables));
 }
 
-/// Runs trials and visits the tree and the step of each.
+/// Calls visit(tree, step) for each of `trials` trials.
 template <class Source, class Draw, class Decide, class Visit>
 void run_trials_of(std::uint64_t trials, std::uint64_t seed, Draw draw, Decide decide, Visit visit) {
   DraftTree tree;
@@ -60,10 +60,10 @@ void run_trials_of(std::uint64_t trials, std::uint64_t seed, Draw draw, Decide d
   }
 }
 
-/// Counts of emitted tokens by prefix, and of steps by accepted tokens.
+/// Counts emitted tokens by the prefix before them, and steps by the number of accepted tokens.
 struct Emitted {
   std::map<Tokens, std::map<Token, std::uint64_t>> after;
-  std::vector<std::uint64_t> beyond = std::vector<std::uint64_t>(8);  ///< steps that accept at least this many
+  std::vector<std::uint64_t> beyond = std::vector<std::uint64_t>(8);  ///< [n]: steps that accept n tokens or more
 
   void operator()(const DraftTree& tree, const StepOutput& step) {
     Tokens tokens = path_to(tree, step.node);
@@ -73,8 +73,8 @@ struct Emitted {
       ++after[Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n))][tokens[n]];
   }
 
-  /// In a correct program the tokens emitted after a prefix are independent draws of the target there. Returns the
-  /// number of frequencies outside their interval.
+  /// Returns the number of frequencies outside their confidence interval. In a correct program the tokens emitted
+  /// after a prefix are independent draws from the target.
   int wrong(const Tables& tables) const {
     int wrong = 0;
     for (const auto& [prefix, counts] : after) {
@@ -104,7 +104,7 @@ Emitted emitted_by(std::string_view scheme, const Tables& tables, const TreeShap
   return emitted;
 }
 
-/// Tokens drawn at every node, in order.
+/// Returns the tokens drawn at every node, in the order of the draws.
 std::vector<Tokens> draws_of(const DraftTree& tree) {
   std::vector<Tokens> draws(static_cast<std::size_t>(tree.size()));
   for (int u = 0; u < tree.size(); ++u)
@@ -163,10 +163,10 @@ TEST(NoiseTrees, WalksEmitTheTargetAfterEveryPrefix) {
 
 const Doubles noise_target{0.4, 0.05, 0.25, 0.1, 0.2}, noise_proposal{0.1, 0.3, 0.3, 0.3, 0};
 
-/// The probability that both drafts of a list coupling are its token, derived as in optimum/race_acceptance.hpp. Y =
-/// j wins in one of the streams, with density p_j e^(-t phi(r)). In the other nothing arrives before t under p and
-/// its draft is j: q_j t times the integral of e^(-t phi(u)) over u > r. Over t that is 1 / (phi(r) + phi(u))^2, and
-/// phi is linear between ratios.
+/// Returns the probability that both drafts of GLS equal its token j, derived as in optimum/race_acceptance.hpp with
+/// r = p_j / q_j. j wins in one of the streams at time t, with density p_j e^(-t phi(r)). In the other stream nothing
+/// arrives before t under p, and the draft is j: q_j t times the integral of e^(-t phi(u)) over u > r. The integral
+/// over t is that of 1 / (phi(r) + phi(u))^2 over u, and phi is linear between ratios.
 double both_drafts(const Doubles& p, const Doubles& q) {
   const auto phi = [&](double u) {
     double sum = 0;
@@ -194,8 +194,8 @@ double both_drafts(const Doubles& p, const Doubles& q) {
 }
 
 TEST(NoiseTrees, BothDraftsInNumbersKnownOtherwise) {
-  // p = q: in each stream both have one winner. The token is that of the earlier stream, and the winner of the later
-  // one is an independent draw.
+  // With p = q, target and draft have the same winner in each stream. The token is the winner of the earlier stream,
+  // and the winner of the later one is an independent draw.
   EXPECT_NEAR(both_drafts({0.5, 0.5}, {0.5, 0.5}), 0.5, 1e-15);
   EXPECT_NEAR(both_drafts({1, 0}, {1, 0}), 1, 1e-15);
   EXPECT_EQ(both_drafts({1, 0}, {0, 1}), 0);
@@ -219,7 +219,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
   expect("gls_tree", path, {one, one * one, one * one * one});
   const double darts = acceptance::minhash(p, q);
   expect("weighted_minhash_tree", path, {darts, darts * darts, darts * darts * darts});
-  // The number of two paths that agree so far is a Markov chain: two stay two with `both`.
+  // How many of the two paths agree so far is a Markov chain: both continue to agree with probability `both`.
   Doubles wanted;
   double with_two = 1, with_one = 0;
   for (int depth = 0; depth < 3; ++depth) {
@@ -244,7 +244,7 @@ TEST(NoiseTrees, EqualDistributionsAcceptWholePaths) {
   }
 }
 
-/// Noise that is the same at all depths of one path.
+/// A source with a bug: its noise is the same at all depths of a path.
 struct Depthless : Philox {
   using Philox::Philox;
   NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
@@ -252,7 +252,7 @@ struct Depthless : Philox {
   }
 };
 
-/// Noise that is not shared.
+/// A source with a bug: drafter and verifier read different noise.
 struct Separate : Philox {
   Separate(std::uint64_t seed, std::uint64_t trial, Role role) : Philox(seed, trial, role), role_{role} {}
   NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {

@@ -19,8 +19,8 @@
 namespace draftproof {
 namespace {
 
-/// Every 256th float from -0 down to the end of the range, random floats in between, and the neighbours of multiples
-/// of ln 2 / 2.
+/// Visits every 256th float from -0 down to the end of the range, random floats in between, and the neighbours of
+/// multiples of ln 2 / 2.
 template <class Visit>
 void for_exponents(Visit visit) {
   const auto end = bit_cast<std::uint32_t>(PowerOfE::least);
@@ -65,7 +65,7 @@ TEST(PowerOfE, HasItsEnds) {
 }
 
 TEST(PowerOfE, HasTheBitsItHad) {
-  // Golden bits: a compiler, flag or formula that changes a bit changes tokens of a seed.
+  // Recorded bits: a compiler, flag or formula that changes one of them changes the tokens drawn at a given seed.
   const std::pair<float, std::uint32_t> known[] = {
       {-0.1f, 1063756653}, {-1.0f, 1052531378}, {-2.5f, 1034427438}, {-17.25f, 856324687}, {-86.9f, 12980105}};
   for (const auto& [x, bits] : known) EXPECT_EQ(bit_cast<std::uint32_t>(exp_nonpositive(x)), bits) << x;
@@ -74,9 +74,9 @@ TEST(PowerOfE, HasTheBitsItHad) {
   EXPECT_EQ(all, 8804200743249446601u);
 }
 
-// Exponentials of words: the bound of their error, the bound by which races skip tokens, and the distribution.
+// Tests of exponential variates: their error bound, the bound by which races skip tokens, and their distribution.
 
-/// Words near both ends and the switch of branches, powers of two and their neighbours, and random bits.
+/// Visits random bits near both ends and near the switch of branches, powers of two and their neighbours, and others.
 template <class Visit>
 void for_words(Visit visit) {
   for (std::uint64_t n = 0; n < 2000; ++n) {
@@ -96,7 +96,8 @@ void for_words(Visit visit) {
     }
 }
 
-/// -ln(1 - t) to 2^-62 relative: long double holds word + 1/2 up to 2^63 exactly, and 1 - t from the other end.
+/// Returns -ln(1 - t), t = (word + 1/2) / 2^64, to 2^-62 relative. Each branch computes in long double without
+/// rounding.
 long double reference(std::uint64_t word) {
   if (word < std::uint64_t{1} << 62) return -std::log1p(-(static_cast<long double>(word) + 0.5L) * 0x1p-64L);
   return -std::log((static_cast<long double>(~word) + 0.5L) * 0x1p-64L);
@@ -127,8 +128,8 @@ TEST(Exponential, HasItsEnds) {
 }
 
 TEST(Exponential, HasItsDistribution) {
-  // Pr(E <= e) = 1 - e^-e: Dvoretzky, Kiefer and Wolfowitz bound the largest deviation of n = 100,000 by
-  // sqrt(ln(2 / 1e-9) / 2 n) = 0.0104 but with probability 1e-9.
+  // Pr(E <= e) = 1 - e^-e. By the inequality of Dvoretzky, Kiefer and Wolfowitz, n = 100,000 draws deviate by more
+  // than sqrt(ln(2 / 1e-9) / 2 n) = 0.0104 with probability at most 1e-9.
   std::vector<double> found;
   for (std::uint64_t n = 0; n < 100'000; ++n) found.push_back(exponential(philox_pair(18, n, 0, 0).second));
   std::sort(found.begin(), found.end());
@@ -162,14 +163,14 @@ TEST(KeyedToken, AreSortedLikeByComparison) {
     expect_sorted(keys(count, random, [](double u) { return u; }));
     expect_sorted(keys(count, random, [](double u) { return std::exp2(200 * u - 100); }));
     expect_sorted(keys(count, random, [](double u) { return std::floor(u * 5); }));
-    expect_sorted(keys(count, random, [](double u) { return 1 + 0x1p-40 * u; }));  // one float, many doubles
+    expect_sorted(keys(count, random, [](double u) { return 1 + 0x1p-40 * u; }));  // equal floats, different doubles
     expect_sorted(keys(count, random, [](double u) {
       return u < 0.2 ? 0 : u < 0.4 ? std::numeric_limits<double>::infinity() : u < 0.6 ? 1e300 * u : 1e-300 * u;
     }));  // beyond the range of floats on both sides
   }
 }
 
-// Both 16-bit formats against the definition of their fields, and rounding against midpoints.
+// Tests of both 16-bit formats against the definition of their fields, and of rounding at midpoints.
 
 static_assert(std::is_trivially_copyable_v<Bfloat16> && std::is_trivially_default_constructible_v<Half>);
 static_assert(Half(1.0).bits() == 0x3C00 && float{Half(-2.5)} == -2.5f && Bfloat16(1.0).bits() == 0x3F80);
@@ -181,7 +182,7 @@ TYPED_TEST_SUITE(ShortFloatOf, Formats);
 
 constexpr int patterns = 1 << 16;
 
-/// The value of the fields of a pattern, by powers of two of the library.
+/// Returns the value of a 16-bit pattern, computed from its sign, exponent and fraction by std::ldexp.
 template <class Format>
 double by_definition(int bits) {
   const int fraction_bits = std::is_same_v<Format, Half> ? 10 : 7;
@@ -213,7 +214,7 @@ TYPED_TEST(ShortFloatOf, WidensEveryPatternExactly) {
 }
 
 TYPED_TEST(ShortFloatOf, NarrowsToTheNearestAndTiesToEven) {
-  // The neighbour of the largest finite number is that of the next exponent; infinity has its pattern.
+  // Above the largest finite number the next value would have the next exponent; its pattern is that of infinity.
   constexpr int infinity = TypeParam::infinity;
   for (int below = 0; below < infinity; ++below) {
     const double low = by_definition<TypeParam>(below);

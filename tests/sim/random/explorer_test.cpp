@@ -1,5 +1,5 @@
-// The explorer visits every branch of positive probability once, with its probability, and reports an incomplete
-// enumeration; tracked tokens have the mass of a complete one. Verdicts on the largest uniforms.
+// Tests that the explorer visits every branch of positive probability once, with its probability; reports an
+// incomplete enumeration; and lumps untracked tokens without loss. Also tests verdicts on the largest uniforms.
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -21,12 +21,12 @@ namespace {
 
 using Exact = Explorer<Rational>;
 
-/// Integer weights as the explorer sees them.
+/// Returns weights of integers, in the form that Explorer::pick takes.
 auto weights(const std::vector<int>& row) {
   return FunctionWeights(static_cast<int>(row.size()), [row](Token x) { return row[static_cast<std::size_t>(x)]; });
 }
 
-/// Probability of each verdict token.
+/// Returns the probability of each verdict token.
 template <class Program>
 std::map<Token, Rational> distribution(Program program) {
   std::map<Token, Rational> tokens;
@@ -123,7 +123,7 @@ TEST(Explorer, ZeroMassIsAnError) {
                std::logic_error);
 }
 
-/// Explores a program that must be noticed as one whose replays differ.
+/// Returns the message of NotReproducible, which exploring `program` must throw, or "" if it does not.
 template <class Program>
 std::string complaint_about(Program program) {
   Exact explorer;
@@ -157,7 +157,7 @@ TEST(Explorer, NoticesReplaysThatDiffer) {
   EXPECT_NE(complaint_about(draw).find("other weights"), std::string::npos);
 }
 
-/// A sum of up to 40 terms below 1, or a difference of prefix sums that rounds twice.
+/// The error of a sum of up to 40 terms below 1, or of a difference of prefix sums, which rounds twice.
 constexpr double rounding = 40 * 0x1p-52;
 
 template <WeighsTokens W>
@@ -228,7 +228,7 @@ TEST(Explorer, DrawsWhatHasManyBranchesIfDealtWords) {
   Explorer<double> explorer;
   EXPECT_TRUE(explorer.explore(program, sink));
   EXPECT_EQ(mass.size(), 8u);
-  // If a word chooses the level, the rest is still enumerated, and every replay draws the same.
+  // With fixed random bits for the level, the rest is still enumerated, and every replay draws the same level.
   for (int quarter = 0; quarter < 4; ++quarter) {
     mass.clear();
     const std::uint64_t word[] = {static_cast<std::uint64_t>(quarter) << 62 | 5};
@@ -238,7 +238,7 @@ TEST(Explorer, DrawsWhatHasManyBranchesIfDealtWords) {
   }
 }
 
-/// The verdict on as many of `drafts` as the verifier takes, where every word is the largest.
+/// Returns the verdict if all random bits are 1, on the first drafts that the verifier takes.
 Verdict on_largest_words(const AnyVerifier& verifier, const std::vector<double>& p, const std::vector<double>& q,
                          std::vector<Token> drafts) {
   while (!verifier.takes(static_cast<int>(drafts.size()))) drafts.pop_back();
@@ -248,12 +248,12 @@ Verdict on_largest_words(const AnyVerifier& verifier, const std::vector<double>&
   return verifier.scripted_on(rows, static_cast<int>(drafts.size()))->decide(drafts, random);
 }
 
-// Rows that small integer weights cannot give; the prover has the others (boundary_uniforms, edge_rows, strict_grid).
-// Enumerated plans divide a set's mass on a grid of 2^-52 and may leave that much over; drafts of couplings depend on
-// the same words.
+// These rows have no small integer weights. The properties boundary_uniforms, edge_rows and strict_grid check rows
+// that have. Two kinds of scheme are skipped: enumerated plans, which divide a set's mass on a grid of 2^-52 and may
+// leave that much over, and couplings, whose drafts depend on the same random bits.
 TEST(BoundaryUniforms, LargestOnesAcceptADraftThatTheTargetLikesMoreAndOneOfEqualDistributions) {
   const double third = 1.0 / 3;
-  // p >= q of token 0 in doubles without a short binary form, with some equalities.
+  // For token 0 p >= q, with some equalities, and the doubles have no short binary form.
   const std::vector<std::pair<std::vector<double>, std::vector<double>>> pairs{
       {{0.1, 0.9}, {0.1, 0.9}},
       {{third, 1 - third}, {third, 1 - third}},

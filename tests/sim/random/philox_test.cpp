@@ -1,4 +1,4 @@
-// Words: the generator, words in bulk, the decisions of a word, tapes and records.
+// Tests of random bits: the generator, bits generated in bulk, decisions from 64 bits, tapes and recorders.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -37,7 +37,7 @@ static_assert(equal(philox4x32(ones_in, ones, ones), ones_out));
 static_assert(equal(philox4x32(pi_in, 0xa4093822, 0x299f31d0), pi_out));
 
 TEST(Philox, GivesTheKnownAnswersAtRunTime) {
-  // Through volatile, so that the compiled rounds run and not the constant evaluator.
+  // Inputs are volatile, so that the compiled rounds run and not the constant evaluator.
   const auto run = [](const PhiloxBlock& in, std::uint32_t key0, std::uint32_t key1) {
     volatile std::uint32_t word[4] = {in.word[0], in.word[1], in.word[2], in.word[3]};
     return philox4x32({{word[0], word[1], word[2], word[3]}}, key0, key1);
@@ -72,8 +72,8 @@ TEST(Philox, DrawsOfOnePurposeDoNotShiftAnother) {
   }
 }
 
-// Words are halves of distinct blocks of a bijection; an accidental collision among n words has probability n^2
-// 2^-65, 1e-10 here, and the words are the same in every run.
+// Draws are halves of distinct blocks of a bijection. Any two of n are equal by accident with probability n^2 2^-65,
+// here 1e-10, and the draws are the same in every run.
 TEST(Philox, NoTwoDrawsOrNoiseBlocksShareAWord) {
   std::set<std::uint64_t> words;
   std::size_t drawn = 0;
@@ -102,7 +102,7 @@ TEST(Philox, NoTwoDrawsOrNoiseBlocksShareAWord) {
   EXPECT_EQ(words.size(), drawn);
 }
 
-// Words generated in bulk equal words generated one by one, at every width of the processor.
+// Tests that random bits generated in bulk equal bits generated one draw at a time, at every SIMD width.
 
 std::vector<simd::Width> widths_here() {
   std::vector<simd::Width> all;
@@ -111,7 +111,7 @@ std::vector<simd::Width> widths_here() {
   return all;
 }
 
-/// Trials with non-zero upper halves, with lower halves that wrap around, and in no order.
+/// Returns trial numbers with non-zero upper halves, with lower halves that wrap around, and out of order.
 std::vector<std::uint64_t> awkward_trials() {
   std::vector<std::uint64_t> trials;
   for (const std::uint64_t first :
@@ -140,7 +140,7 @@ TEST(PhiloxFill, EveryWidthGivesThePairs) {
         }
 }
 
-/// Draws in an order that differs from trial to trial, past the slots that a batch keeps.
+/// Returns draws in an order that differs from trial to trial, more than a batch generates ahead.
 template <class Source>
 std::vector<std::uint64_t> some_draws(Source& random, std::uint64_t trial) {
   std::vector<std::uint64_t> words;
@@ -181,10 +181,10 @@ TEST(PhiloxBatch, EveryTrialReadsItsOwnWords) {
   }
 }
 
-// Blocks in bulk, and races and darts with the same results.
+// Tests of blocks generated in bulk, and that races and darts read the same noise from them.
 
 TEST(PhiloxWords, EveryWidthGivesTheBlockFunction) {
-  // Slots that wrap around at 2^32, and counts that leave every remainder of a register.
+  // Slots wrap around at 2^32, and the counts leave every remainder of a register.
   const PhiloxRun run{0x9E3779B97F4A7C15, 0xFEDCBA9876543210, 0xFFFFFFF5u, 0x5A000007};
   for (const simd::Width width : simd::widths)
     for (std::size_t count = 0; count <= 40 && width <= simd::widest(); ++count) {
@@ -196,11 +196,11 @@ TEST(PhiloxWords, EveryWidthGivesTheBlockFunction) {
         ASSERT_EQ(std::uint64_t{words[4 * i + 1]} << 32 | words[4 * i], pair.first) << count << " " << i;
         ASSERT_EQ(std::uint64_t{words[4 * i + 3]} << 32 | words[4 * i + 2], pair.second) << count << " " << i;
       }
-      EXPECT_EQ(words.back(), 0xABCDEF01u);  // nothing behind the end
+      EXPECT_EQ(words.back(), 0xABCDEF01u);  // nothing is written behind the end
     }
 }
 
-/// The noise of a source, one block at a time.
+/// A source that gives its noise one block at a time.
 struct BlockByBlock {
   Philox source;
   template <class Scalar>
@@ -249,7 +249,7 @@ TEST_P(BulkNoise, RacesAndDartsAreThoseBlockByBlock) {
 INSTANTIATE_TEST_SUITE_P(Widths, BulkNoise, testing::ValuesIn(simd::widths),
                          [](const auto& tried) { return std::string(simd::name_of(tried.param)); });
 
-// The decisions of a 64-bit word: the unit interval, comparisons at its ends, and integers below a bound.
+// Tests of decisions from 64 random bits: the unit interval, comparisons at its ends, and integers below a bound.
 
 __extension__ using Wide = unsigned __int128;
 constexpr std::uint64_t largest_word = ~std::uint64_t{0};
@@ -259,8 +259,8 @@ static_assert(unit_interval(largest_word) == 1 - 0x1p-53);
 static_assert(unit_interval(2047) == 0 && unit_interval(2048) == 0x1p-53, "the low 11 bits are not used");
 
 TEST(UniformSource, LargestUniformTimesDenominatorStaysBelowIt) {
-  // Just above and just below powers of two, where the gap between doubles changes; down to the smallest normal
-  // number with a full gap below it.
+  // Denominators just above and just below powers of two, where the gap between doubles changes, down to the smallest
+  // normal number with a full gap below it.
   const double u = unit_interval(largest_word);
   for (int exponent = -1021; exponent < 1023; ++exponent) {
     const double power = std::ldexp(1.0, exponent);
@@ -306,8 +306,8 @@ TEST(UniformSource, ScaleIsTheFloorOfTheProduct) {
       EXPECT_EQ(scale(word, bound), static_cast<std::uint64_t>(static_cast<Wide>(word) * bound >> 64));
 }
 
-// The words of value i are those from ceil(i 2^64 / bound) on, so every value has the same number of them to within
-// one.
+// Value i is returned for 64-bit integers from ceil(i 2^64 / bound) on, so the counts of any two values differ by at
+// most one.
 TEST(UniformSource, ScaleSplitsTheWordsEvenly) {
   for (const std::uint64_t bound : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{7}, std::uint64_t{1000}}) {
     for (std::uint64_t i = 0; i < bound; ++i) {
@@ -319,14 +319,14 @@ TEST(UniformSource, ScaleSplitsTheWordsEvenly) {
   }
 }
 
-// Tapes return scripted words in order and report their end; a recorder's log replays to the same verdict.
+// Tests that tapes return their bits in order and report their end, and that a recorder's log replays to one verdict.
 
 const Rows<double> distributions({0.1, 0.2, 0.3, 0.4}, std::vector<double>{0.4, 0.3, 0.2, 0.1});
 constexpr Token drafts[] = {0, 1, 0};
 
 TEST(Tape, WordHasTheUnitIntervalValueItIsNamedBy) {
   for (const double u : {0.0, 0.25, 0.5, 0.75 + 0x1p-53, 1 - 0x1p-53}) EXPECT_EQ(unit_interval(Tape::word(u)), u);
-  const double between = 0x1p-53 * 1.5;  // off the grid: down
+  const double between = 0x1p-53 * 1.5;  // off the grid: rounded down
   EXPECT_EQ(unit_interval(Tape::word(between)), 0x1p-53);
 }
 
@@ -339,7 +339,7 @@ TEST(Tape, RunsOutWithAMessage) {
 TEST(Recorder, LogsEveryDrawWithItsPurposeAndOutcome) {
   const std::uint64_t half = Tape::word(0.5), late = Tape::word(0.999);
   Recorder random(Tape({half, late, half, half}));
-  // First draft: p = .1 against q = .4, refused at u = 1/2. Second: (.2 - .3)+ is 0, refused. Third: 0 again.
+  // First draft: p = .1 against q = .4, rejected at u = 1/2. Second: (.2 - .3)+ is 0, rejected. Third: 0 again.
   const Verdict verdict = verifiers::RecursiveRejection{}.verify(DraftedPosition(distributions, drafts, 3), random);
   const auto& draws = random.draws();
   ASSERT_EQ(draws.size(), 4u);

@@ -1,5 +1,5 @@
-// GumbelIid: the arrivals of a plain sort, for any team of threads; and noise that depends on the trial and not on a
-// role.
+// Tests of races of exponential clocks: they have the arrivals of a plain sort, on every representation of rows; and
+// shared noise depends on the trial, not on the role.
 #include <algorithm>
 #include <set>
 
@@ -25,7 +25,7 @@ std::uint64_t word(Philox random, std::uint32_t stream, Token x) {
   return half(stream) << 32 | half(0x400000 + stream);
 }
 
-/// All arrivals of one stream, by a sort without any bound.
+/// Returns all arrivals of one stream in order, by a sort that skips no token.
 template <class Row>
 std::vector<Token> sorted_arrivals(const Row& row, std::uint32_t stream, const Philox& random) {
   std::vector<std::pair<double, Token>> times;
@@ -54,7 +54,7 @@ TEST(Race, SkippingLosesNoArrival) {
 }
 
 TEST(Race, EveryModelOfTheDistributionsHasTheSameWinners) {
-  // Multiples of 2^-20: floats, doubles and quantised rows hold them exactly.
+  // Entries are multiples of 2^-20, which floats, doubles and quantised rows represent exactly.
   std::vector<double> row(300);
   double left = 1;
   for (std::size_t x = 1; x < row.size(); ++x) {
@@ -77,7 +77,7 @@ TEST(Race, EveryModelOfTheDistributionsHasTheSameWinners) {
   }
 }
 
-/// Noise with prescribed blocks: one for a stream and one for its companion.
+/// A source of prescribed noise: one block for a stream and one for its companion.
 struct Scripted : UniformSource<Scripted> {
   NoiseBlock upper, lower;
   std::uint64_t next(Purpose) { return 0; }
@@ -88,7 +88,7 @@ TEST(Race, LowerHalvesDecideBetweenEqualUpperOnes) {
   const Rows<double> rows({0.25, 0.25, 0.25, 0.25}, std::vector<double>{0.25, 0.25, 0.25, 0.25});
   Scripted noise;
   noise.upper = {0x0000700000007000, 0x0000700000007000};
-  noise.lower = {0x0000000300000002, 0x0000000000000001};  // of tokens 1, 0 and 3, 2
+  noise.lower = {0x0000000300000002, 0x0000000000000001};  // tokens 1, 0; tokens 3, 2
   Token found[4];
   ASSERT_EQ(drafters::GumbelTopK{}.draw(rows, 4, noise, found), 4);
   EXPECT_EQ(std::vector<Token>(found, found + 4), (std::vector<Token>{3, 2, 0, 1}));

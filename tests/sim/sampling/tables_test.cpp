@@ -1,4 +1,4 @@
-// Quantised rows and the tables over them: alias tables, cumulative tables, and draws without replacement by both.
+// Tests of quantised rows and their tables: alias tables, cumulative tables, and draws without replacement by both.
 #include <numeric>
 #include <set>
 
@@ -15,7 +15,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// A quantised row sums to exactly 2^62, keeps zeros, and lies within the stated distance of the row.
+// Tests that a quantised row sums to exactly 2^62, keeps zeros, and lies within the stated distance of the row.
 
 std::uint64_t sum(const std::vector<std::uint64_t>& mass) {
   return std::accumulate(mass.begin(), mass.end(), std::uint64_t{0});
@@ -37,8 +37,8 @@ TEST(QuantisedRow, RepresentableRowsAreUntouched) {
             (std::vector<std::uint64_t>{row_total / 4, 0, row_total / 4 * 3}));
 }
 
-// The header's bound V 2^-62 + |1 - sum|. An entry and its mass differ by less than one unit, an exact difference
-// in the 64-bit mantissa of long double; the sums add at most V 2^-63 of rounding, relative.
+// The bound V 2^-62 + |1 - sum| of weights.hpp. An entry and its mass differ by less than one unit, and long double
+// represents the difference exactly. The sums add a relative rounding of at most V 2^-63.
 TEST(QuantisedRow, SumsToItsTotalKeepsZerosAndIsWithinTheStatedBound) {
   for (const auto& row : examples::awkward_rows()) {
     const auto mass = quantise(row);
@@ -55,11 +55,11 @@ TEST(QuantisedRow, SumsToItsTotalKeepsZerosAndIsWithinTheStatedBound) {
   }
 }
 
-// The distribution of an alias table, by counting the words that lead to each token.
+// Tests of the distribution of an alias table, by counting the 64-bit integers for which it draws each token.
 
-/// A cell is an interval of words in which the token changes at most once: bisection finds the change.
+/// A cell: an interval of 64-bit integers in which the drawn token changes at most once. Bisection finds the change.
 struct AliasCell {
-  Wide first, end, change;  ///< words of `own` come before `change`
+  Wide first, end, change;  ///< before `change`, `own` is drawn
   Token own;
   AliasCell(const AliasTable& table, std::size_t size, std::size_t cell)
       : first{((static_cast<Wide>(cell) << 64) + size - 1) / size},
@@ -74,7 +74,7 @@ struct AliasCell {
   }
 };
 
-/// Counts the words of the 2^64 that draw each token.
+/// Returns for how many of the 2^64 integers each token is drawn.
 std::vector<Wide> word_counts(const AliasTable& table, std::size_t size) {
   std::vector<Wide> counts(size, 0);
   for (std::size_t c = 0; c < size; ++c) {
@@ -87,7 +87,7 @@ std::vector<Wide> word_counts(const AliasTable& table, std::size_t size) {
   return counts;
 }
 
-// With 1, 2 or 4 tokens every cell boundary and every share is a whole number of words: no grid error is left.
+// With 1, 2 or 4 tokens every cell boundary and every share is a whole number of integers, so nothing is rounded.
 TEST(AliasTable, DistributionIsTheRowExactlyWhereWordsDivideEvenly) {
   for (const auto& row : {std::vector<double>{1.0},
                           {0.3, 0.7},
@@ -101,7 +101,7 @@ TEST(AliasTable, DistributionIsTheRowExactlyWhereWordsDivideEvenly) {
   }
 }
 
-// The words of a cell and of its own token are each rounded to whole words once: at most one word a cell moves.
+// The sizes of a cell and of its own token's share are each rounded once: at most one integer per cell moves.
 TEST(AliasTable, DistributionIsTheRowToOneWordACellAndZerosStayZero) {
   for (const auto& row : examples::awkward_rows()) {
     const auto mass = quantise(row);
@@ -118,7 +118,7 @@ TEST(AliasTable, DistributionIsTheRowToOneWordACellAndZerosStayZero) {
   }
 }
 
-/// Words at which the token changes: beginnings of cells and ends of a cell's own mass, and their neighbours.
+/// Returns integers at which the token changes: at the beginning of a cell and at the end of its own token's share.
 std::vector<std::uint64_t> boundary_words(const AliasTable& table, std::size_t size) {
   std::vector<std::uint64_t> words = examples::some_words(8, 500);
   for (std::size_t c = 0; c < std::min<std::size_t>(size, 64); ++c) {
@@ -129,8 +129,7 @@ std::vector<std::uint64_t> boundary_words(const AliasTable& table, std::size_t s
   return words;
 }
 
-// At the end of an own share the upper halves of place and share are equal: the tie that only the whole share
-// decides.
+// At the end of a cell's own share the upper halves of offset and share are equal, so that the lower halves decide.
 TEST(AliasTable, ManyAtATimeAreThoseOneByOne) {
   for (const auto& row : examples::awkward_rows()) {
     const AliasTable table(quantise(row));
@@ -153,7 +152,7 @@ TEST(AliasTable, ManyAtATimeAreThoseOneByOne) {
   }
 }
 
-// Draws without some tokens agree with a linear scan of the rest, also at every boundary between tokens.
+// Tests that draws without some tokens agree with a linear scan of the rest, also at every boundary between tokens.
 
 Token linear_draw(const std::vector<std::uint64_t>& mass, const std::vector<Token>& seen, std::uint64_t word) {
   const auto unseen = [&](Token x) { return !among(x, seen.data(), static_cast<int>(seen.size())); };
@@ -168,7 +167,7 @@ Token linear_draw(const std::vector<std::uint64_t>& mass, const std::vector<Toke
   }
 }
 
-/// The words on both sides of every boundary of the remaining distribution, and some others.
+/// Returns random bits on both sides of every boundary of the remaining distribution, and some others.
 std::vector<std::uint64_t> telling_words(const std::vector<std::uint64_t>& mass, const std::vector<Token>& seen) {
   auto words = examples::some_words(9, 40);
   std::uint64_t left = 0, before = 0;
@@ -226,16 +225,16 @@ TEST(CumulativeTable, ExhaustedSupportGivesNoToken) {
   EXPECT_EQ(table.draw_without(seen, 2, 12345), no_token);
 }
 
-// Draws without replacement of a batch are those of single trials, on words at the edges of removed tokens.
+// Tests that a batch draws without replacement as single trials do, with random bits at the edges of removed tokens.
 
-/// Prescribed words of a batch: word n of trial t.
+/// A batch with prescribed random bits: `dealt[n][t]` is draw n of trial t.
 struct DealtBatch {
   std::vector<std::vector<std::uint64_t>> dealt;
   int count() const { return static_cast<int>(dealt[0].size()); }
   std::span<const std::uint64_t> words(Purpose, std::uint32_t n) const { return dealt[n]; }
 };
 
-/// The least word that scales to `at` of `left`.
+/// Returns the least 64-bit integer that scales to `at` of `left`.
 std::uint64_t word_at(std::uint64_t at, std::uint64_t left) {
   return static_cast<std::uint64_t>(((static_cast<Wide>(at) << 64) + left - 1) / left);
 }
@@ -272,7 +271,7 @@ TEST(DrawsWithout, AreThoseOneByOneOnEveryEdge) {
         for (std::size_t k = 0; k < drafts; ++k) {
           batch.dealt[k][t] = philox_pair(seed, t, static_cast<std::uint32_t>(k), 1).first;
           if (k == 0 || t % 4 == 3) continue;
-          // The place where an earlier token began, counted without the tokens before it: the draw must skip it.
+          // Where an earlier token began, counted without the tokens before it. The draw must skip that token.
           const auto before = prefix_consistent(
               whole, rest, {{batch.dealt.begin(), batch.dealt.begin() + static_cast<std::ptrdiff_t>(k)}}, t);
           if (!before.complete) continue;
@@ -282,7 +281,7 @@ TEST(DrawsWithout, AreThoseOneByOneOnEveryEdge) {
           std::uint64_t at = edge.at;
           for (const Token x : before.tokens)
             if (rest.interval(x).at < edge.at) at -= rest.interval(x).mass;
-          at += static_cast<std::uint64_t>(t % 4) - 1;  // beside it, too
+          at += static_cast<std::uint64_t>(t % 4) - 1;  // and next to it
           if (at < left) batch.dealt[k][t] = word_at(at, left);
         }
       Token out[trials * drafts];

@@ -1,5 +1,5 @@
-// Weights that draws are made from: running sums, integer sums, tables of them, the uniform distribution outside a
-// set, and what draws realise of each.
+// Tests of the weights that draws are made from: running sums, integer sums, tables, the uniform distribution outside
+// a set; and of the realised weights, which are exactly proportional to the draws.
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -34,7 +34,7 @@ TEST(PlainPass, NeverDrawsAZeroToken) {
 }
 
 TEST(PlainPass, ThresholdOnABoundaryBelongsToTheUpperToken) {
-  // Quarters: every running sum is exact.
+  // All running sums of these weights are exact.
   const std::vector<double> row{0.25, 0.0, 0.25, 0.5};
   const FunctionWeights weights(4, [&](Token x) { return row[static_cast<std::size_t>(x)]; });
   EXPECT_EQ(weights.draw(0), 0);
@@ -45,12 +45,12 @@ TEST(PlainPass, ThresholdOnABoundaryBelongsToTheUpperToken) {
   EXPECT_EQ(weights.draw(~std::uint64_t{0}), 3);
 }
 
-// Integer sums: the stated error, and draws that depend on the weights and the word only.
+// Tests of integer sums: their stated error, and that a draw depends only on the weights and the random bits.
 
 TEST(FixedPoint, SumLiesBelowTheTrueSumByLessThanItsBound) {
   for (const auto& row : examples::awkward_rows()) {
     const auto size = static_cast<int>(row.size());
-    long double exact = 0;  // rounding below V 2^-64
+    long double exact = 0;  // has an error below V 2^-64
     for (const double weight : row) exact += weight;
     const double sum = fixed_sum(size, [&row](Token x) { return row[static_cast<std::size_t>(x)]; });
     // from_fixed rounds once more, to the nearest of numbers near 1.
@@ -87,7 +87,7 @@ TEST(FixedPoint, DrawIsTheLinearWalkOverIntegers) {
 }
 
 TEST(FixedPoint, DrawFindsItsPartWhereTheyAreLongerThanABlock) {
-  constexpr int size = 300001;  // more than 256 blocks: two a part
+  constexpr int size = 300001;  // more than 256 blocks, so each part has two
   const auto weight = [](Token x) { return x % 3 == 0 ? 0x1p-20 : 0x1p-21 * (x % 5); };
   Fixed total = 0;
   for (Token x = 0; x < size; ++x) total += to_fixed(weight(x));
@@ -102,7 +102,7 @@ TEST(FixedPoint, DrawFindsItsPartWhereTheyAreLongerThanABlock) {
   }
 }
 
-// Tabulated weights draw what a pass over the vocabulary draws, and give an enumeration the same weights.
+// Tests that tabulated weights draw the same tokens as a pass over the vocabulary, and enumerate the same weights.
 
 TEST(CumulativeWeights, DrawAndWalkAsThePassDoes) {
   for (const auto& row : examples::awkward_rows()) {
@@ -118,7 +118,7 @@ TEST(CumulativeWeights, DrawAndWalkAsThePassDoes) {
 }
 
 TEST(CumulativeWeights, EndsOfTheWordAndWeightsBelowTheGrid) {
-  // 2^-61 is 0 on the grid of 2^-60: enumerated, never drawn.
+  // 2^-61 is 0 on the grid of 2^-60: such tokens are enumerated and never drawn.
   const std::vector<double> row{0, 0x1p-61, 0.25, 0, 0.5, 0x1p-61};
   const auto entry = [&row](Token x) { return row[static_cast<std::size_t>(x)]; };
   const CumulativeWeights table(6, entry);
@@ -141,7 +141,7 @@ TEST(Weights, NothingToDrawGivesNoToken) {
   EXPECT_EQ(CumulativeWeights(3, below_unit).draw(77), no_token);
 }
 
-// The realised weights of a draw against draws on an even grid of words; and the explorer that uses them.
+// Tests of realised weights against draws with evenly spaced random bits, and of the explorer that uses them.
 
 constexpr std::uint64_t grid_words = 1 << 16;
 
@@ -154,8 +154,8 @@ std::map<Token, double> realised_distribution(const auto& weights) {
   return distribution;
 }
 
-/// Words in the middle of `grid_words` equal cells: a token's count is wrong by less than a cell at each of its ends,
-/// and by a few words more for the resolution of the draw's comparison.
+/// Draws with random bits in the middle of `grid_words` equal cells. A token's count is off by less than a cell at
+/// each end of its interval, and by a little more for the resolution of the draw's comparison.
 void expect_served(const auto& weights) {
   std::map<Token, double> drawn;
   for (std::uint64_t cell = 0; cell < grid_words; ++cell)
@@ -185,8 +185,7 @@ TEST(RealisedWeights, AreWhatDrawsServe) {
 }
 
 TEST(RealisedWeights, OfARunningSumLoseWhatItLoses) {
-  // In float 1 + 2^-25 is 1: the second token is never drawn, although its weight is not 0. Then 2^-23 makes a full
-  // step.
+  // In float 1 + 2^-25 is 1, so the second token is never drawn although its weight is not 0. Adding 2^-23 is exact.
   const FunctionWeights weights(3, [](Token x) { return x == 0 ? 1.0f : x == 1 ? 0x1p-25f : 0x1p-23f; });
   const auto distribution = realised_distribution(weights);
   EXPECT_FALSE(distribution.contains(1));
@@ -202,7 +201,7 @@ TEST(RealisedWeights, OfIntegersLoseWhatIsBelowTheirUnit) {
 }
 
 TEST(RealisedWeights, OfABisectionOverFallingBounds) {
-  // A bisection among 4 for the first bound above the threshold reads the second bound first, then one of the others.
+  // A bisection among four bounds for the first above the threshold reads the second bound, then one of the others.
   const std::vector<double> bounds{0.5, 0.25, 0.75, 1};
   std::vector<double> shares(4, 0.0);
   realise_bisection(
@@ -245,7 +244,7 @@ TEST(RealisedWeights, NothingToServeGivesNoToken) {
   EXPECT_EQ(leaves, 1);
 }
 
-// The uniform distribution outside a set, and the pair that remains outside the support of q.
+// Tests of the uniform distribution outside a set, and of the pair of distributions outside the support of q.
 
 __extension__ using Wide = unsigned __int128;
 
@@ -263,7 +262,7 @@ TEST(UniformOnComplement, GivesEveryUnseenTokenItsShareInOrder) {
         walked.push_back(x);
       });
       EXPECT_EQ(walked, unseen);
-      // The words of the i-th unseen token start at ceil(i 2^64 / n).
+      // The i-th unseen token is drawn for random bits from ceil(i 2^64 / n) on.
       for (std::size_t i = 0; i < unseen.size(); ++i) {
         const auto first =
             static_cast<std::uint64_t>(((static_cast<Wide>(i) << 64) + unseen.size() - 1) / unseen.size());
@@ -280,7 +279,7 @@ TEST(UniformOnComplement, NothingOutsideGivesNoToken) {
 }
 
 TEST(OffSupportPosition, IsTheRestrictedPairOfDistributions) {
-  // q lives on tokens 1 and 3; p keeps 2/10, 3/10 and 1/10 outside.
+  // The support of q is tokens 1 and 3; outside it p has 2/10, 3/10 and 1/10.
   const Rows<Rational> distributions({{2, 10}, {1, 10}, {3, 10}, {3, 10}, {1, 10}, 0},
                                      std::vector<Rational>{0, {1, 4}, 0, {3, 4}, 0, 0});
   const Token drafts[] = {3, 1, 5, 2};

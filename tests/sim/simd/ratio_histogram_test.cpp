@@ -1,5 +1,5 @@
-// The histogram of p / q and the pass over a ladder's residual: every width gives the bits of a plain loop, on rows
-// with zeros, denormals, ratios beyond the buckets and lengths that are not a multiple of a register.
+// Tests of the histogram of p / q and of the pass over a ladder's residual: every width gives the bits of a plain
+// loop, on zeros, denormals, ratios beyond the buckets and lengths that are not a multiple of a register.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -18,7 +18,7 @@ struct FloatPair {
   std::vector<float> p, q;
 };
 
-/// Probabilities of all sizes, among them 0, denormals and ratios at the ends of buckets.
+/// Returns rows with entries of all sizes: zeros, denormals, and pairs whose ratio is at the end of a bucket.
 FloatPair uneven_pair(std::size_t vocabulary, std::uint32_t seed) {
   std::mt19937 words(seed);
   std::normal_distribution<double> normal;
@@ -78,7 +78,7 @@ TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
       const auto [p, q] = uneven_pair(vocabulary, seed);
       std::vector<simd::RatioMass> plain(RatioBuckets::count + 1);
       for (std::size_t x = 0; x < vocabulary; ++x) {
-        // In double, rounded to float afterwards: the other way to divide.
+        // Divides in double and rounds to float, where the code under test divides in float.
         const auto ratio = static_cast<float>(double{p[x]} / double{q[x]});
         auto& mass = plain[q[x] > 0 ? RatioBuckets::of(ratio) : RatioBuckets::outside];
         mass.target += to_fixed(p[x]);
@@ -93,8 +93,8 @@ TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
     }
 }
 
-// The bins of a ladder's plan: integers exact to the last unit, and each token in the bin of its look-up. A token
-// whose q vanishes in units of 2^-60 counts above the bin of its look-up, or in it.
+// The bins of a ladder's plan have exact integer sums, and each token's look-up finds the bin that counts it. A token
+// whose q is 0 in units of 2^-60 is counted above that bin, or in it.
 TEST(BucketBins, HoldTheIntegersOfTheirTokens) {
   int bins_seen = 0, vanished = 0;
   for (const std::size_t vocabulary : lengths)
@@ -128,11 +128,11 @@ TEST(BucketBins, HoldTheIntegersOfTheirTokens) {
       }
       if (bins.size() == 0) continue;
       for (std::size_t bucket = 0; bucket < RatioBuckets::count; ++bucket) {
-        int bin = bins.size() - 1;  // the last that does not lie below, or else the first
+        int bin = bins.size() - 1;  // the last bin not below `bucket`, or the first
         while (bin > 0 && RatioBuckets::of(static_cast<float>(bins.lowest(bin))) < bucket) --bin;
         ASSERT_EQ(bins.of_bucket(bucket), bin) << vocabulary << " " << bucket;
       }
-      EXPECT_EQ(bins.target_below(bins.size()), 1);  // for any sum of the row
+      EXPECT_EQ(bins.target_below(bins.size()), 1);  // whatever the row sums to
       EXPECT_EQ(bins.proposal_below(bins.size()), 1);
     }
   EXPECT_GT(bins_seen, 1000);
@@ -167,11 +167,11 @@ TEST(LadderLeft, IsTheSumOfItsDefinitionAtEveryWidth) {
       const FreshRows<float> rows(p, std::span<const float>(q));
       const BucketBins bins = rows.bins();
       std::vector<double> slope(static_cast<std::size_t>(std::max(bins.size(), 1)));
-      // Descending, as plans have them; in some cases so high that most buckets leave nothing.
+      // In descending order, as in plans; sometimes so large that most buckets leave nothing.
       for (double& s : slope) s = static_cast<double>(words() % 4096) / 1024 * (seed + 1);
       std::sort(slope.rbegin(), slope.rend());
       if (bins.size() == 0) continue;
-      if (seed == 3)  // one edge, where ratios lie on both sides: nothing left above it and much below, or vice versa
+      if (seed == 3)  // one step: nothing is left above ratio 1.5 and much below, or vice versa
         for (int i = 0; i < bins.size(); ++i)
           slope[static_cast<std::size_t>(i)] = (bins.lowest(i) >= 1.5) == (vocabulary % 2 == 0) ? 1000 : 0x1p-9;
       for (const double scale : {1.0, 0.37}) {

@@ -1,5 +1,5 @@
-// Passes in every width of the processor: the bits of the scalar one and of plain sums, on entries of every kind;
-// terms formed and summed in float, and the bound of their error.
+// Tests that passes at every SIMD width have the bits of the scalar pass and of plain sums, on entries of every kind;
+// and of the error bound of terms computed in float.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -25,8 +25,8 @@ std::vector<Width> widths_here() {
   return here;
 }
 
-/// Entries of every kind that a row may hold, in random order: zeros, denormals, numbers around the unit of 2^-60,
-/// uniform ones, and one large enough for the top bits of the integers. Their sum is below 1.
+/// Returns entries of every kind in random order: zeros, denormals, numbers around the unit of 2^-60, uniform
+/// numbers, and one so large that the top bits of the integers are used. Their sum is below 1.
 template <class Entry>
 std::vector<Entry> entries(std::uint64_t seed, std::size_t size) {
   std::vector<Entry> row(size);
@@ -57,7 +57,7 @@ std::vector<Entry> entries(std::uint64_t seed, std::size_t size) {
 }
 
 const std::vector<std::size_t> sizes{1, 7, 8, 31, 64, 65, 1000, 1023, 1024, 1025, 4097, 9999};
-// Around 2^100, where rows of floats change to terms in double, and where doubles overflow.
+// Includes values around 2^100, where rows of floats change to terms in double, and values where doubles overflow.
 const double past_floats = std::nextafter(0x1p100, 1e300);
 const std::vector<double> places{0,
                                  1e-310,
@@ -90,7 +90,7 @@ Sums sums_of(const Term& term, std::size_t size, Width width) {
   return result;
 }
 
-/// The sums of `value` in the order of the tokens.
+/// Returns the sums of `value`, added token by token.
 Sums plain_sums(std::size_t size, const std::function<double(std::size_t)>& value) {
   Sums result{std::vector<Fixed>((size + block - 1) / block)};
   for (std::size_t i = 0; i < size; ++i) {
@@ -101,7 +101,7 @@ Sums plain_sums(std::size_t size, const std::function<double(std::size_t)>& valu
   return result;
 }
 
-/// (p - b q)+ as rows of the format form it: in float if entries are floats and b is at most 2^100.
+/// Returns (p - b q)+ with the roundings of rows: in float if entries are floats and b is at most 2^100.
 template <class Entry>
 double residual_term(Entry p, Entry q, double b) {
   if constexpr (std::is_same_v<Entry, float>)
@@ -130,7 +130,7 @@ TYPED_TEST(WidePasses, GiveTheSameBitsInEveryWidth) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
       const auto p = entries<TypeParam>(seed, size);
       auto q = entries<TypeParam>(seed + 100, size);
-      for (std::size_t i = 0; i < size; i += 5) q[i] = p[i];  // ratio 1, on the edge at b = 1
+      for (std::size_t i = 0; i < size; i += 5) q[i] = p[i];  // ratio 1, where the residual at b = 1 is 0
       const auto row = plain_sums(size, [&](std::size_t i) { return double{q[i]}; });
       for (const Width width : widths_here())
         EXPECT_EQ(sums_of(RowTerm<Row>{{q.data()}}, size, width), row) << name_of(width) << " V " << size;
@@ -158,9 +158,9 @@ TYPED_TEST(WidePasses, GiveTheSameBitsInEveryWidth) {
     }
 }
 
-// Quotients p / clip_ratio that are closest to the midpoint of two doubles for that clip_ratio: with p = P 2^-53 and
-// clip_ratio = N 2^-52, odd N, and M the inverse of N or -N modulo 2^54, P = (N M -+ 1) / 2^54 lies 1 / N of half a
-// unit beside the 54-bit number M.
+// Quotients p / clip_ratio as close to the midpoint of two doubles as the clip_ratio allows: with p = P 2^-53,
+// clip_ratio = N 2^-52 for odd N, and M the inverse of N or -N modulo 2^54, P = (N M -+ 1) / 2^54 is 1 / N of half a
+// unit from the 54-bit number M.
 TEST(WideClipping, RoundsQuotientsAsDivisionDoes) {
   __extension__ using Wide = unsigned __int128;
   int hard = 0;
@@ -170,7 +170,7 @@ TEST(WideClipping, RoundsQuotientsAsDivisionDoes) {
     for (int step = 0; step < 6; ++step) inverse *= 2 - n * inverse;
     for (const std::uint64_t signed_inverse : {inverse, -inverse}) {
       const std::uint64_t m = signed_inverse & ((std::uint64_t{1} << 54) - 1);
-      if (m >> 53 == 0) continue;  // not 54 bits
+      if (m >> 53 == 0) continue;  // M has fewer than 54 bits
       const auto p = static_cast<std::uint64_t>((static_cast<Wide>(n) * m + (std::uint64_t{1} << 53)) >> 54);
       const double clip_ratio = std::ldexp(static_cast<double>(n), -52), b = clip_ratio * (1 - 0x1p-40);
       const std::vector<double> target(17, std::ldexp(static_cast<double>(p), -53)), proposal(17, 1.0);
@@ -199,7 +199,7 @@ TYPED_TEST(WidePasses, FindTheTokenOfTheRunningSum) {
   }
 }
 
-// Products that a fused multiply-add would round differently, cancelling sums, branches, other scalars than double.
+// Products that a fused multiply-add would round differently, sums that cancel, branches, scalars other than double.
 TEST(WideFunctions, GiveTheSameBitsInEveryWidth) {
   const std::size_t most = 2100;
   const auto p = entries<double>(5, most), q = entries<double>(6, most);
@@ -256,8 +256,8 @@ TEST(Width, IsChosenOnceAndCanBeSaidToBeLess) {
   EXPECT_EQ(name_of(Width::avx2), "avx2");
 }
 
-// Every sixteenth term is as large as possible, so that one lane holds all of them, and others fill every level's
-// unit completely: no level may leave its binade.
+// Every sixteenth term is as large as possible, so that one SIMD lane has all of them, and other terms fill the unit
+// of every level completely: no level may leave its binade.
 TEST(WideFloats, KeepEveryBitOfAFullBlock) {
   for (const float large : {0x1.fffffep-4f, 0x1.fffffep-5f, 0x1.fffffep-23f, 0x1.fffffep-42f, 0x1.8p-60f})
     for (const std::size_t lanes : {std::size_t{1}, std::size_t{16}, std::size_t{64}}) {
@@ -279,7 +279,7 @@ TEST(WideFloats, KeepEveryBitOfAFullBlock) {
     }
 }
 
-// Draws that end in the last strip, complete or not, of a row that is followed by large entries.
+// The draws end in the last strip, complete or not, of a row that is followed by large entries.
 TEST(WideFloats, FindEveryTokenOfTheLastStrips) {
   const auto p = entries<float>(3, 3000), q = entries<float>(4, 3000);
   int found = 0;
@@ -304,7 +304,7 @@ TEST(WideFloats, FindEveryTokenOfTheLastStrips) {
   EXPECT_GT(found, 200);
 }
 
-// 16-bit entries are widened first: the sums of the same floats.
+// Entries of 16 bits are widened first, so their sums are those of the same numbers as floats.
 template <class Entry>
 void expect_sums_of_floats() {
   for (const std::size_t size : sizes) {
@@ -327,7 +327,7 @@ TEST(WideFloats, AreThoseOfShortEntriesToo) {
   expect_sums_of_floats<Half>();
 }
 
-// short_float.hpp: an error of 2^-23 of the residual and 2^-47 of p, for any b; the last term is for denormals.
+// The error is 2^-23 of the residual plus 2^-47 of p for any b (short_float.hpp); 2^-148 is for denormals.
 TEST(WideFloats, AreOffRelativeToWhatIsLeft) {
   int close = 0;
   for (std::uint64_t i = 0; i < 20000; ++i) {

@@ -1,4 +1,4 @@
-// The engine of trials and its speculative flips.
+// Tests of the trial engine, and of flips whose outcome is guessed before their random bits are read.
 #include <atomic>
 #include <stdexcept>
 #include <vector>
@@ -12,9 +12,9 @@
 namespace draftproof {
 namespace {
 
-constexpr std::uint64_t trials = 100'003;  // no multiple of a shard
+constexpr std::uint64_t trials = 100'003;  // not a multiple of a shard
 
-/// A function of the trial's number only.
+/// Runs trials whose outcomes depend only on the trial number.
 void run(std::uint64_t first, std::uint64_t count, Tally& tally) {
   for (std::uint64_t trial = first; trial < first + count; ++trial) {
     Philox random(1, trial, Philox::Role::verify);
@@ -102,7 +102,7 @@ TEST(Tally, CountsFlagsMembershipAndImpossibleTrials) {
   Tally tally = empty();
   const Token drafts[] = {3, 4, 3};
   tally.add({3, 2}, drafts, 3);
-  tally.add({4, none_accepted}, drafts, 3);  // a member without a flag
+  tally.add({4, none_accepted}, drafts, 3);  // emits a draft that the verifier did not count as accepted
   tally.add({0, none_accepted}, drafts, 3);
   tally.add({no_token, none_accepted}, drafts, 3);
   EXPECT_EQ(tally.trials, 4u);
@@ -113,16 +113,16 @@ TEST(Tally, CountsFlagsMembershipAndImpossibleTrials) {
   EXPECT_EQ(tally.histogram, (std::vector<std::uint64_t>{1, 0, 0, 1, 1}));
 }
 
-// A trial decided speculatively reads its own uniforms and no others.
+// Tests that a trial decided speculatively uses its own random bits and no others.
 
 constexpr std::uint64_t seed = 3;
 constexpr int batch = PhiloxBatch::most, coins = 6;
 constexpr double chances[coins] = {0.5, 0.25, 0.75, 0.5, 1, 0.1};
 
-/// The uniforms of each trial in order, and the word of its last draw.
+/// The outcomes of a trial's flips in order.
 struct Fallen {
   bool won[coins];
-  int known_rejections = 0;  ///< before the first success
+  int known_rejections = 0;  ///< number of flips before the first success
 };
 Fallen fallen(std::uint64_t trial) {
   Philox alone(seed, trial, Philox::Role::verify);
