@@ -14,7 +14,7 @@ from torch import Tensor
 
 Temperature: TypeAlias = float | Tensor | None
 
-# Rounding to a format with n bits behind the point changes the sum of a distribution by at most 2^-(n + 1) of itself,
+# Rounding to a format with n bits after the point changes the sum of a distribution by at most 2^-(n + 1) of itself,
 # 2^-8 for bfloat16. A softmax in float32 that adds 2^18 terms one by one is wrong by at most 2^18 * 2^-24 = 2^-6. A row
 # whose sum is off by more than 2^-4 is therefore no rounded distribution.
 MOST_SUM_ERROR = 2.0**-4

@@ -1,9 +1,10 @@
-"""Findings on engines without the gate: an engine's own functions, called by hand on the instance of the finding.
+"""Reproduces findings on engines without the gate: calls the engine's functions on the instance of the finding.
 
     python python/engines/second_route/by_hand.py NAME     a function below; without a name, their list
 
-Whatever the gate does is done otherwise here: coins are replaced by one number, draws are counted, or the rule as read
-is computed in fractions or in numpy. vllm_cpu and sglang need CUDA_VISIBLE_DEVICES=, sglang TRITON_INTERPRET=1 too.
+The methods differ from the gate's: coins are replaced by one number, draws are counted, or the rule in the engine's
+source is computed in fractions or in numpy. vllm_cpu and sglang need CUDA_VISIBLE_DEVICES=, sglang TRITON_INTERPRET=1
+too.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def deepspec() -> None:
 def eagle_llm() -> None:
     """EAGLE's package: one accepted draft, and the row that the last token is drawn from.
 
-    As read: rows are divided by the temperature where drafts are tested. The row after an accepted path is not.
+    Its source divides rows by the temperature where drafts are tested, but not the row after an accepted path.
     """
     path = engine("eagle-llm")[0].root() / "eagle/model/utils.py"
     scope = {"torch": torch, "random": random, "Tuple": tuple}
@@ -97,8 +98,8 @@ def eagle_llm() -> None:
 def llama_cpp() -> None:
     """llama.cpp examples/speculative: the distribution of its rule in fractions, beside counts of a long text.
 
-    The rule as read: the draft is the most probable token of q; it is accepted with min(1, p/q); the residual subtracts
-    q from p, both sorted by id, entry by entry of the lists. A list has the tokens that top-k left.
+    The rule in its source: the draft is the most probable token of q; it is accepted with min(1, p/q); the residual
+    subtracts q from p entry by entry, as lists sorted by id. A list has only the tokens that top-k keeps.
     """
     adapter = engine("llama-cpp")[1]
 
@@ -159,7 +160,7 @@ def lmdeploy_settings() -> None:
     step = settings.step_of(found.root(), adapter._implementation())
 
     def shares(logits: list[float], draft: int, behind: bool, steps: int = 2000, **given: object) -> list[float]:
-        """How often each token comes first, or behind the accepted draft."""
+        """How often each token comes first, or after the accepted draft."""
         asked = settings.request(**({"temperature": 1.0} | given))
         counts = torch.zeros(len(logits))
         while counts.sum() < steps:
@@ -249,13 +250,13 @@ def sglang_settings() -> None:
     """SGLang's verification step: two-token rows, counted over coins of torch.
 
     The step of EAGLE with rejection sampling is called as its worker calls it, with one request and one draft. The
-    token behind accepted drafts is counted.
+    token after accepted drafts is counted.
     """
     shared = beside("_sglang_eagle.py")
     step = shared.step_of(*_sglang_kernel())
 
     def behind(second: list[float], draft: int, steps: int = 2000, **settings: object) -> float:
-        """The share of token 1 behind an accepted draft. second: logits of the row after the draft."""
+        """The share of token 1 after an accepted draft. second: logits of the row after the draft."""
         logits = torch.tensor([[0.0, 0.0], second])
         ones = accepted = 0
         while accepted < steps:
@@ -319,9 +320,9 @@ def transformers() -> None:
 def transformers_other_tokenizer() -> None:
     """transformers: an assistant with one token more than the target, and the first token of many texts.
 
-    As read: the assistant's head keeps the tokens that both vocabularies have, in the order in which the tokenizer
-    names them. Its logits are then given to the shared tokens in ascending order. The tokenizer's order is that of a
-    hash table, so it differs from one tokenizer to the next.
+    In its source, the assistant's head keeps the tokens that both vocabularies have, in the order in which the
+    tokenizer lists them. Its logits are then assigned to the shared tokens in ascending order. The tokenizer's order is
+    the order of a hash table, so it differs from one tokenizer to the next.
     """
     _, adapter = engine("transformers-generate", enters=True)
     from transformers.generation.candidate_generator import AssistantVocabTranslatorCache
@@ -389,8 +390,9 @@ def vllm_cpu() -> None:
 def vllm_least_length() -> None:
     """vLLM's min_tokens: which rows of a step lose the stop token, by the engine's own processor.
 
-    As read: the rows of drafts go through `apply_with_spec_decode`, which counts the drafts before a row, the row of
-    the bonus token through `apply`, which counts committed tokens alone. The second runner's kernel compares positions.
+    In its source, the rows of drafts go through `apply_with_spec_decode`, which counts the drafts before a row, the row
+    of the bonus token through `apply`, which counts only committed tokens. The second runner's kernel compares
+    positions.
     """
     engine("vllm", enters=True)
     from vllm import SamplingParams
@@ -412,7 +414,7 @@ def vllm_least_length() -> None:
         processor.apply(rows[drafts:])
 
     def second(rows: Any, written: int, least: int) -> None:
-        """The same by the kernel of the second runner, without a prompt."""
+        """Does the same by the kernel of the second runner, without a prompt."""
         none, bias, stops = ints(0), torch.zeros(1, 1), ints(stop)[None]
         at = none.repeat(drafts + 1), torch.arange(drafts + 1) + written - 1  # of the token before each row
         apply_logit_bias(rows, *at, none, none[None], none, none[None], bias, ints(least), ints(1), none, stops)
@@ -447,8 +449,8 @@ def vllm_adaptive_ties() -> None:
 def vllm_second_runner() -> None:
     """vLLM's second model runner: its ratio test in float32, step by step in numpy.
 
-    As read: the draft is kept if log p > log u + log q, where log p and log q are a logit minus the logarithm of a sum
-    of exponentials, all in float32. With p = q both are the same number, and the test is x > x + log u.
+    In its source, the draft is kept if log p > log u + log q, where log p and log q are a logit minus the logarithm of
+    a sum of exponentials, all in float32. With p = q both are the same number, and the test is x > x + log u.
     """
     f = np.float32
     for probability in (0.5, 0.08, 1e-2, 1e-4, 2e-9):

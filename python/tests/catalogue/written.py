@@ -1,9 +1,9 @@
-"""Right verifiers by a seed: texts put together from the parts that people write them from.
+"""Right verifiers by a seed: source texts composed of parts in usual styles.
 
-Every one draws from p where the residual has no mass: rows that are next to p = q may round so that a draft is rejected
-and nothing is left.
+All of them draw from p if the residual has no mass, because rows next to p = q may round so that a draft is rejected
+although nothing is left.
 
-In the parts `@g` stands for the argument that hands a generator on, and `@a` for its name after other arguments.
+In the parts `@g` stands for the argument that passes a generator on, and `@a` for its name after other arguments.
 """
 
 from __future__ import annotations
