@@ -33,7 +33,7 @@ class Stops:
 
 
 def in_parts(output: Path, at: int, **given: Any) -> int:
-    """A capture that is interrupted at call `at` and started again until it is done. Returns the number of interrupts."""
+    """A capture that is interrupted at call `at` and started again until it is done. Returns how often it stopped."""
     stopped = 0
     while not output.exists():
         try:

@@ -14,7 +14,7 @@ import draftproof.torch as verifiers  # noqa: E402
 
 
 def call(name, b=40, k=3, v=6, seed=0, dtype=torch.float64, **keywords):
-    """(function, p, q, drafts, keywords) of a random call; V = 6."""
+    """Returns (function, p, q, drafts, keywords) of a random call."""
     function, generator = getattr(verifiers, name), torch.Generator().manual_seed(seed)
     if name in CHAINS:
         p, q = random_rows((b, k + 1, v), seed + 1, dtype), random_rows((b, k, v), seed + 2, dtype)
@@ -53,7 +53,7 @@ def test_equal_rows_are_accepted(name, dtype, logits):
         p = (p.double() + 1e-3).log().to(dtype)
     q = p[..., :-1, :].clone() if name in (*CHAINS, "ladder_block") else p.clone()
     if not logits:
-        drafts = drafts * 0  # drafted by another row: token 0 has p > 0 everywhere
+        drafts = drafts * 0  # token 0 has p > 0 in all rows
         if name.endswith("without_replacement"):
             drafts[:, 1:] = -1
     keywords["uniforms"] = torch.full_like(keywords["uniforms"], 1 - 2.0**-53)

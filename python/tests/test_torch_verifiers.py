@@ -153,7 +153,7 @@ def random_rows(shape, seed, dtype=torch.float64, zeros=0.2):
 @pytest.mark.parametrize("v", [2, 7, 40])
 def test_tokens_at_a_position(name, dtype, v):
     if name == "ladder_without_replacement":
-        v = min(v, 9)  # fractions of all sets of 4 tokens
+        v = min(v, 9)  # the reference enumerates all sets of 4 tokens
     b, k = 150, 4
     p, q = random_rows((b, v), 1, dtype), random_rows((b, v), 2, dtype)
     p[: b // 3] = ((p[: b // 3].double() + 3 * q[: b // 3].double()) / 4).to(dtype)  # often accepted late or not at all
