@@ -8,7 +8,7 @@ thread; with more threads, or on a device, torch is timed by the wall clock.
 
 torch   B rows of float32 probabilities, as `calls` makes them; a decision is one row of the batch. On a device that has
         the library of kernels, functions of one position are timed twice, as written in torch and by their kernel, and
-        so is the operator alone, which checks nothing and does not wait for the device
+        so is the operator without the function, which checks nothing and does not wait for the device
 C++     the benchmarks that `CPP` names: one decision at a time on rows of float32 with the same distribution, with its
         plan and without a cache of plans. `cold` ones read rows from memory, `step_cost` ones from the cache
 

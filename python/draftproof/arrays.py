@@ -52,7 +52,7 @@ class Argument:
     __slots__ = ("_before", "_memory", "key", "name", "value")
 
     def __init__(self, name: str, array: NDArray[Any], value: Any, memory: Any, before: Any) -> None:
-        """memory: the elements of `value`, for comparison with `before`, their copy from before the call."""
+        """memory: the elements of `value`; before: a copy of them from before the call, to find changes."""
         self.name, self.value, self._memory, self._before = name, value, memory, before
         self.key = array.tobytes()
 
@@ -192,7 +192,7 @@ def tokens_of(output: Any) -> list[int]:
 def tokens_of_batch(output: Any, rows: int, level: str) -> list[list[int]]:
     """Returns the tokens of each row. `output`: [rows, n + 1], at level position [rows]; (array, counts); or lists.
 
-    Raises: TypeError if there are not as many rows.
+    Raises: TypeError if the number of rows differs.
     """
     counts: list[int] | None = None
     if isinstance(output, tuple) and len(output) >= 2 and hasattr(_host(output[0]), "__len__"):

@@ -64,7 +64,7 @@ def adapter(
                 row t is the distribution after token t, and the text starts after token 0. With `memory=n` the
                 tables are [V, .., V], n + 1 times: target[a, b] is the row after the tokens a b, and the text starts
                 after n tokens 0, so that an engine that does not roll back its state emits other texts
-                with fn None a drafter or an engine is declared alone, and only sampled
+                If fn is None, a drafter or an engine is declared without a verifier, and only sampled
     end_tokens  tokens below 32 that end a text of `generate` or a step of fn: no token follows them. Steps are
                 compared on vocabularies of at most 4 tokens, so end tokens from 4 on do not occur there
     greedy      `first` or `last`: fn emits the likeliest token of each row, of equally likely ones the first or the
@@ -72,9 +72,9 @@ def adapter(
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
                 number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
                 token and block verification and sample-and-match (docs/selection.md); it must depend on its view alone
-    select_cut  `before_verification`: the verifier sees the kept drafts alone; `after_with_token`, `after`: it sees
+    select_cut  `before_verification`: the verifier gets only the kept drafts; `after_with_token`, `after`: it gets
                 all, and its output ends with its token after the last kept draft, or with that draft
-    select_trees, select_matching_alone  the policy chooses from trees too; it is for sample-and-match alone
+    select_trees, select_matching_alone  the policy also chooses from trees; it is only for sample-and-match
     tolerance   total variation from the target that an approximate rule admits
     batch_invariant  fn promises that a row has the same bits in every batch
     races       whether an array of V uniforms is drawn as exp(-clock), a race of exponentials; None: if fn draws some

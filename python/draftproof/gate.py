@@ -1,4 +1,4 @@
-"""check and replay: the gate on plain Python functions."""
+"""check and replay run the gate on plain Python functions."""
 
 from __future__ import annotations
 

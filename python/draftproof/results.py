@@ -141,7 +141,7 @@ class Verdict(Table):
         lines = [f"{self.name}: {self.status}"]
         for tier in self.tiers:
             lines.append(f"  {tier.tier:8} {tier.status}" + (f"  {tier.note}" if tier.note else ""))
-            undecided: dict[str, list[Finding]] = {}  # by the reason
+            undecided: dict[str, list[Finding]] = {}  # findings by reason
             for finding in tier.findings:
                 if finding.status == UNDECIDED:
                     undecided.setdefault(finding.evidence, []).append(finding)

@@ -157,7 +157,7 @@ class _Numbers:
         """Generators for the parameters `rng` and `generator` of a function."""
         made: dict[str, Any] = {}
         if "rng" in names:
-            made["rng"] = numpy_generators.default_rng(seed)  # of the tape, if there is one
+            made["rng"] = numpy_generators.default_rng(seed)  # draws from the tape, if there is one
         if "generator" in names:
             import torch
 
@@ -241,7 +241,7 @@ class Subject:
     device: str = "cpu"
     draw_log: Counter[DrawEntry] = field(default_factory=Counter)
     calls: int = 0
-    alone: str = ""  # why rows of a batch were run one at a time; empty: they were not
+    alone: str = ""  # why rows of a batch were run one at a time; empty if they were not
     every_operator: bool = True
     book: SeedBook = field(default_factory=SeedBook)
     rows: int = 0

@@ -71,7 +71,7 @@ def acceptance(
     progress: bool | None = None,
     **declared: Any,
 ) -> Acceptance:
-    """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on as many.
+    """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on equally many.
 
     capture    file or family that `draftproof survey` takes
     k          numbers of drafts; a function of level chain decides on one

@@ -33,9 +33,9 @@ def mass_fault(weights: Sequence[float]) -> str:
 class DrawEntry(NamedTuple):
     """One random operator of a call. Equal calls have equal entries, so that they can be counted."""
 
-    operator: str  # as its library names it: aten::rand, numpy.random.Generator.random
-    dtype: str  # of the result: float32, int64
-    shape: tuple[int, ...]  # of the result
+    operator: str  # its name in the library: aten::rand, numpy.random.Generator.random
+    dtype: str  # dtype of the result: float32, int64
+    shape: tuple[int, ...]  # shape of the result
     generator: str  # "global" or "given"
     kind: str  # coin, pick, clock, integer; hash: an integer below 2^16 or more; race: drawn as a race
 

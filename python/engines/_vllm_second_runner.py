@@ -94,7 +94,7 @@ def processor(torch: Any, first: Any, temperature: Any) -> Any:
 
 
 def second_runner(block: bool, among: bool = False, processed: bool = False) -> Any:
-    """A request alone at temperature 1, or `among` others at 0.7: between a greedy one, whose rows have the tokens in
+    """One request at temperature 1; or, with `among`, at 0.7 between a greedy request, whose rows have the tokens in
     reverse order, and one without drafts. The greedy one must follow the argmax. `processed`: the logits go through the
     engine's bias, masks, penalties, bad words, temperature and min-p first."""
     import numpy as np

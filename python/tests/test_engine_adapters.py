@@ -235,7 +235,7 @@ def sglang_step(bug: str) -> Any:
         out = logits.clone()
         if info.acc_additive_penalties is not None:
             out += info.acc_additive_penalties[request]
-            # One rate for all tokens: that of the committed text.
+            # All tokens have the same rate; it is 0 for a request whose committed text has no penalties.
             rate = EAGLE.FREQUENCY if bool(info.acc_additive_penalties[request].any()) else 0.0
             for x in [] if bug == "relaxed" else drafts:
                 out[int(x)] -= rate

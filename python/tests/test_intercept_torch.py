@@ -186,7 +186,7 @@ def test_uniforms_of_the_vocabulary_are_races_where_the_tape_says_so() -> None:
 def test_a_row_of_a_batch_gets_what_it_gets_alone(fn: Callable[[int], Any]) -> None:
     values = np.random.default_rng(3).random((3, 12))
     whole, many = run(lambda: fn(3), *values.tolist())
-    alone, one = run(lambda: fn(1), values[2].tolist())  # the last row: weights above are taken from the end
+    alone, one = run(lambda: fn(1), values[2].tolist())  # the last row, whose weights are at [-1:] above
     assert torch.equal(whole[2:].reshape(-1), alone.reshape(-1))
     counts, draws, weights, _ = many.log()
     _, draws_alone, weights_alone, _ = one.log()

@@ -35,7 +35,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def saying(monkeypatch: pytest.MonkeyPatch, folder: Path, text: str) -> None:
-    """Makes a shell script of this text the program."""
+    """Replaces the program by a shell script with this text."""
     monkeypatch.setenv("DRAFTPROOF_PROGRAM", str(executable(folder / "script", f"#!/bin/sh\n{text}\n")))
 
 

@@ -35,7 +35,7 @@ def target(ids: NDArray[np.int64]) -> NDArray[np.float64]:
 def record(
     path: Path, blocks: int, seed: int, rolls_back: bool = True, temperatures: Sequence[float] = (1,), **form: Any
 ) -> None:
-    """A chain engine that verifies with rows after its state; a state that keeps rejected drafts is wrong."""
+    """Records a chain engine that verifies with rows after its state, which is wrong if it keeps rejected drafts."""
     random = np.random.default_rng(seed)
     texts = [list(PROMPT) for _ in temperatures]
     states = [list(PROMPT) for _ in temperatures]

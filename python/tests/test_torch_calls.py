@@ -187,7 +187,7 @@ def test_draft_gumbel_top_k():
         distribution[x, y] = float(chance)
     seen = torch.bincount(many[:, 0] * 4 + many[:, 1], minlength=16)[distribution.flatten() > 0].double()
     wanted = distribution.flatten()[distribution.flatten() > 0] * 100_000
-    assert float(((seen - wanted) ** 2 / wanted).sum()) < 31  # 5 degrees of freedom: probability 1e-5
+    assert float(((seen - wanted) ** 2 / wanted).sum()) < 31  # 5 degrees of freedom: exceeded with probability 1e-5
     with pytest.raises(ValueError, match=r"k: got 5, expected 0 .. 4"):
         verifiers.draft_gumbel_top_k(q, 5)
 

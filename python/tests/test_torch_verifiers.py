@@ -34,7 +34,7 @@ def table(rows, device="cpu"):
 
 
 def ends_of(stretches, places):
-    """Numbers just inside both ends of the stretches of one branch; those that it does not read could be anything."""
+    """Numbers just inside both ends of the stretches of one branch; numbers that it does not read are arbitrary."""
     for share in (Fraction(1, 2**20), 1 - Fraction(1, 2**20)):
         numbers = [float(start + (end - start) * share) for start, end in stretches]
         yield numbers + [0.999] * (places - len(numbers))

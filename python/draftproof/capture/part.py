@@ -1,5 +1,5 @@
-"""The part file of an unfinished capture, which has arrays of final shapes, with a small JSON file that states how much
-of it is valid; and the output that is made of them.
+"""An unfinished capture: a part file with arrays of final shapes, and a small JSON file that states how much of it is
+valid. A finished capture becomes the output.
 
     run.safetensors.part        header, then the arrays; rows after the committed ones may have any content
     run.safetensors.part.json   {"units": 12, "counts": {"rows": 96}, "sums": {..}}

@@ -168,7 +168,7 @@ def is_hash(n: int) -> bool:
 
 
 def kind_of_integers(tape: Tape, shape: Shape, n: int) -> str:
-    """Returns the log entry of integers below n."""
+    """Returns the kind of draw that the log has for integers below n."""
     return "integer" if not is_hash(n) else "race" if is_race(tape, shape) else "hash"
 
 

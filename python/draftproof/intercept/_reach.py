@@ -55,7 +55,7 @@ def _attribute(thing: object, key: str) -> object:
     if owner.partition(".")[0] in LIBRARIES:
         return None
     value = inspect.getattr_static(thing, key, None)
-    if isinstance(value, types.MemberDescriptorType):  # of __slots__
+    if isinstance(value, types.MemberDescriptorType):  # an entry of __slots__
         return getattr(thing, key, None)
     return value.__func__ if isinstance(value, staticmethod | classmethod) else value
 
@@ -100,7 +100,7 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
         yield from ((f"default {i}", value) for i, value in enumerate(thing.__defaults__ or ()))
         yield from ((f"default of {key}", value) for key, value in (thing.__kwdefaults__ or {}).items())
     elif isinstance(getattr(thing, "fn", None), types.FunctionType) or _is_tuned(thing):
-        yield name, getattr(thing, "fn", None)  # of a kernel, or of another wrapper of a function
+        yield name, getattr(thing, "fn", None)  # the function of a kernel or of another wrapper
     elif isinstance(thing, list | tuple):
         yield from ((f"{name}[{i}]", value) for i, value in enumerate(thing[:64]))
     elif isinstance(thing, dict):

@@ -223,7 +223,7 @@ def replaced() -> AbstractContextManager[None]:
 
 
 def scripted(tape: Tape) -> None:
-    """Stand-ins find the tape by themselves."""
+    """Returns None: stand-ins read the tape of the running call."""
 
 
 def unreachable(thing: object) -> str:

@@ -22,8 +22,8 @@ from .inputs import want
 
 VARIABLE, FILE = "DRAFTPROOF_KERNELS", "libdraftproof_kernels.so"
 FORMATS = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
-MOST_DRAFTS = 32  # of a position: max_drafts of sim/token.hpp
-MOST_LOGITS = 1 << 22  # tokens of a row of logits: most_tokens of gpu/stored_batch.hpp
+MOST_DRAFTS = 32  # drafts of a position, max_drafts of sim/token.hpp
+MOST_LOGITS = 1 << 22  # length of a row of logits, most_tokens of gpu/stored_batch.hpp
 
 
 class Kernel(NamedTuple):

@@ -1,4 +1,4 @@
-"""Markov chains as texts: tables of next-token distributions, and how a text is judged by them."""
+"""Markov chains as texts: tables of next-token distributions, and e-values of texts against them."""
 
 from __future__ import annotations
 

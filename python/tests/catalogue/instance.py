@@ -53,7 +53,7 @@ class Instance:
         return Instance(sizes.get("L", 0), sizes.get("K", 1), rows)
 
     def after(self, prefix: Prefix) -> tuple[Row, Row]:
-        """The rows after a prefix; one that is not listed has those of its longest listed part."""
+        """The rows after a prefix; a prefix that is not listed has the rows of its longest listed prefix."""
         while prefix not in self.rows:
             prefix = prefix[:-1]
         return self.rows[prefix]

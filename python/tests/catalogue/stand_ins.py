@@ -89,7 +89,7 @@ class Script:
 
 
 class Source:
-    """Has the script of the run in progress."""
+    """Holds the script of the run in progress."""
 
     script: Script
 

@@ -118,7 +118,7 @@ IMPORTS = {
     "list": "import itertools\nimport math\nimport random",
 }
 
-# The decisions, made of the parts above. The texts are the same for the three libraries.
+# Decisions that call the parts above. Their texts are the same for the three libraries.
 
 CHAINS = [
     """    for i, x in enumerate(drafts):

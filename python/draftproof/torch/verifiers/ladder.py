@@ -43,7 +43,7 @@ def ladder(
         q: proposal [B, V] that each draft was drawn from.
         drafts: [B, K], any integer type, drawn with replacement (`draft_iid`); -1 after the drafts of a row,
             which must not depend on the tokens.
-        lengths: [B], drafts of each row. By default those before the first -1.
+        lengths: [B], number of drafts of each row. By default drafts end before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.

@@ -50,7 +50,7 @@ def ladder_block(
             drafts.
         q: proposal rows [B, K, L, V]; draft i of path k was drawn from its row i. Paths that share a prefix share rows.
         drafts: [B, K, L], any integer type; K paths drawn independently; -1 after the length.
-        lengths: [B], tokens of each path of a row. By default those before the first -1.
+        lengths: [B], number of tokens of each path of a row. By default a path ends before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.

@@ -40,7 +40,7 @@ def recursive_rejection_without_replacement(
         q: proposal [B, V]; draft k was drawn from q without the drafts before it.
         drafts: [B, K], any integer type, in the order of the draw (`draft_gumbel_top_k`); -1 after the drafts of a
             row, as where q has fewer than K tokens.
-        lengths: [B], drafts of each row. By default those before the first -1.
+        lengths: [B], number of drafts of each row. By default drafts end before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.

@@ -35,7 +35,7 @@ def single_draft(
         p: target rows [B, L + 1, V]; row i is the distribution after i drafts. Any floating type.
         q: proposal rows [B, L, V]; draft i was drawn from row i.
         drafts: [B, L], any integer type; -1 after the length of a row.
-        lengths: [B], drafts of each row. By default those before the first -1.
+        lengths: [B], number of drafts of each row. By default drafts end before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.
