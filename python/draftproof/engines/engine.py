@@ -66,7 +66,7 @@ CHAINS = (EQUAL, IMPOSSIBLE, SHORT_SUM, OF_TWO, WITH_ZERO, OF_LENGTH_TWO)
 
 
 def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = "") -> EngineAdapter:
-    """Returns an adapter that is checked on one model, which is shrunk if it fails. For batches and other slow calls."""
+    """Returns an adapter that is checked on one model, which is shrunk if it fails. For batches and slow calls."""
     return EngineAdapter(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)
 
 
