@@ -95,7 +95,7 @@ def _multinomial(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _mark_state(device: torch.device) -> torch.Tensor:
-    """Marks torch's own generator of the device first, so that restoring this state later repeats the same numbers."""
+    """Marks torch's default generator of the device and returns its state, so that restoring it repeats the numbers."""
     tape = running()
     if tape is not None:
         source = source_at(tape, None, device)

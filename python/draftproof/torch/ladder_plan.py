@@ -32,7 +32,7 @@ from torch import Tensor
 
 @dataclass
 class Plan:
-    """For R rows with V tokens in n bins."""
+    """The plan of R rows with V tokens in n bins; s, f, P and M are those of the module's docstring."""
 
     p: Tensor  # [R, V], sums 1
     q: Tensor  # [R, V], sums 1

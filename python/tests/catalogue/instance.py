@@ -74,7 +74,7 @@ class Instance:
             yield self._tree(prod((share for _, share in some), start=Fraction(1)), drawn)
 
     def _grown(self, probability: Fraction, children: dict[Prefix, list[int]], open_: list[Prefix]) -> Iterator[Input]:
-        """Trees whose nodes have K children without replacement, from one whose nodes `open_` have none yet."""
+        """Yields trees with K children of each node, drawn without replacement; nodes in `open_` have none so far."""
         if not open_:
             yield self._tree(probability, [(node, x) for node, some in children.items() for x in some])
             return

@@ -434,7 +434,7 @@ STYLES: tuple[Callable[[_Writer], Written], ...] = (
 
 
 def right_functions(seed: int = 1) -> Iterator[Written]:
-    """Distinct right functions without end, the styles by turns."""
+    """Yields distinct right functions without end, one style after another."""
     seen: set[str] = set()
     turn = 0
     while True:
